@@ -1,0 +1,1 @@
+"""Records, filters, errors and times. Pure: imports nothing of ours."""

@@ -1,0 +1,235 @@
+"""Words as search sees them: what a query asks for, and what a text offers besides its plain words.
+
+Both sides must agree. The store's tokenizer splits at everything that is neither letter nor digit, so plain
+words, paths and `user_name` need no help. It cannot see inside `getUserName`, nor between the words of
+scripts that write none; `indexed_text` adds those to the index and `query_units` asks for them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+from unicodedata import normalize
+
+PAIR_WEIGHT = 0.4
+"""Two query words side by side in a text count this much of a word; measured in bench/retrieval.py."""
+
+LONGEST_QUERY = 4_000
+MOST_UNITS = 32
+"""A query is answered by its first words; a pasted log of a thousand words says no more than these."""
+
+STOP_WORDS = frozenset(
+    [
+        "a",
+        "about",
+        "above",
+        "after",
+        "again",
+        "all",
+        "am",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "because",
+        "been",
+        "before",
+        "being",
+        "below",
+        "between",
+        "both",
+        "but",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "doing",
+        "down",
+        "during",
+        "each",
+        "few",
+        "for",
+        "from",
+        "further",
+        "had",
+        "has",
+        "have",
+        "having",
+        "he",
+        "her",
+        "here",
+        "hers",
+        "him",
+        "his",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "itself",
+        "just",
+        "me",
+        "more",
+        "most",
+        "my",
+        "no",
+        "nor",
+        "not",
+        "now",
+        "of",
+        "off",
+        "on",
+        "once",
+        "only",
+        "or",
+        "other",
+        "our",
+        "out",
+        "over",
+        "own",
+        "same",
+        "she",
+        "should",
+        "so",
+        "some",
+        "such",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "through",
+        "to",
+        "too",
+        "under",
+        "until",
+        "up",
+        "very",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "while",
+        "who",
+        "whom",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+    ]
+)
+
+# scripts written without spaces between words: Thai to Myanmar, Khmer, Kana, Han, Hangul
+_UNSPACED = (
+    "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+)
+_SPACED = r" \g<0> "
+_UNSPACED_RUN = re.compile(f"[{_UNSPACED}\U00020000-\U0003134f]+")
+# both look behind for a word's start: without it a long run of letters is tried from each of its characters
+_HUMPED = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z0-9]*?(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z]))[A-Za-z0-9]+")
+_SNAKE = re.compile(r"(?<![^\W_])[^\W_]+(?:_+[^\W_]+)+")
+_HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_NEEDS_HELP = re.compile(f"[{_UNSPACED}\U00020000-\U0003134f_]|[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
+_COMPOUND = re.compile(r'"[^"]*"|[^\s"]+')
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Unit(NamedTuple):
+    """Words that must stand side by side, and how much a match counts. A prefix matches longer words too."""
+
+    words: tuple[str, ...]
+    weight: float = 1.0
+    is_prefix: bool = False
+    is_bonus: bool = False
+    """A bonus counts when it is there and is not missed when it is not."""
+
+
+def indexed_text(text: str) -> str:
+    """What the index is given for a text: its words apart from scripts without spaces, and the terms hidden in it."""
+    if not _NEEDS_HELP.search(text):
+        return text
+    spaced = _UNSPACED_RUN.sub(_SPACED, text)
+    return f"{spaced} {' '.join(_hidden_terms(spaced))}"
+
+
+def _hidden_terms(text: str) -> Iterator[str]:
+    for run in _UNSPACED_RUN.findall(text):
+        yield from _grams(run)
+    for name in _HUMPED.findall(text):
+        yield from _HUMP.findall(name)
+    for name in _SNAKE.findall(text):
+        yield name.replace("_", "")
+
+
+def query_units(query: str) -> list[Unit]:
+    """What a query asks for. Any text is a query; quotes ask for words side by side."""
+    composed = normalize("NFC", query[:LONGEST_QUERY])  # an accent on its own would split its word
+    compounds = [
+        _compound(piece.group()) for piece in _COMPOUND.finditer(_UNSPACED_RUN.sub(_SPACED, composed))
+    ]
+    plain = [word for compound in compounds for word in compound.words]
+    wanted = {word for word in plain if word not in STOP_WORDS} or set(plain)
+    units: dict[tuple[str, ...], Unit] = {}
+    for unit in (*_asked(compounds, wanted), *_pairs(compounds, wanted)):
+        units.setdefault(unit.words, unit)
+    return list(units.values())[:MOST_UNITS]
+
+
+class _Compound(NamedTuple):
+    """One blank-separated piece of a query: `AUTH-1234` has two words and a wish to see them together."""
+
+    words: tuple[str, ...]
+    units: tuple[Unit, ...]
+
+
+def _compound(piece: str) -> _Compound:
+    runs = _UNSPACED_RUN.findall(piece)
+    names = _WORD.findall(_UNSPACED_RUN.sub(" ", piece))
+    words = tuple(name.lower() for name in names)
+    units = [Unit((gram,), is_prefix=len(run) == 1) for run in runs for gram in _grams(run, whole=False)]
+    if len(words) > 1 and not runs:
+        units.append(Unit(words))
+        if "_" in piece:
+            units += [Unit((name.replace("_", "").lower(),)) for name in _SNAKE.findall(piece)]
+    parts = [part.lower() for name in names if _HUMPED.fullmatch(name) for part in _HUMP.findall(name)]
+    return _Compound(words, (*units, *(Unit((part,), is_bonus=True) for part in parts)))
+
+
+def _asked(compounds: Iterable[_Compound], wanted: set[str]) -> Iterator[Unit]:
+    for compound in compounds:
+        yield from (Unit((word,)) for word in compound.words if word in wanted)
+        yield from compound.units
+
+
+def _pairs(compounds: Iterable[_Compound], wanted: set[str]) -> Iterator[Unit]:
+    words = [word for compound in compounds for word in compound.words]
+    for left, right in pairwise(words):
+        if left in wanted and right in wanted:
+            yield Unit((left, right), weight=PAIR_WEIGHT, is_bonus=True)
+
+
+def _grams(run: str, *, whole: bool = True) -> list[str]:
+    """Overlapping pairs of characters; `whole` adds the last one alone, so that any single character is a prefix."""
+    pairs = [run[i : i + 2] for i in range(len(run) - 1)]
+    return [*pairs, run[-1]] if whole or not pairs else pairs

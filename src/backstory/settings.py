@@ -1,0 +1,162 @@
+"""Every setting once: name, type, default and meaning. Environment, flags, config file and docs come from here.
+
+`Settings` is the table; a field's name gives its flag (`--max-request-mb`), its variable
+(`BACKSTORY_MAX_REQUEST_MB`) and its key in the config file (`max_request_mb`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .domain.errors import InvalidInput
+
+PREFIX = "BACKSTORY_"
+
+Number = TypeVar("Number", int, float)
+
+
+def _setting(default: Any, meaning: str, *, choices: tuple[str, ...] = (), secret: bool = False) -> Any:
+    return field(default=default, repr=not secret, metadata=_about(meaning, choices, secret))
+
+
+def _about(meaning: str, choices: tuple[str, ...] = (), secret: bool = False) -> dict[str, Any]:
+    return {"meaning": meaning, "choices": choices, "secret": secret}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    home: Path = field(
+        metadata=_about(
+            "Data directory: the store, its backups, the logs and config.toml. Default: the platform's data directory."
+        )
+    )
+    database_url: str = _setting(
+        "", "Where the store is: `sqlite:///path/to/file.db`. Default: `store.db` in the data directory."
+    )
+    surfaces: tuple[str, ...] = _setting(
+        (), "Which tool surfaces to serve, by name, separated by commas. Default: all."
+    )
+    project: Path = field(
+        metadata=_about(
+            "The project that memories belong to. Default: the git root of the working directory, else the directory."
+        )
+    )
+    embeddings: str = _setting(
+        "local",
+        "What turns text into vectors: the model on this machine, an OpenAI-compatible endpoint, or nothing (text search only).",
+        choices=("local", "endpoint", "off"),
+    )
+    embeddings_url: str = _setting(
+        "", "Base URL of the embeddings endpoint, such as `http://localhost:11434/v1`."
+    )
+    embeddings_model: str = _setting("", "Model name to ask the embeddings endpoint for.")
+    embeddings_key: str = _setting("", "API key for the embeddings endpoint.", secret=True)
+    embeddings_timeout_s: float = _setting(
+        10.0, "Seconds to wait for the embeddings endpoint before search falls back to text."
+    )
+    summaries: str = _setting(
+        "local",
+        "What writes summaries: sentences picked on this machine, or an OpenAI-compatible chat endpoint.",
+        choices=("local", "endpoint"),
+    )
+    chat_url: str = _setting("", "Base URL of the chat endpoint, such as `http://localhost:11434/v1`.")
+    chat_model: str = _setting("", "Model name to ask the chat endpoint for.")
+    chat_key: str = _setting("", "API key for the chat endpoint.", secret=True)
+    chat_timeout_s: float = _setting(
+        30.0, "Seconds to wait for the chat endpoint before the local summary stays."
+    )
+    max_request_mb: float = _setting(
+        16.0, "Largest request the server reads; a larger one is refused with an error."
+    )
+    workers: int = _setting(8, "How many requests run at once in one server.")
+    busy_timeout_s: float = _setting(60.0, "Seconds a write waits for other servers that use the same store.")
+    log_level: str = _setting(
+        "info",
+        "Least severe level that is written to the session log.",
+        choices=("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"),
+    )
+
+
+def variable(name: str) -> str:
+    return PREFIX + name.upper()
+
+
+def required(settings: Settings, name: str) -> str:
+    """A setting that another one makes necessary."""
+    value = getattr(settings, name)
+    if not value:
+        raise InvalidInput(f"{name} is not set.", hint=f"Set {variable(name)}.", field=name)
+    return str(value)
+
+
+def build_settings(*sources: Mapping[str, Any], defaults: Mapping[str, Any]) -> Settings:
+    """Settings from sources of field name → value, the first that names a field wins."""
+    merged = {**defaults}
+    for source in reversed(sources):
+        merged |= source
+    known = {f.name: f for f in fields(Settings)}
+    for name in merged:
+        if name not in known:
+            raise InvalidInput(
+                f"{name} is not a setting.", hint="`backstory settings` lists them.", field=name
+            )
+    return Settings(**{name: _parse(known[name], value) for name, value in merged.items()})
+
+
+def _parse(setting: Any, value: Any) -> Any:
+    """A value of the setting's type, from text or from TOML."""
+    try:
+        parsed = _PARSERS[setting.type](value)
+    except (TypeError, ValueError, OverflowError, AttributeError):
+        raise InvalidInput(
+            f"{setting.name} must be {_KINDS[setting.type]}, not {value!r}.", field=setting.name
+        ) from None
+    choices = setting.metadata["choices"]
+    if choices and parsed not in choices:
+        raise InvalidInput(
+            f"{setting.name} must be one of {', '.join(choices)}, not {value!r}.", field=setting.name
+        )
+    return parsed
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    items = value.split(",") if isinstance(value, str) else value
+    return tuple(item.strip() for item in items if item.strip())
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool | float):  # TOML has both; int() would take them
+        raise TypeError(value)
+    return _above_zero(int(value))
+
+
+def _amount(value: Any) -> float:
+    if isinstance(value, bool):
+        raise TypeError(value)
+    return _above_zero(float(value))
+
+
+def _above_zero(number: Number) -> Number:
+    if not 0 < number < float("inf"):
+        raise ValueError(number)
+    return number
+
+
+# keyed by annotation text: `from __future__ import annotations` keeps annotations as strings
+_PARSERS: dict[str, Any] = {
+    "str": str,
+    "Path": lambda value: Path(value).expanduser(),
+    "int": _count,
+    "float": _amount,
+    "tuple[str, ...]": _names,
+}
+_KINDS = {
+    "str": "text",
+    "Path": "a path",
+    "int": "a whole number above 0",
+    "float": "a number above 0",
+    "tuple[str, ...]": "names separated by commas",
+}

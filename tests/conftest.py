@@ -1,0 +1,103 @@
+"""Fixtures for every test: a store of each backend, the product over it, and a way to call its tools."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backstory.core import Caller, Core, Engine
+from backstory.store import Store
+from backstory.store.sqlite import SqliteStore
+from backstory.surfaces import all_tools, load_surfaces
+
+from .doubles import HashedWords, SteppedClock, counted_ids
+
+BACKENDS: dict[str, Callable[[Path], Store]] = {
+    "sqlite": lambda path: SqliteStore(path, busy_timeout_s=30),
+}
+
+OpenStore = Callable[[], Store]
+OpenCore = Callable[[Store, HashedWords | None], Core]
+Call = Callable[..., dict[str, Any]]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rewrite-golden", action="store_true", help="write golden files anew; read the diff")
+
+
+@pytest.fixture(params=BACKENDS)
+def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenStore]:
+    """Opens the test's one database; each call is another connection to it, as another process would have."""
+    opened: list[Store] = []
+
+    def open_store() -> Store:
+        opened.append(BACKENDS[request.param](tmp_path / "store.db"))
+        return opened[-1]
+
+    yield open_store
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def store(open_store: OpenStore) -> Store:
+    return open_store()
+
+
+@pytest.fixture
+def clock() -> SteppedClock:
+    return SteppedClock()
+
+
+@pytest.fixture
+def embedder() -> HashedWords:
+    return HashedWords()
+
+
+@pytest.fixture
+def open_core(clock: SteppedClock, open_store: OpenStore) -> Iterator[OpenCore]:
+    """The product over a store, with an embedder or without. Its threads end before the store is closed."""
+    engines: list[Engine] = []
+    new_id = counted_ids()
+
+    def open_core(store: Store, embedder: HashedWords | None) -> Core:
+        engines.append(Engine(store, embedder, now=clock, new_id=new_id))
+        return Core(engines[-1], Caller(project="/p"))
+
+    before = set(threading.enumerate())
+    yield open_core
+    for engine in engines:
+        if engine.backlog is not None:
+            engine.backlog.close()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
+    for engine in engines:
+        engine.close()
+
+
+@pytest.fixture
+def core(open_core: OpenCore, store: Store, embedder: HashedWords) -> Core:
+    return open_core(store, embedder)
+
+
+@pytest.fixture
+def call(core: Core) -> Call:
+    """`call(tool, **arguments)`: the answer of any surface's tool, parsed."""
+    return caller_of(core)
+
+
+def caller_of(core: Core) -> Call:
+    tools = all_tools(load_surfaces())
+
+    def call(tool: str, **arguments: Any) -> dict[str, Any]:
+        reply = tools[tool].call(core, arguments)
+        body: dict[str, Any] = json.loads(reply.text)
+        assert reply.is_error or reply.structured == body
+        return body
+
+    return call

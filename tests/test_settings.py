@@ -1,0 +1,152 @@
+"""Settings: one table, four sources, and a sentence for every mistake."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backstory.app import open_core, read_settings, store_path
+from backstory.domain.errors import InvalidInput
+from backstory.settings import PREFIX, Settings, build_settings, variable
+
+DEFAULTS = {"home": Path("/home"), "project": Path("/project")}
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith(PREFIX):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BACKSTORY_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_flags_come_before_environment_before_config_file_before_defaults(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert read_settings({}).workers == 8
+    (home / "config.toml").write_text('workers = 3\nlog_level = "error"\nembeddings = "off"\n')
+    monkeypatch.setenv("BACKSTORY_WORKERS", "5")
+    monkeypatch.setenv("BACKSTORY_LOG_LEVEL", "debug")
+    settings = read_settings({"workers": "7"})
+    assert (settings.workers, settings.log_level, settings.embeddings) == (7, "debug", "off")
+
+
+def test_the_flag_for_the_data_directory_picks_the_config_file_too(home: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "config.toml").write_text("workers = 2\n")
+    settings = read_settings({"home": str(elsewhere)})
+    assert (settings.home, settings.workers) == (elsewhere, 2)
+
+
+def test_the_project_is_the_repository_of_the_working_directory(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "repo" / ".git").mkdir(parents=True)
+    (home / "repo" / "src").mkdir()
+    monkeypatch.chdir(home / "repo" / "src")
+    assert read_settings({}).project == (home / "repo").resolve()
+    assert read_settings({"project": "/given"}).project == Path("/given")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "parsed"),
+    [
+        ("workers", "4", 4),
+        ("workers", 4, 4),
+        ("max_request_mb", "0.5", 0.5),
+        ("max_request_mb", 2, 2.0),
+        ("surfaces", "projectmemory, memory-keeper ,", ("projectmemory", "memory-keeper")),
+        ("surfaces", ["a", "b"], ("a", "b")),
+        ("surfaces", "", ()),
+        ("home", "~/x", Path("~/x").expanduser()),
+        ("embeddings", "off", "off"),
+        ("embeddings_key", "123", "123"),
+    ],
+)
+def test_values_come_from_text_or_toml(name: str, value: Any, parsed: Any) -> None:
+    assert getattr(build_settings({name: value}, defaults=DEFAULTS), name) == parsed
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("workers", "many"),
+        ("workers", "0"),
+        ("workers", -1),
+        ("workers", "1.5"),
+        ("workers", 1.5),
+        ("workers", True),
+        ("workers", float("inf")),
+        ("workers", []),
+        ("busy_timeout_s", "nan"),
+        ("busy_timeout_s", "0"),
+        ("surfaces", 5),
+        ("surfaces", [5]),
+        ("embeddings", "cloud"),
+        ("embeddings", ""),
+        ("log_level", "INFO"),
+        ("home", 5),
+    ],
+)
+def test_a_wrong_value_is_refused_by_name(name: str, value: Any) -> None:
+    with pytest.raises(InvalidInput, match=f"^{name} must be ") as caught:
+        build_settings({name: value}, defaults=DEFAULTS)
+    assert caught.value.field == name
+
+
+def test_an_unknown_setting_is_refused_by_name(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BACKSTORY_WORKRES", "4")
+    with pytest.raises(InvalidInput, match="workres is not a setting"):
+        read_settings({})
+
+
+@pytest.mark.parametrize("broken", [b"workers = \n", b"\xff\xfe"])
+def test_a_broken_config_file_is_named(home: Path, broken: bytes) -> None:
+    (home / "config.toml").write_bytes(broken)
+    with pytest.raises(InvalidInput, match=r"config\.toml is not TOML"):
+        read_settings({})
+
+
+def test_a_secret_is_never_in_a_message() -> None:
+    secret = [f.name for f in fields(Settings) if f.metadata["secret"]]
+    assert secret == ["embeddings_key", "chat_key"]
+    shown = repr(build_settings({"embeddings_key": "sesame"}, defaults=DEFAULTS))
+    assert "sesame" not in shown
+
+
+def test_every_setting_has_a_meaning_and_a_variable() -> None:
+    for setting in fields(Settings):
+        assert setting.metadata["meaning"].endswith(".")
+        assert variable(setting.name) == f"BACKSTORY_{setting.name.upper()}"
+
+
+def test_the_store_is_in_the_data_directory_unless_said_otherwise(home: Path) -> None:
+    assert store_path(read_settings({})) == home / "store.db"
+    other = read_settings({"database_url": f"sqlite:///{home}/other.db"})
+    assert store_path(other) == home / "other.db"
+
+
+@pytest.mark.parametrize("url", ["postgres://host/db", "sqlite:", "sqlite:///", "/plain/path"])
+def test_a_store_we_cannot_open_is_refused(home: Path, url: str) -> None:
+    with pytest.raises(InvalidInput, match="is not a store this version can open"):
+        store_path(read_settings({"database_url": url}))
+
+
+def test_a_memory_saved_by_one_process_is_there_for_the_next(home: Path) -> None:
+    settings = read_settings({"embeddings": "off"})
+    first = open_core(settings)
+    saved = first.memories.save("JWT expires after 24h")
+    first.engine.close()
+    second = open_core(settings)
+    assert [hit.entry for hit in second.memories.search("jwt", 5).hits] == [saved]
+    second.engine.close()
