@@ -1,0 +1,139 @@
+"""The Store contract. Every test runs against every backend; none may ask which one it got.
+
+Records go in and come out whole. Search works on numbers instead: each memory and message is an entry with a
+number that is never used again, so the arms can rank a hundred thousand without loading one text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from ..domain.filters import Filter, Page
+from ..domain.records import Conversation, Entry, Memory, Message
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..domain.words import Unit
+
+    Vector = NDArray[np.float32]
+
+
+class Outline(NamedTuple):
+    """What ranking needs to know of an entry, without its text."""
+
+    entry: int
+    thread: str | None
+    seq: int
+    role: str
+    speaker: str
+    size: int
+    project: str
+    created_ms: int
+
+
+class Posting(NamedTuple):
+    """The entries that hold one unit of a query, and in how many entries of the store it stands.
+
+    `entries` are the newest when the unit is so common that not all were read (`is_whole` is false)."""
+
+    unit: Unit
+    frequency: int
+    entries: frozenset[int]
+    is_whole: bool
+
+
+class Waiting(NamedTuple):
+    """A text that has no vector yet. `revision` tells whether it changed meanwhile."""
+
+    entry: int
+    revision: int
+    text: str
+
+
+class Embedded(NamedTuple):
+    entry: int
+    revision: int
+    vectors: Vector
+    """One row for each passage of the text."""
+
+
+class Census(NamedTuple):
+    """What the store holds, for people."""
+
+    memories: int
+    messages: int
+    conversations: int
+    projects: int
+    waiting: int
+    bytes: int
+
+
+class Store(Protocol):
+    def transaction(self) -> AbstractContextManager[None]:
+        """Everything inside happens, or none of it does; committed when it ends. Nests."""
+
+    def put_memories(self, memories: Sequence[Memory]) -> None:
+        """Insert, or replace by id. A replaced memory keeps its entry number."""
+
+    def find_memories(self, where: Filter, page: Page) -> list[Memory]: ...
+
+    def delete_memories(self, where: Filter) -> int:
+        """Delete what matches, with all that was derived from it, and say how many went."""
+
+    def put_conversation(self, conversation: Conversation, messages: Sequence[Message]) -> None:
+        """Insert the conversation, or replace it with all its messages."""
+
+    def find_conversations(self, ids: Sequence[str]) -> list[Conversation]: ...
+
+    def find_messages(self, conversation: str) -> list[Message]: ...
+
+    def count(self, where: Filter) -> int:
+        """How many entries match."""
+
+    def postings(self, units: Sequence[Unit], budget: int, where: Filter | None = None) -> list[Posting]:
+        """Where each unit stands, reading at most about `budget` entries in all. With a Filter only what it
+        lets through is read, which costs more for each entry; `frequency` always counts the whole store."""
+
+    def outlines(self, entries: Iterable[int], where: Filter) -> list[Outline]:
+        """Outlines of those entries that match, in no particular order."""
+
+    def neighbours(self, outlines: Sequence[Outline], where: Filter) -> list[Outline]:
+        """The messages just before and after the given ones, in their conversations, that match."""
+
+    def load(self, entries: Iterable[int]) -> dict[int, Entry]: ...
+
+    def size_hint(self) -> int:
+        """About how many entries there are; never less, cheap to ask."""
+
+    def open_space(self, model: str) -> int:
+        """The number of the model's vector space. A new space starts with every entry waiting."""
+
+    def claim_waiting(self, space: int, limit: int, *, lease_ms: int) -> list[Waiting]:
+        """Take texts to embed, newest first. Nobody else gets them while the lease lasts, unless it asks with
+        a lease of 0, which takes them whoever has them."""
+
+    def put_vectors(self, space: int, embedded: Sequence[Embedded]) -> None:
+        """Keep vectors of texts that did not change meanwhile; those no longer wait."""
+
+    def count_waiting(self, space: int) -> int: ...
+
+    def match_vectors(self, space: int, vector: Vector, where: Filter, limit: int) -> Mapping[int, float]:
+        """The entries nearest to a vector, with their cosine similarity."""
+
+    def similarities(self, space: int, vector: Vector, entries: Iterable[int]) -> Mapping[int, float]:
+        """Cosine similarity of the given entries, where they have a vector."""
+
+    def census(self) -> Census: ...
+
+    def problems(self) -> list[str]:
+        """What is wrong with the stored data; empty when all is well."""
+
+    def backup(self, target: Path) -> None:
+        """Write a whole, consistent copy while others go on working."""
+
+    def close(self) -> None: ...

@@ -1,0 +1,184 @@
+"""Memories, messages and conversations as rows: the statements both backends share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..domain.filters import Filter, Kind, Order, Page
+from ..domain.records import Conversation, Entry, Memory, Message
+from ..domain.when import to_ms, utc_now
+from . import Outline, Waiting
+from .rows import (
+    COLUMNS,
+    CONVERSATION_COLUMNS,
+    conversation_row,
+    entry_row,
+    read_conversation,
+    read_entry,
+)
+from .statements import Statements
+from .where import where_clause
+
+_SELECT = "SELECT " + ", ".join(f"e.{column}" for column in COLUMNS)
+_INSERT = f"INSERT INTO entry ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) RETURNING n"
+_UPDATE = f"UPDATE entry SET {', '.join(f'{c} = ?' for c in COLUMNS)}, revision = revision + ? WHERE n = ?"
+_TEXT, _HEADING = COLUMNS.index("text"), COLUMNS.index("heading")
+_OUTLINE = (
+    "SELECT e.n, e.thread, e.seq, e.role, e.speaker, length(e.text), e.project, e.created_at FROM entry e"
+)
+_ORDERS = {Order.NEWEST: "e.created_at DESC, e.n DESC", Order.OLDEST: "e.created_at, e.n"}
+
+
+class EntryRows(Statements):
+    @abstractmethod
+    def _index_text(self, n: int, text: str, heading: str) -> None:
+        """Make an entry's words findable."""
+
+    @abstractmethod
+    def _unindex_text(self, n: int, text: str, heading: str) -> None:
+        """Undo `_index_text`, which was given the same words."""
+
+    def put_memories(self, memories: Sequence[Memory]) -> None:
+        with self.transaction():
+            for memory in memories:
+                self._put(memory)
+
+    def find_memories(self, where: Filter, page: Page) -> list[Memory]:
+        condition, values = where_clause(where)
+        sql = f"{_SELECT} FROM entry e WHERE e.kind = ? AND {condition} ORDER BY {_ORDERS[page.order]}"
+        # a LIMIT of -1 means none in SQLite only
+        if page.limit is not None:
+            sql += f" LIMIT {page.limit:d}"
+        elif page.offset:
+            sql += f" LIMIT {2**62:d}"
+        rows = self._rows(sql + f" OFFSET {page.offset:d}" * bool(page.offset), [Kind.MEMORY, *values])
+        return [memory for memory in map(read_entry, rows) if isinstance(memory, Memory)]
+
+    def delete_memories(self, where: Filter) -> int:
+        condition, values = where_clause(where)
+        with self.transaction():
+            return self._delete(f"e.kind = ? AND {condition}", [Kind.MEMORY, *values])
+
+    def put_conversation(self, conversation: Conversation, messages: Sequence[Message]) -> None:
+        with self.transaction():
+            self._delete("e.kind = ? AND e.thread = ?", [Kind.MESSAGE, conversation.id])
+            self._change("DELETE FROM conversation WHERE id = ?", [conversation.id])
+            names = ", ".join(CONVERSATION_COLUMNS)
+            self._change(
+                f"INSERT INTO conversation ({names}) VALUES (?, ?, ?, ?, ?, ?)",
+                conversation_row(conversation),
+            )
+            for message in messages:
+                self._put(message)
+
+    def find_conversations(self, ids: Sequence[str]) -> list[Conversation]:
+        names, marks = ", ".join(CONVERSATION_COLUMNS), ", ".join("?" * len(ids))
+        rows = self._rows(f"SELECT {names} FROM conversation WHERE id IN ({marks}) ORDER BY id", ids)
+        return [read_conversation(row) for row in rows]
+
+    def find_messages(self, conversation: str) -> list[Message]:
+        sql = f"{_SELECT} FROM entry e WHERE e.kind = ? AND e.thread = ? ORDER BY e.seq"
+        entries = map(read_entry, self._rows(sql, [Kind.MESSAGE, conversation]))
+        return [message for message in entries if isinstance(message, Message)]
+
+    def count(self, where: Filter) -> int:
+        condition, values = where_clause(where)
+        return int(self._rows(f"SELECT count(*) FROM entry e WHERE {condition}", values)[0][0])
+
+    def outlines(self, entries: Iterable[int], where: Filter) -> list[Outline]:
+        condition, values = where_clause(where)
+        among, numbers = self._among("e.n", entries)
+        return [
+            Outline(*row)
+            for row in self._rows(f"{_OUTLINE} WHERE {among} AND {condition}", [numbers, *values])
+        ]
+
+    def neighbours(self, outlines: Sequence[Outline], where: Filter) -> list[Outline]:
+        places = {(o.thread, o.seq + step) for o in outlines for step in (-1, 1) if o.role}
+        if not places:
+            return []
+        condition, values = where_clause(where)
+        marks = ", ".join(["(?, ?)"] * len(places))
+        # the VALUES drive the join, so that each place is one look-up in the index of (thread, seq)
+        sql = (
+            f"WITH place (thread, seq) AS (VALUES {marks}) {_OUTLINE}"
+            f" JOIN place p ON e.thread = p.thread AND e.seq = p.seq WHERE e.kind = ? AND {condition}"
+        )
+        flat = [value for place in places for value in place]
+        return [Outline(*row) for row in self._rows(sql, [*flat, Kind.MESSAGE, *values])]
+
+    def load(self, entries: Iterable[int]) -> dict[int, Entry]:
+        among, numbers = self._among("e.n", entries)
+        return {
+            row[0]: read_entry(row[1:])
+            for row in self._rows(
+                f"{_SELECT.replace('SELECT', 'SELECT e.n,', 1)} FROM entry e WHERE {among}", [numbers]
+            )
+        }
+
+    def size_hint(self) -> int:
+        return int(self._rows("SELECT coalesce(max(n), 0) FROM entry")[0][0])
+
+    def open_space(self, model: str) -> int:
+        if rows := self._rows("SELECT number FROM space WHERE model = ?", [model]):
+            return int(rows[0][0])
+        with self.transaction():
+            rows = self._rows(
+                "INSERT INTO space (model) VALUES (?) ON CONFLICT (model) DO NOTHING RETURNING number",
+                [model],
+            )
+            if not rows:  # another process was faster
+                return self.open_space(model)
+            number = int(rows[0][0])
+            self._change("INSERT INTO waiting (space, entry) SELECT ?, n FROM entry", [number])
+            return number
+
+    def claim_waiting(self, space: int, limit: int, *, lease_ms: int) -> list[Waiting]:
+        now = to_ms(utc_now())
+        free = "TRUE" if lease_ms == 0 else f"leased_until < {now:d}"
+        newest = f"SELECT entry FROM waiting WHERE space = ? AND {free} ORDER BY entry DESC LIMIT ?"
+        if lease_ms == 0:
+            chosen = [row[0] for row in self._rows(newest, [space, limit])]
+        else:
+            with self.transaction():
+                sql = f"UPDATE waiting SET leased_until = ? WHERE space = ? AND entry IN ({newest}) RETURNING entry"
+                chosen = [row[0] for row in self._rows(sql, [now + lease_ms, space, space, limit])]
+        among, numbers = self._among("n", chosen)
+        rows = self._rows(
+            f"SELECT n, revision, heading, text FROM entry WHERE {among} ORDER BY n DESC", [numbers]
+        )
+        return [Waiting(n, revision, _titled(heading, text)) for n, revision, heading, text in rows]
+
+    def count_waiting(self, space: int) -> int:
+        return int(self._rows("SELECT count(*) FROM waiting WHERE space = ?", [space])[0][0])
+
+    def _put(self, entry: Entry) -> None:
+        row = entry_row(entry)
+        known = self._rows("SELECT n, text, heading FROM entry WHERE id = ?", [entry.id])
+        if not known:
+            n = int(self._rows(_INSERT, row)[0][0])
+        else:
+            n, text, heading = known[0]
+            changed = (text, heading) != (row[_TEXT], row[_HEADING])
+            self._change(_UPDATE, [*row, int(changed), n])
+            if not changed:
+                return
+            self._unindex_text(n, text, heading)
+            self._change("DELETE FROM vector WHERE entry = ?", [n])
+            self._change("DELETE FROM waiting WHERE entry = ?", [n])
+        self._index_text(n, row[_TEXT], row[_HEADING])
+        self._change("INSERT INTO waiting (space, entry) SELECT number, ? FROM space", [n])
+
+    def _delete(self, condition: str, values: Sequence[Any]) -> int:
+        for n, text, heading in self._rows(
+            f"SELECT e.n, e.text, e.heading FROM entry e WHERE {condition}", values
+        ):
+            self._unindex_text(n, text, heading)
+        return self._change(f"DELETE FROM entry AS e WHERE {condition}", values)
+
+
+def _titled(heading: str, text: str) -> str:
+    """What the embedding model reads: it knows nothing but this string."""
+    return f"{heading}: {text}" if heading else text

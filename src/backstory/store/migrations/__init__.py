@@ -1,0 +1,1 @@
+"""Numbered scripts, each run once and never changed after its release."""

@@ -1,0 +1,108 @@
+"""Sign bits of many vectors, kept in memory as planes of 64 dimensions, and the scan over them.
+
+A vector's signs are 48 bytes where its floats are 1,536: a process holds those of a whole store, and reads
+full codes only for the few hundred vectors that the signs put in front.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+_WORD = 64
+_FIRST_CAPACITY = 1024
+
+
+def pack_signs(vectors: Floats) -> list[bytes]:
+    padded = -len(vectors[0]) % _WORD
+    bits = np.pad(vectors > 0, ((0, 0), (0, padded)))
+    return [row.tobytes() for row in np.packbits(bits, axis=1)]
+
+
+def encode(vectors: Floats) -> list[bytes]:
+    """Each vector as a float32 scale and an int8 for each dimension."""
+    scale = np.abs(vectors).max(axis=1, keepdims=True).astype(np.float32) / 127
+    scale[scale == 0] = 1
+    codes = np.round(vectors / scale).astype(np.int8)
+    return [s.tobytes() + c.tobytes() for s, c in zip(scale, codes, strict=True)]
+
+
+def cosines(codes: Sequence[bytes], query: Floats) -> Floats:
+    """Similarity of encoded unit vectors to a unit vector."""
+    raw = np.frombuffer(b"".join(codes), np.uint8).reshape(len(codes), 4 + len(query))
+    scale = np.ascontiguousarray(raw[:, :4]).view(np.float32).ravel()
+    similarity: Floats = (raw[:, 4:].view(np.int8).astype(np.float32) @ query) * scale
+    return similarity
+
+
+class SignPlanes:
+    """Append-only: a vector that was deleted from the store stays, and its reader skips it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.last_v = 0
+        self.count = 0
+        self._v = np.zeros(0, np.int64)
+        self._entry = np.zeros(0, np.int64)
+        self._planes = np.zeros((0, 0), np.uint64)
+
+    def append(self, rows: Sequence[tuple[int, int, bytes]]) -> None:
+        """Rows of (v, entry, signs) in the order of v; what is known already is passed over."""
+        with self._lock:
+            rows = [row for row in rows if row[0] > self.last_v]
+            if not rows:
+                return
+            signs = np.frombuffer(b"".join(row[2] for row in rows), np.uint64).reshape(len(rows), -1)
+            self._reserve(self.count + len(rows), signs.shape[1])
+            new = slice(self.count, self.count + len(rows))
+            self._v[new] = [row[0] for row in rows]
+            self._entry[new] = [row[1] for row in rows]
+            self._planes[:, new] = signs.T
+            self.count = new.stop
+            self.last_v = rows[-1][0]
+
+    def nearest(self, query: Floats, limit: int, allowed: Ints | None = None) -> Ints:
+        """The v of about `limit` vectors whose signs agree best; `allowed` restricts the entries."""
+        with self._lock:
+            v, planes = self._v[: self.count], self._planes[:, : self.count]
+            if allowed is not None:
+                chosen = np.flatnonzero(np.isin(self._entry[: self.count], allowed))
+                v, planes = v[chosen], planes[:, chosen]
+            if not len(v):
+                return v
+            distance = _hamming(planes, np.frombuffer(pack_signs(query[None])[0], np.uint64))
+            return v[_closest(distance, limit)]
+
+    def _reserve(self, wanted: int, words: int) -> None:
+        if wanted <= len(self._v) and self._planes.shape[0] == words:
+            return
+        capacity = max(wanted, len(self._v) * 3 // 2, _FIRST_CAPACITY)
+        self._v = np.resize(self._v, capacity) if self.count else np.zeros(capacity, np.int64)
+        self._entry = np.resize(self._entry, capacity) if self.count else np.zeros(capacity, np.int64)
+        planes = np.zeros((words, capacity), np.uint64)
+        if self.count:
+            planes[:, : self.count] = self._planes[:, : self.count]
+        self._planes = planes
+
+
+def _hamming(planes: NDArray[np.uint64], query: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    distance: NDArray[np.uint16] = np.bitwise_count(planes[0] ^ query[0]).astype(np.uint16)
+    for plane, word in zip(planes[1:], query[1:], strict=True):
+        distance += np.bitwise_count(plane ^ word)
+    return distance
+
+
+def _closest(distance: NDArray[np.uint16], limit: int) -> Ints:
+    """Places of the smallest distances: all below the distance where `limit` is reached, then the newest on it."""
+    if len(distance) <= limit:
+        return np.arange(len(distance))
+    reach = int(np.searchsorted(np.bincount(distance).cumsum(), limit))
+    inside = np.flatnonzero(distance < reach)
+    on_border = np.flatnonzero(distance == reach)[::-1]
+    return np.concatenate([inside, on_border[: limit - len(inside)]])

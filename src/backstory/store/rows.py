@@ -1,0 +1,74 @@
+"""Records ↔ rows of the entry table."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ..domain.filters import Kind
+from ..domain.records import Conversation, Entry, Memory, Message, Priority, heading
+from ..domain.when import from_ms, to_ms
+from .statements import Row
+
+COLUMNS = (
+    "id", "kind", "text", "heading", "thread", "seq", "role", "speaker", "project", "surface", "private",
+    "created_at", "updated_at", "summary", "key", "category", "priority", "channel", "tags", "metadata",
+)  # fmt: skip
+
+CONVERSATION_COLUMNS = ("id", "title", "project", "surface", "created_at", "updated_at")
+
+
+def entry_row(entry: Entry) -> list[Any]:
+    """Values in the order of COLUMNS."""
+    return _message_row(entry) if isinstance(entry, Message) else _memory_row(entry)
+
+
+def _memory_row(m: Memory) -> list[Any]:
+    return [
+        m.id, Kind.MEMORY.value, m.text, heading(m), m.session, 0, "", "", m.project, m.surface, int(m.private),
+        to_ms(m.created_at), to_ms(m.updated_at), m.summary, m.key, m.category, m.priority.value, m.channel,
+        json.dumps(m.tags), json.dumps(dict(m.metadata)),
+    ]  # fmt: skip
+
+
+def _message_row(m: Message) -> list[Any]:
+    at = to_ms(m.created_at)
+    return [
+        m.id, Kind.MESSAGE.value, m.text, heading(m), m.conversation, m.seq, m.role, m.speaker, m.project,
+        m.surface, 0, at, at, "", None, None, None, None, None, None,
+    ]  # fmt: skip
+
+
+def read_entry(row: Row) -> Entry:
+    """The record of a row selected with COLUMNS."""
+    values = dict(zip(COLUMNS, row, strict=True))
+    return _read_message(values) if values["kind"] == Kind.MESSAGE else _read_memory(values)
+
+
+def _read_memory(v: dict[str, Any]) -> Memory:
+    return Memory(
+        id=v["id"], text=v["text"], project=v["project"], surface=v["surface"], summary=v["summary"],
+        created_at=from_ms(v["created_at"]), updated_at=from_ms(v["updated_at"]), key=v["key"],
+        category=v["category"], priority=Priority(v["priority"]), channel=v["channel"],
+        tags=tuple(json.loads(v["tags"])), session=v["thread"], private=bool(v["private"]),
+        metadata=json.loads(v["metadata"]),
+    )  # fmt: skip
+
+
+def _read_message(v: dict[str, Any]) -> Message:
+    return Message(
+        id=v["id"], conversation=v["thread"], seq=v["seq"], role=v["role"], speaker=v["speaker"], text=v["text"],
+        project=v["project"], surface=v["surface"], created_at=from_ms(v["created_at"]),
+    )  # fmt: skip
+
+
+def conversation_row(c: Conversation) -> list[Any]:
+    return [c.id, c.title, c.project, c.surface, to_ms(c.created_at), to_ms(c.updated_at)]
+
+
+def read_conversation(row: Row) -> Conversation:
+    id, title, project, surface, created_at, updated_at = row
+    return Conversation(
+        id=id, title=title, project=project, surface=surface,
+        created_at=from_ms(created_at), updated_at=from_ms(updated_at),
+    )  # fmt: skip

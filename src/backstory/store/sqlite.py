@@ -1,0 +1,281 @@
+"""SQLite: one file on the user's machine, FTS5 for text, our own scan for vectors.
+
+Every thread has its own connection and every write takes the write lock first, so any number of threads and
+processes may use one file: a busy database makes a writer wait, never fail half way. WAL with synchronous=FULL:
+what was committed survives the death of the process and of the machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..domain.errors import BackstoryError, NotAllowed, StorageFull, Unavailable
+from ..domain.filters import Filter, Kind
+from ..domain.when import to_ms, utc_now
+from . import Census, Posting
+from .migrate import RECORD, Script, migrate
+from .scan import VectorScan
+from .statements import Row
+from .where import where_clause
+
+if TYPE_CHECKING:
+    from ..domain.words import Unit
+
+OLDEST_SQLITE = (3, 35, 0)  # RETURNING
+LEAST_SHARE = 500  # entries read for a unit however many units a query has
+
+
+class SqliteStore(VectorScan):
+    def __init__(self, path: Path, *, busy_timeout_s: float = 60.0) -> None:
+        super().__init__()
+        self._path = path
+        self._busy_timeout_s = busy_timeout_s
+        self._local = threading.local()
+        self._open: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+        _check_sqlite()
+        try:
+            with _translated(path):
+                _make_private(path)
+                migrate(self, "sqlite", self._backup_before)
+        except BackstoryError:
+            self.close()
+            raise
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._connect()
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        # isolation_level=None: we say BEGIN ourselves; check_same_thread=False: close() comes from another thread
+        connection = sqlite3.connect(
+            self._path, timeout=self._busy_timeout_s, isolation_level=None, check_same_thread=False
+        )
+        with self._lock:
+            self._open.append(connection)
+        self._use_wal(connection)
+        for pragma in ("synchronous = FULL", "foreign_keys = ON", "cache_size = -4000"):
+            connection.execute(f"PRAGMA {pragma}")
+        return connection
+
+    def _use_wal(self, connection: sqlite3.Connection) -> None:
+        """The one statement that does not wait for others by itself, and only a new file needs it."""
+        deadline = time.monotonic() + self._busy_timeout_s
+        while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if _primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+
+    def _rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        with _translated(self._path):
+            return self._connection.execute(sql, parameters).fetchall()
+
+    def _change(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        with _translated(self._path):
+            return self._connection.execute(sql, parameters).rowcount
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        with _translated(self._path):
+            outermost = not self._connection.in_transaction
+        # IMMEDIATE: wait for the write lock now, rather than fail at the first write
+        self._change("BEGIN IMMEDIATE" if outermost else "SAVEPOINT inner")
+        try:
+            yield
+        except BaseException:
+            if self._connection.in_transaction:  # SQLite itself may have given up, as on a full disk
+                self._change("ROLLBACK" if outermost else "ROLLBACK TO inner")
+            raise
+        self._change("COMMIT" if outermost else "RELEASE inner")
+
+    def _among(self, column: str, numbers: Iterable[int]) -> tuple[str, Any]:
+        return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(sorted(numbers))
+
+    def schema(self) -> tuple[int, int]:
+        if not self._rows("SELECT 1 FROM sqlite_master WHERE name = 'migration'"):
+            return 0, 0
+        version, compat = self._rows("SELECT max(version), max(compat) FROM migration")[0]
+        return version or 0, compat or 0
+
+    def apply(self, script: Script) -> None:
+        with self.transaction():
+            self._change(RECORD)
+            if self.schema()[0] >= script.version:
+                return
+            for statement in _statements(script.path.read_text("utf-8")):
+                self._change(statement)
+            self._change(
+                "INSERT INTO migration (version, name, compat, applied_at) VALUES (?, ?, ?, ?)",
+                [script.version, script.name, script.compat, to_ms(utc_now())],
+            )
+
+    def _backup_before(self, version: int) -> None:
+        stamp = f"{utc_now():%Y%m%d-%H%M%S}"
+        self.backup(self._path.parent / "backups" / f"{self._path.stem}-v{version}-{stamp}.db")
+
+    def _index_text(self, n: int, text: str, heading: str) -> None:
+        self._change(
+            "INSERT INTO entry_text (rowid, body, heading) VALUES (?, ?, ?)", [n, *_indexed(text, heading)]
+        )
+
+    def _unindex_text(self, n: int, text: str, heading: str) -> None:
+        sql = "INSERT INTO entry_text (entry_text, rowid, body, heading) VALUES ('delete', ?, ?, ?)"
+        self._change(sql, [n, *_indexed(text, heading)])
+
+    def postings(self, units: Sequence[Unit], budget: int, where: Filter | None = None) -> list[Posting]:
+        share = max(budget // max(len(units), 1), LEAST_SHARE)
+        return [self._posting(unit, share, where) for unit in units]
+
+    def _posting(self, unit: Unit, share: int, where: Filter | None) -> Posting:
+        phrase = f'"{" ".join(unit.words)}"{"*" if unit.is_prefix else ""}'
+        newest = "ORDER BY entry_text.rowid DESC LIMIT ?"
+        if where is None:
+            sql = f"SELECT rowid FROM entry_text WHERE entry_text MATCH ? {newest}"
+            rows = self._rows(sql, [phrase, share])
+        else:
+            condition, values = where_clause(where)
+            sql = f"SELECT e.n FROM entry_text JOIN entry e ON e.n = entry_text.rowid WHERE entry_text MATCH ? AND {condition} {newest}"
+            rows = self._rows(sql, [phrase, *values, share])
+        is_whole = len(rows) < share
+        frequency = len(rows)
+        if where is not None or not is_whole:
+            frequency = self._rows("SELECT count(*) FROM entry_text WHERE entry_text MATCH ?", [phrase])[0][0]
+        return Posting(unit, frequency, frozenset(row[0] for row in rows), is_whole)
+
+    def census(self) -> Census:
+        def one(sql: str) -> int:
+            return int(self._rows(sql)[0][0])
+
+        kinds = {row[0]: row[1] for row in self._rows("SELECT kind, count(*) FROM entry GROUP BY kind")}
+        return Census(
+            memories=kinds.get(Kind.MEMORY, 0),
+            messages=kinds.get(Kind.MESSAGE, 0),
+            conversations=one("SELECT count(*) FROM conversation"),
+            projects=one("SELECT count(DISTINCT project) FROM entry"),
+            waiting=one("SELECT count(*) FROM waiting"),
+            bytes=one("PRAGMA page_count") * one("PRAGMA page_size"),
+        )
+
+    def problems(self) -> list[str]:
+        found: list[str] = []
+        checks = {
+            "pages": self._damaged_pages,
+            "rows": self._dangling_rows,
+            "text index": self._text_index_faults,
+        }
+        for part, check in checks.items():
+            try:
+                found += [f"{part}: {problem}" for problem in check()]
+            except BackstoryError as error:
+                found.append(f"{part}: {error.message}")
+        return found
+
+    def _damaged_pages(self) -> list[str]:
+        return [row[0] for row in self._rows("PRAGMA integrity_check") if row[0] != "ok"]
+
+    def _dangling_rows(self) -> list[str]:
+        rows = self._rows("PRAGMA foreign_key_check")
+        return [f"{row[0]} row {row[1]} refers to nothing in {row[2]}" for row in rows]
+
+    def _text_index_faults(self) -> list[str]:
+        with self.transaction():
+            self._change("INSERT INTO entry_text (entry_text) VALUES ('integrity-check')")
+        unindexed = "SELECT count(*) FROM entry WHERE n NOT IN (SELECT id FROM entry_text_docsize)"
+        stray = "SELECT count(*) FROM entry_text_docsize WHERE id NOT IN (SELECT n FROM entry)"
+        faults = {"texts are not in the text index": unindexed, "rows of the text index have no text": stray}
+        counts = {fault: self._rows(sql)[0][0] for fault, sql in faults.items()}
+        return [f"{count} {fault}" for fault, count in counts.items() if count]
+
+    def backup(self, target: Path) -> None:
+        with _translated(target):
+            _make_private(target)
+            copy = sqlite3.connect(target)
+            try:
+                self._connection.backup(copy)
+            finally:
+                copy.close()
+
+    def close(self) -> None:
+        with self._lock:
+            for connection in self._open:
+                connection.close()
+            self._open.clear()
+
+
+def _indexed(text: str, heading: str) -> tuple[str, str]:
+    from ..domain.words import indexed_text  # compiling its patterns is not for start-up
+
+    return indexed_text(text), indexed_text(heading)
+
+
+def _statements(script: str) -> Iterator[str]:
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _make_private(path: Path) -> None:
+    """Only the user may read a store; SQLite gives -wal and -shm the rights of the file itself."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+def _check_sqlite() -> None:
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        raise Unavailable(
+            f"This Python carries SQLite {sqlite3.sqlite_version}; Backstory needs {'.'.join(map(str, OLDEST_SQLITE))}.",
+            hint="Use a newer Python.",
+        )
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """SQLite's and the system's failures, in our words."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _in_our_words(error, path) from error
+    except PermissionError as error:
+        raise NotAllowed(
+            f"{error.filename} cannot be used: permission denied.", hint="Check its owner and mode."
+        ) from error
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be opened: {error.strerror}.") from error
+
+
+def _primary_code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF  # the higher bytes tell details
+
+
+def _in_our_words(error: sqlite3.Error, path: Path) -> BackstoryError:
+    code = _primary_code(error)
+    if code == sqlite3.SQLITE_FULL:
+        return StorageFull(
+            f"There is no space left for {path}.", hint="Nothing was saved; free some space and try again."
+        )
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return Unavailable("The store is busy: another process holds it for too long.", hint="Try again.")
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
+        return NotAllowed(f"{path} cannot be written.", hint="Check its owner and mode.")
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return Unavailable(f"{path} is damaged: {error}.", hint="`backstory restore` brings back a backup.")
+    return Unavailable(
+        f"The store could not answer: {error}.", hint="`backstory doctor` looks for the cause."
+    )

@@ -1,0 +1,134 @@
+"""Migrations: released scripts never change, older databases are copied first, newer ones are left alone."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from backstory.domain.errors import Incompatible, Unavailable
+from backstory.domain.filters import Filter
+from backstory.store import migrate
+from backstory.store.sqlite import SqliteStore
+
+from ..doubles import make_memory
+
+RELEASED = {
+    "0001_entries.sqlite.sql": "465a787663061458a147af3ed4092232d3c8077b053b5c03d23c0aa9cf090a14",
+}
+"""SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "store.db"
+
+
+def make_store(path: Path, *ids: str) -> None:
+    with closing(SqliteStore(path)) as store:
+        store.put_memories([make_memory(id) for id in ids])
+
+
+def add_script(monkeypatch: pytest.MonkeyPatch, folder: Path, sql: str) -> None:
+    """Pretend that a next version of the program has one more script."""
+    shutil.copytree(migrate._SCRIPTS, folder)
+    (folder / f"{migrate.LATEST + 1:04}_next.sqlite.sql").write_text(sql)
+    monkeypatch.setattr(migrate, "_SCRIPTS", folder)
+    monkeypatch.setattr(migrate, "LATEST", migrate.LATEST + 1)
+
+
+def schema_of(path: Path) -> list[tuple[str, str]]:
+    with closing(sqlite3.connect(path)) as database:
+        return database.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+
+
+def test_released_scripts_never_change() -> None:
+    scripts = {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in migrate._SCRIPTS.glob("*.sql")
+    }
+    assert scripts == RELEASED
+
+
+def test_the_code_is_written_for_the_last_script() -> None:
+    assert [script.version for script in migrate.scripts("sqlite")] == list(range(1, migrate.LATEST + 1))
+
+
+def test_opening_again_migrates_nothing(path: Path) -> None:
+    make_store(path, "a")
+    before = schema_of(path)
+    make_store(path, "b")
+    assert schema_of(path) == before
+    assert not (path.parent / "backups").exists()
+
+
+def test_an_older_database_is_copied_and_then_migrated(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_store(path, "a")
+    add_script(
+        monkeypatch, tmp_path / "scripts", "-- compat: 1\nCREATE TABLE novelty (x);\nDELETE FROM entry;\n"
+    )
+    with closing(SqliteStore(path)) as store:
+        assert store.schema() == (2, 1)
+        assert store.count(Filter()) == 0
+    assert "novelty" in dict(schema_of(path))
+    (copy,) = (path.parent / "backups").iterdir()
+    assert copy.name.startswith("store-v1-")
+    assert "novelty" not in dict(schema_of(copy))
+    with closing(sqlite3.connect(copy)) as database:
+        assert database.execute("SELECT id FROM entry").fetchall() == [("a",)]
+
+
+def test_a_fresh_database_equals_a_migrated_one(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_store(path)
+    add_script(monkeypatch, tmp_path / "scripts", "ALTER TABLE entry ADD COLUMN mood TEXT;\n")
+    make_store(path)
+    fresh = tmp_path / "fresh" / "store.db"
+    make_store(fresh)
+    assert schema_of(path) == schema_of(fresh)
+    assert not (fresh.parent / "backups").exists()
+
+
+def test_a_script_that_fails_changes_nothing(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_store(path, "a")
+    before = schema_of(path)
+    add_script(
+        monkeypatch, tmp_path / "scripts", "CREATE TABLE novelty (x);\nINSERT INTO missing VALUES (1);\n"
+    )
+    with pytest.raises(Unavailable, match="no such table"):
+        SqliteStore(path)
+    assert schema_of(path) == before
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("SELECT max(version) FROM migration").fetchall() == [(1,)]
+
+
+def record_version(path: Path, version: int, compat: int) -> None:
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("INSERT INTO migration VALUES (?, 'from the future', ?, 0)", [version, compat])
+        database.commit()
+
+
+def test_a_newer_incompatible_database_is_refused_untouched(path: Path) -> None:
+    make_store(path, "a")
+    record_version(path, 99, 99)
+    before = path.read_bytes()
+    with pytest.raises(Incompatible, match="newer Backstory"):
+        SqliteStore(path)
+    assert path.read_bytes() == before
+    assert not (path.parent / "backups").exists()
+
+
+def test_a_newer_database_that_still_understands_us_is_used(path: Path) -> None:
+    make_store(path, "a")
+    record_version(path, 99, migrate.LATEST)
+    with closing(SqliteStore(path)) as store:
+        store.put_memories([make_memory("b")])
+        assert store.count(Filter()) == 2

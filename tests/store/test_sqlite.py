@@ -1,0 +1,228 @@
+"""What is SQLite's own: the file and its rights, damage, and failures in our words."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from backstory.domain.errors import BackstoryError, NotAllowed, StorageFull, Unavailable
+from backstory.domain.filters import Filter, Page
+from backstory.domain.words import Unit
+from backstory.store.sqlite import SqliteStore
+
+from ..doubles import make_conversation, make_memory, make_messages
+
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no permission bits")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "store.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SqliteStore]:
+    with closing(SqliteStore(path, busy_timeout_s=0.01)) as store:
+        yield store
+
+
+@posix_only
+def test_only_the_user_may_read_a_store(store: SqliteStore, path: Path) -> None:
+    store.put_memories([make_memory("a")])
+    store.backup(path.parent / "backups" / "copy.db")
+    modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in (path.parent, *path.parent.rglob("*"))}
+    assert modes == {
+        "home": 0o700,
+        "backups": 0o700,
+        "store.db": 0o600,
+        "store.db-wal": 0o600,
+        "store.db-shm": 0o600,
+        "copy.db": 0o600,
+    }
+
+
+def test_a_backup_is_a_whole_store(store: SqliteStore, tmp_path: Path) -> None:
+    store.put_memories([make_memory(f"{n}", "word") for n in range(300)])
+    store.put_conversation(make_conversation("c"), make_messages("c", "hello"))
+    copy_path = tmp_path / "copies" / "copy.db"
+    store.backup(copy_path)
+    store.put_memories([make_memory("later", "word")])
+    with closing(SqliteStore(copy_path)) as copy:
+        assert copy.count(Filter()) == 301
+        assert copy.find_messages("c") == store.find_messages("c")
+        assert copy.postings([Unit(("word",))], 10_000)[0].frequency == 300
+        assert copy.problems() == []
+
+
+def test_a_backup_replaces_an_older_one(store: SqliteStore, tmp_path: Path) -> None:
+    copy_path = tmp_path / "copy.db"
+    store.put_memories([make_memory("a")])
+    store.backup(copy_path)
+    store.delete_memories(Filter())
+    store.put_memories([make_memory("b")])
+    store.backup(copy_path)
+    with closing(SqliteStore(copy_path)) as copy:
+        assert [memory.id for memory in copy.find_memories(Filter(), Page())] == ["b"]
+
+
+def test_a_backup_that_cannot_be_written_says_so(store: SqliteStore, tmp_path: Path) -> None:
+    (tmp_path / "a-file").write_text("")
+    with pytest.raises(Unavailable, match=r"copy\.db cannot be opened"):
+        store.backup(tmp_path / "a-file" / "copy.db")
+
+
+def test_a_writer_that_waits_too_long_is_told_that_the_store_is_busy(store: SqliteStore, path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(Unavailable, match="busy"):
+            store.put_memories([make_memory("a")])
+        assert store.count(Filter()) == 0, "readers never wait"
+        other.execute("ROLLBACK")
+    store.put_memories([make_memory("a")])
+    assert store.count(Filter()) == 1
+
+
+def test_opening_a_fresh_file_waits_for_whoever_is_making_it(path: Path) -> None:
+    """SQLite does not wait by itself when the journal mode changes, however long its timeout is."""
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as maker:
+        maker.execute("BEGIN IMMEDIATE")
+        done = threading.Timer(0.2, lambda: maker.execute("ROLLBACK"))
+        done.start()
+        try:
+            SqliteStore(path).close()
+        finally:
+            done.join()
+
+
+def test_a_full_disk_is_storage_full_and_saves_nothing(store: SqliteStore) -> None:
+    store.put_memories([make_memory("before", "kept")])
+    pages = store._rows("PRAGMA page_count")[0][0]
+    store._rows(f"PRAGMA max_page_count = {pages + 5}")
+    with pytest.raises(StorageFull, match="no space left"):
+        store.put_memories([make_memory("small", "x"), make_memory("large", "word " * 50_000)])
+    assert [memory.id for memory in store.find_memories(Filter(), Page())] == ["before"]
+    store._rows(f"PRAGMA max_page_count = {pages + 5000}")
+    assert store.problems() == []
+
+
+def test_a_store_that_was_closed_is_unavailable(store: SqliteStore) -> None:
+    store.close()
+    with pytest.raises(Unavailable):
+        store.count(Filter())
+
+
+def test_a_file_that_is_no_database_is_refused_untouched(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text("Dear diary, " * 1000)
+    with pytest.raises(Unavailable, match="is damaged"):
+        SqliteStore(path)
+    assert path.read_text() == "Dear diary, " * 1000
+
+
+def test_a_directory_in_the_place_of_the_file_is_refused(path: Path) -> None:
+    path.mkdir(parents=True)
+    with pytest.raises(Unavailable, match="cannot be opened"):
+        SqliteStore(path)
+
+
+def test_a_file_in_the_place_of_the_directory_is_refused(path: Path) -> None:
+    path.parent.write_text("")
+    with pytest.raises(BackstoryError, match="cannot be opened"):
+        SqliteStore(path)
+
+
+OPEN_AS_ANOTHER = """
+import os, sys
+from pathlib import Path
+from backstory.domain.errors import NotAllowed
+from backstory.store.sqlite import SqliteStore
+os.chdir(sys.argv[1])
+if os.geteuid() == 0:
+    os.setuid(65534)
+try:
+    SqliteStore(Path(sys.argv[2]))
+except NotAllowed as error:
+    print(error)
+"""
+
+
+@posix_only
+@pytest.mark.parametrize("name", ["store.db", "new.db"])
+def test_a_file_or_directory_that_may_not_be_written_is_not_allowed(path: Path, name: str) -> None:
+    """In a process without privileges: the tests of a container often run as root, who may do anything."""
+    SqliteStore(path).close()
+    path.chmod(0o444)
+    path.parent.chmod(0o555)
+    try:
+        ran = subprocess.run(
+            [sys.executable, "-c", OPEN_AS_ANOTHER, str(path.parent), name],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+    finally:
+        path.parent.chmod(0o700)
+    assert ran.stdout.strip() == f"{name} cannot be used: permission denied. Check its owner and mode."
+
+
+def test_not_allowed_is_said_when_a_database_turns_read_only(store: SqliteStore) -> None:
+    store._rows("PRAGMA query_only = ON")
+    with pytest.raises(NotAllowed, match="cannot be written"):
+        store.put_memories([make_memory("a")])
+
+
+def test_a_healthy_store_has_no_problems(store: SqliteStore) -> None:
+    assert store.problems() == []
+    store.open_space("model")
+    store.put_memories([make_memory("a"), make_memory("b", "東京 getUserName")])
+    store.put_memories([make_memory("a", "changed")])
+    store.delete_memories(Filter(ids=("b",)))
+    assert store.problems() == []
+
+
+def test_a_vector_of_nothing_is_a_problem(store: SqliteStore, path: Path) -> None:
+    store.open_space("model")
+    with closing(sqlite3.connect(path)) as vandal:
+        vandal.execute("INSERT INTO vector (space, entry, signs, code) VALUES (1, 99, x'00', x'00')")
+        vandal.commit()
+    assert store.problems() == ["rows: vector row 1 refers to nothing in entry"]
+
+
+def test_a_broken_text_index_is_a_problem(store: SqliteStore, path: Path) -> None:
+    store.put_memories([make_memory("a", "words to index")])
+    with closing(sqlite3.connect(path)) as vandal:
+        vandal.execute("UPDATE entry_text_data SET block = x'00' WHERE id > 100")
+        vandal.commit()
+    (problem,) = store.problems()
+    assert problem.startswith("text index: ")
+
+
+def test_a_text_that_is_not_in_the_text_index_is_a_problem(store: SqliteStore, path: Path) -> None:
+    store.put_memories([make_memory("a", "words to index")])
+    with closing(sqlite3.connect(path)) as vandal:
+        vandal.execute("INSERT INTO entry_text (entry_text) VALUES ('delete-all')")
+        vandal.commit()
+    assert store.problems() != []
+
+
+def test_an_overwritten_page_is_a_problem_not_a_crash(path: Path) -> None:
+    with closing(SqliteStore(path)) as store:
+        store.put_memories([make_memory(f"{n}", "word " * 100) for n in range(200)])
+    with path.open("r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        for page in range(size // 4096 // 2, size // 4096, 3):
+            file.seek(page * 4096)
+            file.write(b"\xa5" * 4096)
+    with closing(SqliteStore(path)) as store:
+        assert store.problems() != []

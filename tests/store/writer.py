@@ -1,0 +1,26 @@
+"""Saves memories to a store, one transaction each, and prints each id once it is committed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from backstory.domain.records import Memory
+from backstory.domain.when import utc_now
+from backstory.store.sqlite import SqliteStore
+
+
+def main(path: str, name: str, count: str) -> None:
+    sys.stdin.readline()  # all start together
+    store = SqliteStore(Path(path))
+    for number in range(int(count)):
+        id, now = f"{name}-{number}", utc_now()
+        store.put_memories(
+            [Memory(id=id, text=f"text {id}", project=name, surface="test", created_at=now, updated_at=now)]
+        )
+        print(id, flush=True)
+    store.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
