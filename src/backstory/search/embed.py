@@ -1,0 +1,56 @@
+"""The Embedder contract: text to vectors, by the model on this machine or by an endpoint.
+
+This module is on the way to the first answer, so it imports nothing heavy; an embedder loads its model at the
+first `embed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from ..settings import Settings, required
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Embedder(Protocol):
+    """Safe to use from many threads at once."""
+
+    @property
+    def model(self) -> str:
+        """The name of the vector space. Vectors of different models are never compared."""
+
+    @property
+    def at_once(self) -> int:
+        """How many texts are best given at once: many save an endpoint's round trips, one can be stopped soonest."""
+
+    @property
+    def dimensions(self) -> int:
+        """The length of every vector. May ask the endpoint the first time; raises Unavailable."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One row of unit length for each text, in their order. Raises Unavailable."""
+
+
+def build_embedder(settings: Settings) -> Embedder | None:
+    """The embedder the settings ask for; None when they turn embeddings off."""
+    if settings.embeddings == "off":
+        return None
+    if settings.embeddings == "local":
+        from .minilm import MiniLM
+
+        return MiniLM()
+    from .endpoint import Endpoint
+    from .remote import Remote
+
+    remote = Remote(
+        name="embeddings",
+        url=required(settings, "embeddings_url"),
+        path="/embeddings",
+        key=settings.embeddings_key,
+        timeout_s=settings.embeddings_timeout_s,
+    )
+    return Endpoint(remote, required(settings, "embeddings_model"))

@@ -1,0 +1,140 @@
+"""Find entries by words and by meaning: plan the query, ask each arm, rank what they found.
+
+The text arm and the vector arm each propose a pool; filters are applied inside the arms, so neither proposes
+what the caller may not see. Without vectors the vector arm is absent, and the answer says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from ..domain.filters import Filter
+from ..domain.records import Entry
+from ..domain.words import Unit, query_units
+from ..store import Outline, Posting, Store
+from .ranking import Evidence, Ranked, rank
+
+if TYPE_CHECKING:
+    from .backlog import Backlog
+
+POOL = 100  # entries each arm proposes
+BUDGET = 8_000  # postings read for a query; bounds its cost in a store of any size
+
+Strategy = Literal["hybrid", "text"]
+
+
+class Hit(NamedTuple):
+    """A result, and why it stands where it does: its rank in each arm that found it, and the parts of its score."""
+
+    entry: Entry
+    score: float
+    ranks: Mapping[str, int]
+    parts: Mapping[str, float]
+
+
+class Found(NamedTuple):
+    hits: list[Hit]
+    strategy: Strategy
+    notices: tuple[str, ...] = ()
+    """What the caller should know about this answer, such as why it is by text alone."""
+
+
+class _Meaning(NamedTuple):
+    """The vector arm's view of a query; empty when there is no vector arm."""
+
+    similarity: Mapping[int, float] = MappingProxyType({})
+    notices: tuple[str, ...] = ()
+    is_used: bool = False
+
+
+class Search:
+    def __init__(self, store: Store, backlog: Backlog | None) -> None:
+        self._store = store
+        self._backlog = backlog
+
+    def find(self, query: str, where: Filter, limit: int, *, project: str | None = None) -> Found:
+        """The entries that answer a query best. `project` is preferred; `where` alone excludes."""
+        postings, pool = self._by_text(query_units(query), where)
+        meaning = self._meaning(query, where, [o.entry for o in pool])
+        near = self._store.outlines(meaning.similarity.keys() - {o.entry for o in pool}, where)
+        evidence = Evidence(
+            postings=postings,
+            store_size=self._store.size_hint(),
+            similarity=meaning.similarity,
+            query_words=frozenset(word for posting in postings for word in posting.unit.words),
+            project=project,
+        )
+        ranked = rank([*pool, *near], evidence)
+        strategy: Strategy = "hybrid" if meaning.is_used else "text"
+        return Found(self._load(ranked, limit), strategy, meaning.notices)
+
+    def _by_text(self, units: list[Unit], where: Filter) -> tuple[list[Posting], list[Outline]]:
+        """Where the units stand, and the entries that hold most of them, with their neighbours.
+
+        Reading postings without the filter is several times cheaper. It is enough unless the filter then leaves
+        too little, and there was more than was looked at."""
+        postings = self._store.postings(units, BUDGET)
+        best = _best(postings, 2 * POOL)
+        pool = self._store.outlines(best, where)
+        if len(pool) < POOL and (len(best) == 2 * POOL or not all(posting.is_whole for posting in postings)):
+            postings = self._store.postings(units, BUDGET, where)
+            best = _best(postings, POOL)
+            pool = self._store.outlines(best, where)
+        place = {entry: place for place, entry in enumerate(best)}
+        pool = sorted(pool, key=lambda o: place[o.entry])[:POOL]
+        return postings, [*pool, *self._store.neighbours(pool, where)]
+
+    def _meaning(self, query: str, where: Filter, pool: list[int]) -> _Meaning:
+        if self._backlog is None:
+            return _Meaning(notices=("Searched by words alone: embeddings are switched off.",))
+        view = self._backlog.query(query)
+        if view.vector is None:
+            return _Meaning(notices=view.notices)
+        near = self._store.match_vectors(view.space, view.vector, where, POOL)
+        rest = self._store.similarities(view.space, view.vector, set(pool) - near.keys())
+        return _Meaning({**near, **rest}, view.notices, is_used=True)
+
+    def _load(self, ranked: list[Ranked], limit: int) -> list[Hit]:
+        by_text = _places(ranked, {r.entry: r.coverage for r in ranked})
+        by_vector = _places(ranked, {r.entry: r.similarity for r in ranked})
+        best = ranked[:limit]
+        entries = self._store.load(r.entry for r in best)
+        return [
+            Hit(
+                entry=entries[r.entry],
+                score=r.score,
+                ranks={
+                    **({"text": by_text[r.entry]} if r.coverage > 0 else {}),
+                    **({"vector": by_vector[r.entry]} if r.similarity > 0 else {}),
+                },
+                parts={"coverage": r.coverage, "similarity": r.similarity, "thread": r.thread},
+            )
+            for r in best
+            if r.entry in entries  # deleted by another process since it was ranked
+        ]
+
+
+def _best(postings: list[Posting], limit: int) -> list[int]:
+    """Entries by how many rare units they hold, the newest first among equals."""
+    scores: dict[int, float] = {}
+    for posting in postings:
+        weight = posting.unit.weight / (1 + posting.frequency) ** 0.5
+        for entry in posting.entries:
+            scores[entry] = scores.get(entry, 0.0) + weight
+    # entries that hold the same units have the same score, so there are few scores to sort and many entries
+    alike: dict[float, list[int]] = {}
+    for entry, score in scores.items():
+        alike.setdefault(score, []).append(entry)
+    best: list[int] = []
+    for score in sorted(alike, reverse=True):
+        best += sorted(alike[score], reverse=True)
+        if len(best) >= limit:
+            break
+    return best[:limit]
+
+
+def _places(ranked: list[Ranked], scores: Mapping[int, float]) -> dict[int, int]:
+    order = sorted((r.entry for r in ranked), key=lambda entry: (-scores[entry], -entry))
+    return {entry: place for place, entry in enumerate(order, 1)}

@@ -1,0 +1,56 @@
+"""Cut a long text into the passages that get a vector each.
+
+A vector blurs what it covers, and the model reads no further than 256 word pieces, about 1,000 characters.
+"""
+
+from __future__ import annotations
+
+import re
+
+SIZE = 1000
+MOST = 16
+
+_SENTENCE_END = re.compile(r"[.!?;:…]\s|[。！？]")
+
+
+def split_passages(text: str, size: int = SIZE, most: int = MOST) -> list[str]:
+    """Passages of at most `size` characters in their order, cut at the best border near their end.
+
+    Of a text with more than `most` of them an even sample stays, first and last included: a vector each for
+    a whole log file costs seconds and finds little, and text search reads all of it anyway.
+    """
+    passages = []
+    start = 0
+    while start < len(text):
+        end = _end(text, start, size)
+        passage = text[start:end].strip()
+        if passage:
+            passages.append(passage)
+        start = end
+    if len(passages) <= most:
+        return passages
+    step = (len(passages) - 1) / max(most - 1, 1)
+    return [passages[round(index * step)] for index in range(most)]
+
+
+def _end(text: str, start: int, size: int) -> int:
+    left = len(text) - start
+    if left <= size:
+        return len(text)
+    # near the end the last two share what is left, so that none is a scrap
+    latest = start + min(size, left // 2 + size // 8)
+    earliest = start + max((latest - start) // 2, 1)
+    return _border(text, earliest, latest)
+
+
+def _border(text: str, earliest: int, latest: int) -> int:
+    """Where a paragraph, a line, a sentence or a word ends; `latest` when nothing does."""
+    for mark in ("\n\n", "\n"):
+        at = text.rfind(mark, earliest, latest)
+        if at >= 0:
+            return at + len(mark)
+    ends = [found.end() for found in _SENTENCE_END.finditer(text, earliest, latest)]
+    if ends:
+        return ends[-1]
+    at = max(text.rfind(space, earliest, latest) for space in " \t")
+    return at + 1 if at >= 0 else latest

@@ -1,0 +1,147 @@
+"""One path of an OpenAI-compatible server: a JSON question, a JSON answer, within a time limit.
+
+The key goes to the configured host and nowhere else: not through a redirect, not into a message.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, urlsplit
+
+from ..domain.errors import InvalidInput, Unavailable
+
+if TYPE_CHECKING:
+    from email.message import Message
+    from urllib.request import OpenerDirector
+
+LARGEST_REPLY = 64 * 1024 * 1024
+FIRST_PAUSE_S = 0.25
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class Remote:
+    """`name` is what its settings start with: `embeddings_url`, `embeddings_key`. Every question, its retries
+    included, ends within `timeout_s`."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        url: str,
+        path: str,
+        key: str = "",
+        timeout_s: float = 10.0,
+        clock: Callable[[], float] = time.monotonic,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._name, self._path = name, path
+        self._address = _checked_address(url, name)
+        # a header that http.client refuses would put the key into its error
+        if not (key.isascii() and key.isprintable()):
+            raise InvalidInput(f"{name}_key must be printable ASCII.", field=f"{name}_key")
+        self._key = key
+        self._timeout_s, self._clock, self._wait = timeout_s, clock, wait
+
+    @property
+    def host(self) -> str:
+        return self._address.netloc
+
+    def ask(self, question: dict[str, Any]) -> Any:
+        """The answer; raises Unavailable. Busy and failing servers are asked again for as long as there is time."""
+        body = json.dumps(question).encode()
+        deadline = self._clock() + self._timeout_s
+        pause_s = FIRST_PAUSE_S
+        while True:
+            status, headers, reply = self._post(body, deadline)
+            if 200 <= status < 300:
+                return self._decoded(reply)
+            if status != 429 and status < 500:
+                raise self.unavailable(f"answered {status}", hint=self._hint(status))
+            # its other form, a date, is rare and not worth a wall clock
+            asked_for = headers.get("Retry-After", "")
+            wait_s = float(asked_for) if asked_for.isdecimal() else pause_s
+            if self._clock() + wait_s >= deadline:
+                raise self.unavailable(f"answered {status} and asks for more time than {self._timeout_s:g} s")
+            self._wait(wait_s)
+            pause_s *= 2
+
+    def unavailable(self, happened: str, hint: str = "") -> Unavailable:
+        if self._key:
+            happened = happened.replace(self._key, "***")
+        return Unavailable(f"The {self._name} endpoint {self.host} {happened}.", hint=hint)
+
+    def _decoded(self, reply: bytes) -> Any:
+        try:
+            return json.loads(reply)
+        except (ValueError, RecursionError) as error:
+            raise self.unavailable(f"sent no JSON: {error}") from error
+
+    def _hint(self, status: int) -> str:
+        if status < 400:
+            return f"It redirects elsewhere: set {self._name}_url to the final address."
+        if status == 404:
+            return f"Check {self._name}_url and {self._name}_model."
+        return f"Check {self._name}_key." if status in (401, 403) else ""
+
+    def _post(self, question: bytes, deadline: float) -> tuple[int, Message, bytes]:
+        from http.client import HTTPException
+        from urllib.error import HTTPError, URLError
+        from urllib.request import Request
+
+        headers = {"Content-Type": "application/json"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        request = Request(f"{self._address.geturl().rstrip('/')}{self._path}", question, headers)
+        try:
+            with self._opener.open(request, timeout=max(deadline - self._clock(), 0.001)) as response:
+                return response.status, response.headers, self._read(response, deadline)
+        except HTTPError as error:
+            with error:
+                return error.code, error.headers, b""
+        except (OSError, HTTPException, UnicodeError) as error:
+            reason = error.reason if isinstance(error, URLError) else error
+            if isinstance(reason, TimeoutError):
+                raise self.unavailable(f"did not answer within {self._timeout_s:g} s") from error
+            raise self.unavailable(f"cannot be reached: {reason}") from error
+
+    def _read(self, response: Any, deadline: float) -> bytes:
+        # a socket's timeout starts anew with every byte; the deadline does not
+        reply = bytearray()
+        while chunk := response.read1(65536):
+            reply += chunk
+            if self._clock() >= deadline:
+                raise TimeoutError
+            if len(reply) > LARGEST_REPLY:
+                raise self.unavailable("sent more than we read")
+        return bytes(reply)
+
+    @cached_property
+    def _opener(self) -> OpenerDirector:
+        from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener
+
+        class NoRedirects(HTTPRedirectHandler):
+            def redirect_request(self, *_: Any) -> None:
+                return None
+
+        # texts for a server on this machine do not leave it, whatever proxy is set
+        proxies = ProxyHandler({}) if self._address.hostname in LOOPBACK else ProxyHandler()
+        return build_opener(NoRedirects, proxies)
+
+
+def _checked_address(url: str, name: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = None
+    if not usable or "@" in parts.netloc:
+        raise InvalidInput(
+            f"{name}_url must be an http or https address, without a user name.",
+            hint="Such as http://localhost:11434/v1.",
+            field=f"{name}_url",
+        )
+    return parts

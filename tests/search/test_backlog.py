@@ -1,0 +1,234 @@
+"""The backlog: every text gets its vectors, whoever dies or fails on the way."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from backstory.domain.errors import Unavailable
+from backstory.domain.filters import Filter
+from backstory.search.backlog import Backlog
+from backstory.search.hybrid import Search
+from backstory.store import Store
+
+from ..conftest import OpenStore
+from ..doubles import HashedWords, make_memory
+
+PATIENCE_S = 5.0
+
+
+class Milestones(HashedWords):
+    """Says when it has embedded, and when it was asked in vain."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.done, self.asked = threading.Semaphore(0), threading.Semaphore(0)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked.release()
+        vectors = super().embed(texts)
+        self.done.release()
+        return vectors
+
+
+@pytest.fixture
+def open_backlog() -> Iterator[Callable[[Store, HashedWords], Backlog]]:
+    opened: list[Backlog] = []
+    before = set(threading.enumerate())
+
+    def open_backlog(store: Store, embedder: HashedWords) -> Backlog:
+        opened.append(Backlog(store, embedder))
+        return opened[-1]
+
+    yield open_backlog
+    for backlog in opened:
+        backlog.close()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive(), "a backlog that was closed goes on"
+
+
+OpenBacklog = Callable[[Store, HashedWords], Backlog]
+
+
+def test_what_waits_is_embedded_in_the_background(store: Store, open_backlog: OpenBacklog) -> None:
+    embedder = Milestones()
+    backlog = open_backlog(store, embedder)
+    store.put_memories([make_memory("a", "first")])
+    backlog.wake()
+    assert embedder.done.acquire(timeout=PATIENCE_S)
+    store.put_memories([make_memory("b", "second")])
+    backlog.wake()
+    assert embedder.done.acquire(timeout=PATIENCE_S)
+    assert sorted(embedder.embedded) == ["first", "second"]
+
+
+def test_nothing_is_embedded_before_it_is_needed(store: Store, open_backlog: OpenBacklog) -> None:
+    embedder, before = HashedWords(), threading.active_count()
+    open_backlog(store, embedder)
+    store.put_memories([make_memory("a")])
+    assert embedder.embedded == []
+    assert threading.active_count() == before
+
+
+def test_draining_embeds_all_that_waits(store: Store, open_backlog: OpenBacklog) -> None:
+    embedder = HashedWords()
+    backlog = open_backlog(store, embedder)
+    store.put_memories([make_memory(f"{n}", f"text {n}") for n in range(100)])
+    assert backlog.drain() == 100
+    assert store.count_waiting(backlog.space) == 0
+    assert backlog.drain() == 0
+
+
+def test_what_a_dead_process_had_claimed_is_taken_over_after_its_lease(
+    store: Store, open_store: OpenStore, open_backlog: OpenBacklog
+) -> None:
+    dead, embedder = open_store(), Milestones()
+    space = dead.open_space(embedder.model)
+    store.put_memories([make_memory("a", "text")])
+    assert len(dead.claim_waiting(space, 10, lease_ms=-1)) == 1
+    dead.close()
+    open_backlog(store, embedder).wake()
+    assert embedder.done.acquire(timeout=PATIENCE_S)
+
+
+def test_a_search_does_not_wait_for_a_dead_process(
+    store: Store, open_store: OpenStore, open_backlog: OpenBacklog
+) -> None:
+    dead, embedder = open_store(), HashedWords()
+    store.put_memories([make_memory("a", "vehicle")])
+    dead.claim_waiting(dead.open_space(embedder.model), 10, lease_ms=3_600_000)
+    dead.close()
+    found = Search(store, open_backlog(store, embedder)).find("car", Filter(), 5)
+    assert [hit.entry.id for hit in found.hits] == ["a"]
+
+
+def test_others_can_write_while_a_text_is_embedded(
+    store: Store, open_store: OpenStore, open_backlog: OpenBacklog
+) -> None:
+    embedder, other = HashedWords(), open_store()
+    store.put_memories([make_memory("a", "slow")])
+    embedder.meanwhile = lambda: other.put_memories([make_memory("b", "meanwhile")])
+    backlog = open_backlog(store, embedder)
+    space = backlog.space
+    backlog.query("anything")
+    assert other.count(Filter()) == 2
+    assert store.count_waiting(space) == 0
+    assert store.problems() == []
+
+
+def test_a_text_that_changes_while_it_is_embedded_gets_the_vectors_of_the_new_one(
+    store: Store, open_backlog: OpenBacklog
+) -> None:
+    embedder = HashedWords()
+    backlog = open_backlog(store, embedder)
+    store.put_memories([make_memory("a", "weather")])
+
+    def change() -> None:
+        embedder.meanwhile = lambda: None
+        store.put_memories([make_memory("a", "vehicle")])
+
+    embedder.meanwhile = change
+    backlog.drain()
+    search = Search(store, backlog)
+    assert [hit.entry.id for hit in search.find("car", Filter(), 5).hits] == ["a"]
+    assert search.find("weather", Filter(), 5).hits == []
+
+
+def test_a_failing_embedder_is_reported_and_what_waits_is_kept(
+    store: Store, open_backlog: OpenBacklog
+) -> None:
+    embedder = Milestones()
+    embedder.failure = Unavailable("The endpoint is down.")
+    backlog = open_backlog(store, embedder)
+    store.put_memories([make_memory("a")])
+    backlog.wake()
+    assert embedder.asked.acquire(timeout=PATIENCE_S)
+    assert store.count_waiting(backlog.space) == 1
+    backlog.close()
+    for thread in threading.enumerate():
+        if thread.name == "backlog":
+            thread.join(PATIENCE_S)
+    assert backlog.problem == "The endpoint is down."
+
+
+def test_once_the_embedder_answers_again_the_next_save_brings_all_up_to_date(
+    store: Store, open_backlog: OpenBacklog
+) -> None:
+    embedder = Milestones()
+    embedder.failure = Unavailable("The endpoint is down.")
+    backlog = open_backlog(store, embedder)
+    store.put_memories([make_memory("a", "during the outage")])
+    backlog.wake()
+    assert embedder.asked.acquire(timeout=PATIENCE_S)
+    embedder.failure = None
+    store.put_memories([make_memory("b", "after the outage")])
+    for _ in range(20):
+        backlog.wake()
+        if embedder.done.acquire(timeout=0.1) and "during the outage" in embedder.embedded:
+            break
+    assert sorted(embedder.embedded) == ["after the outage", "during the outage"]
+
+
+def test_a_backlog_that_is_closed_while_its_embedder_fails_ends_at_once(
+    store: Store, open_backlog: OpenBacklog
+) -> None:
+    embedder = Milestones()
+    embedder.failure = Unavailable("The endpoint is down.")
+    backlog = open_backlog(store, embedder)
+    closer = threading.Thread(target=backlog.close, daemon=True)
+    started = threading.Event()
+
+    def close() -> None:
+        closer.start()
+        started.set()
+        closer.join(0.2)  # it has asked the background to end, and waits for that
+
+    embedder.meanwhile = close
+    store.put_memories([make_memory("a")])
+    backlog.wake()
+    assert started.wait(PATIENCE_S)
+    closer.join(PATIENCE_S)
+    assert not closer.is_alive()
+
+
+def test_another_model_embeds_all_anew_and_never_mixes(store: Store, open_backlog: OpenBacklog) -> None:
+    first, second = HashedWords(), HashedWords(model="another", dimensions=64, synonyms={})
+    store.put_memories([make_memory("a", "vehicle")])
+    old = open_backlog(store, first)
+    old.drain()
+    new = open_backlog(store, second)
+    assert store.count_waiting(new.space) == 1
+    assert Search(store, new).find("car", Filter(), 5).hits == []
+    assert second.embedded == ["vehicle", "car"]
+    assert [hit.entry.id for hit in Search(store, new).find("vehicle", Filter(), 5).hits] == ["a"]
+    assert [hit.entry.id for hit in Search(store, old).find("car", Filter(), 5).hits] == ["a"]
+    store.put_memories([make_memory("b", "login")])
+    assert (old.drain(), new.drain()) == (1, 1)
+
+
+def test_many_threads_may_search_and_save_at_once(store: Store, open_backlog: OpenBacklog) -> None:
+    backlog = open_backlog(store, HashedWords())
+    search, failures = Search(store, backlog), []
+
+    def work(name: str) -> None:
+        try:
+            for n in range(10):
+                store.put_memories([make_memory(f"{name}{n}", f"vehicle {name}{n}")])
+                backlog.wake()
+                assert search.find(f"car {name}{n}", Filter(), 1).hits[0].entry.id == f"{name}{n}"
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert failures == []
+    backlog.drain()
+    assert store.problems() == []

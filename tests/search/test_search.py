@@ -1,0 +1,197 @@
+"""Search through both arms, over a real store and an embedder of hashed words."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from backstory.domain.errors import Unavailable
+from backstory.domain.filters import Filter, Kind
+from backstory.search.backlog import SMALL_BACKLOG, Backlog
+from backstory.search.hybrid import POOL, Found, Search
+from backstory.store import Store
+from backstory.store.sqlite import SqliteStore
+
+from ..conftest import OpenStore
+from ..doubles import DAWN, HashedWords, make_conversation, make_memory, make_messages
+
+
+@pytest.fixture
+def search(store: Store, embedder: HashedWords) -> Search:
+    """Hybrid, without a background thread: what waits is embedded when someone searches."""
+    return Search(store, Backlog(store, embedder))
+
+
+def ids(found: Found) -> list[str]:
+    return [hit.entry.id for hit in found.hits]
+
+
+def test_a_synonym_is_found_though_no_word_is_shared(store: Store, search: Search) -> None:
+    store.put_memories([make_memory("it", "vehicle"), make_memory("decoy", "weather")])
+    found = search.find("car", Filter(), 5)
+    assert ids(found) == ["it"]
+    assert found.strategy == "hybrid"
+    assert found.notices == ()
+
+
+def test_a_word_is_found_though_the_meaning_is_lost(store: Store, embedder: HashedWords) -> None:
+    store.put_memories([make_memory("it", "a ticket AUTH-1234 among " + "many other words " * 50)])
+    found = Search(store, Backlog(store, embedder)).find("auth-1234", Filter(), 5)
+    assert ids(found) == ["it"]
+
+
+def test_without_an_embedder_the_answer_is_by_text_and_says_so(store: Store) -> None:
+    store.put_memories([make_memory("word", "car"), make_memory("synonym", "vehicle")])
+    found = Search(store, None).find("car", Filter(), 5)
+    assert ids(found) == ["word"]
+    assert found.strategy == "text"
+    assert found.notices == ("Searched by words alone: embeddings are switched off.",)
+    assert "vector" not in found.hits[0].ranks
+
+
+def test_an_embedder_that_is_down_is_reported_and_does_not_stop_the_search(
+    store: Store, search: Search, embedder: HashedWords
+) -> None:
+    store.put_memories([make_memory("word", "car")])
+    embedder.failure = Unavailable("The endpoint is down.", hint="Start it.")
+    found = search.find("car", Filter(), 5)
+    assert ids(found) == ["word"]
+    assert found.strategy == "text"
+    assert found.notices == ("Searched by words alone: The endpoint is down.",)
+    embedder.failure = None
+    assert search.find("car", Filter(), 5).strategy == "hybrid"
+
+
+def test_what_another_process_just_saved_is_found_by_meaning_at_once(
+    search: Search, open_store: OpenStore
+) -> None:
+    assert ids(search.find("car", Filter(), 5)) == []
+    open_store().put_memories([make_memory("it", "vehicle")])
+    assert ids(search.find("car", Filter(), 5)) == ["it"]
+
+
+def test_a_backlog_too_large_to_wait_for_is_reported(store: Store, embedder: HashedWords) -> None:
+    store.put_memories([make_memory(f"{n}", f"text {n}") for n in range(SMALL_BACKLOG + 1)])
+    backlog = Backlog(store, embedder)
+    backlog.close()  # its thread never starts, so the count is exact
+    found = Search(store, backlog).find("text", Filter(), 3)
+    assert found.strategy == "hybrid"
+    assert found.notices == (
+        f"{SMALL_BACKLOG + 1} texts still wait for their vectors; until then only their words find them.",
+    )
+    assert len(found.hits) == 3
+    fresh = Backlog(store, embedder)
+    assert fresh.drain() == SMALL_BACKLOG + 1
+    assert Search(store, fresh).find("text", Filter(), 3).notices == ()
+
+
+@pytest.mark.parametrize("query", ["car", "vehicle"], ids=["by word", "by meaning"])
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        (Filter(), {"mine", "theirs", "elsewhere", "old", "said:0"}),
+        (Filter(public_or_in=""), {"elsewhere", "old", "said:0"}),
+        (Filter(public_or_in="s1"), {"mine", "elsewhere", "old", "said:0"}),
+        (Filter(projects=("/q",)), {"elsewhere"}),
+        (Filter(kinds=(Kind.MESSAGE,)), {"said:0"}),
+        (Filter(kinds=(Kind.MEMORY,), created_before=DAWN), {"old"}),
+        (Filter(ids=("old", "mine"), public_or_in=""), {"old"}),
+    ],
+)
+def test_no_arm_proposes_what_the_filter_excludes(
+    store: Store, search: Search, query: str, where: Filter, expected: set[str]
+) -> None:
+    store.put_memories(
+        [
+            make_memory("mine", "car", session="s1", private=True),
+            make_memory("theirs", "car", session="s2", private=True),
+            make_memory("elsewhere", "car", project="/q"),
+            make_memory("old", "car", created_at=DAWN - timedelta(days=1)),
+        ]
+    )
+    store.put_conversation(make_conversation("said"), make_messages("said", "car"))
+    assert set(ids(search.find(query, where, 10))) == expected
+
+
+def test_a_selective_filter_finds_its_few_among_many(store: Store, search: Search) -> None:
+    """More texts hold the word than either arm proposes; the one that is asked for is the oldest."""
+    store.put_memories([make_memory("it", "car", project="/q")])
+    store.put_memories([make_memory(f"{n}", "car") for n in range(1200)])
+    Backlog(store, HashedWords()).drain()
+    assert len(search.find("car", Filter(), 10 * POOL).hits) >= POOL
+    assert ids(search.find("car", Filter(projects=("/q",)), 5)) == ["it"]
+    assert ids(search.find("vehicle", Filter(projects=("/q",)), 5)) == ["it"]
+
+
+def test_every_hit_says_what_rank_each_arm_gave_it(store: Store, search: Search) -> None:
+    store.put_memories(
+        [
+            make_memory("both", "car wash"),
+            make_memory("meaning", "vehicle"),
+            make_memory("word", "wash " + "and so many other things " * 40),
+        ]
+    )
+    found = search.find("car wash", Filter(), 5)
+    ranks = {hit.entry.id: dict(hit.ranks) for hit in found.hits}
+    assert ranks["both"] == {"text": 1, "vector": 1}
+    assert ranks["meaning"] == {"vector": 2}
+    assert ranks["word"]["text"] == 2
+    for hit in found.hits:
+        assert set(hit.parts) == {"coverage", "similarity", "thread"}
+        assert 0 <= hit.score <= 1
+    assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
+
+
+def test_the_limit_is_kept_and_the_best_stay(store: Store, search: Search) -> None:
+    store.put_memories([make_memory(f"{n}", "car " * n) for n in range(1, 8)])
+    whole = ids(search.find("car", Filter(), 100))
+    assert len(whole) == 7
+    assert ids(search.find("car", Filter(), 3)) == whole[:3]
+
+
+@pytest.mark.requirement("server.same-order")
+def test_the_same_query_gives_the_same_order(store: Store, search: Search, open_store: OpenStore) -> None:
+    store.put_memories([make_memory(f"{n}", f"car number {n % 3}") for n in range(30)])
+    once = ids(search.find("car number 2", Filter(), 30))
+    assert ids(search.find("car number 2", Filter(), 30)) == once
+    other = open_store()
+    assert ids(Search(other, Backlog(other, HashedWords())).find("car number 2", Filter(), 30)) == once
+
+
+@pytest.mark.parametrize("query", ["?!", " ", '"', "___"])
+def test_a_query_without_words_finds_nothing_and_is_no_error(
+    store: Store, search: Search, query: str
+) -> None:
+    store.put_memories([make_memory("it", "car")])
+    assert Search(store, None).find(query, Filter(), 5).hits == []
+    search.find(query, Filter(), 5)
+
+
+def test_an_empty_store_finds_nothing(search: Search) -> None:
+    assert search.find("car", Filter(), 5).hits == []
+
+
+def test_a_message_is_found_by_what_was_asked_before_it(store: Store, search: Search) -> None:
+    messages = make_messages("c", "which port does staging use?", "8443", "thanks")
+    store.put_conversation(make_conversation("c"), messages)
+    assert "c:1" in ids(search.find("staging port", Filter(), 5))
+
+
+def test_a_long_text_is_found_by_a_passage_of_it(store: Store, search: Search) -> None:
+    filler = "\n\n".join("and so many other things " * 30 for _ in range(5))
+    store.put_memories([make_memory("it", f"{filler}\n\n{'vehicle ' * 80}\n\n{filler}")])
+    assert ids(search.find("car", Filter(), 5)) == ["it"]
+
+
+def test_a_store_that_cannot_be_written_can_still_be_searched(tmp_path: Path) -> None:
+    """A full disk, or a file that turned read-only, stops saves; it must not stop people from finding."""
+    with closing(SqliteStore(tmp_path / "store.db")) as store:
+        store.put_memories([make_memory("it", "car")])
+        search = Search(store, Backlog(store, HashedWords()))
+        search.find("anything", Filter(), 5)
+        store.put_memories([make_memory("waiting", "car wash")])
+        store._rows("PRAGMA query_only = ON")
+        assert set(ids(search.find("car", Filter(), 5))) == {"it", "waiting"}
