@@ -1,0 +1,31 @@
+"""One call of one tool: how it reports progress, and whether the client still wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+Progress = Callable[[float, float | None, str], None]
+"""done, total if known, what is being done"""
+
+
+class Cancelled(Exception):
+    """The client withdrew the request. Raised between steps, so nothing is left half done."""
+
+
+def _silent(done: float, total: float | None, message: str) -> None:
+    pass
+
+
+def _wanted() -> bool:
+    return False
+
+
+class Call(NamedTuple):
+    progress: Progress = _silent
+    is_cancelled: Callable[[], bool] = _wanted
+
+    def checkpoint(self) -> None:
+        """Long work calls this between steps."""
+        if self.is_cancelled():
+            raise Cancelled

@@ -1,0 +1,93 @@
+"""What all callers share, and what belongs to one of them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..domain.when import Clock, utc_now
+from ..store import Store
+
+if TYPE_CHECKING:
+    from ..search.backlog import Backlog
+    from ..search.embed import Embedder
+    from ..search.hybrid import Search
+    from .summaries import Summarizer, Writer
+
+T = TypeVar("T")
+
+
+def new_id() -> str:
+    return os.urandom(12).hex()
+
+
+class Engine:
+    """One for each process. Search and summaries are made when first needed: a server that is only started,
+    as clients do with each window, never pays for them."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        writer: Writer | None = None,
+        *,
+        now: Clock = utc_now,
+        new_id: Callable[[], str] = new_id,
+    ) -> None:
+        self.store = store
+        self.now = now
+        self.new_id = new_id
+        self._embedder = embedder
+        self._writer = writer
+        self._making = threading.RLock()
+        self._made: dict[str, Any] = {}
+
+    @property
+    def backlog(self) -> Backlog | None:
+        return self._once("backlog", self._make_backlog)
+
+    @property
+    def search(self) -> Search:
+        return self._once("search", self._make_search)
+
+    @property
+    def summarizer(self) -> Summarizer:
+        return self._once("summarizer", self._make_summarizer)
+
+    def close(self) -> None:
+        for part in ("summarizer", "backlog"):
+            if self._made.get(part) is not None:
+                self._made[part].close()
+        self.store.close()
+
+    def _once(self, name: str, make: Callable[[], T]) -> T:
+        with self._making:
+            if name not in self._made:
+                self._made[name] = make()
+            made: T = self._made[name]
+            return made
+
+    def _make_backlog(self) -> Backlog | None:
+        from ..search.backlog import Backlog
+
+        return None if self._embedder is None else Backlog(self.store, self._embedder)
+
+    def _make_search(self) -> Search:
+        from ..search.hybrid import Search
+
+        return Search(self.store, self.backlog)
+
+    def _make_summarizer(self) -> Summarizer:
+        from .summaries import Summarizer
+
+        return Summarizer(self._writer)
+
+
+class Caller:
+    """One connection. The only mutable object: "the current session" is never a global."""
+
+    def __init__(self, *, project: str, session: str | None = None) -> None:
+        self.project = project
+        self.session = session

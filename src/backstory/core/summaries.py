@@ -1,0 +1,109 @@
+"""Summaries: sentences picked from the text, at once and on this machine; a chat endpoint may write a better one.
+
+A summary is an index, for people who look over a list. The text itself is always kept whole.
+"""
+
+from __future__ import annotations
+
+import queue
+import re
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from typing import Protocol
+
+from ..domain.errors import BackstoryError
+from ..domain.filters import Filter, Page
+from ..domain.records import Memory
+from ..domain.words import STOP_WORDS
+from ..store import Store
+
+LONGEST = 240
+READ = 50_000  # characters of a text that are looked at; a summary of more is no better
+
+_SENTENCE = re.compile(r"[^\n]+?(?:[.!?。！？](?=\s|$)|(?=\n|$))")
+_WORD = re.compile(r"\w+")
+_WEIGHTY = re.compile(
+    r"\b(decid|decision|must|because|fix|caus|todo|next|bug|error|fail|agreed|never|always)", re.IGNORECASE
+)
+
+
+def summarize(text: str, longest: int = LONGEST) -> str:
+    """The sentences that say most, in their order; a text that is short enough is its own summary."""
+    if len(text) <= longest:
+        return " ".join(text.split())
+    sentences = [" ".join(found.split()) for found in _SENTENCE.findall(text[:READ]) if found.strip()]
+    return _fitted(sentences, _by_weight(sentences), longest) or text[:longest].strip()
+
+
+def _by_weight(sentences: Sequence[str]) -> list[int]:
+    words = [{w for w in _WORD.findall(s.lower()) if w not in STOP_WORDS} for s in sentences]
+    shared = Counter(word for spoken in words for word in spoken)
+
+    def weight(place: int) -> float:
+        spoken = words[place]
+        common = sum(shared[word] for word in spoken) / (len(spoken) + 3)  # + 3: a lone word says little
+        return common * (1.5 if place == 0 else 1.0) * (1.5 if _WEIGHTY.search(sentences[place]) else 1.0)
+
+    return sorted(range(len(sentences)), key=lambda place: (-weight(place), place))
+
+
+def _fitted(sentences: Sequence[str], order: Sequence[int], longest: int) -> str:
+    chosen: list[int] = []
+    left = longest
+    for place in order:
+        if len(sentences[place]) < left:
+            chosen.append(place)
+            left -= len(sentences[place]) + 1
+    return " ".join(sentences[place] for place in sorted(chosen))
+
+
+class Writer(Protocol):
+    """Something that writes a summary, such as a chat endpoint."""
+
+    def write(self, text: str) -> str:
+        """Raises Unavailable."""
+
+
+class Summarizer:
+    """Improves summaries after the answer was sent. What fails, or is lost with the process, leaves the local one."""
+
+    def __init__(self, writer: Writer | None = None) -> None:
+        self._writer = writer
+        self._waiting: queue.SimpleQueue[tuple[Store, Memory] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self.problem: str | None = None
+        """Why the last summary is a local one."""
+
+    def summary(self, text: str) -> str:
+        """A local summary, at once."""
+        return summarize(text)
+
+    def improve(self, store: Store, memory: Memory) -> None:
+        if self._writer is None or len(memory.text) <= LONGEST:
+            return
+        self._waiting.put((store, memory))
+        if self._thread is None:
+            self._thread = threading.Thread(
+                target=self._work, args=(self._writer,), name="summaries", daemon=True
+            )
+            self._thread.start()
+
+    def close(self) -> None:
+        self._waiting.put(None)
+
+    def _work(self, writer: Writer) -> None:
+        while (task := self._waiting.get()) is not None:
+            store, memory = task
+            try:
+                _rewrite(store, memory, writer.write(memory.text))
+                self.problem = None
+            except BackstoryError as error:
+                self.problem = error.message
+
+
+def _rewrite(store: Store, memory: Memory, summary: str) -> None:
+    with store.transaction():
+        for current in store.find_memories(Filter(ids=(memory.id,)), Page(limit=1)):
+            if current.text == memory.text:
+                store.put_memories([current._replace(summary=summary)])

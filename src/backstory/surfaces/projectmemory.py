@@ -1,0 +1,118 @@
+"""ProjectMemory's five tools: loose snippets of text, `{"status": ...}` replies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
+
+from ..core import Core
+from ..domain.errors import BackstoryError, InvalidInput
+from ..domain.records import Memory
+from ..tools import ADDS, READS, REMOVES, REPLACES, Surface, dump
+from ..tools.params import Range
+
+if TYPE_CHECKING:
+    from ..search.hybrid import Found
+
+ANSWER_CHARACTERS = 80_000
+"""About 20,000 tokens: clients cut or refuse larger answers."""
+
+CONFIRMATION = "confirm"
+
+
+def _word_error(error: BackstoryError) -> str:
+    return dump({"status": "error", "error": str(error)})
+
+
+surface = Surface(
+    "projectmemory",
+    about="Save texts worth remembering and find them again by words or by meaning.",
+    success={"status": "success"},
+    word_error=_word_error,
+)
+
+
+class Saved(TypedDict):
+    id: str
+
+
+class Retrieved(TypedDict):
+    results: list[str]
+    search_strategy: str
+    notices: NotRequired[list[str]]
+
+
+class Cleared(TypedDict):
+    deleted_count: int
+
+
+class Done(TypedDict):
+    pass
+
+
+@surface.tool("Save context", ADDS)
+def save_context(core: Core, context_text: Annotated[str, "The text to save"]) -> Saved:
+    """Save a text to the context store: a decision, a finding, a preference, anything worth knowing later.
+    It is kept whole and found again by its words or its meaning, in this and in later sessions."""
+    return {"id": core.memories.save(context_text).id}
+
+
+@surface.tool("Retrieve context", READS)
+def retrieve_context(
+    core: Core,
+    query: Annotated[str, "What to look for, in any words"],
+    limit: Annotated[int, "Maximum number of results", Range(low=1)] = 5,
+) -> Retrieved:
+    """Find the saved texts that answer a query best, by words and by meaning, best first."""
+    found = core.memories.search(query, limit)
+    results, notices = _fitted(found)
+    reply: Retrieved = {"results": results, "search_strategy": found.strategy}
+    return {**reply, "notices": notices} if notices else reply
+
+
+@surface.tool("Delete context", REMOVES)
+def delete_context(core: Core, id: Annotated[str, "The id that save_context returned"]) -> Done:
+    """Delete one saved text for good."""
+    core.memories.delete(id)
+    return {}
+
+
+@surface.tool("Clear all context", REMOVES)
+def clear_all_context(
+    core: Core, confirmation: Annotated[str, f'Must be exactly "{CONFIRMATION}"']
+) -> Cleared:
+    """Delete every text that was saved with save_context, in all projects, for good."""
+    if confirmation != CONFIRMATION:
+        raise InvalidInput(
+            f'confirmation must be exactly "{CONFIRMATION}".',
+            hint="Nothing was deleted.",
+            field="confirmation",
+        )
+    return {"deleted_count": core.memories.clear()}
+
+
+@surface.tool("Replace context", REPLACES)
+def replace_context(
+    core: Core,
+    id: Annotated[str, "The id that save_context returned"],
+    context_text: Annotated[str, "The new text"],
+) -> Done:
+    """Replace a saved text with a new one; its id stays."""
+    core.memories.replace(id, context_text)
+    return {}
+
+
+def _fitted(found: Found) -> tuple[list[str], list[str]]:
+    """Whole texts, as many as an answer can hold and at least the best; what was left out is said."""
+    texts = [hit.entry.text for hit in found.hits if isinstance(hit.entry, Memory)]
+    kept, left = texts[:1], ANSWER_CHARACTERS - len("".join(texts[:1]))
+    for text in texts[1:]:
+        left -= len(text)
+        if left < 0:
+            break
+        kept.append(text)
+    notices = list(found.notices)
+    if len(kept) < len(texts):
+        notices.append(
+            f"{len(texts) - len(kept)} more results do not fit into this answer; a narrower query brings them up."
+        )
+    return kept, notices

@@ -1,0 +1,125 @@
+"""What a tool is: a named function with typed parameters, on a surface that words its replies.
+
+A surface declares four things once: its name, the fields every success carries, how a failure is worded,
+and how it spells parameter names. A tool is then its arguments, its description and the translation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ..core import Core
+from ..domain.errors import BackstoryError
+from .params import Json, Param, decode, input_schema, output_schema, read_params
+
+ToolFn = Callable[..., Any]
+
+
+class Reply(NamedTuple):
+    """What goes back over the wire, before any protocol wraps it."""
+
+    text: str
+    structured: Json | None = None
+    is_error: bool = False
+
+
+class Effect(NamedTuple):
+    """What a call may do to the store; clients show it, and the team server checks it."""
+
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+
+
+READS = Effect(read_only=True, idempotent=True)
+ADDS = Effect()
+REPLACES = Effect(destructive=True, idempotent=True)
+REMOVES = Effect(destructive=True, idempotent=True)
+
+
+class Tool:
+    def __init__(self, fn: ToolFn, title: str, effect: Effect, surface: Surface) -> None:
+        self.fn = fn
+        self.name = fn.__name__
+        self.title = title
+        self.description = " ".join((fn.__doc__ or "").split())
+        self.effect = effect
+        self.surface = surface
+
+    @cached_property
+    def params(self) -> tuple[Param, ...]:
+        return read_params(self.fn, self.surface.wire)
+
+    def call(self, core: Core, arguments: Mapping[str, Any]) -> Reply:
+        """Answer one call. The surface words the errors a caller can understand; any other error is a bug
+        and passes through to the edge, which logs it and asks `Surface.fail` for the wording."""
+        try:
+            keywords = decode(self.params, arguments)
+            return self.surface.succeed(self.fn(core.through(self.surface.name), **keywords))
+        except BackstoryError as error:
+            return self.surface.fail(error)
+
+    def describe(self) -> Json:
+        """The tool as `tools/list` shows it."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": input_schema(self.params),
+            "outputSchema": output_schema(self.fn, self.surface.success),
+            "annotations": {
+                "title": self.title,
+                "readOnlyHint": self.effect.read_only,
+                "destructiveHint": self.effect.destructive,
+                "idempotentHint": self.effect.idempotent,
+                "openWorldHint": False,
+            },
+        }
+
+
+def dump(body: object) -> str:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+
+
+class Surface:
+    def __init__(
+        self,
+        name: str,
+        *,
+        about: str,
+        word_error: Callable[[BackstoryError], str],
+        success: Json | None = None,
+        wire: Callable[[str], str] = str,
+    ) -> None:
+        """`word_error` gives the text of a failure. `success` are fields that every success carries, such as
+        `{"status": "success"}`. `wire` spells parameter names: `str` keeps snake_case, `camel` gives camelCase."""
+        self.name = name
+        self.about = about
+        self.word_error = word_error
+        self.success = success or {}
+        self.wire = wire
+        self.tools: dict[str, Tool] = {}
+
+    def tool(self, title: str, effect: Effect) -> Callable[[ToolFn], ToolFn]:
+        def register(fn: ToolFn) -> ToolFn:
+            if fn.__name__ in self.tools:
+                raise ValueError(f"{self.name} already has a tool {fn.__name__}")
+            self.tools[fn.__name__] = Tool(fn, title, effect, self)
+            return fn
+
+        return register
+
+    def succeed(self, body: Json) -> Reply:
+        whole = {**self.success, **body}
+        return Reply(dump(whole), structured=whole)
+
+    def fail(self, error: BackstoryError) -> Reply:
+        return Reply(self.word_error(error), is_error=True)
+
+
+def camel(name: str) -> str:
+    head, *tail = name.split("_")
+    return head + "".join(word.title() for word in tail)

@@ -1,0 +1,230 @@
+"""A tool's parameters are its Python signature: derive the JSON Schemas from it, decode calls into it.
+
+The vocabulary is closed on purpose (str, int, float, bool, dict, Literal, TypedDict, lists of these, `| None`):
+a test describes every tool, so an unknown annotation never reaches a user. Strings are data: no
+argument is re-interpreted, so "null" and "123" stay text.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Callable, Mapping
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from ..domain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from inspect import Parameter
+
+Json = dict[str, Any]
+
+_JSON_NAMES: dict[Any, str] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    dict: "object",
+    type(None): "null",
+}
+
+
+class Range(NamedTuple):
+    """Inclusive bounds: of a number's value, of a string's or list's length."""
+
+    low: int | float | None = None
+    high: int | float | None = None
+
+
+class Param(NamedTuple):
+    name: str
+    wire: str
+    schema: Json
+    required: bool
+
+
+def read_params(fn: Callable[..., Any], wire: Callable[[str], str]) -> tuple[Param, ...]:
+    """Every parameter after the first (the core)."""
+    from inspect import signature  # slow to import, and not needed before the first call
+
+    hints = get_type_hints(fn, include_extras=True)
+    params = list(signature(fn).parameters.values())[1:]
+    return tuple(
+        Param(p.name, wire(p.name), _with_default(_schema(hints[p.name]), p), p.default is p.empty)
+        for p in params
+    )
+
+
+def input_schema(params: tuple[Param, ...]) -> Json:
+    schema: Json = {
+        "type": "object",
+        "properties": {p.wire: p.schema for p in params},
+        "additionalProperties": False,
+    }
+    if required := [p.wire for p in params if p.required]:
+        schema["required"] = required
+    return schema
+
+
+def output_schema(fn: Callable[..., Any], constants: Json) -> Json:
+    """The shape of a success: the function's TypedDict, and the constants its surface adds."""
+    schema = _schema(get_type_hints(fn, include_extras=True)["return"])
+    fixed = {name: {"type": _JSON_NAMES[type(value)], "const": value} for name, value in constants.items()}
+    return schema | {
+        "properties": fixed | schema["properties"],
+        "required": [*fixed, *schema.get("required", ())],
+    }
+
+
+def decode(params: tuple[Param, ...], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments as Python keywords, or InvalidInput that names the argument. A null stands for absence."""
+    known = {p.wire: p for p in params}
+    for name in arguments:
+        if name not in known:
+            raise InvalidInput(f"{name} is not a known argument.", hint=_known_names(known), field=name)
+    given = {
+        p.name: _check(arguments[p.wire], p.schema, p.wire)
+        for p in params
+        if arguments.get(p.wire) is not None
+    }
+    for p in params:
+        if p.required and p.name not in given:
+            raise InvalidInput(f"{p.wire} is required.", field=p.wire)
+    return given
+
+
+def _known_names(known: Mapping[str, Param]) -> str:
+    return f"Known arguments: {', '.join(known)}." if known else "This tool takes no arguments."
+
+
+def _with_default(schema: Json, parameter: Parameter) -> Json:
+    return schema if parameter.default in (None, parameter.empty) else schema | {"default": parameter.default}
+
+
+def _schema(annotation: Any) -> Json:
+    origin, args = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _annotated_schema(args)
+    if origin is NotRequired:
+        return _schema(args[0])
+    if annotation in _JSON_NAMES or origin is dict:
+        return {"type": _JSON_NAMES[origin or annotation]}
+    if origin is Literal:
+        return {"type": "string", "enum": list(args)}
+    if origin is list:
+        return {"type": "array", "items": _schema(args[0])}
+    if is_typeddict(annotation):
+        return _typed_dict_schema(annotation)
+    if origin in (Union, types.UnionType) and len(args) == 2 and type(None) in args:
+        return _schema(next(arg for arg in args if arg is not type(None)))
+    raise TypeError(f"a tool cannot take or return {annotation!r}")
+
+
+def _annotated_schema(args: tuple[Any, ...]) -> Json:
+    schema = _schema(args[0])
+    for extra in args[1:]:
+        if isinstance(extra, str):
+            schema["description"] = extra
+        elif isinstance(extra, Range):
+            low, high = _BOUNDS[schema["type"]]
+            bounds = {low: extra.low, high: extra.high}
+            schema |= {name: value for name, value in bounds.items() if value is not None}
+    return schema
+
+
+def _typed_dict_schema(shape: Any) -> Json:
+    hints = get_type_hints(shape, include_extras=True)
+    # __required_keys__ is wrong where annotations are strings
+    required = [name for name, hint in hints.items() if get_origin(hint) is not NotRequired]
+    schema: Json = {"type": "object", "properties": {name: _schema(hint) for name, hint in hints.items()}}
+    return schema | ({"required": required} if required else {})
+
+
+_BOUNDS = {
+    "integer": ("minimum", "maximum"),
+    "number": ("minimum", "maximum"),
+    "string": ("minLength", "maxLength"),
+    "array": ("minItems", "maxItems"),
+}
+
+_PYTHON: dict[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "object": dict,
+    "array": list,
+}
+
+
+def _check(given: Any, schema: Json, wire: str) -> Any:
+    kind = schema["type"]
+    value = _as_meant(given, kind)
+    if not _is(value, kind):
+        raise InvalidInput(f"{wire} must be of type {kind}, not {_json_name(value)}.", field=wire)
+    if "enum" in schema and value not in schema["enum"]:
+        raise InvalidInput(f"{wire} must be one of {', '.join(schema['enum'])}.", field=wire)
+    _check_bounds(value, schema, wire)
+    if kind == "array":
+        return [_check(item, schema["items"], wire) for item in value]
+    if kind in ("string", "object"):
+        _check_text(value if kind == "string" else json.dumps(value, ensure_ascii=False), wire)
+    return value
+
+
+def _is(value: Any, kind: str) -> bool:
+    # to Python, True is an integer
+    return isinstance(value, _PYTHON[kind]) and isinstance(value, bool) == (kind == "boolean")
+
+
+def _as_meant(value: Any, kind: str) -> Any:
+    """5.0 is an integer in JSON; some models send an object or array as JSON text."""
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if kind in ("object", "array") and isinstance(value, str):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _check_bounds(value: Any, schema: Json, wire: str) -> None:
+    if schema["type"] not in _BOUNDS:
+        return
+    low, high = _BOUNDS[schema["type"]]
+    sized = isinstance(value, str | list)
+    measure, noun = (len(value), f"The length of {wire}") if sized else (value, wire)
+    if low in schema and measure < schema[low]:
+        raise InvalidInput(f"{noun} must be at least {schema[low]}.", field=wire)
+    if high in schema and measure > schema[high]:
+        raise InvalidInput(f"{noun} must be at most {schema[high]}.", field=wire)
+
+
+def _check_text(value: str, wire: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"{wire} holds half of a surrogate pair at character {error.start}, which is not text.",
+            hint="Send valid Unicode.",
+            field=wire,
+        ) from None
+
+
+def _json_name(value: Any) -> str:
+    if isinstance(value, list):
+        return "array"
+    return _JSON_NAMES.get(type(value), type(value).__name__)

@@ -1,0 +1,25 @@
+"""Which project a directory belongs to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from backstory.core.projects import project_root
+
+
+@pytest.mark.requirement("server.store.project")
+@pytest.mark.parametrize("mark", ["directory", "file of a worktree"])
+def test_a_directory_belongs_to_the_repository_that_holds_it(tmp_path: Path, mark: str) -> None:
+    inner = tmp_path / "repo" / "src" / "deep"
+    inner.mkdir(parents=True)
+    git = tmp_path / "repo" / ".git"
+    git.mkdir() if mark == "directory" else git.write_text("gitdir: elsewhere")
+    assert project_root(inner) == project_root(tmp_path / "repo") == (tmp_path / "repo").resolve()
+
+
+def test_the_innermost_repository_counts(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "vendored" / ".git").mkdir(parents=True)
+    assert project_root(tmp_path / "vendored") == (tmp_path / "vendored").resolve()

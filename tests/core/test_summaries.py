@@ -1,0 +1,145 @@
+"""Summaries: picked locally at once, written better by an endpoint later, never in the way."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backstory.core.summaries import LONGEST, Summarizer, summarize
+from backstory.domain.errors import Unavailable
+from backstory.domain.filters import Filter, Page
+from backstory.domain.records import Memory
+from backstory.store import Store
+
+from ..doubles import make_memory
+
+LONG = (
+    "Good morning to everyone who joined. The coffee machine is working again since Tuesday. "
+    "We decided that sessions become JWT tokens because sessions do not scale. "
+    "Lunch will be somewhere near the river today. Somebody left an umbrella behind last Friday. "
+    "Parking remains difficult while construction continues outside."
+)
+
+
+@given(st.text(max_size=LONGEST))
+def test_a_short_text_is_its_own_summary(text: str) -> None:
+    assert summarize(text) == " ".join(text.split())
+
+
+@given(st.text(min_size=LONGEST + 1), st.integers(1, LONGEST))
+def test_a_summary_is_never_longer_than_asked_for_and_always_the_same(text: str, longest: int) -> None:
+    summary = summarize(text, longest)
+    assert len(summary) <= longest
+    assert summarize(text, longest) == summary
+
+
+@given(st.text(st.sampled_from("ab .\n。"), min_size=LONGEST + 1).filter(str.strip))
+def test_a_text_with_words_has_a_summary_of_its_words(text: str) -> None:
+    summary = summarize(text)
+    assert summary
+    assert all(piece in text for piece in summary.split())
+
+
+def test_a_decision_is_picked_from_small_talk() -> None:
+    assert "We decided that sessions become JWT tokens because sessions do not scale." in summarize(LONG)
+
+
+def test_sentences_keep_their_order() -> None:
+    sentences = [f"Point {n} says that the build must be fixed." for n in range(20)]
+    picked = summarize(" ".join(sentences))
+    places = [picked.index(sentence) for sentence in sentences if sentence in picked]
+    assert len(places) > 1
+    assert places == sorted(places)
+
+
+def test_an_endless_sentence_is_cut() -> None:
+    assert summarize("word " * 1000) == ("word " * 1000)[:LONGEST].strip()
+
+
+class Scribe:
+    """Writes what it is told to, or fails; calls back while it writes."""
+
+    def __init__(self, summary: str | Unavailable, meanwhile: Callable[[], None] = lambda: None) -> None:
+        self.summary, self.meanwhile = summary, meanwhile
+        self.read: list[str] = []
+
+    def write(self, text: str) -> str:
+        self.read.append(text)
+        self.meanwhile()
+        if isinstance(self.summary, Unavailable):
+            raise self.summary
+        return self.summary
+
+
+def improve(store: Store, memory: Memory, scribe: Scribe) -> Summarizer:
+    """Save, improve, and wait until the scribe is done."""
+    store.put_memories([memory])
+    before = set(threading.enumerate())
+    summarizer = Summarizer(scribe)
+    summarizer.improve(store, memory)
+    summarizer.close()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
+        assert not thread.is_alive()
+    return summarizer
+
+
+def kept(store: Store) -> list[Memory]:
+    return store.find_memories(Filter(), Page())
+
+
+MEMORY = make_memory("a", LONG, summary=summarize(LONG))
+
+
+def test_a_writer_that_succeeds_replaces_the_local_summary(store: Store) -> None:
+    scribe = Scribe("JWT was chosen.")
+    assert improve(store, MEMORY, scribe).problem is None
+    assert kept(store) == [MEMORY._replace(summary="JWT was chosen.")]
+    assert scribe.read == [LONG]
+
+
+def test_a_writer_that_fails_leaves_the_local_summary_and_says_why(store: Store) -> None:
+    assert improve(store, MEMORY, Scribe(Unavailable("Out of credit."))).problem == "Out of credit."
+    assert kept(store) == [MEMORY]
+
+
+def test_a_text_that_changed_meanwhile_keeps_its_own_summary(store: Store) -> None:
+    changed = MEMORY._replace(text="Changed", summary="Changed")
+    improve(store, MEMORY, Scribe("Of the old text.", lambda: store.put_memories([changed])))
+    assert kept(store) == [changed]
+
+
+def test_what_else_changed_meanwhile_is_not_undone(store: Store) -> None:
+    moved = MEMORY._replace(project="/elsewhere")
+    improve(store, MEMORY, Scribe("Better.", lambda: store.put_memories([moved])))
+    assert kept(store) == [moved._replace(summary="Better.")]
+
+
+def test_a_text_that_was_deleted_meanwhile_stays_deleted(store: Store) -> None:
+    def delete() -> None:
+        store.delete_memories(Filter())
+
+    improve(store, MEMORY, Scribe("Better.", delete))
+    assert kept(store) == []
+
+
+def test_others_can_write_while_a_summary_is_written(store: Store) -> None:
+    improve(store, MEMORY, Scribe("Better.", lambda: store.put_memories([make_memory("b")])))
+    assert {memory.id: memory.summary for memory in kept(store)} == {"a": "Better.", "b": ""}
+
+
+def test_a_short_text_is_not_sent_anywhere(store: Store) -> None:
+    scribe = Scribe("Better.")
+    improve(store, make_memory("a", "x" * LONGEST), scribe)
+    assert scribe.read == []
+
+
+def test_without_a_writer_nothing_runs(store: Store) -> None:
+    before = threading.active_count()
+    summarizer = Summarizer()
+    summarizer.improve(store, MEMORY)
+    assert threading.active_count() == before
+    summarizer.close()

@@ -1,0 +1,81 @@
+"""What holds for every surface: golden schemas, valid schemas, and a wording for each error."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+from backstory.core import Core
+from backstory.domain.errors import InvalidInput
+from backstory.surfaces import all_tools, load_surfaces
+from backstory.tools import Surface, Tool
+
+SURFACES = load_surfaces()
+TOOLS = all_tools(SURFACES)
+
+
+@pytest.mark.parametrize("surface", SURFACES.values(), ids=lambda surface: surface.name)
+def test_tools_are_described_as_in_the_golden_file(surface: Surface, request: pytest.FixtureRequest) -> None:
+    """After a change that is meant: `pytest tests/surfaces --rewrite-golden`, then read the diff."""
+    golden = Path(__file__).with_name(f"{surface.name}.schemas.json")
+    described = [tool.describe() for tool in surface.tools.values()]
+    if request.config.getoption("--rewrite-golden"):
+        golden.write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    assert described == json.loads(golden.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+def test_schemas_are_json_schema_2020_12_of_objects(tool: Tool) -> None:
+    described = tool.describe()
+    for schema in (described["inputSchema"], described["outputSchema"]):
+        Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object"
+    assert described["inputSchema"]["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+def test_every_tool_and_parameter_is_explained(tool: Tool) -> None:
+    described = tool.describe()
+    assert tool.title
+    assert tool.description.endswith(".")
+    assert all(schema.get("description") for schema in described["inputSchema"]["properties"].values())
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+def test_what_only_reads_destroys_nothing(tool: Tool) -> None:
+    hints = tool.describe()["annotations"]
+    assert not (hints["readOnlyHint"] and hints["destructiveHint"])
+    assert hints["openWorldHint"] is False
+
+
+REPLIES: list[tuple[str, dict[str, Any]]] = [
+    ("save_context", {"context_text": "JWT"}),
+    ("retrieve_context", {"query": "jwt"}),
+    ("replace_context", {"id": "id-1", "context_text": "JWT again"}),
+    ("delete_context", {"id": "id-1"}),
+    ("clear_all_context", {"confirmation": "confirm"}),
+]
+
+
+def test_replies_are_what_the_output_schemas_say(core: Core) -> None:
+    assert {tool for tool, _ in REPLIES} == set(TOOLS)
+    for name, arguments in REPLIES:
+        reply = TOOLS[name].call(core, arguments)
+        assert not reply.is_error, reply.text
+        Draft202012Validator(TOOLS[name].describe()["outputSchema"]).validate(reply.structured)
+        assert json.loads(reply.text) == reply.structured
+
+
+def test_no_two_surfaces_share_a_tools_name() -> None:
+    assert len(TOOLS) == sum(len(surface.tools) for surface in SURFACES.values())
+
+
+def test_surfaces_are_picked_by_name() -> None:
+    assert list(load_surfaces(["projectmemory"])) == ["projectmemory"]
+    with pytest.raises(InvalidInput, match="There is no surface 'nonsense'") as caught:
+        load_surfaces(["projectmemory", "nonsense"])
+    assert "projectmemory" in caught.value.hint

@@ -1,0 +1,133 @@
+"""The shape of the project: requirements and tests name each other, every error is worded, nothing grows too large."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import backstory
+from backstory.domain.errors import BackstoryError, NotFound
+from backstory.surfaces import load_surfaces
+from backstory.tools import Surface
+
+TESTS = Path(__file__).parent
+SOURCE = Path(backstory.__file__).parent
+
+LONGEST_MODULE = 450
+LONGEST_FUNCTION = 60
+
+
+def requirements() -> list[dict[str, Any]]:
+    return [
+        requirement
+        for path in sorted((TESTS / "requirements").glob("*.toml"))
+        for requirement in tomllib.loads(path.read_text("utf-8"))["requirement"]
+    ]
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def named_requirements(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """The ids in `@pytest.mark.requirement(...)`, or `@requirement(...)` for short."""
+    marks = [
+        decorator
+        for decorator in function.decorator_list
+        if isinstance(decorator, ast.Call)
+        and (getattr(decorator.func, "attr", None) or getattr(decorator.func, "id", None)) == "requirement"
+    ]
+    return [ast.literal_eval(argument) for mark in marks for argument in mark.args]
+
+
+def proven() -> dict[str, list[str]]:
+    """Requirement → the tests that name it."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(TESTS.rglob("test_*.py")):
+        for function in functions(path):
+            for id in named_requirements(function):
+                found.setdefault(id, []).append(f"{path.relative_to(TESTS)}::{function.name}")
+    return found
+
+
+def test_every_requirement_has_a_test() -> None:
+    tests = proven()
+    assert [each["id"] for each in requirements() if each["id"] not in tests] == []
+
+
+def test_every_requirement_that_a_test_names_exists() -> None:
+    known = {each["id"] for each in requirements()}
+    assert {id: tests for id, tests in proven().items() if id not in known} == {}
+
+
+def test_every_test_of_a_surface_names_what_it_proves() -> None:
+    unnamed = [
+        f"{path.name}::{function.name}"
+        for surface in load_surfaces()
+        for path in [TESTS / "surfaces" / f"test_{surface.replace('-', '_')}.py"]
+        for function in functions(path)
+        if function.name.startswith("test_") and not named_requirements(function)
+    ]
+    assert unnamed == []
+
+
+@pytest.mark.parametrize("requirement", requirements(), ids=lambda requirement: requirement["id"])
+def test_a_requirement_says_where_and_what_and_why_we_differ(requirement: dict[str, str]) -> None:
+    assert set(requirement) - {"divergence", "reason"} == {"id", "where", "what"}
+    assert ("divergence" in requirement) == ("reason" in requirement)
+    assert all(value.strip() for value in requirement.values())
+
+
+def test_requirement_ids_are_unique_and_begin_with_the_name_of_their_file() -> None:
+    ids = [each["id"] for each in requirements()]
+    assert len(set(ids)) == len(ids)
+    for path in (TESTS / "requirements").glob("*.toml"):
+        named = [each["id"] for each in tomllib.loads(path.read_text("utf-8"))["requirement"]]
+        assert all(id.startswith(f"{path.stem}.") for id in named)
+
+
+def errors(root: type[BackstoryError] = BackstoryError) -> Iterator[type[BackstoryError]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from errors(child)
+
+
+@pytest.mark.parametrize("surface", load_surfaces().values(), ids=lambda surface: surface.name)
+@pytest.mark.parametrize("kind", list(errors()), ids=lambda kind: kind.__name__)
+def test_every_surface_words_every_error(surface: Surface, kind: type[BackstoryError]) -> None:
+    error = kind("record", "some id") if issubclass(kind, NotFound) else kind('It failed: "ü".', hint="Try.")
+    reply = surface.fail(error)
+    assert reply.is_error
+    assert reply.structured is None
+    assert "some id" in reply.text or "It failed" in reply.text
+
+
+def modules() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def test_no_module_is_too_long() -> None:
+    lengths = {path.name: len(path.read_text("utf-8").splitlines()) for path in modules()}
+    assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
+
+
+def test_no_function_is_too_long() -> None:
+    long = [
+        f"{path.name}::{function.name}"
+        for path in modules()
+        for function in functions(path)
+        if (function.end_lineno or 0) - function.lineno >= LONGEST_FUNCTION
+    ]
+    assert long == []
+
+
+def test_every_module_opens_with_what_it_is_for() -> None:
+    silent = [path.name for path in modules() if not ast.get_docstring(ast.parse(path.read_text("utf-8")))]
+    assert silent == []
