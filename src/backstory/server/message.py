@@ -1,0 +1,99 @@
+"""The shape of one message: its id, its method, and the era it belongs to."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from .sessionlog import LEVELS
+from .wire import INVALID_PARAMS, INVALID_REQUEST, NO_ID, UNSUPPORTED_PROTOCOL_VERSION, Refused
+
+Json = dict[str, Any]
+
+HANDSHAKE_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+MODERN_VERSIONS = ("2026-07-28",)
+VERSIONS = (*MODERN_VERSIONS, *HANDSHAKE_VERSIONS)
+
+PREFIX = "io.modelcontextprotocol/"
+_VERSION = PREFIX + "protocolVersion"
+_CAPABILITIES = PREFIX + "clientCapabilities"
+_LEVEL = PREFIX + "logLevel"
+
+_MODERN_ONLY = ("server/discover", "subscriptions/listen")
+
+
+class Request(NamedTuple):
+    """A request that may be answered. (Here tuples are records: a frozen dataclass takes start-up a millisecond.)"""
+
+    id: str
+    """As JSON text, so that 1, 1.0 and "1" stay three ids."""
+    params: Json
+    meta: Json
+    modern: bool
+    size: int
+
+    @property
+    def progress_token(self) -> str | int | None:
+        token = self.meta.get("progressToken")
+        return token if isinstance(token, str) or type(token) is int else None
+
+    @property
+    def level(self) -> str | None:
+        """From 2026-07-28 each request says what the client wants to hear about it."""
+        return self.meta.get(_LEVEL) if self.modern else None
+
+
+def read_request(id: str, method: str, params: Any, size: int) -> Request:
+    params = {} if params is None else params
+    if not isinstance(params, dict):
+        raise Refused(INVALID_PARAMS, "Invalid params: params must be an object")
+    meta = params.get("_meta", {})
+    if not isinstance(meta, dict):
+        raise Refused(INVALID_PARAMS, "Invalid params: _meta must be an object")
+    modern = method in _MODERN_ONLY or (_VERSION in meta and method != "initialize")
+    if modern:
+        _check_envelope(meta)
+    return Request(id, params, meta, modern, size)
+
+
+def _check_envelope(meta: Json) -> None:
+    for key, kind, name in ((_VERSION, str, "a string"), (_CAPABILITIES, dict, "an object")):
+        if not isinstance(meta.get(key), kind):
+            raise Refused(INVALID_PARAMS, f"Invalid params: _meta must hold {key}, {name}")
+    if meta[_VERSION] not in MODERN_VERSIONS:
+        # Naming the older versions too tells a client that it can still fall back to `initialize`.
+        versions = {"supported": list(VERSIONS), "requested": meta[_VERSION]}
+        raise Refused(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data=versions)
+    if meta.get(_LEVEL) is not None:
+        check_level(meta[_LEVEL])
+
+
+def check_level(level: Any) -> str:
+    if level not in LEVELS:
+        raise Refused(INVALID_PARAMS, f"Invalid params: the log level must be one of {', '.join(LEVELS)}")
+    return str(level)
+
+
+def read_id(message: Any, key: str = "id") -> str:
+    """The id as JSON text; `null` if there is none, or none that an answer could carry."""
+    id = message.get(key) if isinstance(message, dict) else None
+    if isinstance(id, bool) or not isinstance(id, str | int | float) or id in (float("inf"), float("-inf")):
+        return NO_ID
+    return json.dumps(id)
+
+
+def read_method(message: Any) -> str:
+    if not isinstance(message, dict):
+        raise Refused(INVALID_REQUEST, "Invalid request: a message must be an object")
+    if message.get("jsonrpc") != "2.0":
+        raise Refused(INVALID_REQUEST, 'Invalid request: jsonrpc must be "2.0"')
+    method = message.get("method")
+    if not isinstance(method, str):
+        raise Refused(INVALID_REQUEST, "Invalid request: method must be a string")
+    return method
+
+
+def is_response(message: Any) -> bool:
+    return (
+        isinstance(message, dict) and "method" not in message and ("result" in message or "error" in message)
+    )

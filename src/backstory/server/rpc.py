@@ -1,0 +1,235 @@
+"""The protocol, without input and output: a line in, lines to send and tool calls to run out.
+
+Both eras are spoken. Up to 2025-11-25 a client opens with `initialize`; from 2026-07-28 every request says
+its version in `_meta` and nothing is remembered. Each message decides its own era, so a client may probe
+with `server/discover` and fall back. Every request is answered, whatever is wrong with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from .. import __version__
+from ..surfaces import all_tools
+from ..tools import Surface
+from . import wire
+from .message import (
+    HANDSHAKE_VERSIONS,
+    PREFIX,
+    VERSIONS,
+    Request,
+    check_level,
+    is_response,
+    read_id,
+    read_method,
+    read_request,
+)
+from .toolcall import ToolCall
+from .wire import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, NO_ID, Refused
+
+Json = dict[str, Any]
+
+SERVER_INFO = {"name": "backstory", "title": "Backstory", "version": __version__}
+CAPABILITIES: Json = {"tools": {"listChanged": True}, "logging": {}}
+
+_STAMP: Json = {PREFIX + "serverInfo": SERVER_INFO}
+_COMPLETE: Json = {"resultType": "complete", "_meta": _STAMP}
+# Only an upgrade changes the answers that carry this; five minutes is how long one may go unnoticed.
+_CACHEABLE: Json = _COMPLETE | {"ttlMs": 300_000, "cacheScope": "public"}
+_SUBSCRIPTION = PREFIX + "subscriptionId"
+
+
+class Withdrawal(NamedTuple):
+    """The client no longer wants this call; a queued one need not run."""
+
+    call: ToolCall
+
+
+Outcome = bytes | ToolCall | Withdrawal
+
+
+class Conversation:
+    """What the messages of one client depend on. `receive` is for one thread, `finish` for any."""
+
+    def __init__(self, surfaces: Mapping[str, Surface], set_log_level: Callable[[str], None]) -> None:
+        self._surfaces = surfaces
+        self._tools = all_tools(surfaces)
+        self._catalogue: str | None = None
+        self._set_log_level = set_log_level
+        self._level: str | None = None
+        self._handshaken = False
+        self._in_flight: dict[str, ToolCall] = {}
+        self._subscriptions: dict[str, bool] = {}  # by id, whether it wants to know of changed tools
+
+    def receive(self, line: bytes) -> list[Outcome]:
+        """What to do about one line, in order."""
+        if not line.strip():
+            return []
+        try:
+            message = wire.read(line)
+        except Refused as refused:
+            return [wire.refusal(refused.id, refused)]
+        if isinstance(message, list) and message:
+            # 2025-03-26 allowed batches; each message counts as sent, and is answered, on its own
+            return [outcome for item in message for outcome in self._take(item, len(line))]
+        return self._take(message, len(line))
+
+    def finish(self, call: ToolCall) -> None:
+        """The call's id may be used again."""
+        id = call.request.id
+        if self._in_flight.get(id) is call:
+            del self._in_flight[id]
+
+    def tools_changed(self) -> list[bytes]:
+        """Read the tools anew, and say so to a client that listens."""
+        self._tools = all_tools(self._surfaces)
+        self._catalogue = None
+        method = "notifications/tools/list_changed"
+        lines = [wire.notification(method, {})] if self._handshaken else []
+        return lines + [
+            wire.notification(method, {"_meta": {_SUBSCRIPTION: json.loads(id)}})
+            for id, wants_tools in list(self._subscriptions.items())
+            if wants_tools
+        ]
+
+    def close(self) -> list[bytes]:
+        """End the subscriptions: each is a request that waits for its answer."""
+        ended = [
+            wire.result(id, wire.to_json(_COMPLETE | {"_meta": _STAMP | {_SUBSCRIPTION: json.loads(id)}}))
+            for id in self._subscriptions
+        ]
+        self._subscriptions.clear()
+        return ended
+
+    def _take(self, message: Any, size: int) -> list[Outcome]:
+        id = read_id(message)
+        try:
+            if is_response(message):
+                return []  # we never ask, so it answers nothing
+            method = read_method(message)
+            if "id" not in message:
+                return self._heed(method, message.get("params"))
+            if id == NO_ID:
+                raise Refused(INVALID_REQUEST, "Invalid request: id must be a string or a number")
+            if id in self._in_flight or id in self._subscriptions:
+                raise Refused(INVALID_REQUEST, "Invalid request: a request with this id is still running")
+            return [self._answer(method, read_request(id, method, message.get("params"), size))]
+        except Refused as refused:
+            return [wire.refusal(id, refused)]
+
+    def _answer(self, method: str, request: Request) -> Outcome:
+        answers = _MODERN if request.modern else _HANDSHAKE
+        if method not in answers:
+            raise Refused(METHOD_NOT_FOUND, f"Method not found: {method[:100]}")
+        answer = answers[method](self, request)
+        return wire.result(request.id, answer) if isinstance(answer, str) else answer
+
+    def _heed(self, method: str, params: Any) -> list[Outcome]:
+        """A notification is never answered, however wrong it is."""
+        if method != "notifications/cancelled":
+            return []
+        id = read_id(params, "requestId")
+        self._subscriptions.pop(id, None)
+        call = self._in_flight.pop(id, None)
+        if call is None:
+            return []
+        call.is_withdrawn = True
+        return [Withdrawal(call)]
+
+    def _initialize(self, request: Request) -> str:
+        wanted = request.params.get("protocolVersion")
+        if not isinstance(wanted, str):
+            raise Refused(INVALID_PARAMS, "Invalid params: protocolVersion must be a string")
+        self._handshaken = True
+        return wire.to_json(
+            {
+                "protocolVersion": wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0],
+                "capabilities": CAPABILITIES,
+                "serverInfo": SERVER_INFO,
+                "instructions": _instructions(self._surfaces),
+            }
+        )
+
+    def _discover(self, request: Request) -> str:
+        return wire.to_json(
+            {
+                "supportedVersions": list(VERSIONS),
+                "capabilities": CAPABILITIES,
+                "instructions": _instructions(self._surfaces),
+            }
+            | _CACHEABLE
+        )
+
+    def _ping(self, request: Request) -> str:
+        return "{}"
+
+    def _set_level(self, request: Request) -> str:
+        level = check_level(request.params.get("level"))
+        self._level = level
+        self._set_log_level(level)
+        return "{}"
+
+    def _list_tools(self, request: Request) -> str:
+        if request.params.get("cursor") is not None:
+            raise Refused(INVALID_PARAMS, "Invalid params: unknown cursor, the list has one page")
+        if self._catalogue is None:
+            self._catalogue = wire.to_json([tool.describe() for tool in self._tools.values()])
+        envelope = f",{wire.to_json(_CACHEABLE)[1:]}" if request.modern else "}"
+        return f'{{"tools":{self._catalogue}{envelope}'
+
+    def _call_tool(self, request: Request) -> ToolCall:
+        name, arguments = request.params.get("name"), request.params.get("arguments")
+        if not isinstance(name, str):
+            raise Refused(INVALID_PARAMS, "Invalid params: missing required parameter 'name'")
+        if name not in self._tools:
+            raise Refused(INVALID_PARAMS, f"Unknown tool: {name[:100]}")
+        if not isinstance(arguments, dict | None):
+            raise Refused(INVALID_PARAMS, "Invalid params: arguments must be an object")
+        level = request.level if request.modern else self._level
+        call = ToolCall(
+            request, self._tools[name], arguments or {}, level, _COMPLETE if request.modern else {}
+        )
+        self._in_flight[request.id] = call
+        return call
+
+    def _listen(self, request: Request) -> bytes:
+        wanted = request.params.get("notifications")
+        if not isinstance(wanted, dict):
+            raise Refused(INVALID_PARAMS, "Invalid params: notifications must be an object")
+        wants_tools = wanted.get("toolsListChanged") is True
+        self._subscriptions[request.id] = wants_tools
+        params = {
+            "notifications": {"toolsListChanged": True} if wants_tools else {},
+            "_meta": {_SUBSCRIPTION: json.loads(request.id)},
+        }
+        return wire.notification("notifications/subscriptions/acknowledged", params)
+
+
+def _instructions(surfaces: Mapping[str, Surface]) -> str:
+    families = " ".join(f"{name}: {surface.about}" for name, surface in surfaces.items())
+    return (
+        "A memory on this machine that outlives sessions, compaction and a change of assistant. "
+        "Before you start on a task, search it for earlier decisions, errors and conversations; "
+        "when something is decided, learned or left open, save it at once, in words that make sense on their own. "
+        f"What one family of tools saves, the others find. {families}"
+    ).rstrip()
+
+
+Answer = Callable[[Conversation, Request], str | bytes | ToolCall]
+"""A result as JSON text, or what to do instead of answering at once."""
+
+_HANDSHAKE: dict[str, Answer] = {
+    "initialize": Conversation._initialize,
+    "ping": Conversation._ping,
+    "logging/setLevel": Conversation._set_level,
+    "tools/list": Conversation._list_tools,
+    "tools/call": Conversation._call_tool,
+}
+_MODERN: dict[str, Answer] = {
+    "server/discover": Conversation._discover,
+    "subscriptions/listen": Conversation._listen,
+    "tools/list": Conversation._list_tools,
+    "tools/call": Conversation._call_tool,
+}

@@ -1,0 +1,170 @@
+"""The loop over standard input and output: read, hand out, write, and leave in time.
+
+The main thread reads and answers what is cheap; tools run on `Workers`. Nothing but the protocol reaches
+the client: whatever else prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from collections.abc import Mapping
+from threading import Lock, Thread, main_thread
+from types import FrameType
+
+from ..core import Core
+from ..settings import Settings, variable
+from ..tools import Surface
+from . import wire
+from .rpc import Conversation, Outcome, Withdrawal
+from .sessionlog import SessionLog
+from .toolcall import Runner, ToolCall
+from .workers import Workers
+
+CHUNK_BYTES = 65_536
+PARENT_POLL_S = 0.5
+
+# A client that closed our input waits about a second, one that sent a signal half of that, before it kills.
+GRACE_S = 0.7
+SIGNAL_GRACE_S = 0.3
+UNWIND_S = 0.1
+
+
+class _Leave(BaseException):
+    """A signal came while the main thread was serving."""
+
+
+class StdioServer:
+    def __init__(self, core: Core, surfaces: Mapping[str, Surface], settings: Settings) -> None:
+        log = SessionLog(settings.home, settings.log_level)
+        self._conversation = Conversation(surfaces, log.set_level)
+        runner = Runner(core, log, self._send, self._conversation.finish, lambda: self._is_leaving)
+        self._limit_mb = settings.max_request_mb
+        self._limit_bytes = int(self._limit_mb * 1024 * 1024)
+        self._workers = Workers(settings.workers, 4 * self._limit_bytes, runner.run)
+        self._writing = Lock()
+        self._output = -1
+        self._is_serving = False
+        self._is_leaving = False
+
+    def serve(self) -> int:
+        """Answer the client until its end of the pipe closes, a signal comes or our parent is gone."""
+        source, self._output = _claim_stdio()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
+        alarm = _signal_alarm()
+        if os.name == "posix":
+            Thread(target=self._watch_parent, args=(os.getppid(),), name="parent", daemon=True).start()
+        try:
+            self._is_serving = True
+            self._read(source, alarm)
+            self._is_serving = False  # inside the try: from here on a signal changes nothing
+            grace_s = GRACE_S
+        except _Leave:
+            grace_s = SIGNAL_GRACE_S
+        self._leave(grace_s)
+        return 0
+
+    def tools_changed(self) -> None:
+        """Tell the client that the surfaces have other tools now."""
+        for line in self._conversation.tools_changed():
+            self._send(line)
+
+    def _read(self, source: int, alarm: int) -> None:
+        lines = wire.Lines(self._limit_bytes)
+        while chunk := _next_chunk(source, alarm):
+            for line in lines.feed(chunk):
+                self._take(line)
+        for line in lines.rest():
+            self._take(line)
+
+    def _take(self, line: bytes | wire.TooLong) -> None:
+        if isinstance(line, wire.TooLong):
+            self._send(self._refusal(line))
+            return
+        for outcome in self._conversation.receive(line):
+            self._do(outcome)
+
+    def _do(self, outcome: Outcome) -> None:
+        if isinstance(outcome, ToolCall):
+            self._workers.submit(outcome)
+        elif isinstance(outcome, Withdrawal):
+            self._workers.forget(outcome.call)
+        else:
+            self._send(outcome)
+
+    def _refusal(self, line: wire.TooLong) -> bytes:
+        reason = f"Invalid request: larger than {self._limit_mb:g} MB, the limit that {variable('max_request_mb')} sets"
+        return wire.refusal(line.id, wire.Refused(wire.INVALID_REQUEST, reason))
+
+    def _send(self, line: bytes) -> None:
+        rest = memoryview(line)
+        try:
+            with self._writing:
+                while rest:
+                    rest = rest[os.write(self._output, rest) :]
+        except OSError:  # nobody reads any more
+            self._interrupt()
+
+    def _leave(self, grace_s: float) -> None:
+        self._workers.wait(grace_s)
+        self._is_leaving = True
+        self._workers.wait(UNWIND_S)
+        if ended := self._conversation.close():
+            # on a thread of its own: a client that stopped reading must not keep us
+            last = Thread(target=self._send, args=(b"".join(ended),), daemon=True)
+            last.start()
+            last.join(UNWIND_S)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self._is_serving:
+            self._is_serving = False
+            raise _Leave
+
+    def _interrupt(self) -> None:
+        """From any thread: make the main thread leave, though it waits for input."""
+        if os.name == "posix":
+            ident = main_thread().ident
+            assert ident is not None
+            signal.pthread_kill(ident, signal.SIGTERM)
+
+    def _watch_parent(self, parent: int) -> None:
+        while os.getppid() == parent:
+            time.sleep(PARENT_POLL_S)
+        self._interrupt()
+
+
+def _claim_stdio() -> tuple[int, int]:
+    """Private copies of standard input and output. The public ones become empty input and standard error,
+    so that neither a library that prints nor a child process that reads can spoil the protocol."""
+    source, output = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # started without standard error
+        os.dup2(nothing, 1)
+    os.close(nothing)
+    if os.name == "posix":
+        os.set_blocking(source, True)
+        os.set_blocking(output, True)
+    return source, output
+
+
+def _signal_alarm() -> int:
+    """A pipe that becomes readable when a signal comes: one that comes just before a blocking read would
+    otherwise be heard only after it. Windows cannot wait for pipes, and has no such signals."""
+    alarm, trigger = os.pipe()
+    if os.name == "posix":
+        os.set_blocking(trigger, False)
+        signal.set_wakeup_fd(trigger, warn_on_full_buffer=False)
+    return alarm
+
+
+def _next_chunk(source: int, alarm: int) -> bytes:
+    """Some bytes of input; none at its end, or at a signal."""
+    if os.name == "posix" and source not in select.select([source, alarm], [], [])[0]:
+        return b""
+    return os.read(source, CHUNK_BYTES)

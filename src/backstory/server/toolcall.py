@@ -1,0 +1,128 @@
+"""One tool call, from its arguments to the line that answers it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..core import Core
+from ..core.calls import Call, Cancelled, Progress
+from ..domain.errors import BackstoryError, Unavailable
+from ..tools import Reply, Tool
+from . import wire
+from .message import Request
+from .sessionlog import SessionLog, is_at_least
+
+Json = dict[str, Any]
+
+
+class ToolCall:
+    """A `tools/call` between its arrival and its answer."""
+
+    def __init__(
+        self, request: Request, tool: Tool, arguments: Json, level: str | None, envelope: Json
+    ) -> None:
+        """`level`: the least severe event the client wants to hear of; `envelope`: what its era adds to a result."""
+        self.request = request
+        self.tool = tool
+        self.arguments = arguments
+        self.level = level
+        self.envelope = envelope
+        self.is_withdrawn = False
+
+
+class Runner:
+    """Runs calls for one client, on any thread."""
+
+    def __init__(
+        self,
+        core: Core,
+        log: SessionLog,
+        send: Callable[[bytes], None],
+        finish: Callable[[ToolCall], None],
+        is_leaving: Callable[[], bool],
+    ) -> None:
+        self._core = core
+        self._log = log
+        self._send = send
+        self._finish = finish
+        self._is_leaving = is_leaving
+
+    def run(self, call: ToolCall) -> None:
+        """Answer a call, unless the client withdrew it. Never raises."""
+        started = time.perf_counter()
+        try:
+            reply, line = self._attempt(call)
+        except BaseException as bug:  # also a library's sys.exit(): the client still waits for an answer
+            self._report_bug(call, bug)
+            reply, line = _apologise(call)
+        elapsed = round(time.perf_counter() - started, 6)
+        outcome = "withdrawn" if call.is_withdrawn else "failed" if reply.is_error else "completed"
+        self._report(
+            call, "info", f"Tool call {outcome}", {"processing_time": elapsed, "is_error": reply.is_error}
+        )
+        self._finish(call)  # first, since the client may use the id again as soon as it is answered
+        if not call.is_withdrawn:
+            self._send(line)
+
+    def _attempt(self, call: ToolCall) -> tuple[Reply, bytes]:
+        try:
+            during = Call(self._progress(call), lambda: call.is_withdrawn or self._is_leaving())
+            reply = call.tool.call(self._core.during(during), call.arguments)
+        except Cancelled:
+            reply = call.tool.surface.fail(Unavailable("The server is shutting down."))
+        return reply, wire.result(call.request.id, wire.to_json(_result(reply) | call.envelope))
+
+    def _progress(self, call: ToolCall) -> Progress:
+        last = float("-inf")
+
+        def send(done: float, total: float | None, message: str) -> None:
+            nonlocal last
+            if call.request.progress_token is None or call.is_withdrawn or done <= last:
+                return
+            last = done
+            params: Json = {"progressToken": call.request.progress_token, "progress": done}
+            if total is not None:
+                params["total"] = total
+            if message:
+                params["message"] = message
+            self._send(wire.notification("notifications/progress", params))
+
+        return send
+
+    def _report_bug(self, call: ToolCall, bug: BaseException) -> None:
+        import traceback  # only needed here, and dear at start-up
+
+        # Neither the exception's message nor the frames' values: both may hold what the user sent.
+        frames = traceback.format_tb(bug.__traceback__)
+        error = type(bug).__name__
+        self._report(call, "error", "Internal error", {"error": error}, {"traceback": frames})
+
+    def _report(
+        self, call: ToolCall, level: str, message: str, data: Json, private: Json | None = None
+    ) -> None:
+        """Tell the session log, and the client if it asked. `private` goes to the log alone."""
+        logger = f"tool_call_{call.tool.name}"
+        self._log.write(level, logger, message, data | (private or {}))
+        if call.level is not None and not call.is_withdrawn and is_at_least(level, call.level):
+            params = {"level": level, "logger": logger, "data": {"message": message} | data}
+            self._send(wire.notification("notifications/message", params))
+
+
+def _result(reply: Reply) -> Json:
+    annotations = {"audience": ["assistant"], "priority": 0.9 if reply.is_error else 0.8}
+    body: Json = {"content": [{"type": "text", "text": reply.text, "annotations": annotations}]}
+    if reply.structured is not None and not reply.is_error:
+        body["structuredContent"] = reply.structured
+    return body | {"isError": reply.is_error}
+
+
+def _apologise(call: ToolCall) -> tuple[Reply, bytes]:
+    error = BackstoryError("An internal error occurred.", hint="The session log has the details.")
+    try:
+        reply = call.tool.surface.fail(error)
+        return reply, wire.result(call.request.id, wire.to_json(_result(reply) | call.envelope))
+    except Exception:
+        refused = wire.Refused(wire.INTERNAL_ERROR, "Internal error")
+        return Reply(refused.message, is_error=True), wire.refusal(call.request.id, refused)

@@ -1,0 +1,101 @@
+"""The session log: the documented lines, private files, and no harm when it cannot be written."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backstory.server.sessionlog import KEPT_LOGS, LEVELS, SessionLog
+
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no permission bits")
+
+
+def lines(home: Path) -> list[dict[str, Any]]:
+    return [
+        json.loads(line) for log in (home / "logs").glob("*.log") for line in log.read_text().splitlines()
+    ]
+
+
+@pytest.mark.requirement("server.logging.format", "server.logging.location")
+def test_a_line_has_exactly_the_documented_keys(tmp_path: Path) -> None:
+    log = SessionLog(tmp_path, "info", now=lambda: 1705314645.123456)
+    log.write("info", "tool_call_echo", "Tool call completed", {"processing_time": 0.045})
+    (line,) = lines(tmp_path)
+    session_id = line.pop("session_id")
+    assert re.fullmatch("[0-9a-f]{8}", session_id)
+    assert line == {
+        "timestamp": "2024-01-15T10:30:45.123456",
+        "level": "info",
+        "message": "Tool call completed",
+        "logger": "tool_call_echo",
+        "data": {"processing_time": 0.045},
+    }
+    assert [log.name for log in (tmp_path / "logs").iterdir()] == [
+        f"backstory_session_{session_id}_20240115_103045.log"
+    ]
+
+
+def test_no_file_is_made_until_there_is_something_to_write(tmp_path: Path) -> None:
+    log = SessionLog(tmp_path, "warning")
+    log.write("info", "x", "below the level", {})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.requirement("server.logging.dynamic")
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_level_can_change_while_running(tmp_path: Path, level: str) -> None:
+    log = SessionLog(tmp_path, "emergency")
+    log.set_level(level)
+    for each in LEVELS:
+        log.write(each, "x", "", {})
+    assert [line["level"] for line in lines(tmp_path)] == list(LEVELS[LEVELS.index(level) :])
+
+
+@posix_only
+def test_nobody_else_can_read_the_log(tmp_path: Path) -> None:
+    SessionLog(tmp_path / "home", "info").write("info", "x", "", {})
+    (log,) = (tmp_path / "home" / "logs").iterdir()
+    assert [path.stat().st_mode & 0o777 for path in (log, log.parent, log.parent.parent)] == [
+        0o600,
+        0o700,
+        0o700,
+    ]
+
+
+def test_a_log_that_cannot_be_made_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "logs").write_text("in the way")
+    log = SessionLog(tmp_path, "info")
+    log.write("error", "x", "", {})
+    log.write("error", "x", "", {})
+    assert (tmp_path / "logs").read_text() == "in the way"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_full_disk_is_no_error(tmp_path: Path) -> None:
+    log = SessionLog(tmp_path, "info")
+    log.write("info", "x", "opens the file", {})
+    assert log._file is not None
+    os.dup2(os.open("/dev/full", os.O_WRONLY), log._file)
+    log.write("info", "x", "", {})
+
+
+def test_a_new_log_removes_the_oldest_beyond_the_limit(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for number in range(KEPT_LOGS + 10):
+        old = logs / f"backstory_session_{number:08x}_20240101_000000.log"
+        old.touch()
+        os.utime(old, (number, number))
+    (logs / "notes.txt").touch()
+    SessionLog(tmp_path, "info").write("info", "x", "", {})
+    kept = {path.name for path in logs.iterdir()}
+    assert len(kept) == KEPT_LOGS + 1
+    assert "notes.txt" in kept
+    assert f"backstory_session_{10:08x}_20240101_000000.log" not in kept
+    assert f"backstory_session_{11:08x}_20240101_000000.log" in kept
