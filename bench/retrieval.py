@@ -1,0 +1,89 @@
+"""Retrieval quality through the product's own search, one configuration for all sets.
+
+    python bench/retrieval.py SETS_DIRECTORY OUT_DIRECTORY [SET ...]
+
+Each set (corpus.jsonl, queries.jsonl) is kept in a store of its own, as conversations of projects; each query
+is asked of `core.conversations.search` and the ranking written to OUT_DIRECTORY/SET.jsonl for a scorer.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from backstory.app import open_core, read_settings
+from backstory.core import Core
+from backstory.domain.records import Conversation, Message
+
+DEPTH = 100  # results asked for: what the scorer looks at
+
+
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)
+
+
+def keep_corpus(core: Core, corpus: Path) -> None:
+    for session, turns in groupby(lines(corpus), key=lambda turn: turn["session"]):
+        messages = [message(turn, place) for place, turn in enumerate(turns)]
+        first, last = messages[0], messages[-1]
+        conversation = Conversation(
+            id=session,
+            title=session,
+            project=first.project,
+            surface="bench",
+            created_at=first.created_at,
+            updated_at=last.created_at,
+        )
+        core.conversations.keep(conversation, messages)
+
+
+def message(turn: dict[str, Any], place: int) -> Message:
+    moment = datetime.fromisoformat(turn["timestamp"] or "2000-01-01").replace(tzinfo=UTC)
+    return Message(
+        id=turn["id"],
+        conversation=turn["session"],
+        seq=place,
+        role=turn["speaker"] if turn["speaker"] in ("user", "assistant") else "speaker",
+        speaker=turn["speaker"],
+        text=turn["text"],
+        project=turn["conversation"],
+        surface="bench",
+        created_at=moment,
+    )
+
+
+def run(core: Core, queries: Path, out: Path) -> float:
+    """Ask every query; the CPU milliseconds of one."""
+    spent = count = 0.0
+    with out.open("w", encoding="utf-8") as file:
+        for query in lines(queries):
+            start = time.process_time()
+            found = core.conversations.search(query["text"], DEPTH, projects=(query["conversation"],))
+            spent += time.process_time() - start
+            count += 1
+            file.write(json.dumps({"id": query["id"], "ranked": [hit.entry.id for hit in found.hits]}) + "\n")
+    return 1000 * spent / count
+
+
+def main(sets: Path, out: Path, names: list[str]) -> None:
+    for name in names or sorted(path.name for path in sets.iterdir() if path.is_dir()):
+        core = open_core(read_settings({"home": out / name}))
+        if not core.engine.store.size_hint():
+            keep_corpus(core, sets / name / "corpus.jsonl")
+        assert core.engine.backlog is not None
+        core.engine.backlog.drain()
+        cpu_ms = run(core, sets / name / "queries.jsonl", out / f"{name}.jsonl")
+        print(f"{name}: {cpu_ms:.1f} ms CPU a query", flush=True)
+        core.engine.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
