@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from .core import Caller, Core, Engine
 from .core.projects import project_root
 from .domain.errors import InvalidInput
 from .search.embed import build_embedder
-from .settings import PREFIX, Settings, build_settings, required
+from .settings import PREFIX, Settings, build_settings, required, variable
 from .store import Store
 
 if TYPE_CHECKING:
@@ -24,14 +25,18 @@ STORE = "store.db"
 
 def read_settings(flags: Mapping[str, Any]) -> Settings:
     """Flags before environment before config file before defaults."""
-    environment = {
-        name.removeprefix(PREFIX).lower(): value
-        for name, value in os.environ.items()
-        if name.startswith(PREFIX)
-    }
+    names = {variable(field.name): field.name for field in fields(Settings)}
+    environment = {names[name]: value for name, value in os.environ.items() if name in names}
     home = Path(flags.get("home") or environment.get("home") or _platform_home()).expanduser()
     defaults = {"home": home, "project": project_root(Path.cwd())}
     return build_settings(flags, environment, _config(home / CONFIG), defaults=defaults)
+
+
+def unknown_variables() -> list[str]:
+    """Variables that look like settings and are none. They are no reason to refuse to start: a newer version may
+    know them."""
+    known = {variable(field.name) for field in fields(Settings)}
+    return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
 
 
 def open_core(settings: Settings) -> Core:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..domain.errors import BackstoryError, NotAllowed, StorageFull
@@ -76,12 +76,13 @@ class Backlog:
         )
         return QueryVector(vector, space, notices)
 
-    def drain(self) -> int:
-        """Embed all that waits, here and now; how many texts that were."""
+    def drain(self, progress: Callable[[int], None] = lambda done: None) -> int:
+        """Embed all that waits, here and now; how many texts that were. `progress` hears how many are done."""
         space, done = self.space, 0
         while not self._closing and (waiting := self._store.claim_waiting(space, BATCH, lease_ms=0)):
             self._embed(space, waiting)
             done += len(waiting)
+            progress(done)
         return done
 
     def close(self) -> None:

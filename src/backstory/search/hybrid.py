@@ -75,11 +75,15 @@ class Search:
 
         Reading postings without the filter is several times cheaper. It is enough unless the filter then leaves
         too little, and there was more than was looked at."""
-        postings = self._store.postings(units, BUDGET)
+        postings = self._store.postings([unit for unit in units if len(unit.words) == 1], BUDGET)
+        common = {posting.unit.words[0] for posting in postings if not posting.is_whole}
+        # to find two common words side by side, every place of both is read: a bonus is not worth that
+        together = [u for u in units if len(u.words) > 1 and not (u.is_bonus and common.issuperset(u.words))]
+        postings += self._store.postings(together, BUDGET)
         best = _best(postings, 2 * POOL)
         pool = self._store.outlines(best, where)
         if len(pool) < POOL and (len(best) == 2 * POOL or not all(posting.is_whole for posting in postings)):
-            postings = self._store.postings(units, BUDGET, where)
+            postings = self._store.postings([posting.unit for posting in postings], BUDGET, where)
             best = _best(postings, POOL)
             pool = self._store.outlines(best, where)
         place = {entry: place for place, entry in enumerate(best)}

@@ -39,7 +39,8 @@ class Outline(NamedTuple):
 class Posting(NamedTuple):
     """The entries that hold one unit of a query, and in how many entries of the store it stands.
 
-    `entries` are the newest when the unit is so common that not all were read (`is_whole` is false)."""
+    When the unit is so common that not all were read (`is_whole` is false), `entries` are the newest and
+    `frequency` is an estimate."""
 
     unit: Unit
     frequency: int
@@ -97,7 +98,7 @@ class Store(Protocol):
 
     def postings(self, units: Sequence[Unit], budget: int, where: Filter | None = None) -> list[Posting]:
         """Where each unit stands, reading at most about `budget` entries in all. With a Filter only what it
-        lets through is read, which costs more for each entry; `frequency` always counts the whole store."""
+        lets through is read, which costs more for each entry; `frequency` is always that of the whole store."""
 
     def outlines(self, entries: Iterable[int], where: Filter) -> list[Outline]:
         """Outlines of those entries that match, in no particular order."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .planes import SignPlanes
 
 LEAST_VISIBLE = 50  # of the rescored; a filter that leaves fewer has its own nearest, further away
-RESCORED = 400  # vectors whose codes are read for a query; recall@10 is 0.99 at 100,000
+RESCORED = 250  # vectors whose codes are read for a query
 
 
 class VectorScan(EntryRows):
@@ -46,14 +46,20 @@ class VectorScan(EntryRows):
                 self._change("DELETE FROM waiting WHERE space = ? AND entry = ?", [space, item.entry])
 
     def match_vectors(self, space: int, vector: Vector, where: Filter, limit: int) -> Mapping[int, float]:
+        condition, values = where_clause(where)
         found = self._nearest(space, vector, RESCORED, None)
-        visible = {o.entry for o in self.outlines(found, where)}
+        among, numbers = self._among("e.n", found)
+        visible = [
+            row[0]
+            for row in self._rows(
+                f"SELECT e.n FROM entry e WHERE {among} AND {condition}", [numbers, *values]
+            )
+        ]
         if len(visible) < min(max(limit, LEAST_VISIBLE), len(found)):
             # the filter lets little through: rank only what it does
-            condition, values = where_clause(where)
             allowed = [row[0] for row in self._rows(f"SELECT e.n FROM entry e WHERE {condition}", values)]
             found = self._nearest(space, vector, RESCORED, allowed)
-            visible = set(found)
+            visible = list(found)
         best = sorted(visible, key=lambda entry: (-found[entry], -entry))[:limit]
         return {entry: found[entry] for entry in best}
 

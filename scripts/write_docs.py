@@ -1,0 +1,136 @@
+"""Write the pages that come from the registries: docs/settings.md, docs/tools.md and the tools in the README.
+
+`python scripts/write_docs.py` writes them; with `--check` it only says which are out of date.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+from backstory.cli.flags import flag
+from backstory.settings import Settings, variable
+from backstory.surfaces import load_surfaces
+from backstory.tools import Effect, Surface, Tool
+from backstory.tools.params import Json
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+TABLE_START, TABLE_END = "<!-- tools: written by scripts/write_docs.py -->", "<!-- end of tools -->"
+
+
+def main(words: list[str]) -> int:
+    pages = {
+        ROOT / "docs" / "settings.md": settings_page(),
+        ROOT / "docs" / "tools.md": tools_page(),
+        README: readme_page(README.read_text("utf-8")),
+    }
+    stale = [path for path, page in pages.items() if not path.exists() or path.read_text("utf-8") != page]
+    for path in stale:
+        print(path.relative_to(ROOT))
+        if words != ["--check"]:
+            path.write_text(pages[path], "utf-8")
+    return 1 if stale and words == ["--check"] else 0
+
+
+def settings_page() -> str:
+    rows = [
+        f"| `{setting.name}` | {_default(setting)} | {_meaning(setting)} |" for setting in fields(Settings)
+    ]
+    return "\n".join(
+        [
+            "# Settings",
+            "",
+            "A setting has one name and three spellings. For `busy_timeout_s`:",
+            "",
+            f"- flag of any command: `{flag('busy_timeout_s')} 5`",
+            f"- environment: `{variable('busy_timeout_s')}=5`",
+            "- `config.toml` in the data directory: `busy_timeout_s = 5`",
+            "",
+            "A flag wins over the environment, which wins over the file, which wins over the default.",
+            "`backstory settings` shows the values in force; keys are never shown.",
+            "",
+            "The data directory is `~/.local/share/backstory` on Linux (or under `$XDG_DATA_HOME`),",
+            "`~/Library/Application Support/backstory` on macOS and `%LOCALAPPDATA%\\backstory` on Windows.",
+            "",
+            "| setting | default | meaning |",
+            "| --- | --- | --- |",
+            *rows,
+            "",
+        ]
+    )
+
+
+def _default(setting: Any) -> str:
+    if setting.default is MISSING or setting.default in ("", ()):
+        return ""
+    return f"`{setting.default}`"
+
+
+def _meaning(setting: Any) -> str:
+    meaning, choices = setting.metadata["meaning"], setting.metadata["choices"]
+    return f"{meaning} One of {', '.join(f'`{choice}`' for choice in choices)}." if choices else f"{meaning}"
+
+
+def tools_page() -> str:
+    sections = [
+        "# Tools",
+        "",
+        "What an assistant gets, by surface. `backstory tools --json` prints the whole schemas.",
+    ]
+    for surface in load_surfaces().values():
+        sections += ["", f"## {surface.name}", "", surface.about]
+        for tool in surface.tools.values():
+            sections += ["", *_tool_section(tool)]
+    return "\n".join([*sections, ""])
+
+
+def _tool_section(tool: Tool) -> list[str]:
+    described = tool.describe()
+    lines = [f"### `{tool.name}`", "", described["description"], "", f"It {_effect(tool.effect)}."]
+    if tool.params:
+        lines += ["", "| parameter | type | | meaning |", "| --- | --- | --- | --- |"]
+        lines += [_parameter_row(p.wire, p.schema, p.required) for p in tool.params]
+    return [*lines, "", f"Answers with {_fields(described['outputSchema'])}."]
+
+
+def _parameter_row(name: str, schema: Json, required: bool) -> str:
+    need = "required" if required else f"default `{schema['default']}`" if "default" in schema else "optional"
+    return f"| `{name}` | {schema['type']} | {need} | {schema.get('description', '')} |"
+
+
+def _fields(schema: Json) -> str:
+    required = schema.get("required", ())
+    return ", ".join(
+        f"`{name}`" + ("" if name in required else " (at times)") for name in schema["properties"]
+    )
+
+
+def _effect(effect: Effect) -> str:
+    if effect.read_only:
+        return "changes nothing"
+    return "changes or deletes what is there" if effect.destructive else "only adds"
+
+
+def readme_page(text: str) -> str:
+    before, start, rest = text.partition(TABLE_START)
+    _, end, after = rest.partition(TABLE_END)
+    if not (start and end):
+        sys.exit("README.md has lost the markers around its table of tools.")
+    return f"{before}{start}\n{_tool_table(load_surfaces().values())}\n{end}{after}"
+
+
+def _tool_table(surfaces: Iterable[Surface]) -> str:
+    rows = ["| surface | tool | what it does |", "| --- | --- | --- |"]
+    for surface in surfaces:
+        for tool in surface.tools.values():
+            first = tool.description.partition(". ")[0].rstrip(".")
+            rows.append(f"| {surface.name} | `{tool.name}` | {first}. |")
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

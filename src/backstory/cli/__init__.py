@@ -1,0 +1,1 @@
+"""The commands. One module each: `add_arguments(parser)` and `run(options, settings) -> Report`."""

@@ -1,0 +1,106 @@
+"""Which commands there are, and how one is read, run and printed."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import io
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NoReturn
+
+from .. import __version__
+from ..app import read_settings
+from ..domain.errors import InvalidInput
+from .flags import setting_flags
+from .progress import clear_progress
+from .report import Report, table
+from .serve import serve
+
+COMMANDS = {
+    "serve": "Speak MCP over standard input and output. This is what an assistant starts.",
+    "demo": "See it work: save, kill the server, start another, find by meaning. Touches no memory of yours.",
+    "search": "Search memories and conversations.",
+    "status": "Where the store is, what it holds, which settings were changed.",
+    "doctor": "Check this installation and say what to do about what is wrong.",
+    "tools": "The tools that assistants get.",
+    "settings": "Every setting: its flag, its variable, its meaning and its value now.",
+    "embed": "Give every text that waits its vectors, now instead of in the background.",
+    "backup": "Write a whole copy of the store while it is in use.",
+    "restore": "Put a backup in the place of the store; the present one is kept as a backup.",
+    "integrity": "Check every page and index of the store.",
+}
+"""Each is a module of this package."""
+
+OVERVIEW = f"""\
+Backstory {__version__}: one memory for every AI coding assistant, on this machine.
+
+Usage: backstory COMMAND [--json] [--SETTING VALUE ...]
+
+{{commands}}
+
+`backstory demo` ends with the lines to paste into your assistant's configuration.
+`backstory COMMAND --help` tells more. Without a command, and with its input not from a
+terminal, `backstory` serves: that is how an assistant starts it."""
+
+
+def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(OVERVIEW.format(commands=table(COMMANDS.items(), indent="  ")))
+        return 0
+    if words[0] in ("-V", "--version"):
+        print(f"backstory {__version__}")
+        return 0
+    name, *rest = words
+    if name not in COMMANDS:
+        kind = "flag" if name.startswith("-") else "command"
+        raise InvalidInput(
+            f"There is no {kind} {name!r}.", hint=_nearest(name, [*COMMANDS, *setting_flags(), "--version"])
+        )
+    parser = _Parser(prog=f"backstory {name}", description=COMMANDS[name], epilog=_EPILOG, allow_abbrev=False)
+    if name == "serve":
+        parser.read(rest)
+        return serve(flags)
+    command = importlib.import_module(f".{name}", __package__)
+    command.add_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    options = parser.read(rest)
+    report: Report = command.run(options, read_settings(flags))
+    clear_progress()
+    _print(json.dumps(report.body, ensure_ascii=False, indent=2) if options.json else report.text)
+    return report.exit_code
+
+
+_EPILOG = "Every setting can be given as a flag too, such as --home; `backstory settings` lists them."
+
+
+class _Parser(argparse.ArgumentParser):
+    """Mistakes become errors of ours, and name what was probably meant."""
+
+    def read(self, words: Sequence[str]) -> argparse.Namespace:
+        options, unknown = self.parse_known_args(words)
+        for word in unknown:
+            if word.startswith("-"):
+                name = word.partition("=")[0]
+                known = [*self._option_string_actions, *setting_flags()]
+                raise InvalidInput(f"{self.prog} has no flag {name}.", hint=_nearest(name, known))
+        if unknown:
+            raise InvalidInput(f"{self.prog} does not take {unknown[0]!r}.", hint=self.format_usage().strip())
+        return options
+
+    def error(self, message: str) -> NoReturn:
+        raise InvalidInput(f"{message[:1].upper()}{message[1:]}.", hint=self.format_usage().strip())
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f"Did you mean {near[0]}?" if near else "`backstory --help` lists the commands."
+
+
+def _print(text: str) -> None:
+    """Memories are in any language; the console's encoding may not be."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    print(text, flush=True)

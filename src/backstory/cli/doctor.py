@@ -1,0 +1,161 @@
+"""`backstory doctor`: check this installation, and say what to do about what is wrong."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import sqlite3
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from tempfile import TemporaryDirectory
+from typing import Literal, NamedTuple
+
+from ..app import open_engine, open_store, store_path, unknown_variables
+from ..core import Engine
+from ..domain.errors import BackstoryError
+from ..search.embed import build_embedder
+from ..settings import Settings
+from ..surfaces import all_tools, load_surfaces
+from .progress import show_progress
+from .report import Report, counted, size, table
+from .status import count_waiting
+
+LEAST_FREE_BYTES = 200 * 1024 * 1024
+FAILED = 1
+State = Literal["ok", "warn", "fail"]
+
+
+class Check(NamedTuple):
+    name: str
+    state: State
+    message: str
+    advice: str = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    pass
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    checks = []
+    for check in _checks(settings):
+        show_progress(0, None, f"Checked {check.name}")
+        checks.append(check)
+    worst = max(checks, key=lambda check: ("ok", "warn", "fail").index(check.state)).state
+    body = {"state": worst, "checks": [check._asdict() for check in checks]}
+    rows = [(c.state, c.name, f"{c.message} {c.advice}".rstrip()) for c in checks]
+    return Report(body, table(rows), FAILED if worst == "fail" else 0)
+
+
+def _checks(settings: Settings) -> Iterator[Check]:
+    yield Check("python", "ok", f"{platform.python_implementation()} {platform.python_version()}")
+    yield _sqlite(settings)
+    yield _variables()
+    yield _permissions(settings)
+    yield _space(settings)
+    yield _tools(settings)
+    yield from _store(settings)
+    yield _embeddings(settings)
+
+
+def _sqlite(settings: Settings) -> Check:
+    """A new store needs all that ours needs of SQLite: its version, FTS5 and WAL."""
+    with TemporaryDirectory(prefix="backstory-") as folder:
+        try:
+            open_store(replace(settings, database_url=f"sqlite:///{folder}/store.db")).close()
+        except BackstoryError as error:
+            return Check("sqlite", "fail", error.message, error.hint or "Use another Python.")
+    return Check("sqlite", "ok", f"{sqlite3.sqlite_version}, with FTS5")
+
+
+def _variables() -> Check:
+    if unknown := unknown_variables():
+        return Check(
+            "variables", "warn", f"{', '.join(unknown)} is no setting.", "`backstory settings` lists them."
+        )
+    return Check("variables", "ok", "every BACKSTORY_ variable is a setting")
+
+
+def _permissions(settings: Settings) -> Check:
+    name, home, store = "permissions", settings.home, store_path(settings)
+    if not home.exists():
+        return Check(name, "ok", f"{home} is made when the first server starts")
+    if not os.access(home, os.W_OK | os.X_OK):
+        return Check(name, "fail", f"{home} cannot be written.", "Check its owner and mode, or set --home.")
+    files = [path for path in (store, *store.parent.glob(f"{store.name}-*")) if path.exists()]
+    if os.name != "posix":
+        return Check(name, "ok", f"{home} can be written")
+    open_to_others = [path for path in (home, *files) if stat.S_IMODE(path.stat().st_mode) & 0o077]
+    if open_to_others:
+        advice = " ".join(f"chmod go= '{path}';" for path in open_to_others).rstrip(";")
+        return Check(name, "warn", "Other users may read your memories.", f"Run: {advice}")
+    return Check(name, "ok", f"{home} is yours alone")
+
+
+def _space(settings: Settings) -> Check:
+    existing = next(path for path in (settings.home, *settings.home.absolute().parents) if path.exists())
+    free = shutil.disk_usage(existing).free
+    if free < LEAST_FREE_BYTES:
+        return Check("space", "warn", f"Only {size(free)} are free on the disk.", "Make room.")
+    return Check("space", "ok", f"{size(free)} free")
+
+
+def _tools(settings: Settings) -> Check:
+    try:
+        surfaces = load_surfaces(settings.surfaces)
+    except BackstoryError as error:
+        return Check("tools", "fail", error.message, error.hint)
+    return Check("tools", "ok", f"{counted(len(all_tools(surfaces)), 'tool')} of {', '.join(surfaces)}")
+
+
+def _store(settings: Settings) -> Iterator[Check]:
+    try:
+        engine = open_engine(settings)
+    except BackstoryError as error:
+        yield Check("store", "fail", error.message, error.hint)
+        return
+    try:
+        census = engine.store.census()
+        held = f"{counted(census.memories, 'memory', 'memories')}, {counted(census.messages, 'message')}"
+        yield Check("store", "ok", f"{store_path(settings)} opens: {held}, {size(census.bytes)}")
+        yield _integrity(engine)
+        yield _waiting(engine)
+    except BackstoryError as error:  # damage may show only when a page is read
+        yield Check("integrity", "fail", error.message, error.hint)
+    finally:
+        engine.close()
+
+
+def _integrity(engine: Engine) -> Check:
+    if problems := engine.store.problems():
+        message = f"{counted(len(problems), 'problem')}: {problems[0]}."
+        return Check("integrity", "fail", message, "`backstory restore FILE` brings back a backup.")
+    return Check("integrity", "ok", "every page and index is sound")
+
+
+def _waiting(engine: Engine) -> Check:
+    if waiting := count_waiting(engine):
+        message = f"{counted(waiting, 'text')} without vectors: only their words find them."
+        return Check("waiting", "warn", message, "A running server makes them, or `backstory embed`.")
+    return Check("waiting", "ok", "no text waits for its vectors")
+
+
+def _embeddings(settings: Settings) -> Check:
+    """Load the model, or ask the endpoint, as the first search would."""
+    name = "embeddings"
+    try:
+        embedder = build_embedder(settings)
+        if embedder is None:
+            return Check(name, "warn", "Off: search is by words alone.", "--embeddings local turns them on.")
+        start = time.perf_counter()
+        embedder.embed(["Can you hear me?"])
+    except BackstoryError as error:
+        return Check(name, "fail", error.message, error.hint or "Until then search is by words alone.")
+    took = f"{embedder.model} answered in {(time.perf_counter() - start) * 1000:.0f} ms"
+    if degraded := getattr(embedder, "degraded", ""):
+        return Check(name, "warn", f"{took}. {degraded}", "Another version of onnxruntime may be faster.")
+    return Check(name, "ok", f"{took}, loading included")

@@ -1,0 +1,43 @@
+"""Settings as flags: `--busy-timeout-s 5` or `--busy-timeout-s=5`, before or after any command.
+
+They are taken out of the command line first, without argparse: it costs 8 ms, and a server has no other flags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+from ..domain.errors import InvalidInput
+from ..settings import Settings
+
+
+def flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def setting_flags() -> dict[str, str]:
+    """Flag → name of the setting."""
+    return {flag(setting.name): setting.name for setting in fields(Settings)}
+
+
+def take_settings(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """The settings among the words of a command line, and the other words. `--` ends the settings."""
+    known = setting_flags()
+    given: dict[str, str] = {}
+    rest: list[str] = []
+    remaining = iter(words)
+    for word in remaining:
+        if word == "--":
+            return given, [*rest, word, *remaining]
+        name, is_joined, value = word.partition("=")
+        if name not in known:
+            rest.append(word)
+        elif is_joined:
+            given[known[name]] = value
+        else:
+            try:
+                given[known[name]] = next(remaining)
+            except StopIteration:
+                raise InvalidInput(f"{name} needs a value.", hint=f"Such as {name}=VALUE.") from None
+    return given, rest

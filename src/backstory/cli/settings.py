@@ -1,0 +1,62 @@
+"""`backstory settings`: the table of settings, with the values in force."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import MISSING, fields
+from typing import Any
+
+from ..app import CONFIG
+from ..settings import Settings, variable
+from .flags import flag
+from .report import Json, Report, wrapped
+
+HIDDEN = "(set, not shown)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    pass
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    rows = [describe(setting, settings) for setting in fields(Settings)]
+    order = f"A flag wins over the environment, which wins over {settings.home / CONFIG}, which wins over the default."
+    text = "\n\n".join([wrapped(order), *map(_block, rows)])
+    return Report({"config_file": str(settings.home / CONFIG), "settings": rows}, text)
+
+
+def describe(setting: Any, settings: Settings) -> Json:
+    """One row of the table. A secret's value is never shown, only whether there is one."""
+    return {
+        "name": setting.name,
+        "flag": flag(setting.name),
+        "variable": variable(setting.name),
+        "default": None if setting.default is MISSING else plain(setting.default),
+        "choices": list(setting.metadata["choices"]),
+        "meaning": setting.metadata["meaning"],
+        "value": shown_value(setting, settings),
+    }
+
+
+def shown_value(setting: Any, settings: Settings) -> Any:
+    value = getattr(settings, setting.name)
+    return HIDDEN if setting.metadata["secret"] and value else plain(value)
+
+
+def plain(value: Any) -> Any:
+    """As JSON and config.toml would say it."""
+    if isinstance(value, tuple):
+        return list(value)
+    return value if isinstance(value, str | int | float) else str(value)
+
+
+def _block(row: Json) -> str:
+    now = "" if row["value"] in ("", [], None) else f" = {row['value']}"
+    lines = [
+        f"{row['name']}{now}",
+        wrapped(row["meaning"], "    ", "    "),
+        f"    {row['flag']}  {row['variable']}",
+    ]
+    if row["choices"]:
+        lines.append(f"    one of: {', '.join(row['choices'])}")
+    return "\n".join(lines)

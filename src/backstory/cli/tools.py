@@ -1,0 +1,37 @@
+"""`backstory tools`: what each surface offers, from the registry."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..settings import Settings
+from ..surfaces import load_surfaces
+from ..tools import Surface
+from .report import Report, wrapped
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    pass
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    surfaces = load_surfaces(settings.surfaces)
+    body = {
+        "surfaces": [
+            {
+                "name": surface.name,
+                "about": surface.about,
+                "tools": [tool.describe() for tool in surface.tools.values()],
+            }
+            for surface in surfaces.values()
+        ]
+    }
+    return Report(body, "\n\n".join(map(_describe, surfaces.values())))
+
+
+def _describe(surface: Surface) -> str:
+    lines = [f"{surface.name}: {surface.about}"]
+    for tool in surface.tools.values():
+        parameters = ", ".join(p.wire if p.required else f"[{p.wire}]" for p in tool.params)
+        lines += ["", f"  {tool.name}({parameters})", wrapped(tool.description, "    ", "    ")]
+    return "\n".join(lines)

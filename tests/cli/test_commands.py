@@ -1,0 +1,212 @@
+"""What people type, in real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from backstory import __version__
+from backstory.cli.commands import COMMANDS
+from backstory.surfaces import all_tools, load_surfaces
+
+from ..processes import BACKSTORY, Json, environment, run, save, serving
+
+MEMORY = "We chose PostgreSQL because the reports need window functions."
+PEOPLES = [name for name in COMMANDS if name not in ("serve", "demo", "search", "restore")]
+"""Commands that need no word of their own; `demo`, the slow one, has its own test."""
+
+
+def told(home: Path, *words: str, **variables: str) -> Json:
+    """The one JSON document that a command prints."""
+    done = run(*words, "--json", home=home, **variables)
+    assert done.returncode == 0, done.stderr
+    document: Json = json.loads(done.stdout)
+    return document
+
+
+def refusal(home: Path, *words: str, **variables: str) -> str:
+    """What a command says when it is used wrongly; nothing else is printed."""
+    done = run(*words, home=home, **variables)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("backstory: ")
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize("command", PEOPLES)
+def test_every_command_speaks_to_people_and_to_programs(tmp_path: Path, command: str) -> None:
+    done = run(command, home=tmp_path / "people")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+    assert done.stderr == ""
+    assert isinstance(told(tmp_path / "programs", command), dict)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(tmp_path: Path, command: str) -> None:
+    done = run(command, "--help", home=tmp_path)
+    assert done.returncode == 0
+    assert f"usage: backstory {command}" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_search_finds_by_words_and_by_meaning(tmp_path: Path) -> None:
+    save(tmp_path, MEMORY, "Lunch is at noon.")
+    by_words = told(tmp_path, "search", "window", "functions", "--limit", "1")
+    assert by_words["query"] == "window functions"
+    assert by_words["search_strategy"] == "hybrid"
+    assert [result["text"] for result in by_words["results"]] == [MEMORY]
+    by_meaning = told(tmp_path, "search", "which database did they pick?")
+    assert by_meaning["results"][0]["text"] == MEMORY
+    assert by_meaning["results"][0]["kind"] == "memory"
+    assert MEMORY in run("search", "postgresql", home=tmp_path).stdout
+
+
+def test_search_explains_itself(tmp_path: Path) -> None:
+    save(tmp_path, MEMORY)
+    result = told(tmp_path, "search", "postgresql", "--explain")["results"][0]
+    assert result["ranks"] == {"text": 1, "vector": 1}
+    assert {"coverage", "similarity"} <= result["parts"].keys()
+    text = run("search", "postgresql", "--explain", home=tmp_path).stdout
+    assert "text #1" in text
+    assert "Searched by words and by meaning." in text
+
+
+def test_search_without_embeddings_says_so(tmp_path: Path) -> None:
+    save(tmp_path, MEMORY)
+    found = told(tmp_path, "search", "postgresql", "--embeddings", "off")
+    assert found["search_strategy"] == "text"
+    assert "switched off" in found["notices"][0]
+
+
+def test_a_saved_escape_sequence_does_not_reach_the_terminal(tmp_path: Path) -> None:
+    save(tmp_path, "heron \x1b[2J\x1b]0;owned\x07 tail")
+    assert "\x1b" not in run("search", "heron", home=tmp_path).stdout
+
+
+def test_output_is_utf8_whatever_the_locale(tmp_path: Path) -> None:
+    save(tmp_path, "Größe 日本語")
+    found = told(tmp_path, "search", "größe", PYTHONIOENCODING="ascii", LC_ALL="C")
+    assert found["results"][0]["text"] == "Größe 日本語"
+
+
+def test_status_counts_what_is_there(tmp_path: Path) -> None:
+    save(tmp_path, MEMORY, "Lunch is at noon.")
+    status = told(tmp_path, "status")
+    assert status["version"] == __version__
+    assert status["store"] == str(tmp_path / "store.db")
+    assert (status["holds"]["memories"], status["holds"]["projects"]) == (2, 1)
+    assert status["embeddings"] == {"source": "local", "model": "all-MiniLM-L6-v2"}
+    assert status["changed_settings"] == {}
+
+
+def test_embed_gives_waiting_texts_their_vectors(tmp_path: Path) -> None:
+    with serving(tmp_path, "serve", "--embeddings", "off") as server:
+        server.greet()
+        server.call("save_context", context_text=MEMORY)
+    assert told(tmp_path, "status")["holds"]["waiting"] == 1
+    assert told(tmp_path, "embed") == {"embedded": 1}
+    assert told(tmp_path, "embed") == {"embedded": 0}
+    assert told(tmp_path, "status")["holds"]["waiting"] == 0
+
+
+def test_tools_come_from_the_registry(tmp_path: Path) -> None:
+    listed = told(tmp_path, "tools")["surfaces"]
+    names = [tool["name"] for surface in listed for tool in surface["tools"]]
+    assert names == list(all_tools(load_surfaces()))
+
+
+def test_version(tmp_path: Path) -> None:
+    assert run("--version", home=tmp_path).stdout == f"backstory {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["serach"], "Did you mean search?"),
+        (["--hom", "x"], "Did you mean --home?"),
+        (["search", "x", "--limt", "3"], "Did you mean --limit?"),
+        (["serve", "--surface", "x"], "Did you mean --surfaces?"),
+        (["status", "--busy-timeout", "3"], "Did you mean --busy-timeout-s?"),
+        (["status", "--workers"], "--workers needs a value."),
+        (["status", "extra"], "does not take 'extra'"),
+        (["search"], "WORDS"),
+        (["search", " "], "nothing to search for"),
+        (["search", "x", "--limit", "0"], "--limit must be at least 1."),
+        (["status", "--workers", "none"], "workers must be a whole number above 0"),
+        (["serve", "--surfaces", "nothing"], "There is no surface 'nothing'."),
+        (["status", "--database-url", "mysql://x"], "database_url"),
+    ],
+)
+def test_misuse_is_refused_with_a_hint(tmp_path: Path, words: list[str], said: str) -> None:
+    assert said in refusal(tmp_path, *words)
+
+
+def test_a_failure_is_told_apart_from_misuse(tmp_path: Path) -> None:
+    (tmp_path / "store.db").write_text("not a database, though long enough to be asked about it" * 20)
+    done = run("status", home=tmp_path)
+    assert done.returncode == 1
+    assert "is damaged" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_has_seen_enough_is_no_error_to_report(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*BACKSTORY, "settings"],
+        env=environment(tmp_path),
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        timeout=60,
+    )
+    os.close(writing)
+    assert done.stderr == b""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_long_work_shows_its_progress_to_a_person_only(tmp_path: Path) -> None:
+    controller, terminal = os.openpty()
+    done = subprocess.run(
+        [*BACKSTORY, "doctor", "--json"],
+        env=environment(tmp_path),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        timeout=60,
+    )
+    os.close(terminal)
+    shown = os.read(controller, 4096).decode()
+    os.close(controller)
+    assert "Checked integrity" in shown
+    assert isinstance(json.loads(done.stdout), dict)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_an_interrupted_command_is_quiet(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with (
+        subprocess.Popen(
+            [*BACKSTORY, "restore", str(pipe)], env=environment(tmp_path), stderr=subprocess.PIPE
+        ) as process,
+        pipe.open("wb") as writing,
+    ):
+        # more than a pipe holds: once it is written, the command is surely reading, and waits for the rest
+        writing.write(b"SQLite format 3\0" + bytes(300_000))
+        writing.flush()
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    assert process.returncode == 130
+
+
+def test_after_two_dashes_everything_is_a_word(tmp_path: Path) -> None:
+    save(tmp_path, "The flag --home moves the data directory.")
+    done = run("search", "--json", "--", "--home", home=tmp_path)
+    assert len(json.loads(done.stdout)["results"]) == 1

@@ -1,0 +1,93 @@
+"""The doctor finds what is wrong and says what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..processes import run, save
+
+
+def examine(home: Path, *words: str, **variables: str) -> tuple[int, dict[str, Any]]:
+    done = run("doctor", "--json", *words, home=home, **variables)
+    return done.returncode, {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+
+
+def test_a_sound_installation_passes(tmp_path: Path) -> None:
+    save(tmp_path, "Lunch is at noon.")
+    run("embed", home=tmp_path)
+    code, checks = examine(tmp_path)
+    assert code == 0
+    names = [
+        "python",
+        "sqlite",
+        "variables",
+        "permissions",
+        "space",
+        "tools",
+        "store",
+        "integrity",
+        "waiting",
+        "embeddings",
+    ]
+    assert list(checks) == names
+    assert {check["state"] for check in checks.values()} == {"ok"}
+
+
+def test_a_damaged_store_fails(tmp_path: Path) -> None:
+    (tmp_path / "store.db").write_bytes(b"x" * 8192)
+    code, checks = examine(tmp_path)
+    assert code == 1
+    assert checks["store"]["state"] == "fail"
+    assert "restore" in checks["store"]["advice"]
+
+
+def test_a_page_that_is_damaged_fails(tmp_path: Path) -> None:
+    save(tmp_path, *[f"Lunch is at noon. {n}" for n in range(30)])
+    content = bytearray((tmp_path / "store.db").read_bytes())
+    content[4096 * 4 : 4096 * 5] = b"\xff" * 4096
+    (tmp_path / "store.db").write_bytes(content)
+    code, checks = examine(tmp_path)
+    assert code == 1
+    assert checks["integrity"]["state"] == "fail"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs modes of files")
+def test_a_store_that_others_may_read_is_a_warning(tmp_path: Path) -> None:
+    save(tmp_path, "Lunch is at noon.")
+    (tmp_path / "store.db").chmod(0o644)
+    code, checks = examine(tmp_path)
+    assert code == 0
+    assert checks["permissions"]["state"] == "warn"
+    assert "chmod go=" in checks["permissions"]["advice"]
+
+
+def test_an_endpoint_that_does_not_answer_fails(tmp_path: Path) -> None:
+    code, checks = examine(
+        tmp_path,
+        "--embeddings=endpoint",
+        "--embeddings-url=http://127.0.0.1:9/v1",
+        "--embeddings-model=none",
+        "--embeddings-timeout-s=1",
+    )
+    assert code == 1
+    assert checks["embeddings"]["state"] == "fail"
+
+
+def test_embeddings_that_are_off_and_a_wrong_surface_are_seen(tmp_path: Path) -> None:
+    code, checks = examine(tmp_path, "--embeddings=off", "--surfaces=nothing")
+    assert code == 1
+    assert checks["embeddings"]["state"] == "warn"
+    assert checks["tools"]["state"] == "fail"
+
+
+def test_a_variable_that_is_no_setting_is_said_and_stops_nothing(tmp_path: Path) -> None:
+    done = run("doctor", "--json", "--embeddings=off", home=tmp_path, BACKSTORY_WORKERZ="4")
+    (check,) = [check for check in json.loads(done.stdout)["checks"] if check["name"] == "variables"]
+    assert done.returncode == 0
+    assert check["state"] == "warn"
+    assert "BACKSTORY_WORKERZ" in check["message"]

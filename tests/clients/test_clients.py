@@ -1,0 +1,125 @@
+"""The official clients list and call every tool of the real server, and accept every schema and answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from backstory.surfaces import all_tools, load_surfaces
+
+from ..processes import BACKSTORY, environment, save
+
+HERE = Path(__file__).parent
+MODULES = HERE / "node_modules"
+INSPECTOR = MODULES / "@modelcontextprotocol" / "inspector"
+
+Json = dict[str, Any]
+TOOLS = list(all_tools(load_surfaces()))
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> list[Json]:
+    """A call of every tool that succeeds, in an order in which they do."""
+    replaced, deleted = save(tmp_path, "The staging server is called heron.", "Lunch is at noon.")
+    return [
+        {"name": "save_context", "arguments": {"context_text": "Größe matters: 日本語 🦉"}},
+        {"name": "retrieve_context", "arguments": {"query": "staging", "limit": 3}},
+        {"name": "replace_context", "arguments": {"id": replaced, "context_text": "It is called egret."}},
+        {"name": "delete_context", "arguments": {"id": deleted}},
+        {"name": "clear_all_context", "arguments": {"confirmation": "confirm"}},
+    ]
+
+
+@pytest.fixture
+def node() -> str:
+    """Node with the clients of package.json. CI must have them; elsewhere they may be missing."""
+    found = shutil.which("node")
+    if found and INSPECTOR.exists():
+        return found
+    reason = "the clients in tests/clients are not installed: `python3 run.py test` does it, with npm"
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def server(home: Path) -> Json:
+    return {"command": BACKSTORY[0], "args": [*BACKSTORY[1:], "serve"], "env": environment(home)}
+
+
+def test_every_tool_is_called_here(calls: list[Json]) -> None:
+    assert sorted(call["name"] for call in calls) == sorted(TOOLS)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_python_sdk(tmp_path: Path, calls: list[Json], mode: str) -> None:
+    async def talk() -> None:
+        parameters = StdioServerParameters(**server(tmp_path))
+        async with Client(stdio_client(parameters), mode=mode) as client:
+            listed = await client.list_tools()
+            assert [tool.name for tool in listed.tools] == TOOLS
+            for call in calls:
+                answer = await client.call_tool(call["name"], call["arguments"])
+                assert not answer.is_error
+                assert answer.structured_content is not None
+
+    asyncio.run(talk())
+
+
+@pytest.mark.parametrize(
+    "script", ["typescript_v1.mjs", "typescript_v2.mjs legacy", "typescript_v2.mjs auto"]
+)
+def test_typescript_sdk(tmp_path: Path, calls: list[Json], node: str, script: str) -> None:
+    name, *arguments = script.split()
+    done = subprocess.run(
+        [node, str(HERE / name), *arguments],
+        input=json.dumps({"server": server(tmp_path), "calls": calls}),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["tools"] == TOOLS
+    assert len(told["answers"]) == len(calls)
+    for answer in told["answers"]:
+        assert not answer.get("isError")
+        assert answer["structuredContent"]["status"] == "success"
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_inspector_finds_no_fault_with_the_schemas(tmp_path: Path, node: str, era: str) -> None:
+    done = inspect(node, tmp_path, "--protocol-era", era, "--strict", "--method", "tools/list")
+    assert done.returncode == 0, done.stderr
+    assert [tool["name"] for tool in json.loads(done.stdout)["tools"]] == TOOLS
+    assert "portab" not in done.stderr
+
+
+def test_inspector_calls_every_tool(tmp_path: Path, calls: list[Json], node: str) -> None:
+    for call in calls:
+        words = ["--method", "tools/call", "--tool-name", call["name"]]
+        done = inspect(node, tmp_path, *words, "--tool-args-json", json.dumps(call["arguments"]))
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["structuredContent"]["status"] == "success"
+
+
+def inspect(node: str, home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    program = json.loads((INSPECTOR / "package.json").read_text())["bin"]["mcp-inspector"]
+    target = server(home)
+    passed_on = [f"{name}={target['env'][name]}" for name in ("PYTHONPATH", "BACKSTORY_HOME")]
+    options = [word for variable in passed_on for word in ("-e", variable)]
+    return subprocess.run(
+        [node, str(INSPECTOR / program), "--cli", *options, *words, "--", target["command"], *target["args"]],
+        env=os.environ | {"HOME": str(home), "MCP_CATALOG_PATH": str(home / "mcp.json")},  # its own files
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+    )

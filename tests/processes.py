@@ -1,0 +1,82 @@
+"""The real command in a real process: run it, or talk MCP to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+BACKSTORY = [sys.executable, "-m", "backstory"]
+
+
+def environment(home: Path, **variables: str) -> dict[str, str]:
+    """This process's environment without settings of ours, and the given ones."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("BACKSTORY_")}
+    return inherited | {"PYTHONPATH": os.pathsep.join(sys.path), "BACKSTORY_HOME": str(home), **variables}
+
+
+def run(*words: str, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*BACKSTORY, *words],
+        env=environment(home, **variables),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+
+
+class Server:
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self._last_id = 0
+
+    def ask(self, method: str, params: Json) -> Json:
+        self._last_id += 1
+        message = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+        answer: Json = json.loads(self.process.stdout.readline())
+        result: Json = answer["result"]
+        return result
+
+    def greet(self) -> Json:
+        client = {"name": "test", "version": "1"}
+        return self.ask(
+            "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+        )
+
+    def call(self, tool: str, **arguments: Any) -> Json:
+        structured: Json = self.ask("tools/call", {"name": tool, "arguments": arguments})["structuredContent"]
+        return structured
+
+
+@contextmanager
+def serving(home: Path, *words: str, variables: Mapping[str, str] | None = None) -> Iterator[Server]:
+    with subprocess.Popen(
+        [*BACKSTORY, *words],
+        env=environment(home, **(variables or {})),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        try:
+            yield Server(process)
+        finally:
+            process.communicate(timeout=10)
+
+
+def save(home: Path, *texts: str) -> list[str]:
+    """Save memories through a server; their ids."""
+    with serving(home, "serve") as server:
+        server.greet()
+        return [server.call("save_context", context_text=text)["id"] for text in texts]

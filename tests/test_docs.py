@@ -1,0 +1,36 @@
+"""The documentation says what the code does."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + [
+    *ROOT.glob("docs/**/*.md")
+]
+
+
+def test_generated_pages_are_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "write_docs.py"), "--check"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, f"out of date, run scripts/write_docs.py:\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_named_files_lead_somewhere(page: Path) -> None:
+    text = page.read_text("utf-8")
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
+    named = re.findall(r"`((?:src|tests|docs|scripts|bench)/[\w./-]+)`", text)
+    missing = [link for link in links if not (page.parent / link).exists()]
+    missing += [name for name in named if not (ROOT / name).exists()]
+    assert missing == []
