@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from backstory.app import open_core, read_settings, store_path
+from backstory.app import open_core, read_settings, store_path, unknown_variables
 from backstory.domain.errors import InvalidInput
 from backstory.settings import PREFIX, Settings, build_settings, variable
 
@@ -104,10 +104,18 @@ def test_a_wrong_value_is_refused_by_name(name: str, value: Any) -> None:
     assert caught.value.field == name
 
 
-def test_an_unknown_setting_is_refused_by_name(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BACKSTORY_WORKRES", "4")
+def test_an_unknown_setting_in_the_config_file_is_refused_by_name(home: Path) -> None:
+    (home / "config.toml").write_text("workres = 4\n")
     with pytest.raises(InvalidInput, match="workres is not a setting"):
         read_settings({})
+
+
+def test_an_unknown_variable_is_left_to_the_version_that_knows_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BACKSTORY_WORKRES", "4")
+    assert read_settings({}).workers == 8
+    assert unknown_variables() == ["BACKSTORY_WORKRES"]
 
 
 @pytest.mark.parametrize("broken", [b"workers = \n", b"\xff\xfe"])
