@@ -32,7 +32,8 @@ class Memories(NamedTuple):
             created_at=now,
             updated_at=now,
         )
-        self._keep(memory)
+        self.engine.store.put_memories([memory])
+        self._follow_up(memory)
         return memory
 
     def replace(self, id: str, text: str) -> Memory:
@@ -44,7 +45,8 @@ class Memories(NamedTuple):
                 raise NotFound("saved text", id)
             summary = self.engine.summarizer.summary(text)
             memory = found[0]._replace(text=text, summary=summary, updated_at=self.engine.now())
-            self._keep(memory)
+            self.engine.store.put_memories([memory])
+        self._follow_up(memory)
         return memory
 
     def delete(self, id: str) -> None:
@@ -65,8 +67,8 @@ class Memories(NamedTuple):
     def _mine(self, id: str) -> Filter:
         return Filter(ids=(id,), surfaces=(self.surface,))
 
-    def _keep(self, memory: Memory) -> None:
-        self.engine.store.put_memories([memory])
+    def _follow_up(self, memory: Memory) -> None:
+        """After the commit: others see the memory only then."""
         if self.engine.backlog is not None:
             self.engine.backlog.wake()
         self.engine.summarizer.improve(self.engine.store, memory)

@@ -44,7 +44,6 @@ class Backlog:
         self._wanted = False
         self._closing = False
         self._thread: threading.Thread | None = None
-        self._rest_until = 0.0
         self.problem: str | None = None
         """Why texts are not embedded at the moment."""
 
