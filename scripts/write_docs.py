@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Any
 
 from backstory.cli.flags import flag
-from backstory.settings import Settings, variable
+from backstory.settings import COMPUTED, TABLE, Setting, variable
 from backstory.surfaces import load_surfaces
 from backstory.tools import Effect, Surface, Tool
 from backstory.tools.params import Json
@@ -37,9 +35,7 @@ def main(words: list[str]) -> int:
 
 
 def settings_page() -> str:
-    rows = [
-        f"| `{setting.name}` | {_default(setting)} | {_meaning(setting)} |" for setting in fields(Settings)
-    ]
+    rows = [f"| `{setting.name}` | {_default(setting)} | {_meaning(setting)} |" for setting in TABLE]
     return "\n".join(
         [
             "# Settings",
@@ -64,14 +60,14 @@ def settings_page() -> str:
     )
 
 
-def _default(setting: Any) -> str:
-    if setting.default is MISSING or setting.default in ("", ()):
+def _default(setting: Setting) -> str:
+    if setting.default is COMPUTED or setting.default in ("", ()):
         return ""
     return f"`{setting.default}`"
 
 
-def _meaning(setting: Any) -> str:
-    meaning, choices = setting.metadata["meaning"], setting.metadata["choices"]
+def _meaning(setting: Setting) -> str:
+    meaning, choices = setting.meaning, setting.choices
     return f"{meaning} One of {', '.join(f'`{choice}`' for choice in choices)}." if choices else f"{meaning}"
 
 
@@ -99,7 +95,13 @@ def _tool_section(tool: Tool) -> list[str]:
 
 def _parameter_row(name: str, schema: Json, required: bool) -> str:
     need = "required" if required else f"default `{schema['default']}`" if "default" in schema else "optional"
-    return f"| `{name}` | {schema['type']} | {need} | {schema.get('description', '')} |"
+    return f"| `{name}` | {_type(schema)} | {need} | {schema.get('description', '')} |"
+
+
+def _type(schema: Json) -> str:
+    if "anyOf" in schema:
+        return " or ".join(_type(each) for each in schema["anyOf"])
+    return str(schema.get("type", "any"))
 
 
 def _fields(schema: Json) -> str:

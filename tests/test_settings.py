@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 
 from backstory.app import open_core, read_settings, store_path, unknown_variables
 from backstory.domain.errors import InvalidInput
-from backstory.settings import PREFIX, Settings, build_settings, variable
+from backstory.settings import PREFIX, TABLE, build_settings, variable
 
 DEFAULTS = {"home": Path("/home"), "project": Path("/project")}
 
@@ -65,6 +64,10 @@ def test_the_project_is_the_repository_of_the_working_directory(
         ("workers", 4, 4),
         ("max_request_mb", "0.5", 0.5),
         ("max_request_mb", 2, 2.0),
+        ("max_store_mb", "250", 250.0),
+        ("max_store_mb", "0", None),
+        ("max_store_mb", 0, None),
+        ("max_store_mb", "", None),
         ("surfaces", "projectmemory, memory-keeper ,", ("projectmemory", "memory-keeper")),
         ("surfaces", ["a", "b"], ("a", "b")),
         ("surfaces", "", ()),
@@ -90,6 +93,9 @@ def test_values_come_from_text_or_toml(name: str, value: Any, parsed: Any) -> No
         ("workers", []),
         ("busy_timeout_s", "nan"),
         ("busy_timeout_s", "0"),
+        ("max_store_mb", "-1"),
+        ("max_store_mb", False),
+        ("max_store_mb", "much"),
         ("surfaces", 5),
         ("surfaces", [5]),
         ("embeddings", "cloud"),
@@ -126,15 +132,15 @@ def test_a_broken_config_file_is_named(home: Path, broken: bytes) -> None:
 
 
 def test_a_secret_is_never_in_a_message() -> None:
-    secret = [f.name for f in fields(Settings) if f.metadata["secret"]]
+    secret = [setting.name for setting in TABLE if setting.secret]
     assert secret == ["embeddings_key", "chat_key"]
     shown = repr(build_settings({"embeddings_key": "sesame"}, defaults=DEFAULTS))
     assert "sesame" not in shown
 
 
 def test_every_setting_has_a_meaning_and_a_variable() -> None:
-    for setting in fields(Settings):
-        assert setting.metadata["meaning"].endswith(".")
+    for setting in TABLE:
+        assert setting.meaning.endswith(".")
         assert variable(setting.name) == f"BACKSTORY_{setting.name.upper()}"
 
 

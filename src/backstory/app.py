@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from .core import Caller, Core, Engine
 from .core.projects import project_root
 from .domain.errors import InvalidInput
 from .search.embed import build_embedder
-from .settings import PREFIX, Settings, build_settings, required, variable
+from .settings import PREFIX, TABLE, Settings, build_settings, required, variable
 from .store import Store
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ STORE = "store.db"
 
 def read_settings(flags: Mapping[str, Any]) -> Settings:
     """Flags before environment before config file before defaults."""
-    names = {variable(field.name): field.name for field in fields(Settings)}
+    names = {variable(setting.name): setting.name for setting in TABLE}
     environment = {names[name]: value for name, value in os.environ.items() if name in names}
     home = Path(flags.get("home") or environment.get("home") or _platform_home()).expanduser()
     defaults = {"home": home, "project": project_root(Path.cwd())}
@@ -35,7 +34,7 @@ def read_settings(flags: Mapping[str, Any]) -> Settings:
 def unknown_variables() -> list[str]:
     """Variables that look like settings and are none. They are no reason to refuse to start: a newer version may
     know them."""
-    known = {variable(field.name) for field in fields(Settings)}
+    known = {variable(setting.name) for setting in TABLE}
     return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
 
 
@@ -46,7 +45,13 @@ def open_core(settings: Settings) -> Core:
 
 def open_engine(settings: Settings) -> Engine:
     store = open_store(settings)
-    return Engine(store, build_embedder(settings), _writer(settings))
+    return Engine(
+        store,
+        build_embedder(settings),
+        _writer(settings),
+        max_store_mb=settings.max_store_mb,
+        exports=settings.home / "exports",
+    )
 
 
 def open_store(settings: Settings) -> Store:

@@ -1,13 +1,12 @@
 """Every setting once: name, type, default and meaning. Environment, flags, config file and docs come from here.
 
-`Settings` is the table; a field's name gives its flag (`--max-request-mb`), its variable
+`Settings` is the table; a setting's name gives its flag (`--max-request-mb`), its variable
 (`BACKSTORY_MAX_REQUEST_MB`) and its key in the config file (`max_request_mb`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,20 +17,38 @@ PREFIX = "BACKSTORY_"
 Number = TypeVar("Number", int, float)
 
 
+COMPUTED: Any = object()
+"""The default of a setting that depends on the machine; app.py finds it."""
+
+
+class Setting:
+    """One row of the table. A class of our own: `dataclasses` takes 8 ms to import, at every start of a server."""
+
+    name: str
+    kind: str
+    """The annotation, as text."""
+
+    def __init__(self, default: Any, meaning: str, choices: tuple[str, ...], secret: bool) -> None:
+        self.default = default
+        self.meaning = meaning
+        self.choices = choices
+        self.secret = secret
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+        self.kind = owner.__annotations__[name]
+
+
 def _setting(default: Any, meaning: str, *, choices: tuple[str, ...] = (), secret: bool = False) -> Any:
-    return field(default=default, repr=not secret, metadata=_about(meaning, choices, secret))
+    return Setting(default, meaning, choices, secret)
 
 
-def _about(meaning: str, choices: tuple[str, ...] = (), secret: bool = False) -> dict[str, Any]:
-    return {"meaning": meaning, "choices": choices, "secret": secret}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    home: Path = field(
-        metadata=_about(
-            "Data directory: the store, its backups, the logs and config.toml. Default: the platform's data directory."
-        )
+    """The table as a class, a setting each line; an instance holds the values in force, and does not change."""
+
+    home: Path = _setting(
+        COMPUTED,
+        "Data directory: the store, its backups, the logs and config.toml. Default: the platform's data directory.",
     )
     database_url: str = _setting(
         "", "Where the store is: `sqlite:///path/to/file.db`. Default: `store.db` in the data directory."
@@ -39,10 +56,9 @@ class Settings:
     surfaces: tuple[str, ...] = _setting(
         (), "Which tool surfaces to serve, by name, separated by commas. Default: all."
     )
-    project: Path = field(
-        metadata=_about(
-            "The project that memories belong to. Default: the git root of the working directory, else the directory."
-        )
+    project: Path = _setting(
+        COMPUTED,
+        "The project that memories belong to. Default: the git root of the working directory, else the directory.",
     )
     embeddings: str = _setting(
         "local",
@@ -71,6 +87,9 @@ class Settings:
     max_request_mb: float = _setting(
         16.0, "Largest request the server reads; a larger one is refused with an error."
     )
+    max_store_mb: float | None = _setting(
+        None, "Size from which the store takes no more memories. Default: no limit, which 0 means too."
+    )
     workers: int = _setting(8, "How many requests run at once in one server.")
     busy_timeout_s: float = _setting(60.0, "Seconds a write waits for other servers that use the same store.")
     log_level: str = _setting(
@@ -78,6 +97,23 @@ class Settings:
         "Least severe level that is written to the session log.",
         choices=("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"),
     )
+
+    def __init__(self, **values: Any) -> None:
+        for setting in TABLE:
+            vars(self)[setting.name] = values.pop(setting.name, setting.default)
+            if vars(self)[setting.name] is COMPUTED:
+                raise TypeError(f"{setting.name} is needed")
+        if values:
+            raise TypeError(f"{', '.join(values)} is no setting")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("settings do not change; use changed()")
+
+    def changed(self, **values: Any) -> Settings:
+        return Settings(**{**vars(self), **values})
+
+
+TABLE: tuple[Setting, ...] = tuple(row for row in vars(Settings).values() if isinstance(row, Setting))
 
 
 def variable(name: str) -> str:
@@ -97,7 +133,7 @@ def build_settings(*sources: Mapping[str, Any], defaults: Mapping[str, Any]) -> 
     merged = {**defaults}
     for source in reversed(sources):
         merged |= source
-    known = {f.name: f for f in fields(Settings)}
+    known = {setting.name: setting for setting in TABLE}
     for name in merged:
         if name not in known:
             raise InvalidInput(
@@ -106,18 +142,17 @@ def build_settings(*sources: Mapping[str, Any], defaults: Mapping[str, Any]) -> 
     return Settings(**{name: _parse(known[name], value) for name, value in merged.items()})
 
 
-def _parse(setting: Any, value: Any) -> Any:
+def _parse(setting: Setting, value: Any) -> Any:
     """A value of the setting's type, from text or from TOML."""
     try:
-        parsed = _PARSERS[setting.type](value)
+        parsed = _PARSERS[setting.kind](value)
     except (TypeError, ValueError, OverflowError, AttributeError):
         raise InvalidInput(
-            f"{setting.name} must be {_KINDS[setting.type]}, not {value!r}.", field=setting.name
+            f"{setting.name} must be {_KINDS[setting.kind]}, not {value!r}.", field=setting.name
         ) from None
-    choices = setting.metadata["choices"]
-    if choices and parsed not in choices:
+    if setting.choices and parsed not in setting.choices:
         raise InvalidInput(
-            f"{setting.name} must be one of {', '.join(choices)}, not {value!r}.", field=setting.name
+            f"{setting.name} must be one of {', '.join(setting.choices)}, not {value!r}.", field=setting.name
         )
     return parsed
 
@@ -139,6 +174,10 @@ def _amount(value: Any) -> float:
     return _above_zero(float(value))
 
 
+def _limit(value: Any) -> float | None:
+    return None if value in (None, "", "0", 0) and value is not False else _amount(value)
+
+
 def _above_zero(number: Number) -> Number:
     if not 0 < number < float("inf"):
         raise ValueError(number)
@@ -151,6 +190,7 @@ _PARSERS: dict[str, Any] = {
     "Path": lambda value: Path(value).expanduser(),
     "int": _count,
     "float": _amount,
+    "float | None": _limit,
     "tuple[str, ...]": _names,
 }
 _KINDS = {
@@ -158,5 +198,6 @@ _KINDS = {
     "Path": "a path",
     "int": "a whole number above 0",
     "float": "a number above 0",
+    "float | None": "a number above 0, or 0 for no limit",
     "tuple[str, ...]": "names separated by commas",
 }

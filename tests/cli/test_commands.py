@@ -17,7 +17,7 @@ from backstory.surfaces import all_tools, load_surfaces
 from ..processes import BACKSTORY, Json, environment, run, save, serving
 
 MEMORY = "We chose PostgreSQL because the reports need window functions."
-PEOPLES = [name for name in COMMANDS if name not in ("serve", "demo", "search", "restore")]
+PEOPLES = [name for name in COMMANDS if name not in ("serve", "demo", "search", "restore", "unarchive")]
 """Commands that need no word of their own; `demo`, the slow one, has its own test."""
 
 
@@ -209,3 +209,17 @@ def test_after_two_dashes_everything_is_a_word(tmp_path: Path) -> None:
     save(tmp_path, "The flag --home moves the data directory.")
     done = run("search", "--json", "--", "--home", home=tmp_path)
     assert len(json.loads(done.stdout)["results"]) == 1
+
+
+def test_what_was_compressed_comes_back_by_its_key(tmp_path: Path) -> None:
+    with serving(tmp_path, "serve") as server:
+        server.call("context_save", key="old_plan", value="Use a queue.")
+        assert server.call("context_compress", olderThan="2999-01-01")["compressed"]["items"] == 1
+    done = run("unarchive", "old_plan", "--json", home=tmp_path)
+    assert len(json.loads(done.stdout)["restored"]) == 1
+    with serving(tmp_path, "serve") as server:
+        (item,) = server.call("context_get", key="old_plan")["items"]
+    assert item["value"] == "Use a queue."
+    again = run("unarchive", "old_plan", home=tmp_path)
+    assert again.returncode == 1
+    assert "no archived memory 'old_plan'" in again.stderr

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from backstory.settings import Settings
+from backstory.settings import TABLE
 
 from ..processes import run
 
@@ -29,7 +28,7 @@ def test_flag_before_environment_before_config_before_default(tmp_path: Path) ->
 
 def test_every_setting_is_in_the_table_with_its_flag_and_variable(tmp_path: Path) -> None:
     rows = json.loads(run("settings", "--json", home=tmp_path).stdout)["settings"]
-    assert [row["name"] for row in rows] == [setting.name for setting in fields(Settings)]
+    assert [row["name"] for row in rows] == [setting.name for setting in TABLE]
     busy = next(row for row in rows if row["name"] == "busy_timeout_s")
     assert (busy["flag"], busy["variable"]) == ("--busy-timeout-s", "BACKSTORY_BUSY_TIMEOUT_S")
     assert all(row["meaning"] for row in rows)

@@ -30,6 +30,7 @@ COMMANDS = {
     "embed": "Give every text that waits its vectors, now instead of in the background.",
     "backup": "Write a whole copy of the store while it is in use.",
     "restore": "Put a backup in the place of the store; the present one is kept as a backup.",
+    "unarchive": "Make a memory live again that was compressed into the archive.",
     "integrity": "Check every page and index of the store.",
 }
 """Each is a module of this package."""

@@ -10,7 +10,6 @@ import sqlite3
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple
 
@@ -66,7 +65,7 @@ def _sqlite(settings: Settings) -> Check:
     """A new store needs all that ours needs of SQLite: its version, FTS5 and WAL."""
     with TemporaryDirectory(prefix="backstory-") as folder:
         try:
-            open_store(replace(settings, database_url=f"sqlite:///{folder}/store.db")).close()
+            open_store(settings.changed(database_url=f"sqlite:///{folder}/store.db")).close()
         except BackstoryError as error:
             return Check("sqlite", "fail", error.message, error.hint or "Use another Python.")
     return Check("sqlite", "ok", f"{sqlite3.sqlite_version}, with FTS5")

@@ -6,10 +6,9 @@ They are taken out of the command line first, without argparse: it costs 8 ms, a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 
 from ..domain.errors import InvalidInput
-from ..settings import Settings
+from ..settings import TABLE
 
 
 def flag(name: str) -> str:
@@ -18,7 +17,7 @@ def flag(name: str) -> str:
 
 def setting_flags() -> dict[str, str]:
     """Flag → name of the setting."""
-    return {flag(setting.name): setting.name for setting in fields(Settings)}
+    return {flag(setting.name): setting.name for setting in TABLE}
 
 
 def take_settings(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -55,7 +54,7 @@ def _checked_copy(file: Path, copy: Path, settings: Settings) -> Store:
     except OSError as error:
         raise Unavailable(f"{file} cannot be copied: {error.strerror}.", hint=UNCHANGED) from error
     try:
-        store = open_store(replace(settings, database_url=f"sqlite:///{copy}"))
+        store = open_store(settings.changed(database_url=f"sqlite:///{copy}"))
         problems = store.problems()
     except Incompatible:
         raise

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import MISSING, fields
 from typing import Any
 
 from ..app import CONFIG
-from ..settings import Settings, variable
+from ..settings import COMPUTED, TABLE, Setting, Settings, variable
 from .flags import flag
 from .report import Json, Report, wrapped
 
@@ -19,28 +18,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    rows = [describe(setting, settings) for setting in fields(Settings)]
+    rows = [describe(setting, settings) for setting in TABLE]
     order = f"A flag wins over the environment, which wins over {settings.home / CONFIG}, which wins over the default."
     text = "\n\n".join([wrapped(order), *map(_block, rows)])
     return Report({"config_file": str(settings.home / CONFIG), "settings": rows}, text)
 
 
-def describe(setting: Any, settings: Settings) -> Json:
+def describe(setting: Setting, settings: Settings) -> Json:
     """One row of the table. A secret's value is never shown, only whether there is one."""
     return {
         "name": setting.name,
         "flag": flag(setting.name),
         "variable": variable(setting.name),
-        "default": None if setting.default is MISSING else plain(setting.default),
-        "choices": list(setting.metadata["choices"]),
-        "meaning": setting.metadata["meaning"],
+        "default": None if setting.default is COMPUTED else plain(setting.default),
+        "choices": list(setting.choices),
+        "meaning": setting.meaning,
         "value": shown_value(setting, settings),
     }
 
 
-def shown_value(setting: Any, settings: Settings) -> Any:
+def shown_value(setting: Setting, settings: Settings) -> Any:
     value = getattr(settings, setting.name)
-    return HIDDEN if setting.metadata["secret"] and value else plain(value)
+    return HIDDEN if setting.secret and value else plain(value)
 
 
 def plain(value: Any) -> Any:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import MISSING, fields
 
 from .. import __version__
 from ..app import open_engine, store_path
 from ..core import Engine
 from ..search.embed import build_embedder
-from ..settings import Settings
+from ..settings import COMPUTED, TABLE, Settings
 from ..store import Census
 from .report import Json, Report, counted, size, table
 from .settings import shown_value
@@ -66,6 +65,6 @@ def _changed(settings: Settings) -> Json:
     """What differs from the defaults in the table; `home` and `project` have none there."""
     return {
         setting.name: shown_value(setting, settings)
-        for setting in fields(Settings)
-        if setting.default is not MISSING and getattr(settings, setting.name) != setting.default
+        for setting in TABLE
+        if setting.default is not COMPUTED and getattr(settings, setting.name) != setting.default
     }

@@ -7,8 +7,8 @@ Nothing else changes: server, command line, docs and tests read the registry.
 from __future__ import annotations
 
 import importlib
-import pkgutil
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 
 from ..domain.errors import InvalidInput
 from ..tools import Surface, Tool
@@ -16,7 +16,7 @@ from ..tools import Surface, Tool
 
 def load_surfaces(names: Iterable[str] = ()) -> dict[str, Surface]:
     """The named surfaces, or all. Modules are named after their surface: `memory-keeper` is memory_keeper."""
-    known = [module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__)]
+    known = sorted(_names())
     wanted = list(names) or known
     for name in wanted:
         if name not in known:
@@ -24,6 +24,13 @@ def load_surfaces(names: Iterable[str] = ()) -> dict[str, Surface]:
                 f"There is no surface {name!r}.", hint=f"Known: {', '.join(known)}.", field="surfaces"
             )
     return {name: _load(name) for name in wanted}
+
+
+def _names() -> Iterator[str]:
+    """Read from the directory: pkgutil would import `inspect` for it, which costs a start 5 ms."""
+    for entry in os.scandir(__path__[0]):
+        if not entry.name.startswith("_"):
+            yield entry.name.removesuffix(".py").replace("_", "-")
 
 
 def _load(name: str) -> Surface:
