@@ -60,13 +60,13 @@ def embedder() -> HashedWords:
 
 
 @pytest.fixture
-def open_core(clock: SteppedClock, open_store: OpenStore) -> Iterator[OpenCore]:
+def open_core(clock: SteppedClock, open_store: OpenStore, tmp_path: Path) -> Iterator[OpenCore]:
     """The product over a store, with an embedder or without. Its threads end before the store is closed."""
     engines: list[Engine] = []
     new_id = counted_ids()
 
     def open_core(store: Store, embedder: HashedWords | None) -> Core:
-        engines.append(Engine(store, embedder, now=clock, new_id=new_id))
+        engines.append(Engine(store, embedder, now=clock, new_id=new_id, exports=tmp_path / "exports"))
         return Core(engines[-1], Caller(project="/p"))
 
     before = set(threading.enumerate())

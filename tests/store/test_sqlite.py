@@ -182,6 +182,12 @@ def test_not_allowed_is_said_when_a_database_turns_read_only(store: SqliteStore)
         store.put_memories([make_memory("a")])
 
 
+def test_a_key_that_is_missing_from_its_index_is_a_problem(store: SqliteStore) -> None:
+    store.put_memories([make_memory("a", key="first")])
+    store._change("DELETE FROM key_text_docsize")
+    assert any("1 keys are not in the key index" in problem for problem in store.problems())
+
+
 def test_a_healthy_store_has_no_problems(store: SqliteStore) -> None:
     assert store.problems() == []
     store.open_space("model")

@@ -230,6 +230,18 @@ def test_half_a_surrogate_pair_is_refused_wherever_it_stands(name: str, value: A
     assert "surrogate" in str(error)
 
 
+def test_any_json_is_taken_as_it_is_and_described_without_a_type() -> None:
+    def takes(core: object, data: Annotated[Any, "Whatever"], more: Any | None = None) -> Nothing:
+        raise NotImplementedError
+
+    params = read_params(takes, str)
+    assert input_schema(params)["properties"] == {"data": {"description": "Whatever"}, "more": {}}
+    for value in ({"a": [1, None]}, [1], "text", '{"a": 1}', "null", 5, 1.5, True, False):
+        assert decode(params, {"data": value}) == {"data": value}
+    with pytest.raises(InvalidInput, match="surrogate"):
+        decode(params, {"data": ["\ud800"]})
+
+
 def test_an_annotation_outside_the_vocabulary_is_refused_before_any_call() -> None:
     def bad(core: object, when: set[str]) -> Nothing:
         raise NotImplementedError
@@ -240,6 +252,23 @@ def test_an_annotation_outside_the_vocabulary_is_refused_before_any_call() -> No
     for fn in (bad, union):
         with pytest.raises(TypeError, match="cannot take or return"):
             read_params(fn, str)
+
+
+def test_one_or_a_list_of_them_is_taken_as_it_comes() -> None:
+    def one_or_many(
+        core: object, task: Annotated[Literal["a", "b"] | list[Literal["a", "b"]], "What"]
+    ) -> Nothing:
+        raise NotImplementedError
+
+    params = read_params(one_or_many, str)
+    names = {"type": "string", "enum": ["a", "b"]}
+    assert params[0].schema == {"anyOf": [names, {"type": "array", "items": names}], "description": "What"}
+    assert decode(params, {"task": "a"}) == {"task": "a"}
+    assert decode(params, {"task": ["a", "b"]}) == {"task": ["a", "b"]}
+    for wrong in ("c", ["a", "c"], '["a"]', 7):
+        with pytest.raises(InvalidInput) as caught:
+            decode(params, {"task": wrong})
+        assert caught.value.field == "task"
 
 
 json_values = st.recursive(

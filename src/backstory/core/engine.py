@@ -7,10 +7,14 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..domain.errors import StorageFull
+from ..domain.filters import Filter
 from ..domain.when import Clock, utc_now
 from ..store import Store
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..search.backlog import Backlog
     from ..search.embed import Embedder
     from ..search.hybrid import Search
@@ -35,10 +39,15 @@ class Engine:
         *,
         now: Clock = utc_now,
         new_id: Callable[[], str] = new_id,
+        max_store_mb: float | None = None,
+        exports: Path | None = None,
     ) -> None:
         self.store = store
         self.now = now
         self.new_id = new_id
+        self.exports = exports
+        """Where exports go when nobody says where."""
+        self._max_store_mb = max_store_mb
         self._embedder = embedder
         self._writer = writer
         self._making = threading.RLock()
@@ -55,6 +64,14 @@ class Engine:
     @property
     def summarizer(self) -> Summarizer:
         return self._once("summarizer", self._make_summarizer)
+
+    def check_room(self) -> None:
+        """Raises StorageFull when the store has reached the configured limit."""
+        if self._max_store_mb is not None and self.store.used_bytes() >= self._max_store_mb * 1_000_000:
+            raise StorageFull(
+                f"The store has reached its limit of {self._max_store_mb:g} MB; nothing was saved.",
+                hint="Compress or delete old items, or raise BACKSTORY_MAX_STORE_MB.",
+            )
 
     def close(self) -> None:
         for part in ("summarizer", "backlog"):
@@ -91,3 +108,9 @@ class Caller:
     def __init__(self, *, project: str, session: str | None = None) -> None:
         self.project = project
         self.session = session
+        self.starting = threading.RLock()
+        """Held while its session is made: two first calls at once must not make two."""
+
+    def visible(self, where: Filter) -> Filter:
+        """The one rule of privacy: what is public, and what is private to the caller's own session."""
+        return where._replace(public_or_in=self.session or "")

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import Filter, Kind, Page
-from ..domain.records import Memory
+from ..domain.records import Former, Memory, Priority
 from .engine import Caller, Engine
+from .sessions import Sessions
 
 if TYPE_CHECKING:
     from ..search.hybrid import Found
+
+
+class Draft(NamedTuple):
+    """A memory as the caller describes it."""
+
+    text: str
+    key: str | None = None
+    category: str | None = None
+    priority: Priority = Priority.NORMAL
+    channel: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = MappingProxyType({})
+    private: bool = False
 
 
 class Memories(NamedTuple):
@@ -32,9 +48,67 @@ class Memories(NamedTuple):
             created_at=now,
             updated_at=now,
         )
-        self.engine.store.put_memories([memory])
+        self._put(memory)
         self._follow_up(memory)
         return memory
+
+    def save_item(self, draft: Draft) -> Memory:
+        """Save under a key in the current session. The same key again keeps the id and the time it was made,
+        and the former value in its history."""
+        _check_draft(draft)
+        store, session = self.engine.store, Sessions(self.engine, self.caller, self.surface).current()
+        now = self.engine.now()
+        memory = Memory(
+            id=self.engine.new_id(),
+            text=draft.text,
+            key=draft.key,
+            category=draft.category,
+            priority=draft.priority,
+            channel=draft.channel or session.channel,
+            tags=draft.tags,
+            metadata=draft.metadata,
+            private=draft.private,
+            summary=self.engine.summarizer.summary(draft.text),
+            project=session.project,
+            surface=self.surface,
+            session=session.id,
+            created_at=now,
+            updated_at=now,
+        )
+        with store.transaction():
+            known = Filter(
+                surfaces=(self.surface,), threads=(session.id,), keys=(draft.key,) if draft.key else ()
+            )
+            for former in store.find_memories(known, Page(limit=1)) if draft.key else ():
+                store.add_former(former)
+                memory = memory._replace(id=former.id, created_at=former.created_at)
+            self._put(memory)
+            store.put_session(session._replace(updated_at=now))
+        self._follow_up(memory)
+        return memory
+
+    def find(self, where: Filter, page: Page) -> list[Memory]:
+        """Memories of this surface that match and that the caller may see."""
+        return self.engine.store.find_memories(self.visible(where)._replace(surfaces=(self.surface,)), page)
+
+    def visible(self, where: Filter) -> Filter:
+        """The one rule of privacy: public memories, and private ones of the caller's own session."""
+        return self.caller.visible(where)
+
+    def history(self, memory: Memory) -> list[Former]:
+        """What it said before, the oldest first; a value that was private stays with its session."""
+        is_own = memory.session is not None and memory.session == self.caller.session
+        formers = self.engine.store.find_former(memory.id)
+        return [former for former in formers if is_own or not former.private]
+
+    def delete_key(self, key: str, session: str) -> int:
+        """Delete what a session keeps under a key, live or archived, with its history; how many memories that were."""
+        from .archive import Archive  # seldom needed, and not at start-up
+
+        mine = Filter(surfaces=(self.surface,), threads=(session,), keys=(key,))
+        with self.engine.store.transaction():
+            live = self.engine.store.delete_memories(self.visible(mine))
+            return live + Archive(self.engine, self.caller, self.surface).forget(key, session)
 
     def replace(self, id: str, text: str) -> Memory:
         """The memory keeps its id and the time it was made."""
@@ -45,7 +119,7 @@ class Memories(NamedTuple):
                 raise NotFound("saved text", id)
             summary = self.engine.summarizer.summary(text)
             memory = found[0]._replace(text=text, summary=summary, updated_at=self.engine.now())
-            self.engine.store.put_memories([memory])
+            self._put(memory)
         self._follow_up(memory)
         return memory
 
@@ -61,17 +135,28 @@ class Memories(NamedTuple):
         """Memories of every surface and project that the caller may see; its own project is preferred."""
         if not query.strip():
             raise InvalidInput("query is empty.", hint="Say what to look for.", field="query")
-        where = Filter(kinds=(Kind.MEMORY,), public_or_in=self.caller.session or "")
+        where = self.visible(Filter(kinds=(Kind.MEMORY,)))
         return self.engine.search.find(query, where, limit, project=self.caller.project)
 
     def _mine(self, id: str) -> Filter:
         return Filter(ids=(id,), surfaces=(self.surface,))
+
+    def _put(self, memory: Memory) -> None:
+        self.engine.check_room()
+        self.engine.store.put_memories([memory])
 
     def _follow_up(self, memory: Memory) -> None:
         """After the commit: others see the memory only then."""
         if self.engine.backlog is not None:
             self.engine.backlog.wake()
         self.engine.summarizer.improve(self.engine.store, memory)
+
+
+def _check_draft(draft: Draft) -> None:
+    if draft.key is not None and not draft.key.strip():
+        raise InvalidInput("key is empty.", hint="Nothing was saved; give the item a key.", field="key")
+    if not draft.text.strip():
+        raise InvalidInput("value is empty.", hint="Nothing was saved; send the text.", field="value")
 
 
 def _check_text(text: str) -> None:

@@ -79,6 +79,16 @@ class Summarizer:
         """A local summary, at once."""
         return summarize(text)
 
+    def written(self, text: str) -> str | None:
+        """What the chat endpoint makes of a text; nothing when there is none, or it cannot answer now."""
+        if self._writer is None:
+            return None
+        try:
+            return self._writer.write(text)
+        except BackstoryError as error:
+            self.problem = error.message
+            return None
+
     def improve(self, store: Store, memory: Memory) -> None:
         if self._writer is None or len(memory.text) <= LONGEST:
             return

@@ -4,6 +4,7 @@
     ├── InvalidInput   an argument is missing, of the wrong type or out of range
     ├── NotFound       there is no such record
     ├── NotAllowed     the caller, or the file system, does not permit it
+    ├── Unreadable     a file or text is not what it should be
     ├── StorageFull    the disk, or the configured limit, is reached
     └── Unavailable    the database or a configured endpoint cannot answer now
         └── Incompatible   the database was written by a newer, incompatible version
@@ -38,6 +39,10 @@ class NotFound(BackstoryError):
 
 
 class NotAllowed(BackstoryError):
+    pass
+
+
+class Unreadable(BackstoryError):
     pass
 
 

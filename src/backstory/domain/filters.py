@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
+from .records import Priority
+
 
 class Kind(StrEnum):
     MEMORY = "memory"
@@ -21,6 +23,12 @@ class Filter(NamedTuple):
     surfaces: tuple[str, ...] = ()
     threads: tuple[str, ...] = ()
     """Sessions of memories, conversations of messages."""
+    keys: tuple[str, ...] = ()
+    key_glob: str | None = None
+    """`*` and `?` stand for any text and any character."""
+    categories: tuple[str, ...] = ()
+    priorities: tuple[Priority, ...] = ()
+    channels: tuple[str, ...] = ()
     created_after: datetime | None = None
     created_before: datetime | None = None
     public_or_in: str | None = None
@@ -30,6 +38,12 @@ class Filter(NamedTuple):
 class Order(StrEnum):
     NEWEST = "newest"
     OLDEST = "oldest"
+    UPDATED_NEWEST = "updated newest"
+    UPDATED_OLDEST = "updated oldest"
+    PRIORITY = "priority"
+    PRIORITY_REVERSED = "priority reversed"
+    KEY = "key"
+    KEY_REVERSED = "key reversed"
 
 
 class Page(NamedTuple):

@@ -40,6 +40,46 @@ class Memory(NamedTuple):
     metadata: Mapping[str, Any] = MappingProxyType({})
 
 
+class Session(NamedTuple):
+    """A stretch of work on a project. It has a parent when it was branched or continued."""
+
+    id: str
+    name: str
+    project: str
+    surface: str
+    created_at: datetime
+    updated_at: datetime
+    channel: str = "general"
+    description: str = ""
+    parent: str | None = None
+
+
+class Former(NamedTuple):
+    """What a memory said until it was saved again."""
+
+    text: str
+    category: str | None
+    priority: Priority
+    channel: str | None
+    metadata: Mapping[str, Any]
+    saved_at: datetime
+    private: bool = False
+
+
+class Event(NamedTuple):
+    """Something another tool reported. `memory` is the one that was made of it, when it was important."""
+
+    id: str
+    session: str
+    project: str
+    surface: str
+    tool: str
+    type: str
+    data: Any
+    created_at: datetime
+    memory: str | None = None
+
+
 class Conversation(NamedTuple):
     """A transcript, stored through us or read from another assistant."""
 

@@ -17,6 +17,7 @@ from ..store import Outline, Posting, Store
 from .ranking import Evidence, Ranked, rank
 
 if TYPE_CHECKING:
+    from ..store import Vector
     from .backlog import Backlog
 
 POOL = 100  # entries each arm proposes
@@ -39,6 +40,8 @@ class Found(NamedTuple):
     strategy: Strategy
     notices: tuple[str, ...] = ()
     """What the caller should know about this answer, such as why it is by text alone."""
+    vector: Vector | None = None
+    """Of the query."""
 
 
 class _Meaning(NamedTuple):
@@ -47,6 +50,7 @@ class _Meaning(NamedTuple):
     similarity: Mapping[int, float] = MappingProxyType({})
     notices: tuple[str, ...] = ()
     is_used: bool = False
+    vector: Vector | None = None
 
 
 class Search:
@@ -68,7 +72,7 @@ class Search:
         )
         ranked = rank([*pool, *near], evidence)
         strategy: Strategy = "hybrid" if meaning.is_used else "text"
-        return Found(self._load(ranked, limit), strategy, meaning.notices)
+        return Found(self._load(ranked, limit), strategy, meaning.notices, meaning.vector)
 
     def _by_text(self, units: list[Unit], where: Filter) -> tuple[list[Posting], list[Outline]]:
         """Where the units stand, and the entries that hold most of them, with their neighbours.
@@ -98,7 +102,7 @@ class Search:
             return _Meaning(notices=view.notices)
         near = self._store.match_vectors(view.space, view.vector, where, POOL)
         rest = self._store.similarities(view.space, view.vector, set(pool) - near.keys())
-        return _Meaning({**near, **rest}, view.notices, is_used=True)
+        return _Meaning({**near, **rest}, view.notices, is_used=True, vector=view.vector)
 
     def _load(self, ranked: list[Ranked], limit: int) -> list[Hit]:
         by_text = _places(ranked, {r.entry: r.coverage for r in ranked})

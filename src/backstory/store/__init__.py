@@ -13,6 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..domain.filters import Filter, Page
 from ..domain.records import Conversation, Entry, Memory, Message
+from .activity import Activity
+from .archive import Archives
+from .blobs import Blobs
+from .events import Events
+from .files import Files
+from .graph import Graphs
+from .matching import Matching
+from .sessions import Sessions
+from .snapshots import Snapshots
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,7 +83,7 @@ class Census(NamedTuple):
     bytes: int
 
 
-class Store(Protocol):
+class Store(Activity, Events, Graphs, Matching, Sessions, Archives, Blobs, Files, Snapshots, Protocol):
     def transaction(self) -> AbstractContextManager[None]:
         """Everything inside happens, or none of it does; committed when it ends. Nests."""
 

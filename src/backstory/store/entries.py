@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..domain.filters import Filter, Kind, Order, Page
+from ..domain.filters import Filter, Kind, Page
 from ..domain.records import Conversation, Entry, Memory, Message
 from ..domain.when import to_ms, utc_now
 from . import Outline, Waiting
@@ -19,25 +19,24 @@ from .rows import (
     read_entry,
 )
 from .statements import Statements
-from .where import where_clause
+from .where import ordered, where_clause
 
 _SELECT = "SELECT " + ", ".join(f"e.{column}" for column in COLUMNS)
 _INSERT = f"INSERT INTO entry ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) RETURNING n"
 _UPDATE = f"UPDATE entry SET {', '.join(f'{c} = ?' for c in COLUMNS)}, revision = revision + ? WHERE n = ?"
-_TEXT, _HEADING = COLUMNS.index("text"), COLUMNS.index("heading")
+_TEXT, _HEADING, _KEY = COLUMNS.index("text"), COLUMNS.index("heading"), COLUMNS.index("key")
 _OUTLINE = (
     "SELECT e.n, e.thread, e.seq, e.role, e.speaker, length(e.text), e.project, e.created_at FROM entry e"
 )
-_ORDERS = {Order.NEWEST: "e.created_at DESC, e.n DESC", Order.OLDEST: "e.created_at, e.n"}
 
 
 class EntryRows(Statements):
     @abstractmethod
-    def _index_text(self, n: int, text: str, heading: str) -> None:
+    def _index_text(self, n: int, text: str, heading: str, key: str | None) -> None:
         """Make an entry's words findable."""
 
     @abstractmethod
-    def _unindex_text(self, n: int, text: str, heading: str) -> None:
+    def _unindex_text(self, n: int, text: str, heading: str, key: str | None) -> None:
         """Undo `_index_text`, which was given the same words."""
 
     def put_memories(self, memories: Sequence[Memory]) -> None:
@@ -47,13 +46,14 @@ class EntryRows(Statements):
 
     def find_memories(self, where: Filter, page: Page) -> list[Memory]:
         condition, values = where_clause(where)
-        sql = f"{_SELECT} FROM entry e WHERE e.kind = ? AND {condition} ORDER BY {_ORDERS[page.order]}"
-        # a LIMIT of -1 means none in SQLite only
-        if page.limit is not None:
-            sql += f" LIMIT {page.limit:d}"
-        elif page.offset:
-            sql += f" LIMIT {2**62:d}"
-        rows = self._rows(sql + f" OFFSET {page.offset:d}" * bool(page.offset), [Kind.MEMORY, *values])
+        order = f"ORDER BY {ordered(page.order)}"
+        chosen = f"e.kind = ? AND {condition}"
+        if page.limit is not None or page.offset:
+            # numbers are sorted and cut first, so that the texts of other pages are never read;
+            # a LIMIT of -1 means none in SQLite only
+            limit = 2**62 if page.limit is None else page.limit
+            chosen = f"e.n IN (SELECT e.n FROM entry e WHERE {chosen} {order} LIMIT {limit:d} OFFSET {page.offset:d})"
+        rows = self._rows(f"{_SELECT} FROM entry e WHERE {chosen} {order}", [Kind.MEMORY, *values])
         return [memory for memory in map(read_entry, rows) if isinstance(memory, Memory)]
 
     def delete_memories(self, where: Filter) -> int:
@@ -156,26 +156,26 @@ class EntryRows(Statements):
 
     def _put(self, entry: Entry) -> None:
         row = entry_row(entry)
-        known = self._rows("SELECT n, text, heading FROM entry WHERE id = ?", [entry.id])
+        known = self._rows("SELECT n, text, heading, key FROM entry WHERE id = ?", [entry.id])
         if not known:
             n = int(self._rows(_INSERT, row)[0][0])
         else:
-            n, text, heading = known[0]
-            changed = (text, heading) != (row[_TEXT], row[_HEADING])
+            n, text, heading, key = known[0]
+            changed = (text, heading, key) != (row[_TEXT], row[_HEADING], row[_KEY])
             self._change(_UPDATE, [*row, int(changed), n])
             if not changed:
                 return
-            self._unindex_text(n, text, heading)
+            self._unindex_text(n, text, heading, key)
             self._change("DELETE FROM vector WHERE entry = ?", [n])
             self._change("DELETE FROM waiting WHERE entry = ?", [n])
-        self._index_text(n, row[_TEXT], row[_HEADING])
+        self._index_text(n, row[_TEXT], row[_HEADING], row[_KEY])
         self._change("INSERT INTO waiting (space, entry) SELECT number, ? FROM space", [n])
 
     def _delete(self, condition: str, values: Sequence[Any]) -> int:
-        for n, text, heading in self._rows(
-            f"SELECT e.n, e.text, e.heading FROM entry e WHERE {condition}", values
+        for n, text, heading, key in self._rows(
+            f"SELECT e.n, e.text, e.heading, e.key FROM entry e WHERE {condition}", values
         ):
-            self._unindex_text(n, text, heading)
+            self._unindex_text(n, text, heading, key)
         return self._change(f"DELETE FROM entry AS e WHERE {condition}", values)
 
 

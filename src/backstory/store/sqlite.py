@@ -21,8 +21,16 @@ from ..domain.errors import BackstoryError, NotAllowed, StorageFull, Unavailable
 from ..domain.filters import Filter, Kind
 from ..domain.when import to_ms, utc_now
 from . import Census, Posting
+from .activity import ActivityRows
+from .archive import ArchiveRows
+from .events import EventRows
+from .files import FileRows
+from .graph import GraphRows
+from .matching import MatchingRows, TextFields
 from .migrate import RECORD, Script, migrate
 from .scan import VectorScan
+from .sessions import SessionRows
+from .snapshots import SnapshotRows
 from .statements import Row
 from .where import where_clause
 
@@ -33,7 +41,17 @@ OLDEST_SQLITE = (3, 35, 0)  # RETURNING
 LEAST_SHARE = 1000  # entries read for a unit however many units a query has
 
 
-class SqliteStore(VectorScan):
+class SqliteStore(
+    VectorScan,
+    ActivityRows,
+    EventRows,
+    GraphRows,
+    MatchingRows,
+    SessionRows,
+    SnapshotRows,
+    FileRows,
+    ArchiveRows,
+):
     def __init__(self, path: Path, *, busy_timeout_s: float = 60.0) -> None:
         super().__init__()
         self._path = path
@@ -129,6 +147,9 @@ class SqliteStore(VectorScan):
     def _among(self, column: str, numbers: Iterable[int]) -> tuple[str, Any]:
         return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(sorted(numbers))
 
+    def _json_array(self, values: Sequence[str]) -> str:
+        return f"json_array({', '.join(values)})"
+
     def schema(self) -> tuple[int, int]:
         if not self._rows("SELECT 1 FROM sqlite_master WHERE name = 'migration'"):
             return 0, 0
@@ -151,21 +172,57 @@ class SqliteStore(VectorScan):
         stamp = f"{utc_now():%Y%m%d-%H%M%S}"
         self.backup(self._path.parent / "backups" / f"{self._path.stem}-v{version}-{stamp}.db")
 
-    def _index_text(self, n: int, text: str, heading: str) -> None:
+    def _index_text(self, n: int, text: str, heading: str, key: str | None) -> None:
         self._change(
             "INSERT INTO entry_text (rowid, body, heading) VALUES (?, ?, ?)", [n, *_indexed(text, heading)]
         )
+        if key is not None:
+            self._change("INSERT INTO key_text (rowid, key) VALUES (?, ?)", [n, *_indexed(key)])
 
-    def _unindex_text(self, n: int, text: str, heading: str) -> None:
+    def _unindex_text(self, n: int, text: str, heading: str, key: str | None) -> None:
         sql = "INSERT INTO entry_text (entry_text, rowid, body, heading) VALUES ('delete', ?, ?, ?)"
         self._change(sql, [n, *_indexed(text, heading)])
+        if key is not None:
+            self._change(
+                "INSERT INTO key_text (key_text, rowid, key) VALUES ('delete', ?, ?)", [n, *_indexed(key)]
+            )
+
+    def match_text(self, unit: Unit, fields: TextFields) -> set[int]:
+        sources = {
+            TextFields.VALUE: (("entry_text", "{body} : "),),
+            TextFields.KEY: (("key_text", ""),),
+            TextFields.BOTH: (("entry_text", "{body} : "), ("key_text", "")),
+        }
+        return {
+            row[0]
+            for table, columns in sources[fields]
+            for row in self._rows(
+                f"SELECT rowid FROM {table} WHERE {table} MATCH ?", [columns + _phrase(unit)]
+            )
+        }
+
+    def text_scores(self, units: Sequence[Unit], entries: Iterable[int]) -> dict[int, float]:
+        if not units:
+            return {}
+        # the plus keeps SQLite from running the whole match once for each number
+        among, numbers = self._among("+rowid", entries)
+        sql = (
+            f"SELECT rowid, -bm25(entry_text, 1.0, 2.0) FROM entry_text WHERE entry_text MATCH ? AND {among}"
+        )
+        return {row[0]: row[1] for row in self._rows(sql, [" OR ".join(map(_phrase, units)), numbers])}
+
+    def used_bytes(self) -> int:
+        pages, free, size = (
+            int(self._rows(f"PRAGMA {name}")[0][0]) for name in ("page_count", "freelist_count", "page_size")
+        )
+        return (pages - free) * size
 
     def postings(self, units: Sequence[Unit], budget: int, where: Filter | None = None) -> list[Posting]:
         share = max(budget // max(len(units), 1), LEAST_SHARE)
         return [self._posting(unit, share, where) for unit in units]
 
     def _posting(self, unit: Unit, share: int, where: Filter | None) -> Posting:
-        phrase = f'"{" ".join(unit.words)}"{"*" if unit.is_prefix else ""}'
+        phrase = _phrase(unit)
         newest = self._numbers("SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ?", [phrase], share)
         frequency = len(newest)
         if frequency == share:
@@ -220,10 +277,18 @@ class SqliteStore(VectorScan):
 
     def _text_index_faults(self) -> list[str]:
         with self.transaction():
-            self._change("INSERT INTO entry_text (entry_text) VALUES ('integrity-check')")
+            for table in ("entry_text", "key_text"):
+                self._change(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
         unindexed = "SELECT count(*) FROM entry WHERE n NOT IN (SELECT id FROM entry_text_docsize)"
         stray = "SELECT count(*) FROM entry_text_docsize WHERE id NOT IN (SELECT n FROM entry)"
-        faults = {"texts are not in the text index": unindexed, "rows of the text index have no text": stray}
+        keyless = (
+            "SELECT count(*) FROM entry WHERE key IS NOT NULL AND n NOT IN (SELECT id FROM key_text_docsize)"
+        )
+        faults = {
+            "texts are not in the text index": unindexed,
+            "rows of the text index have no text": stray,
+            "keys are not in the key index": keyless,
+        }
         counts = {fault: self._rows(sql)[0][0] for fault, sql in faults.items()}
         return [f"{count} {fault}" for fault, count in counts.items() if count]
 
@@ -244,10 +309,15 @@ class SqliteStore(VectorScan):
             self._open.clear()
 
 
-def _indexed(text: str, heading: str) -> tuple[str, str]:
+def _indexed(*texts: str) -> list[str]:
     from ..domain.words import indexed_text  # compiling its patterns is not for start-up
 
-    return indexed_text(text), indexed_text(heading)
+    return [indexed_text(text) for text in texts]
+
+
+def _phrase(unit: Unit) -> str:
+    """A unit in the syntax of the text index; words hold only letters and digits, so quotes need no care."""
+    return f'"{" ".join(unit.words)}"{"*" if unit.is_prefix else ""}'
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -1,8 +1,9 @@
 """A tool's parameters are its Python signature: derive the JSON Schemas from it, decode calls into it.
 
-The vocabulary is closed on purpose (str, int, float, bool, dict, Literal, TypedDict, lists of these, `| None`):
+The vocabulary is closed on purpose (str, int, float, bool, dict, Any, Literal, TypedDict, lists of these,
+`X | list[X]`, `| None`):
 a test describes every tool, so an unknown annotation never reaches a user. Strings are data: no
-argument is re-interpreted, so "null" and "123" stay text.
+argument is re-interpreted, so "null" and "123" stay text; so does any text given for an `Any`.
 """
 
 from __future__ import annotations
@@ -119,6 +120,8 @@ def _schema(annotation: Any) -> Json:
         return _annotated_schema(args)
     if origin is NotRequired:
         return _schema(args[0])
+    if annotation is Any:
+        return {}
     if annotation in _JSON_NAMES or origin is dict:
         return {"type": _JSON_NAMES[origin or annotation]}
     if origin is Literal:
@@ -127,8 +130,12 @@ def _schema(annotation: Any) -> Json:
         return {"type": "array", "items": _schema(args[0])}
     if is_typeddict(annotation):
         return _typed_dict_schema(annotation)
-    if origin in (Union, types.UnionType) and len(args) == 2 and type(None) in args:
-        return _schema(next(arg for arg in args if arg is not type(None)))
+    if origin in (Union, types.UnionType):
+        options = [arg for arg in args if arg is not type(None)]
+        if len(options) == 1:
+            return _schema(options[0])
+        if len(options) == 2 and get_origin(options[1]) is list:
+            return {"anyOf": [_schema(option) for option in options]}
     raise TypeError(f"a tool cannot take or return {annotation!r}")
 
 
@@ -170,7 +177,12 @@ _PYTHON: dict[str, type | tuple[type, ...]] = {
 
 
 def _check(given: Any, schema: Json, wire: str) -> Any:
-    kind = schema["type"]
+    if "anyOf" in schema:
+        schema = _option(given, schema["anyOf"], wire)
+    kind = schema.get("type")
+    if kind is None:
+        _check_text(json.dumps(given, ensure_ascii=False), wire)
+        return given
     value = _as_meant(given, kind)
     if not _is(value, kind):
         raise InvalidInput(f"{wire} must be of type {kind}, not {_json_name(value)}.", field=wire)
@@ -182,6 +194,14 @@ def _check(given: Any, schema: Json, wire: str) -> Any:
     if kind in ("string", "object"):
         _check_text(value if kind == "string" else json.dumps(value, ensure_ascii=False), wire)
     return value
+
+
+def _option(given: Any, options: list[Json], wire: str) -> Json:
+    for option in options:
+        if _is(given, option["type"]):
+            return option
+    kinds = " or ".join(option["type"] for option in options)
+    raise InvalidInput(f"{wire} must be of type {kinds}, not {_json_name(given)}.", field=wire)
 
 
 def _is(value: Any, kind: str) -> bool:

@@ -1,0 +1,102 @@
+"""Sessions: stretches of work that memories belong to."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from ..domain.errors import InvalidInput, NotFound
+from ..domain.filters import Filter
+from ..domain.records import Session
+from .engine import Caller, Engine
+from .projects import git_branch, project_root
+
+UNNAMED = "Unnamed session"
+GENERAL = "general"
+LONGEST_CHANNEL = 20
+TRUNKS = ("main", "master")  # branches that say nothing about the work
+_CHANNEL_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
+
+
+class SessionListing(NamedTuple):
+    """Some sessions with the number of memories in each that the caller may see, and how many sessions match."""
+
+    sessions: list[tuple[Session, int]]
+    total: int
+
+
+class Sessions(NamedTuple):
+    engine: Engine
+    caller: Caller
+    surface: str
+
+    def current(self) -> Session:
+        """The connection's session; the first call makes one. Two servers never share one by accident."""
+        with self.caller.starting:
+            return self.start(UNNAMED) if self.caller.session is None else self.get(self.caller.session)
+
+    def get(self, id: str) -> Session:
+        session = self.engine.store.find_session(id)
+        if session is None:
+            raise NotFound("session", id)
+        return session
+
+    def start(
+        self, name: str, *, description: str = "", channel: str = GENERAL, parent: str | None = None
+    ) -> Session:
+        """A new session, which becomes the connection's."""
+        now = self.engine.now()
+        session = Session(
+            id=self.engine.new_id(),
+            name=name,
+            project=self.caller.project,
+            surface=self.surface,
+            created_at=now,
+            updated_at=now,
+            channel=channel,
+            description=description,
+            parent=parent,
+        )
+        self.engine.store.put_session(session)
+        self.caller.session = session.id
+        return session
+
+    def begin(
+        self, name: str, *, description: str, channel: str, continued: str | None, directory: str | None
+    ) -> Session:
+        """Start work: in a directory, which becomes the connection's project, and after a former session."""
+        parent = None if continued is None else self.get(continued).id
+        place = None if directory is None else _directory(directory)
+        wanted = (channel, place and _branch(place), name)
+        channels = [channel_name(text) for text in wanted if text]
+        if place is not None:
+            self.caller.project = str(project_root(place))
+        chosen = next(filter(None, channels), GENERAL)
+        return self.start(name or UNNAMED, description=description, channel=chosen, parent=parent)
+
+    def recent(self, limit: int, *, after: datetime | None, before: datetime | None) -> SessionListing:
+        """The newest sessions made in that time."""
+        found = self.engine.store.find_sessions(self.surface, after=after, before=before)
+        page = found[:limit]
+        mine = Filter(surfaces=(self.surface,), threads=tuple(session.id for session in page))
+        counts = self.engine.store.count_by_session(self.caller.visible(mine)) if page else {}
+        return SessionListing([(session, counts.get(session.id, 0)) for session in page], len(found))
+
+
+def channel_name(text: str) -> str:
+    """A channel as it is kept: `Feature/Login page` is `feature-login-page`. Empty when nothing is left."""
+    letters = (letter if letter in _CHANNEL_LETTERS else " " for letter in text[:1_000].lower())
+    return "-".join("".join(letters).split())[:LONGEST_CHANNEL].strip("-")
+
+
+def _branch(directory: Path) -> str | None:
+    branch = git_branch(directory)
+    return None if branch in TRUNKS else branch
+
+
+def _directory(text: str) -> Path:
+    try:
+        return Path(text).expanduser().resolve()
+    except (OSError, ValueError, RuntimeError):
+        raise InvalidInput(f"{text!r} is not a directory.", field="projectDir") from None
