@@ -1,0 +1,107 @@
+"""The archive: old memories leave the live store and its indexes, whole, and can be found, read and restored."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import NamedTuple
+
+from ..domain.filters import Filter, Kind, Order, Page
+from ..domain.records import Former, Memory
+from ..store.archive import Packed
+from .engine import Caller, Engine
+
+
+class Compressed(NamedTuple):
+    moved: list[Memory]
+    """Those that are in the archive now, the oldest first."""
+    packed: Packed
+    preserved: int
+    """How many memories in scope are live still."""
+
+
+class Archive(NamedTuple):
+    engine: Engine
+    caller: Caller
+    surface: str
+
+    def find(self, key: str, session: str | None) -> list[Memory]:
+        """Archived memories with a key, in one session or all, that the caller may see."""
+        threads = () if session is None else (session,)
+        where = self._visible(Filter(keys=(key,), threads=threads))
+        return [archived.memory for archived in self.engine.store.find_archived(where)]
+
+    def history(self, memory: Memory) -> list[Former]:
+        """What an archived memory said before, the oldest first; a private value stays with its session."""
+        is_own = memory.session is not None and memory.session == self.caller.session
+        found = self.engine.store.find_archived(self._visible(Filter(ids=(memory.id,))))
+        return [former for each in found for former in each.history if is_own or not former.private]
+
+    def restore(self, ids: tuple[str, ...]) -> list[Memory]:
+        """Make archived memories live again and give those that are. One whose key was saved anew in its session
+        stays in the archive: the newer value is not overwritten."""
+        store = self.engine.store
+        with store.transaction():
+            self.engine.check_room()
+            found = (
+                [each.memory for each in store.find_archived(self._visible(Filter(ids=ids)))] if ids else []
+            )
+            free = [memory for memory in found if not self._is_taken(memory)]
+            store.restore_archived([memory.id for memory in free])
+        if self.engine.backlog is not None:
+            self.engine.backlog.wake()
+        return free
+
+    def forget(self, key: str, session: str) -> int:
+        """Delete for good what the archive keeps under a key of a session; how many memories that were."""
+        return self.engine.store.delete_archived(self._visible(Filter(keys=(key,), threads=(session,))))
+
+    def compress(
+        self, older_than: datetime, *, keep: tuple[str, ...], target_bytes: float | None, session: str | None
+    ) -> Compressed:
+        """Archive what was last changed before a time, the oldest first, until what stays live fits the target.
+
+        Memories without a key stay: nothing could ask for them by name afterwards."""
+        store = self.engine.store
+        scope = self._visible(Filter(kinds=(Kind.MEMORY,), threads=() if session is None else (session,)))
+        with store.transaction():
+            old = store.find_memories(
+                scope._replace(created_before=older_than), Page(order=Order.UPDATED_OLDEST)
+            )
+            moved = [
+                memory
+                for memory in old
+                if memory.updated_at < older_than and memory.key is not None and memory.category not in keep
+            ]
+            if target_bytes is not None:
+                live = sum(map(_bytes, store.find_memories(scope, Page())))
+                moved = _until_it_fits(moved, live, target_bytes)
+            packed = store.archive_memories(moved)
+            store.drop_unused_blobs()  # contents that cached files no longer have
+            return Compressed(moved, packed, store.count(scope))
+
+    def _is_taken(self, memory: Memory) -> bool:
+        if memory.key is None:
+            return False
+        threads = () if memory.session is None else (memory.session,)
+        return (
+            self.engine.store.count(Filter(surfaces=(self.surface,), threads=threads, keys=(memory.key,))) > 0
+        )
+
+    def _visible(self, where: Filter) -> Filter:
+        return self.caller.visible(where)._replace(surfaces=(self.surface,))
+
+
+def _until_it_fits(memories: list[Memory], live: int, target: float) -> list[Memory]:
+    chosen: list[Memory] = []
+    for memory in memories:
+        if live <= target:
+            break
+        chosen.append(memory)
+        live -= _bytes(memory)
+    return chosen
+
+
+def _bytes(memory: Memory) -> int:
+    parts = (memory.key or "", memory.text, json.dumps(dict(memory.metadata), ensure_ascii=False))
+    return sum(len(part.encode()) for part in parts)

@@ -1,0 +1,74 @@
+"""Bring copies of memories into a session: from a branch's parent, another session or a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ..domain.filters import Filter, Order, Page
+from ..domain.records import Memory, Session
+from .engine import Engine
+
+Wins = Callable[[Memory, Memory], bool]
+"""Whether the arriving memory (second) takes the place of the session's own (first) under the same key."""
+
+
+class Arrived(NamedTuple):
+    """What became of each arriving memory."""
+
+    added: list[Memory]
+    replaced: list[Memory]
+    """They took the place of another value, which is in the history now."""
+    refused: list[Memory]
+    """Another value under the same key was kept."""
+    known: list[Memory]
+    """The session says the same already."""
+
+
+def bring(engine: Engine, memories: Sequence[Memory], session: Session, wins: Wins) -> Arrived:
+    """Copies keep their times, channel, metadata and whether they are private; only ids are new. What replaces
+    a value keeps that one's id and time made, and is private when either was."""
+    store, now = engine.store, engine.now()
+    own = Filter(surfaces=(session.surface,), threads=(session.id,))
+    arrived = Arrived([], [], [], [])
+    with store.transaction():
+        engine.check_room()
+        present = {_place(memory): memory for memory in store.find_memories(own, Page(order=Order.OLDEST))}
+        for memory in memories:
+            current = present.get(_place(memory))
+            if current is None:
+                copy = memory._replace(id=engine.new_id(), session=session.id, project=session.project)
+                arrived.added.append(copy)
+                if copy.key is not None:  # two that have none may say the same at the same time
+                    present[copy.key] = copy
+            elif _said(current) == _said(_in_place_of(current, memory)):
+                arrived.known.append(memory)
+            elif wins(current, memory):
+                store.add_former(current)
+                arrived.replaced.append(_in_place_of(current, memory)._replace(updated_at=now))
+            else:
+                arrived.refused.append(memory)
+        store.put_memories([*arrived.added, *arrived.replaced])
+        store.put_session(session._replace(updated_at=now))
+    if engine.backlog is not None:
+        engine.backlog.wake()
+    return arrived
+
+
+def _place(memory: Memory) -> object:
+    """Where a memory stands in its session; one without a key is only ever in its own place."""
+    return memory.key if memory.key is not None else (memory.text, memory.category, memory.created_at)
+
+
+def _said(m: Memory) -> object:
+    return m.text, m.category, m.priority, m.channel, m.tags, dict(m.metadata), m.private
+
+
+def _in_place_of(current: Memory, memory: Memory) -> Memory:
+    return memory._replace(
+        id=current.id,
+        session=current.session,
+        project=current.project,
+        created_at=current.created_at,
+        private=current.private or memory.private,
+    )

@@ -1,0 +1,98 @@
+"""Branch a session, and merge one session into another."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from ..domain.errors import InvalidInput
+from ..domain.filters import Filter, Order, Page
+from ..domain.records import Memory, Priority, Session
+from ..store import Store
+from .arrivals import Arrived, bring
+from .engine import Caller, Engine
+from .sessions import Sessions
+
+WEIGHTY = (Priority.CRITICAL, Priority.HIGH)
+"""What a shallow branch takes along."""
+
+
+class Resolution(StrEnum):
+    KEEP_CURRENT = "keep_current"
+    KEEP_SOURCE = "keep_source"
+    KEEP_NEWEST = "keep_newest"
+
+    def prefers_source(self, current: Memory, source: Memory) -> bool:
+        if self is Resolution.KEEP_NEWEST:
+            return source.updated_at > current.updated_at
+        return self is Resolution.KEEP_SOURCE
+
+
+class Branch(NamedTuple):
+    session: Session
+    items: int
+    files: int
+
+
+class Branches(NamedTuple):
+    engine: Engine
+    caller: Caller
+    surface: str
+
+    def branch(self, name: str, *, description: str, deep: bool) -> Branch:
+        """A new session with copies of the current one's important memories, or of all with the files. It becomes
+        the connection's. What is private stays so, in the branch; what is archived stays with the parent."""
+        if not name.strip():
+            raise InvalidInput("branchName is empty.", hint="Name the branch.", field="branchName")
+        store, parent = self.engine.store, self._sessions.current()
+        where = Filter(surfaces=(self.surface,), threads=(parent.id,), priorities=() if deep else WEIGHTY)
+        now = self.engine.now()
+        with store.transaction():
+            session = parent._replace(
+                id=self.engine.new_id(),
+                name=name,
+                description=description,
+                parent=parent.id,
+                created_at=now,
+                updated_at=now,
+            )
+            store.put_session(session)
+            mine = store.find_memories(self.caller.visible(where), Page(order=Order.OLDEST))
+            arrived = bring(self.engine, mine, session, _never)
+            files = store.find_files(parent.id) if deep else []
+            for file in files:
+                store.put_file(file._replace(id=self.engine.new_id(), session=session.id))
+        self.caller.session = session.id
+        return Branch(session, len(arrived.added), len(files))
+
+    def merge(self, source: str, resolution: Resolution, categories: tuple[str, ...]) -> Arrived:
+        """Copy what is public in another session into the current one, and leave that session as it is."""
+        target, origin = self._sessions.current(), self._sessions.get(source)
+        if origin.id == target.id:
+            raise InvalidInput(
+                "A session cannot be merged into itself.",
+                hint="Name another session; context_session_list shows them.",
+                field="sourceSessionId",
+            )
+        where = Filter(surfaces=(self.surface,), threads=(origin.id,), categories=categories)
+        with self.engine.store.transaction():
+            theirs = self.engine.store.find_memories(self.caller.visible(where), Page(order=Order.OLDEST))
+            return bring(self.engine, theirs, target, resolution.prefers_source)
+
+    @property
+    def _sessions(self) -> Sessions:
+        return Sessions(self.engine, self.caller, self.surface)
+
+
+def lineage(store: Store, session: str | None) -> list[str]:
+    """A session and those it was continued or branched from, the nearest first."""
+    line: list[str] = []
+    while session is not None and session not in line:
+        line.append(session)
+        known = store.find_session(session)
+        session = known.parent if known else None
+    return line
+
+
+def _never(current: Memory, arriving: Memory) -> bool:
+    return False

@@ -1,0 +1,97 @@
+"""Remember what a file contained, and tell whether it changed since."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ..domain.errors import InvalidInput, NotAllowed, NotFound, Unreadable
+from ..store.files import CachedFile
+from .branches import lineage
+from .engine import Caller, Engine
+from .sessions import Sessions
+
+LARGEST_READ = 50 * 1024 * 1024
+
+
+class Change(NamedTuple):
+    """What a file is now, and what was known of it. A file that was never cached counts as changed."""
+
+    current_hash: str
+    cached: CachedFile | None
+
+    @property
+    def changed(self) -> bool:
+        return self.cached is None or self.cached.hash != self.current_hash
+
+
+class Files(NamedTuple):
+    engine: Engine
+    caller: Caller
+    surface: str
+
+    def remember(self, path: str, content: str, metadata: Mapping[str, Any]) -> CachedFile:
+        """Keep a file's content for the current session, in place of what it knew of the file."""
+        session = Sessions(self.engine, self.caller, self.surface).current()
+        whole = _normal(path, session.project)
+        data = content.encode()
+        store = self.engine.store
+        with store.transaction():
+            self.engine.check_room()
+            known = store.find_file(session.id, whole)
+            file = CachedFile(
+                id=known.id if known else self.engine.new_id(),
+                session=session.id,
+                path=whole,
+                hash=store.put_blobs([data])[0],
+                size=len(data),
+                cached_at=self.engine.now(),
+                metadata=metadata,
+            )
+            store.put_file(file)
+        return file
+
+    def changed(self, path: str, content: str | None) -> Change:
+        """Compare a content, or the file as it is on disk, with what the current session cached, else with what
+        the nearest of those cached that it was continued or branched from."""
+        from hashlib import sha256  # loads OpenSSL, which is not for start-up
+
+        store = self.engine.store
+        current = None if self.caller.session is None else store.find_session(self.caller.session)
+        whole = _normal(path, current.project if current else self.caller.project)
+        data = _read(whole) if content is None else content.encode()
+        known = (store.find_file(session, whole) for session in lineage(store, self.caller.session))
+        return Change(sha256(data).hexdigest(), next(filter(None, known), None))
+
+
+def _normal(path: str, project: str) -> str:
+    """Absolute, without `.` and `..`; links are not followed, a file has the name the caller uses."""
+    if not path.strip() or "\0" in path:
+        raise InvalidInput("filePath is not the name of a file.", field="filePath")
+    return os.path.normpath(os.path.join(project, path))
+
+
+def _read(path: str) -> bytes:
+    try:
+        _check_readable(path, os.stat(path))
+        with open(path, "rb") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFound("file", path, hint="Check filePath, or send currentContent.") from None
+    except PermissionError:
+        raise NotAllowed(f"{path} may not be read.", hint="Check its mode, or send currentContent.") from None
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _check_readable(path: str, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise InvalidInput(f"{path} is not a regular file.", field="filePath")
+    if status.st_size > LARGEST_READ:
+        raise InvalidInput(
+            f"{path} has {status.st_size:,} bytes; at most {LARGEST_READ:,} are read.",
+            hint="Send currentContent instead.",
+            field="filePath",
+        )

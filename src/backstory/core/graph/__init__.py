@@ -1,0 +1,296 @@
+"""The knowledge graph: the things that memories speak of, and how they relate.
+
+Nothing is extracted when a memory is saved. A question first has the texts read that were not read yet; what
+it then answers is drawn only from entries that the caller may see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ...domain.errors import NotFound
+from ...domain.filters import Filter, Kind
+from ...store.graph import Entity, Label, Relation
+from ..calls import Call
+from ..engine import Caller, Engine
+from ..memories import Memories
+
+AT_ONCE = 200
+MOST_AT_A_CALL = 10_000
+"""Texts read before one question is answered; the answer says how many still wait."""
+
+MOST_STATEMENTS = 1_000
+"""A step of a walk follows about so many in each direction, shared out among its entities, the newest of each: a
+thing that everything mentions leads everywhere."""
+
+MOST_EXPANDED = 100
+"""Entities that one step of `related` goes on from, the most connected first."""
+
+MOST_NODES = 400
+
+COLORS = {
+    "item": "#4e79a7", "file": "#59a14f", "function": "#f28e2b", "class": "#e15759", "module": "#b07aa1",
+    "package": "#9c755f", "service": "#76b7b2", "person": "#edc948", "url": "#86bcb6", "issue": "#d37295",
+    "config": "#fabfd2", "error": "#d62728", "endpoint": "#ff9da7",
+}  # fmt: skip
+PLAIN_COLOR = "#bab0ac"
+
+
+class Analysis(NamedTuple):
+    entities: list[Entity]
+    relations: list[Relation]
+    pending: int
+    """Items that were not read yet."""
+
+
+class Step(NamedTuple):
+    """An entity as a walk found it: how far from the start, and over which entities."""
+
+    entity: Label
+    distance: int
+    path: tuple[str, ...]
+
+
+class Related(NamedTuple):
+    start: list[Label]
+    steps: list[Step]
+    relations: list[Relation]
+    total: int
+    """Entities found, before the limit."""
+    pending: int
+    is_whole: bool
+    """False where so much is said of something that the walk followed the newest of it only."""
+
+
+class Node(NamedTuple):
+    id: str
+    label: str
+    type: str
+    size: int
+    color: str
+
+
+class Edge(NamedTuple):
+    source: str
+    target: str
+    label: str
+    weight: float
+
+
+class View(NamedTuple):
+    nodes: list[Node]
+    edges: list[Edge]
+    total_nodes: int
+    total_edges: int
+    pending: int
+
+
+def entity_id(entity: Entity | Label) -> str:
+    return f"{entity.type}:{entity.name}"
+
+
+def certainty(relation: Relation) -> float:
+    """Several items that say the same are surer than one."""
+    return round(1 - (1 - relation.confidence) ** relation.sources, 3)
+
+
+class Graph(NamedTuple):
+    engine: Engine
+    caller: Caller
+    surface: str
+    call: Call
+
+    def update(self) -> int:
+        """Read the texts that were not read yet, as many as one call may; how many are left."""
+        from .reading import extractor, read  # parsers and patterns are not for start-up
+
+        store, where, version = self.engine.store, self._visible(Filter()), extractor()
+        waiting = store.count_ungraphed(where, version)
+        total = min(waiting, MOST_AT_A_CALL)
+        done = 0
+        while done < total:
+            self.call.checkpoint()
+            if done:
+                self.call.progress(done, total, "Reading items for the knowledge graph")
+            batch = store.find_ungraphed(where, version, min(AT_ONCE, total - done))
+            if not batch:
+                break
+            store.put_extracts([read(entry) for entry in batch], version)
+            done += len(batch)
+        return max(0, waiting - done)
+
+    def analyze(self, where: Filter, max_depth: int) -> Analysis:
+        """Relations up to `max_depth` steps from the matching items: 1 is what the items say of themselves (mention,
+        fix, decide), 2 adds what any visible item says of the things they mention, and so on."""
+        pending = self.update()
+        narrowed = self._visible(where)
+        relations = {relation[:3]: relation for relation in self.engine.store.relations_of_entries(narrowed)}
+        reached = self.engine.store.entities_of(narrowed)
+        frontier = _ends(relations.values()) - reached
+        reached |= frontier
+        for _ in range(1, max_depth):
+            self.call.checkpoint()
+            found = self.engine.store.relations_at(frontier, self._visible(Filter()))
+            relations.update({relation[:3]: relation for relation in found if relation[:3] not in relations})
+            frontier = _ends(found) - reached
+            if not frontier:
+                break
+            reached |= frontier
+        entities = self._counted(reached, narrowed)
+        return Analysis(entities, _surest(_among(relations.values(), entities)), pending)
+
+    def related(self, key: str, max_depth: int, predicates: Sequence[str], limit: int) -> Related:
+        """What lies around an item or an entity, the nearest and most connected first."""
+        pending = self.update()
+        start = self._named(key)
+        if not start:
+            raise NotFound("item or entity", key, hint="context_analyze lists what is known.")
+        before: dict[int, int | None] = dict.fromkeys(start)
+        distance = dict.fromkeys(start, 0)
+        relations: dict[tuple[int, str, int], Relation] = {}
+        frontier, everything, is_whole = list(start), self._visible(Filter()), True
+        for depth in range(1, max_depth + 1):
+            self.call.checkpoint()
+            share = MOST_STATEMENTS // len(frontier)
+            found = self.engine.store.relations_near(frontier, everything, predicates, share)
+            relations.update({relation[:3]: relation for relation in found})
+            is_whole = is_whole and len(frontier) < MOST_EXPANDED and _most_said(found) < share
+            frontier = _expand(frontier, found, before)
+            distance.update(dict.fromkeys(frontier, depth))
+            if not frontier:
+                break
+            frontier = frontier[:MOST_EXPANDED]
+        described = self._described(start, before, distance, relations, limit, pending)
+        return described._replace(is_whole=is_whole)
+
+    def view(self, where: Filter) -> View:
+        """The graph of the matching items to draw: the most mentioned things, and what relates them."""
+        whole = self.analyze(where, 2)
+        shown = {entity.number: entity for entity in whole.entities[:MOST_NODES]}
+        nodes = [
+            Node(entity_id(each), each.name, each.type, each.times, COLORS.get(each.type, PLAIN_COLOR))
+            for each in shown.values()
+        ]
+        edges = [
+            Edge(entity_id(shown[r.subject]), entity_id(shown[r.object]), r.predicate, certainty(r))
+            for r in whole.relations
+            if r.subject in shown and r.object in shown
+        ]
+        return View(nodes, edges, len(whole.entities), len(whole.relations), whole.pending)
+
+    def sources(self, entities: Iterable[Entity], where: Filter) -> dict[int, list[str]]:
+        """The items, by key, that last mentioned each entity."""
+        numbers = [entity.number for entity in entities]
+        within = self.engine.store.sources(numbers, self._visible(where))
+        beyond = self.engine.store.sources([n for n in numbers if n not in within], self._visible(Filter()))
+        return within | beyond
+
+    def _visible(self, where: Filter) -> Filter:
+        narrowed = where._replace(kinds=(Kind.MEMORY,), surfaces=(self.surface,))
+        return Memories(self.engine, self.caller, self.surface).visible(narrowed)
+
+    def _counted(self, reached: set[int], narrowed: Filter) -> list[Entity]:
+        """Mentions in the matching items; for what only others mention, in those."""
+        own = self.engine.store.entities(narrowed)
+        other = reached - {entity.number for entity in own}
+        return own + (self.engine.store.entities(self._visible(Filter()), other) if other else [])
+
+    def _named(self, key: str) -> list[int]:
+        """The item of that key; else every entity of that name, or the one of that id (`file:src/app.py`)."""
+        from .facts import IDENTIFIERS, thing
+
+        everything = self._visible(Filter())
+        item = thing("item", key).number
+        if self.engine.store.labels([item], everything):
+            return [item]
+        type, _, name = key.partition(":")
+        names = {thing(each, key).name for each in ("file", "issue", "service", "url", "name")}
+        names |= {key.removesuffix("()"), key.removeprefix("@").lower()}
+        if found := self.engine.store.entities_named(sorted(names), everything):
+            return found
+        wanted = thing("item" if type in IDENTIFIERS else type, name).number
+        return [wanted] if self.engine.store.labels([wanted], everything) else []
+
+    def _described(
+        self,
+        start: Sequence[int],
+        before: dict[int, int | None],
+        distance: dict[int, int],
+        relations: dict[tuple[int, str, int], Relation],
+        limit: int,
+        pending: int,
+    ) -> Related:
+        degree = _degrees(relations.values())
+        order = sorted(
+            (number for number in distance if distance[number]),
+            key=lambda number: (distance[number], -degree.get(number, 0), number),
+        )
+        chosen = order[:limit]
+        on_the_way = {step for number in chosen for step in _way(number, before)}
+        known = {
+            each.number: each
+            for each in self.engine.store.labels(sorted({*on_the_way, *start}), self._visible(Filter()))
+        }
+        steps = [
+            Step(known[n], distance[n], tuple(known[step].name for step in _way(n, before)))
+            for n in chosen
+            if known.keys() >= set(_way(n, before))
+        ]
+        first = [known[n] for n in start if n in known]
+        shown = [*first, *(step.entity for step in steps)]
+        return Related(first, steps, _surest(_among(relations.values(), shown)), len(order), pending, True)
+
+
+def _ends(relations: Iterable[Relation]) -> set[int]:
+    return {end for relation in relations for end in (relation.subject, relation.object)}
+
+
+def _among(relations: Iterable[Relation], entities: Iterable[Entity | Label]) -> list[Relation]:
+    """Those between the given entities; another process may have deleted what the others were known from."""
+    numbers = {entity.number for entity in entities}
+    return [relation for relation in relations if relation.subject in numbers and relation.object in numbers]
+
+
+def _surest(relations: Iterable[Relation]) -> list[Relation]:
+    return sorted(relations, key=lambda r: (-certainty(r), -r.sources, r.predicate, r.subject, r.object))
+
+
+def _degrees(relations: Iterable[Relation]) -> dict[int, int]:
+    degrees: dict[int, int] = {}
+    for relation in relations:
+        for end in (relation.subject, relation.object):
+            degrees[end] = degrees.get(end, 0) + 1
+    return degrees
+
+
+def _most_said(found: Iterable[Relation]) -> int:
+    """Statements about the one entity, in one direction, that has the most of them."""
+    said: dict[tuple[str, int], int] = {}
+    for relation in found:
+        for end in (("subject", relation.subject), ("object", relation.object)):
+            said[end] = said.get(end, 0) + relation.sources
+    return max(said.values(), default=0)
+
+
+def _expand(frontier: Sequence[int], found: Sequence[Relation], before: dict[int, int | None]) -> list[int]:
+    """The entities one step further, the most connected first; `before` learns how each was reached."""
+    inside = set(frontier)
+    ways: dict[int, tuple[float, int]] = {}
+    degree: dict[int, int] = {}
+    for subject, _, object, confidence, _ in found:
+        for here, there in ((subject, object), (object, subject)):
+            if here in inside and there not in before:
+                ways[there] = min(ways.get(there, (1.0, here)), (-confidence, here))
+                degree[there] = degree.get(there, 0) + 1
+    before.update({there: here for there, (_, here) in ways.items()})
+    return sorted(ways, key=lambda number: (-degree[number], number))
+
+
+def _way(number: int, before: dict[int, int | None]) -> list[int]:
+    way: list[int] = []
+    step: int | None = number
+    while step is not None:
+        way.append(step)
+        step = before[step]
+    return way[::-1]

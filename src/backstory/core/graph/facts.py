@@ -1,0 +1,82 @@
+"""What one text tells: the entities it mentions, how often, and how they relate. Names are normalised here only.
+
+The entity of an identifier is its exact spelling: `class:AuthService` in code, `AuthService` in a sentence and an item
+saved under that key are one. Everything else is told apart by its type as well.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from hashlib import blake2b
+from typing import NamedTuple
+
+FOLDED = frozenset(["service", "person", "package"])
+"""Types whose names people write in any case."""
+
+IDENTIFIERS = frozenset(["class", "error", "function", "item", "name"])
+_ERROR_ENDINGS = ("Error", "Exception", "Fault")
+LONGEST_NAME = 200
+MOST_ENTITIES = 2_000
+MOST_RELATIONS = 4_000
+"""Of one text: a generated file must not fill the graph."""
+
+
+def listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+class Thing(NamedTuple):
+    """An entity, named as everyone names it."""
+
+    type: str
+    name: str
+
+    @property
+    def number(self) -> int:
+        """The same in every process, and in every database."""
+        kind = "identifier" if self.type in IDENTIFIERS else self.type
+        digest = blake2b(f"{kind}:{self.name}".encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "big", signed=True)
+
+
+def thing(type: str, name: str) -> Thing:
+    name = " ".join(name.split())[:LONGEST_NAME]
+    if type == "class" and name.endswith(_ERROR_ENDINGS):
+        type = "error"
+    if type == "file":
+        name = _path(name)
+    elif type == "issue":
+        name = name if "#" in name else name.upper()
+    elif type in FOLDED:
+        name = name.lower()
+    elif type == "url":
+        scheme, _, rest = name.partition("://")
+        host, slash, path = rest.partition("/")
+        name = f"{scheme.lower()}://{host.lower()}{slash}{path}".rstrip("/")
+    return Thing(type, name)
+
+
+def _path(name: str) -> str:
+    slashed = name.replace("\\", "/")
+    return posixpath.normpath(slashed) + ("/" if slashed.endswith("/") and slashed.strip("/.") else "")
+
+
+class Facts:
+    """Collects while a text is read. A relation counts as a mention of neither end; who reads says `mention`."""
+
+    def __init__(self, item: Thing) -> None:
+        self.item = item
+        self.times: dict[Thing, int] = {item: 1}
+        self.relations: dict[tuple[Thing, str, Thing], float] = {}
+
+    def mention(self, found: Thing) -> Thing:
+        if found in self.times or len(self.times) < MOST_ENTITIES:
+            self.times[found] = self.times.get(found, 0) + 1
+        return found
+
+    def relate(self, subject: Thing, predicate: str, object: Thing, confidence: float) -> None:
+        if subject.number == object.number or not (subject in self.times and object in self.times):
+            return
+        claim = (subject, predicate, object)
+        if claim in self.relations or len(self.relations) < MOST_RELATIONS:
+            self.relations[claim] = max(confidence, self.relations.get(claim, 0.0))

@@ -1,0 +1,141 @@
+"""Read sentences: which things they name, and what they say of them. Work grows with the text's length only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import pairwise
+
+from .facts import Facts, Thing, listed, thing
+from .names import Found, find_names
+from .verbs import continues_list, link_in, words_of
+
+LONGEST_GAP = 80
+"""Characters between two things that a sentence still relates."""
+
+LONGEST_SENTENCE = 4_000
+_PLACES = frozenset(["file", "module", "package", "service", "class", "function"])
+_OF_ITEM = frozenset(
+    ["fixes", "implements", "uses", "replaces", "depends_on", "blocks", "tests", "imports", "configures"]
+)
+"""What a note may say of itself: "Fixed AUTH-12" has no subject but the note."""
+
+_DECIDING = listed(
+    "decide decided decides deciding decision chose choose chosen choosing picked adopt adopted"
+)
+_NOBODY = listed(
+    "He She We They It You I Who This That Everyone Nobody Someone Team User Users Client Customer Server Product"
+    " Support Manager Design Legal Ops Security Engineering Marketing Claude Docs Documentation Error Test Tests"
+)
+
+
+def read_prose(text: str, facts: Facts, *, is_decision: bool = False) -> None:
+    for sentence in _sentences(text):
+        found = _with_people(sentence, list(find_names(sentence)))
+        for each in found:
+            facts.mention(each.thing)
+        if found:
+            _relate_to_item(sentence, found, facts, is_decision)
+            _relate_neighbours(sentence, found, facts)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for sentence in _end().split(text):
+        rest = sentence
+        while len(rest) > LONGEST_SENTENCE:  # a line of a log has no end
+            cut = (
+                rest.rfind(" ", 1, LONGEST_SENTENCE) if " " in rest[1:LONGEST_SENTENCE] else LONGEST_SENTENCE
+            )
+            yield rest[:cut]
+            rest = rest[cut:]
+        yield rest
+
+
+@cache
+def _end() -> re.Pattern[str]:
+    return re.compile(r"(?<=[.!?;])\s+|\n[ \t]*(?=[-*•>|#`A-Z@/]|\d+[.)]\s)|\n[ \t]*\n|\n[ \t]+at\s")
+
+
+def _relate_to_item(sentence: str, found: list[Found], facts: Facts, is_decision: bool) -> None:
+    lead = sentence[max(0, found[0].start - LONGEST_GAP) : found[0].start]
+    link = link_in(lead)
+    if link and link.predicate in _OF_ITEM and not link.is_reversed and len(words_of(lead)) <= 6:
+        for listed in _listed(sentence, found):
+            facts.relate(facts.item, link.predicate, listed.thing, round(link.confidence - 0.1, 2))
+    is_said = not _DECIDING.isdisjoint(_said_around(sentence, found))
+    if is_said or is_decision:
+        for each in found:
+            if each.thing.type != "person":
+                facts.relate(each.thing, "decided_in", facts.item, 0.85 if is_said else 0.7)
+
+
+def _said_around(sentence: str, found: list[Found]) -> Iterator[str]:
+    """The words of a sentence that are not part of a name: `auth_decision` decides nothing."""
+    end = 0
+    for each in found:
+        yield from words_of(sentence[end : each.start])
+        end = each.end
+    yield from words_of(sentence[end:])
+
+
+def _listed(sentence: str, found: list[Found]) -> Iterator[Found]:
+    """The first thing, and those that `and` and commas put beside it."""
+    yield found[0]
+    for left, right in pairwise(found):
+        if not continues_list(sentence[left.end : right.start]):
+            return
+        yield right
+
+
+def _relate_neighbours(sentence: str, found: list[Found], facts: Facts) -> None:
+    subject, link = found[0].thing, None
+    for left, right in pairwise(found):
+        gap = sentence[left.end : right.start]
+        if link is not None and continues_list(gap):
+            _relate(facts, subject, link.predicate, right.thing, link.is_reversed, link.confidence - 0.1)
+            continue
+        # "A calls B and needs C": A is still the one that needs
+        subject = subject if link and words_of(gap)[:1] in (["and"], ["but"]) else left.thing
+        link = link_in(gap) if len(gap) <= LONGEST_GAP else None
+        if link is not None:
+            _relate(facts, subject, link.predicate, right.thing, link.is_reversed, link.confidence)
+
+
+def _relate(
+    facts: Facts, left: Thing, predicate: str, right: Thing, is_reversed: bool, confidence: float
+) -> None:
+    if predicate == "located_in" and right.type not in _PLACES:
+        return
+    if (predicate == "assigned_to") != (right.type == "person"):
+        return
+    subject, object = (right, left) if is_reversed else (left, right)
+    facts.relate(subject, predicate, object, round(confidence, 2))
+
+
+def _with_people(sentence: str, found: list[Found]) -> list[Found]:
+    """Names of people have no spelling of their own: a capital letter and something only people do."""
+    people = [
+        Found(thing("person", match[group]), match.start(group), match.end(group))
+        for match in _person().finditer(sentence)
+        for group in ("doer", "partner")
+        if match[group] and match[group] not in _NOBODY
+    ]
+    if not people:
+        return found
+    return sorted(_apart(people, found), key=lambda each: each.start)
+
+
+def _apart(people: list[Found], found: list[Found]) -> Iterable[Found]:
+    taken = {place for each in found for place in (each.start, each.end)}
+    return [*found, *(each for each in people if each.start not in taken and each.end not in taken)]
+
+
+@cache
+def _person() -> re.Pattern[str]:
+    return re.compile(
+        r"\b(?P<doer>[A-Z][a-z]+)(?:\s[A-Z][a-z]+)?\s(?:said|says|suggested|asked|reported|approved|proposed|confirmed"
+        r"|mentioned|prefers|wants|thinks|reviewed|pointed\sout|agreed)\b"
+        r"|\b(?:[Aa]ssigned\sto|[Rr]eviewed\sby|[Rr]eported\sby|[Oo]wned\sby|[Aa]pproved\sby|[Mm]aintained\sby|[Pp]aired\swith|[Ss]poke\s(?:to|with)"
+        r"|[Tt]alked\s(?:to|with)|[Aa]ccording\sto)\s(?P<partner>[A-Z][a-z]+)\b(?![\w.(])"
+    )

@@ -1,0 +1,169 @@
+"""Insight: summaries, timelines, patterns, trends and reports, computed from what the caller may see."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from ...domain.filters import Filter, Order, Page
+from ...domain.records import Event, Memory, Session
+from ...store.activity import Tally
+from ..calls import Call
+from ..engine import Caller, Engine
+from ..events import Events
+from ..graph import Graph
+from ..journal import JOURNAL
+from ..memories import Memories
+from .digest import Digest, Form, Subject, digest
+from .findings import MOST_EVIDENCE, Sample, Source
+from .heatmap import Heatmap, heatmap
+from .periods import Grain
+from .reports import analyzed, synthesized
+from .timeline import UNCATEGORIZED, Period, Timeline, cut_into_periods
+from .work import Analyze, Report, Scope, Synthesis, Synthesize
+
+MOST_READ = 5_000
+"""Memories an analysis reads, the newest; a report says when there are more."""
+
+SHORTEST_LINE = 45
+
+
+class Summary(NamedTuple):
+    digest: Digest
+    session: Session
+    by_category: dict[str, int]
+    by_priority: dict[str, int]
+    first: datetime
+    last: datetime
+
+
+class Insight(NamedTuple):
+    engine: Engine
+    caller: Caller
+    surface: str
+    call: Call
+
+    def summarize(self, session: Session, categories: tuple[str, ...], form: Form, longest: int) -> Summary:
+        """An index of a session within a number of characters; a chat endpoint may write an overview to it."""
+        where = Filter(threads=(session.id,), categories=categories)
+        tallies = self.engine.store.tally(self._visible(where))
+        made = self._digest(session.name, where, tallies, form, longest)
+        return Summary(
+            digest=made,
+            session=session,
+            by_category=_counted((tally.category or UNCATEGORIZED, tally.total) for tally in tallies),
+            by_priority=_counted((tally.priority.value, tally.total) for tally in tallies),
+            first=min([session.created_at, *(tally.first for tally in tallies)]),
+            last=max([session.created_at, *(tally.last for tally in tallies)]),
+        )
+
+    def timeline(self, where: Filter, grain: Grain, *, journals: bool = True) -> Timeline:
+        """Categories narrow the items; journal entries come along if wanted, events unless categories are asked for."""
+        store = self.engine.store
+        memories = [busy for busy in store.busy_hours(self._visible(where)) if busy.category != JOURNAL]
+        if journals:
+            memories += store.busy_hours(self._visible(where._replace(categories=(JOURNAL,))))
+        events = [] if where.categories else self._events.busy_hours(where)
+        return cut_into_periods(memories, events, grain)
+
+    def items_in(self, period: Period, where: Filter, limit: int) -> list[Memory]:
+        """The newest items of a period, without journal entries."""
+        found = self._memories.find(_during(period, where), Page(limit=limit + period.journals))
+        return [memory for memory in found if memory.category != JOURNAL][:limit]
+
+    def journals_in(self, period: Period, where: Filter, limit: int) -> list[Memory]:
+        """The newest journal entries of a period, in the order of time."""
+        wanted = _during(period, where)._replace(categories=(JOURNAL,))
+        return self._memories.find(wanted, Page(limit=limit))[::-1]
+
+    def happened_in(self, period: Period, where: Filter, limit: int) -> list[Memory | Event]:
+        """The newest memories and events of a period, in the order of time."""
+        inside = _during(period, where)
+        both: list[Memory | Event] = [
+            *self._memories.find(inside, Page(limit=limit)),
+            *self._events.find(inside, limit),
+        ]
+        return sorted(both, key=lambda each: (each.created_at, each.id))[-limit:]
+
+    def heatmap(self, where: Filter, grain: Grain) -> Heatmap:
+        """Memories and events: by day, by day of the week (a grain of weeks), or all days together (of hours)."""
+        hours: Counter[int] = Counter()
+        for busy in self.engine.store.busy_hours(self._visible(where)):
+            hours[busy.hour] += busy.total
+        for hour, count in self._events.busy_hours(where):
+            hours[hour] += count
+        return heatmap(hours, grain)
+
+    def analyze(self, task: Analyze) -> Report:
+        graph = Graph(self.engine, self.caller, self.surface, self.call)
+        return analyzed(task, self._sample(task.scope), graph, _where(task.scope))
+
+    def synthesize(self, task: Synthesize) -> Report:
+        sample = self._sample(task.scope)
+        made = None
+        if task.kind is Synthesis.SUMMARY:
+            where = _where(task.scope)
+            tallies = self.engine.store.tally(self._visible(where))
+            made = self._digest("Summary", where, tallies, Form.MARKDOWN, task.longest)
+        return synthesized(task, sample, made)
+
+    def _digest(
+        self, title: str, where: Filter, tallies: Sequence[Tally], form: Form, longest: int
+    ) -> Digest:
+        leading = self.engine.store.leading(self._visible(where), tallies, longest // SHORTEST_LINE + 1)
+        memories = self._memories.find(Filter(ids=tuple(leading)), Page()) if leading else []
+        subject = Subject(title, memories, sum(tally.total for tally in tallies))
+        made = digest(subject, form, longest)
+        overview = self.engine.summarizer.written(made.text) if memories else None
+        return digest(subject._replace(overview=overview), form, longest) if overview else made
+
+    def _sample(self, scope: Scope) -> Sample:
+        where = _where(scope)
+        visible = self._visible(where)
+        return Sample(
+            memories=tuple(self._memories.find(where, Page(limit=MOST_READ, order=Order.UPDATED_NEWEST))),
+            total=sum(tally.total for tally in self.engine.store.tally(visible)),
+            saved_again=self.engine.store.count_former(visible),
+            hours=tuple(self.engine.store.busy_hours(visible)),
+            events=() if scope.categories else tuple(self._events.busy_hours(where)),
+            last_events=tuple(
+                Source(event.id, f"{event.tool} {event.type}")
+                for event in self._events.find(where, MOST_EVIDENCE)
+            ),
+            now=self.engine.now(),
+            since=scope.since,
+        )
+
+    def _visible(self, where: Filter) -> Filter:
+        return self._memories.visible(where)._replace(surfaces=(self.surface,))
+
+    @property
+    def _memories(self) -> Memories:
+        return Memories(self.engine, self.caller, self.surface)
+
+    @property
+    def _events(self) -> Events:
+        return Events(self.engine, self.caller, self.surface)
+
+
+def _where(scope: Scope) -> Filter:
+    threads = () if scope.session is None else (scope.session,)
+    return Filter(threads=threads, categories=scope.categories, created_after=scope.since)
+
+
+def _during(period: Period, where: Filter) -> Filter:
+    """The part of a period that the Filter lets through: it may begin or end in the middle."""
+    after, before = where.created_after, where.created_before
+    return where._replace(
+        created_after=max(period.start, after) if after else period.start,
+        created_before=min(period.end, before) if before else period.end,
+    )
+
+
+def _counted(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for name, count in pairs:
+        counts[name] += count
+    return {name: counts[name] for name in sorted(counts)}

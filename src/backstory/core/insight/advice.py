@@ -1,0 +1,124 @@
+"""Recommendations: what the findings and the open ends ask for, the most urgent first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ...domain.records import Memory, Priority
+from .digest import RANKS, clipped
+from .findings import Finding, Sample, sources
+from .patterns import QUOTED, groups_of_errors, times_seen
+from .tasks import is_open_task, stale_tasks
+from .terms import terms_of
+
+_FIXED = re.compile(r"\b(fixed|fixes|resolved|resolves|solved|solves)\b", re.IGNORECASE)
+
+
+def recommendations(sample: Sample, given: Sequence[Finding]) -> list[Finding]:
+    """From the store, and from earlier findings that it does not show by itself."""
+    advice = [
+        *_urgent_tasks(sample),
+        *_undecided_errors(sample),
+        *_open_warnings(sample),
+        *_waiting_tasks(sample),
+        *_from_findings(given),
+    ]
+    unique: dict[tuple[str, str], Finding] = {}
+    for each in advice:
+        unique.setdefault((each.kind, each.about), each)
+    return sorted(unique.values(), key=lambda each: RANKS[each.priority or Priority.LOW])
+
+
+def _urgent_tasks(sample: Sample) -> list[Finding]:
+    urgent = [
+        memory
+        for memory in sample.memories
+        if is_open_task(memory) and memory.priority in (Priority.CRITICAL, Priority.HIGH)
+    ]
+    return [_about("open task", f"Finish the {task.priority} task", task) for task in urgent]
+
+
+def _undecided_errors(sample: Sample) -> list[Finding]:
+    """Errors that came back, or are urgent, and that no later decision, fix or finished task speaks of."""
+    answers = [memory for memory in sample.memories if _settles(memory)]
+    advice = []
+    for group in groups_of_errors(sample):
+        times = times_seen(group, sample)
+        worst = min(group, key=lambda memory: RANKS[memory.priority]).priority
+        serious = times > 1 or worst in (Priority.CRITICAL, Priority.HIGH)
+        if serious and not any(_answers(answer, group) for answer in answers):
+            often = f"the error that was reported {times} times" if times > 1 else f"the {worst} error"
+            priority = worst if RANKS[worst] < RANKS[Priority.HIGH] else Priority.HIGH
+            advice.append(
+                Finding(
+                    kind="undecided error",
+                    statement=f"Decide what to do about {often}: {clipped(group[0].text, QUOTED)}",
+                    times=times,
+                    evidence=sources(group),
+                    priority=priority,
+                    about=group[0].key or group[0].id,
+                )
+            )
+    return advice
+
+
+def _settles(memory: Memory) -> bool:
+    if memory.category == "progress":
+        return bool(_FIXED.search(memory.text))
+    return memory.category == "decision" or (memory.category == "task" and not is_open_task(memory))
+
+
+def _answers(answer: Memory, errors: Sequence[Memory]) -> bool:
+    if answer.updated_at < errors[0].created_at:
+        return False
+    words = terms_of(f"{errors[0].key or ''} {errors[0].text}")
+    shared = words & terms_of(f"{answer.key or ''} {answer.text}")
+    return len(shared) >= 2 and len(shared) >= 0.3 * len(words)
+
+
+def _open_warnings(sample: Sample) -> list[Finding]:
+    return [
+        _about("warning", f"Look into the {memory.priority} warning", memory)
+        for memory in sample.memories
+        if memory.category == "warning" and memory.priority in (Priority.CRITICAL, Priority.HIGH)
+    ]
+
+
+def _waiting_tasks(sample: Sample) -> list[Finding]:
+    return [
+        _about("waiting task", f"Finish, re-plan or drop the task untouched for {(sample.now - task.updated_at).days} days", task)
+        for task in stale_tasks(sample.memories, sample.now)
+        if task.priority not in (Priority.CRITICAL, Priority.HIGH)
+    ]  # fmt: skip
+
+
+def _about(kind: str, advice: str, memory: Memory) -> Finding:
+    return Finding(
+        kind=kind,
+        statement=f"{advice}: {clipped(memory.text, QUOTED)}",
+        times=1,
+        evidence=sources([memory]),
+        priority=memory.priority,
+        about=memory.key or memory.id,
+    )
+
+
+def _from_findings(given: Iterable[Finding]) -> list[Finding]:
+    advice = []
+    for finding in given:
+        if finding.kind == "rising trend" and finding.about in ("error", "errors", "warning", "warnings"):
+            advice.append(
+                _turned(finding, f"Find out why {finding.about} entries become more", Priority.HIGH)
+            )
+        elif finding.kind == "changing key":
+            advice.append(_turned(finding, f"Settle {finding.about}, which keeps changing", Priority.NORMAL))
+        elif finding.kind == "hub":
+            advice.append(
+                _turned(finding, f"Change {finding.about} with care, much depends on it", Priority.NORMAL)
+            )
+    return advice  # fmt: skip
+
+
+def _turned(finding: Finding, advice: str, priority: Priority) -> Finding:
+    return finding._replace(statement=f"{advice}: {finding.statement}", priority=priority)

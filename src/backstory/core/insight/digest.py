@@ -1,0 +1,159 @@
+"""Digests: an index of many memories within a number of characters, by importance and recency.
+
+Nothing is cut silently: what does not fit is counted, and text that is shortened ends with an ellipsis.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from ...domain.records import Memory, Priority
+from ...domain.when import iso
+from ..journal import JOURNAL
+from .tasks import TASK, is_open_task
+
+LONGEST_LINE = 200
+LONGEST_TITLE = 60
+RANKS = {priority: rank for rank, priority in enumerate(Priority)}
+
+OPEN, FINISHED, OTHER = "Open tasks", "Finished tasks", "Other"
+_TITLES = {
+    "decision": "Decisions",
+    "error": "Errors",
+    "warning": "Warnings",
+    "progress": "Progress",
+    "note": "Notes",
+    JOURNAL: "Journal",
+}
+SECTIONS = ("Decisions", OPEN, "Errors", "Warnings", "Progress", "Notes", FINISHED, "Journal", OTHER)
+
+
+class Form(StrEnum):
+    MARKDOWN = "markdown"
+    JSON = "json"
+    TEXT = "text"
+
+
+class Subject(NamedTuple):
+    """What a digest is about: its title, the memories that may be shown and how many there are in all."""
+
+    title: str
+    memories: Sequence[Memory]
+    total: int
+    overview: str = ""
+
+
+class Digest(NamedTuple):
+    text: str
+    shown: tuple[Memory, ...]
+    left_out: int
+
+
+def section_of(memory: Memory) -> str:
+    if memory.category == TASK:
+        return OPEN if is_open_task(memory) else FINISHED
+    return _TITLES.get(memory.category or "", OTHER)
+
+
+def clipped(text: str, longest: int) -> str:
+    """The text on one line; where it is too long it ends at a word, with an ellipsis."""
+    line = " ".join(text.split())
+    if len(line) <= longest:
+        return line
+    head = line[: longest - 1]
+    if line[longest - 1] != " " and " " in head:
+        head = head[: head.rindex(" ")]
+    return head.rstrip() + "…"
+
+
+def digest(subject: Subject, form: Form, longest: int) -> Digest:
+    """As many memories as fit: the critical ones first, then the best of each section in turn."""
+    line_length = min(LONGEST_LINE, max(longest // 8, 40))
+    if len(_rendered(subject, (), form, line_length)) > longest:
+        subject = subject._replace(title="", overview="")
+    chosen: list[Memory] = []
+    left = longest - len(_rendered(subject, (), form, line_length))
+    opened: set[str] = set()
+    for memory in _by_turns(subject.memories):
+        section = section_of(memory)
+        cost = len(_entry(memory, form, line_length)) + (0 if section in opened else len(section) + 8)
+        if cost < left:
+            chosen.append(memory)
+            opened.add(section)
+            left -= cost + 1
+    text = _rendered(subject, chosen, form, line_length)
+    while len(text) > longest and chosen:
+        chosen.pop()
+        text = _rendered(subject, chosen, form, line_length)
+    return Digest(text, tuple(chosen), subject.total - len(chosen))
+
+
+def _by_turns(memories: Iterable[Memory]) -> list[Memory]:
+    places: Counter[str] = Counter()
+    turns: list[tuple[bool, int, int, Memory]] = []
+    for memory in sorted(memories, key=_importance):
+        section = section_of(memory)
+        urgent = memory.priority is Priority.CRITICAL and section != FINISHED
+        turns.append((not urgent, places[section], SECTIONS.index(section), memory))
+        places[section] += 1
+    return [memory for *_, memory in sorted(turns, key=lambda turn: turn[:3])]
+
+
+def _importance(memory: Memory) -> tuple[int, float, str]:
+    return RANKS[memory.priority], -memory.updated_at.timestamp(), memory.id
+
+
+def _entry(memory: Memory, form: Form, longest: int) -> str:
+    text = clipped(memory.summary or memory.text, longest)
+    if form is Form.JSON:
+        entry = {
+            "id": memory.id,
+            "key": memory.key or memory.id,
+            "priority": memory.priority.value,
+            "updatedAt": iso(memory.updated_at),
+            "text": text,
+        }
+        return json.dumps(entry, ensure_ascii=False)
+    key = clipped(memory.key, LONGEST_TITLE) if memory.key else ""
+    stress = "" if memory.priority is Priority.NORMAL else f" [{memory.priority}]"
+    name = f"**{key}**" if form is Form.MARKDOWN and key else key
+    return f"- {name}{stress}{': ' if name or stress else ''}{text} ({memory.updated_at:%Y-%m-%d})"
+
+
+def _rendered(subject: Subject, chosen: Sequence[Memory], form: Form, longest: int) -> str:
+    sections = {
+        title: [_entry(memory, form, longest) for memory in sorted(chosen, key=_importance) if section_of(memory) == title]
+        for title in SECTIONS
+    }  # fmt: skip
+    left_out = subject.total - len(chosen)
+    if form is Form.JSON:
+        return _as_json(subject, sections, left_out)
+    return _as_lines(subject, sections, left_out, form)
+
+
+def _as_json(subject: Subject, sections: dict[str, list[str]], left_out: int) -> str:
+    filled = ", ".join(
+        f"{json.dumps(title)}: [{', '.join(entries)}]" for title, entries in sections.items() if entries
+    )
+    title = json.dumps(clipped(subject.title, LONGEST_TITLE), ensure_ascii=False)
+    overview = f'"overview": {json.dumps(subject.overview, ensure_ascii=False)}, ' if subject.overview else ""
+    return f'{{"title": {title}, {overview}"sections": {{{filled}}}, "leftOut": {left_out}}}'
+
+
+def _as_lines(subject: Subject, sections: dict[str, list[str]], left_out: int, form: Form) -> str:
+    is_markdown = form is Form.MARKDOWN
+    lines = [f"{'# ' if is_markdown else ''}{clipped(subject.title, LONGEST_TITLE)}"]
+    if subject.overview:
+        lines += ["", subject.overview]
+    for title, entries in sections.items():
+        if entries:
+            lines += ["", f"## {title}" if is_markdown else f"{title.upper()}:", *entries]
+    if not subject.total:
+        lines += ["", "Nothing is saved here yet."]
+    elif left_out:
+        lines += ["", f"{left_out} left out; a larger maxLength shows more."]
+    return "\n".join(lines)

@@ -1,0 +1,82 @@
+"""Findings: statements about many memories, each with the memories it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from ...domain.records import Memory, Priority
+from ...store.activity import Busy
+
+MOST_EVIDENCE = 8
+
+
+class Source(NamedTuple):
+    """A memory that a statement rests on."""
+
+    id: str
+    key: str
+
+
+class Finding(NamedTuple):
+    kind: str
+    statement: str
+    times: int
+    """How many memories, or times, it rests on."""
+    evidence: tuple[Source, ...] = ()
+    """The newest of them, at most eight."""
+    priority: Priority | None = None
+    """How urgent it is, where it asks for something to be done."""
+    about: str = ""
+    """The term, key, hour or series it is about."""
+
+
+class Sample(NamedTuple):
+    """What an analysis looks at: memories that the caller may see."""
+
+    memories: tuple[Memory, ...]
+    """The newest first."""
+    total: int
+    """How many there are; more than were read when there are very many."""
+    saved_again: Mapping[str, int]
+    """How often a memory was saved again."""
+    hours: tuple[Busy, ...]
+    events: tuple[tuple[int, int], ...]
+    """Hours since 1970, and how many events they saw."""
+    last_events: tuple[Source, ...]
+    now: datetime
+    since: datetime | None = None
+
+
+class Confidence(NamedTuple):
+    value: float
+    reasoning: str
+
+
+def sources(memories: Iterable[Memory]) -> tuple[Source, ...]:
+    newest = sorted(memories, key=lambda memory: (memory.updated_at, memory.id), reverse=True)
+    return tuple(Source(memory.id, memory.key or memory.id) for memory in newest[:MOST_EVIDENCE])
+
+
+def focused(findings: Sequence[Finding], focus: Sequence[str]) -> list[Finding]:
+    """Those that mention a word of the focus first; otherwise in their order."""
+    return sorted(findings, key=lambda finding: not any(word in finding.statement.lower() for word in focus))
+
+
+def confidence(sample: Sample, findings: Sequence[Finding]) -> Confidence:
+    """Grows with the number of memories, and with the share of statements that more than one memory supports."""
+    read = len(sample.memories)
+    if not read:
+        return Confidence(0.0, "There is nothing to look at: no visible item matches.")
+    size = read / (read + 10)  # 10 items are worth half, 90 nine tenths
+    backed = sum(finding.times > 1 for finding in findings)
+    support = backed / len(findings) if findings else 0.0
+    coverage = read / sample.total
+    value = round(size * (0.4 + 0.6 * support) * coverage, 2)
+    reasoning = (
+        f"Looked at {read} of {sample.total} visible items (sample size counts {size:.2f}, coverage {coverage:.2f}); "
+        f"{backed} of {len(findings)} statements rest on more than one item or time (support {support:.2f}). "
+        f"Confidence = size x (0.4 + 0.6 x support) x coverage = {value:.2f}."
+    )
+    return Confidence(value, reasoning)

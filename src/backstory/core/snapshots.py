@@ -1,0 +1,122 @@
+"""Checkpoints: take a true copy of the current session, and bring it back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from ..domain.errors import InvalidInput, NotFound
+from ..domain.filters import Filter
+from ..domain.records import Memory, Session
+from ..store.files import CachedFile
+from ..store.snapshots import Checkpoint
+from .arrivals import bring
+from .branches import lineage
+from .engine import Caller, Engine
+from .projects import git_branch, git_status
+from .sessions import GENERAL, Sessions
+
+
+class Restored(NamedTuple):
+    checkpoint: Checkpoint
+    session: Session
+    items: int
+    files: int
+    withheld: int
+    """Private memories that stay with the checkpoint's own session."""
+
+
+class Snapshots(NamedTuple):
+    engine: Engine
+    caller: Caller
+    surface: str
+
+    def take(self, name: str, *, description: str, files: bool, git: bool) -> Checkpoint:
+        """Copy all of the current session, its private memories too. What happens to them later, be it an edit,
+        a deletion or their archiving, does not touch the copy."""
+        if not name.strip():
+            raise InvalidInput("name is empty.", hint="Name the checkpoint.", field="name")
+        store, session = self.engine.store, self._sessions.current()
+        directory = Path(session.project)
+        branch, status = (git_branch(directory), git_status(directory)) if git else (None, None)
+        own = self.caller.visible(Filter(surfaces=(self.surface,), threads=(session.id,)))
+        with store.transaction():
+            self.engine.check_room()
+            cached = store.find_files(session.id) if files else []
+            copy = store.copy_memories(own, cached)
+            checkpoint = Checkpoint(
+                id=self.engine.new_id(),
+                name=name,
+                description=description,
+                session=session.id,
+                project=session.project,
+                surface=self.surface,
+                root=copy.root,
+                items=copy.items,
+                files=len(cached),
+                git_branch=branch,
+                git_status=status,
+                created_at=self.engine.now(),
+            )
+            store.put_checkpoint(checkpoint)
+        return checkpoint
+
+    def find(self, *, id: str | None, name: str | None) -> Checkpoint:
+        """The checkpoint with the id, else the newest with the name, else the newest; the caller's own project
+        goes before others. Names are for everyone, private memories are not."""
+        found = self.engine.store.find_checkpoints(self.surface, id=id, name=name)
+        if not found:
+            raise NotFound(
+                "checkpoint", id or name or "latest", hint="context_checkpoint takes one; names are exact."
+            )
+        return next((each for each in found if each.project == self.caller.project), found[0])
+
+    def restore(self, checkpoint: Checkpoint, *, files: bool, merge: bool) -> Restored:
+        """Into a new session, which becomes the connection's, or into the current one, where the restored value
+        takes the place of the present one. Private memories come back, as private, to the checkpoint's own
+        session and to those that descend from it."""
+        store = self.engine.store
+        is_family = checkpoint.session in lineage(store, self.caller.session)
+        current = self._sessions.current() if merge else None
+        with store.transaction():
+            contents = store.read_copy(checkpoint)
+            session = current or self._new_session(checkpoint, is_family)
+            allowed = [memory for memory in contents.memories if is_family or not memory.private]
+            bring(self.engine, allowed, session, _restored_wins)
+            restored_files = contents.files if files else []
+            self._put_files(restored_files, session)
+        self.caller.session = session.id
+        withheld = len(contents.memories) - len(allowed)
+        return Restored(checkpoint, session, len(allowed), len(restored_files), withheld)
+
+    def _new_session(self, checkpoint: Checkpoint, is_family: bool) -> Session:
+        origin = self.engine.store.find_session(checkpoint.session)
+        now = self.engine.now()
+        session = Session(
+            id=self.engine.new_id(),
+            name=f"Restored: {checkpoint.name}",
+            description=checkpoint.description,
+            project=checkpoint.project,
+            surface=self.surface,
+            channel=origin.channel if origin else GENERAL,
+            # a stranger's restore does not descend, else restoring twice would bring the private memories
+            parent=checkpoint.session if is_family else None,
+            created_at=now,
+            updated_at=now,
+        )
+        self.engine.store.put_session(session)
+        return session
+
+    def _put_files(self, files: list[CachedFile], session: Session) -> None:
+        for file in files:
+            known = self.engine.store.find_file(session.id, file.path)
+            id = known.id if known else self.engine.new_id()
+            self.engine.store.put_file(file._replace(id=id, session=session.id))
+
+    @property
+    def _sessions(self) -> Sessions:
+        return Sessions(self.engine, self.caller, self.surface)
+
+
+def _restored_wins(current: Memory, restored: Memory) -> bool:
+    return True

@@ -1,0 +1,108 @@
+"""Sessions out of the store into a file, and back; what the caller may not see does not leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...domain.errors import InvalidInput, NotFound, Unavailable
+from ...domain.records import Session
+from ...domain.when import iso
+from ..engine import Caller, Engine
+from ..sessions import Sessions
+from . import arrival, ours, places, reading
+from .arrival import Arrival, Strategy
+from .bundle import Counts, Part, count
+from .departure import Departure
+
+__all__ = ["Arrival", "Exported", "Strategy", "Transfer"]
+
+
+class Exported(NamedTuple):
+    path: Path
+    counts: Counts
+    size: int
+
+
+class Transfer(NamedTuple):
+    engine: Engine
+    caller: Caller
+    surface: str
+
+    def export(
+        self, sessions: Sequence[str], *, as_table: bool, path: str | None, with_facts: bool
+    ) -> Exported:
+        """Write sessions, by default the current one, with all in them that the caller may see."""
+        from . import table  # the csv module is not for start-up
+
+        departure = Departure(self.engine, self.caller, self.surface)
+        with self.engine.store.transaction():  # all of one moment
+            parts = tuple(map(departure.part, self._sessions(sessions)))
+        if as_table:
+            parts = tuple(Part(part.session, part.items) for part in parts)
+        counts = count(parts)
+        facts = self._facts(counts) if with_facts else None
+        target = self._target(path, parts[0].session, "csv" if as_table else "json")
+        text = (table if as_table else ours).write(parts, facts)
+        size = places.write(target, text, self._exports, (ours.OPENING, table.OPENING))
+        return Exported(target, counts, size)
+
+    def bring(
+        self, path: str, *, merge: bool = False, strategy: Strategy = Strategy.SKIP, name: str | None = None
+    ) -> Arrival:
+        """Read a file into the store, whole or not at all: as new sessions, or into the current one."""
+        if merge and name is not None:
+            raise InvalidInput(
+                "sessionName names a new session; with merge the items go into the current one.",
+                hint="Leave out sessionName or merge.",
+                field="sessionName",
+            )
+        source = places.locate(self._exports, path, "filePath")
+        contents = reading.read(source, self.surface, self.caller.project)
+        if contents.problems:
+            return Arrival(problems=contents.problems)
+        self.engine.check_room()
+        session = Sessions(self.engine, self.caller, self.surface).current() if merge else None
+        with self.engine.store.transaction():
+            if session is not None:
+                arrived = arrival.into(self.engine, session, contents.parts, strategy)
+            else:
+                arrived = arrival.as_new(self.engine, contents.parts, name)
+        if self.engine.backlog is not None:
+            self.engine.backlog.wake()
+        return arrived
+
+    @property
+    def _exports(self) -> Path:
+        if self.engine.exports is None:
+            raise Unavailable("This server has no export directory.")
+        return self.engine.exports
+
+    def _sessions(self, ids: Sequence[str]) -> Iterator[Session]:
+        """Each once, in the order asked for."""
+        if not ids and self.caller.session is None:
+            raise NotFound("session", "current", hint="Start one, or name one with sessionId.")
+        for id in dict.fromkeys(ids or [self.caller.session or ""]):
+            session = self.engine.store.find_session(id)
+            if session is None or session.surface != self.surface:
+                raise NotFound("session", id)
+            yield session
+
+    def _facts(self, counts: Counts) -> dict[str, Any]:
+        from ... import __version__
+
+        return {
+            "exportedAt": iso(self.engine.now()),
+            "server": f"backstory {__version__}",
+            "surface": self.surface,
+            "counts": counts._asdict(),
+        }
+
+    def _target(self, path: str | None, session: Session, suffix: str) -> Path:
+        if path is not None:
+            return places.locate(self._exports, path, "outputPath")
+        slug = "-".join("".join(c if c.isalnum() else " " for c in session.name.lower()).split())[:40]
+        stem = f"{slug or 'session'}-{self.engine.now():%Y%m%d-%H%M%S}"
+        name = f"{stem}-{self.engine.new_id()[-8:]}.{suffix}"
+        return places.locate(self._exports, name, "outputPath")

@@ -1,0 +1,55 @@
+"""Cached files and checkpoints of a file, put into the store."""
+
+from __future__ import annotations
+
+from ...domain.records import Session
+from ...store.files import CachedFile
+from ...store.snapshots import Checkpoint as Taken
+from ..engine import Engine
+from .bundle import Checkpoint, File
+
+
+def keep_file(engine: Engine, session: Session, file: File) -> CachedFile:
+    cached = _keep_content(engine, session, file)
+    engine.store.put_file(cached)
+    return cached
+
+
+def _keep_content(engine: Engine, session: Session, file: File) -> CachedFile:
+    return CachedFile(
+        id=engine.new_id(),
+        session=session.id,
+        path=file.path,
+        hash=engine.store.put_blobs([file.content])[0],
+        size=len(file.content),
+        cached_at=file.cached_at,
+        metadata=file.metadata,
+    )
+
+
+def keep_checkpoint(engine: Engine, session: Session, checkpoint: Checkpoint) -> None:
+    store = engine.store
+    memories = [
+        memory._replace(project=session.project, summary=engine.summarizer.summary(memory.text))
+        for memory in checkpoint.memories
+    ]
+    files = [_keep_content(engine, session, file) for file in checkpoint.files]
+    copy = store.keep_copies(memories, files)
+    store.put_checkpoint(
+        Taken(
+            id=engine.new_id()
+            if store.find_checkpoints(session.surface, id=checkpoint.id)
+            else checkpoint.id,
+            name=checkpoint.name,
+            description=checkpoint.description,
+            session=session.id,
+            project=session.project,
+            surface=session.surface,
+            root=copy.root,
+            items=copy.items,
+            files=len(files),
+            git_branch=checkpoint.git_branch,
+            git_status=checkpoint.git_status,
+            created_at=checkpoint.created_at,
+        )
+    )

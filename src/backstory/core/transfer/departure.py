@@ -1,0 +1,64 @@
+"""A session with all that the caller may see of it, read from the store.
+
+Private memories of a session leave it only with the session's own connection; this holds for its items, for what
+they said before and for the copies in its checkpoints alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...domain.filters import Filter, Order, Page
+from ...domain.records import Former, Memory, Session
+from ..engine import Caller, Engine
+from ..memories import Memories
+from . import bundle
+from .bundle import File, Item, Part
+
+if TYPE_CHECKING:
+    from ...store.files import CachedFile
+    from ...store.snapshots import Checkpoint
+
+
+class Departure(NamedTuple):
+    engine: Engine
+    caller: Caller
+    surface: str
+
+    def part(self, session: Session) -> Part:
+        memories, store = Memories(self.engine, self.caller, self.surface), self.engine.store
+        found = memories.find(Filter(threads=(session.id,)), Page(order=Order.OLDEST))
+        archived = store.find_archived(
+            memories.visible(Filter(surfaces=(self.surface,), threads=(session.id,)))
+        )
+        taken = reversed(store.find_checkpoints(self.surface, session=session.id))
+        return Part(
+            session,
+            items=tuple(self._item(memory, store.find_former(memory.id)) for memory in found),
+            files=self._files(store.find_files(session.id)),
+            checkpoints=tuple(map(self._checkpoint, taken)),
+            archived=tuple(self._item(each.memory, each.history) for each in archived),
+        )
+
+    def _item(self, memory: Memory, history: Sequence[Former]) -> Item:
+        """A value that was private once stays so, whatever the item is now."""
+        own = memory.session == self.caller.session
+        return Item(memory, tuple(former for former in history if own or not former.private))
+
+    def _checkpoint(self, checkpoint: Checkpoint) -> bundle.Checkpoint:
+        copy = self.engine.store.read_copy(checkpoint)
+        own = checkpoint.session == self.caller.session
+        return bundle.Checkpoint(
+            id=checkpoint.id,
+            name=checkpoint.name,
+            description=checkpoint.description,
+            git_branch=checkpoint.git_branch,
+            git_status=checkpoint.git_status,
+            created_at=checkpoint.created_at,
+            memories=tuple(memory for memory in copy.memories if own or not memory.private),
+            files=self._files(copy.files),
+        )
+
+    def _files(self, files: Sequence[CachedFile]) -> tuple[File, ...]:
+        contents = self.engine.store.read_blobs([file.hash for file in files])
+        return tuple(File(file.path, contents[file.hash], file.cached_at, file.metadata) for file in files)

@@ -1,0 +1,136 @@
+"""Where exports lie: below the export directory, or where the user said. No path leads out of its place.
+
+`..` is refused, and so is a symbolic link out of the export directory, or out of the directory of an absolute path."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from ...domain.errors import InvalidInput, NotAllowed, NotFound, StorageFull, Unavailable, Unreadable
+
+LARGEST_MB = 200
+"""A larger file is not read: it would take some gigabytes of memory."""
+
+
+def locate(exports: Path, given: str, field: str) -> Path:
+    """The real path that is meant."""
+    if not given.strip() or "\0" in given:
+        raise InvalidInput(f"{field} is not a path.", field=field)
+    if ".." in given.replace("\\", "/").split("/"):
+        raise NotAllowed(f'{field} must not contain "..".', hint="Name the place itself.", field=field)
+    path = exports / (Path(given).expanduser() if given.startswith("~/") else given)
+    base = exports if path.is_relative_to(exports) else path.parent
+    try:
+        real = path.resolve()
+        is_inside = real.is_relative_to(base.resolve())
+    except (OSError, RuntimeError) as error:  # a ring of links; RuntimeError before Python 3.13
+        raise NotAllowed(f"{given} cannot be followed.", field=field) from error
+    if not is_inside:
+        raise NotAllowed(
+            f"{given} is a symbolic link out of {base}.", hint="Name the place itself.", field=field
+        )
+    return real
+
+
+def write(target: Path, text: Iterable[str], exports: Path, openings: Iterable[str]) -> int:
+    """Write a file whole or not at all, and say how large it is. It replaces only a file that begins with one
+    of the openings."""
+    try:
+        if target.is_relative_to(exports.resolve()):
+            exports.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make_folders(target.parent, exports)
+        _check_target(target, openings)
+        return _write(target, text)
+    except PermissionError as error:
+        raise NotAllowed(
+            f"{target} cannot be written: permission denied.", hint="Check its owner and mode."
+        ) from error
+    except OSError as error:
+        raise _in_our_words(error, target) from error
+
+
+def _make_folders(folder: Path, exports: Path) -> None:
+    """mkdir gives its mode to the last folder only."""
+    base = exports.resolve()
+    for parent in [*reversed(folder.relative_to(base).parents), folder.relative_to(base)]:
+        (base / parent).mkdir(mode=0o700, exist_ok=True)
+
+
+def _check_target(target: Path, openings: Iterable[str]) -> None:
+    if not target.parent.is_dir():
+        raise InvalidInput(
+            f"There is no directory {target.parent}.", hint="Make it first.", field="outputPath"
+        )
+    if not os.path.lexists(target):
+        return
+    if not target.is_file():
+        raise InvalidInput(f"{target} is not a file.", field="outputPath")
+    with target.open("rb") as file:
+        start = file.read(max(len(opening.encode()) for opening in openings))
+    if not any(start.startswith(opening.encode()) for opening in openings):
+        raise NotAllowed(
+            f"{target} exists and is not an export of Backstory.",
+            hint="It was left alone; choose another outputPath.",
+            field="outputPath",
+        )
+
+
+def _write(target: Path, text: Iterable[str]) -> int:
+    draft = target.with_name(f".{target.name[:100]}.{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            for piece in text:
+                file.write(piece.encode())
+            file.flush()
+            os.fsync(file.fileno())
+            size = file.tell()
+        os.replace(draft, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            draft.unlink()
+        raise
+    _sync_folder(target.parent)
+    return size
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # no directory can be opened there
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _in_our_words(error: OSError, path: Path) -> StorageFull | InvalidInput | Unavailable:
+    import errno
+
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StorageFull(f"There is no space left for {path}.", hint="Free some space and try again.")
+    if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.ENOTDIR):
+        return InvalidInput(f"{path.name[:80]} cannot be a file here: {error.strerror}.")
+    return Unavailable(f"{path} cannot be used: {error.strerror}.")
+
+
+def read(path: Path) -> str:
+    """The text of a file, checked for size and encoding."""
+    try:
+        if not path.exists():
+            raise NotFound("file", str(path), hint="A relative path is looked up below the export directory.")
+        if not path.is_file():
+            raise InvalidInput(f"{path} is not a file.", field="filePath")
+        if path.stat().st_size > LARGEST_MB * 1_000_000:
+            raise InvalidInput(
+                f"{path} is larger than {LARGEST_MB} MB.", hint="Nothing was imported.", field="filePath"
+            )
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"{path} is not UTF-8 text, at byte {error.start}.") from error
+    except PermissionError as error:
+        raise NotAllowed(f"{path} cannot be read: permission denied.") from error
+    except OSError as error:
+        raise _in_our_words(error, path) from error

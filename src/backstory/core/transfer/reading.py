@@ -1,0 +1,42 @@
+"""A file of any known format → sessions with their contents, or all that is wrong with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from . import original, ours, places
+from .bundle import Part
+from .fields import Fields, Report, parse
+
+
+class Contents(NamedTuple):
+    """What a file holds. With problems, the parts mean nothing."""
+
+    parts: tuple[Part, ...]
+    problems: tuple[str, ...] = ()
+
+
+def read(path: Path, surface: str, project: str) -> Contents:
+    """Everything that was wrong is told at once. `project` is for items that do not say theirs."""
+    from . import table  # the csv module is not needed for JSON
+
+    text = places.read(path)
+    report = Report()
+    if path.suffix.lower() == ".csv" or text.startswith(table.OPENING):
+        parts = table.read(text, surface, project, report)
+    else:
+        parts = _from_json(Fields(parse(text, str(path)), "", report), surface, project)
+    return Contents(parts, tuple(report.problems))
+
+
+def _from_json(file: Fields, surface: str, project: str) -> tuple[Part, ...]:
+    if file.value("format") == ours.FORMAT:
+        return ours.read(file, surface)
+    if file.has("session") or file.has("contextItems"):
+        return original.read(file, surface, project)
+    if not file.report.problems:
+        file.report.problems.append(
+            f"The file is no export: it has neither the format {ours.FORMAT!r} nor a session with contextItems."
+        )
+    return ()

@@ -1,0 +1,84 @@
+"""Items as the core saves and finds them."""
+
+from __future__ import annotations
+
+import pytest
+
+from backstory.core import Caller, Core, Engine
+from backstory.core.finding import MOST_RANKED, Sorting
+from backstory.core.memories import Draft
+from backstory.domain.errors import InvalidInput, StorageFull
+from backstory.domain.filters import Filter, Order, Page
+from backstory.domain.metadata import as_given, as_object
+from backstory.store import Store
+from backstory.store.matching import TextFields
+
+from ..doubles import SteppedClock, make_conversation, make_memory, make_messages
+
+
+def search(core: Core, query: str, fields: TextFields = TextFields.BOTH) -> list[str]:
+    found = core.finding.search(query, Filter(), fields=fields, sorting=None, limit=None, offset=0)
+    assert found.total == len(found.memories)
+    return [memory.text for memory in found.memories]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, {}, {"a": 1}, [], [1], "", "x", 0, False, {"": 1}, {"": {"": 1}}, {"": None}, {"": 1, "a": 2}],
+)
+def test_metadata_of_any_kind_goes_round(value: object) -> None:
+    kept = as_object(value)
+    assert isinstance(kept, dict)
+    assert as_given(kept) == ({} if value is None else value)
+
+
+def test_a_draft_without_a_key_is_never_replaced(core: Core) -> None:
+    first = core.memories.save_item(Draft("one"))
+    second = core.memories.save_item(Draft("two"))
+    assert first.id != second.id
+    with pytest.raises(InvalidInput, match="key is empty"):
+        core.memories.save_item(Draft("three", key=""))
+
+
+def test_messages_are_not_items(core: Core, store: Store) -> None:
+    store.put_conversation(make_conversation("c"), make_messages("c", "a zebra in a message"))
+    core.memories.save("a zebra in a memory")
+    assert search(core, "zebra") == ["a zebra in a memory"]
+    assert search(core, "-lion") == ["a zebra in a memory"]
+    assert search(core, "zeb*") == ["a zebra in a memory"]
+
+
+def test_a_changed_item_is_found_by_its_new_words_alone(core: Core) -> None:
+    core.memories.save_item(Draft("alpha text", key="first_key"))
+    core.memories.save_item(Draft("beta text", key="first_key"))
+    assert search(core, "alpha") == []
+    assert search(core, "beta") == search(core, "first", TextFields.KEY) == ["beta text"]
+    core.memories.delete_key("first_key", core.sessions.current().id)
+    assert search(core, "first", TextFields.KEY) == search(core, "beta") == []
+    assert core.engine.store.problems() == []
+
+
+def test_more_matches_than_are_ranked_are_all_there(core: Core, store: Store) -> None:
+    store.put_memories([make_memory(f"m{n}", f"common {n}") for n in range(MOST_RANKED + 5)])
+    assert len(search(core, "common")) == MOST_RANKED + 5
+
+
+def test_sorting_by_a_field_puts_what_lacks_it_last_either_way(core: Core) -> None:
+    for key, metadata in (("a", {"n": 2}), ("b", {}), ("c", {"n": 1})):
+        core.memories.save_item(Draft("x", key=key, metadata=metadata))
+    for is_descending, expected in ((False, ["c", "a", "b"]), (True, ["a", "c", "b"])):
+        sorting = Sorting(Order.NEWEST, "n", is_descending)
+        found = core.finding.search(
+            "x", Filter(), fields=TextFields.BOTH, sorting=sorting, limit=None, offset=0
+        )
+        assert [memory.key for memory in found.memories] == expected
+
+
+def test_a_full_store_refuses_every_save_and_keeps_what_it_has(store: Store, clock: SteppedClock) -> None:
+    core = Core(Engine(store, None, now=clock, max_store_mb=0.001), Caller(project="/p"))
+    with pytest.raises(StorageFull, match=r"limit of 0\.001 MB"):
+        core.memories.save("text")
+    with pytest.raises(StorageFull):
+        core.memories.save_item(Draft("text", key="k"))
+    assert store.find_memories(Filter(), Page()) == []
+    assert Core(Engine(store, None), Caller(project="/p")).memories.save("text").text == "text"
