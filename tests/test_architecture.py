@@ -71,7 +71,7 @@ def test_every_test_of_a_surface_names_what_it_proves() -> None:
     unnamed = [
         f"{path.name}::{function.name}"
         for surface in load_surfaces()
-        for path in [TESTS / "surfaces" / f"test_{surface.replace('-', '_')}.py"]
+        for path in (TESTS / "surfaces").glob(f"test_{surface.replace('-', '_')}*.py")
         for function in functions(path)
         if function.name.startswith("test_") and not named_requirements(function)
     ]

@@ -16,7 +16,8 @@ from mcp.client.stdio import stdio_client
 
 from backstory.surfaces import all_tools, load_surfaces
 
-from ..processes import BACKSTORY, environment, save
+from ..example_calls import Known, example_calls
+from ..processes import BACKSTORY, environment, save, serving
 
 HERE = Path(__file__).parent
 MODULES = HERE / "node_modules"
@@ -30,13 +31,10 @@ TOOLS = list(all_tools(load_surfaces()))
 def calls(tmp_path: Path) -> list[Json]:
     """A call of every tool that succeeds, in an order in which they do."""
     replaced, deleted = save(tmp_path, "The staging server is called heron.", "Lunch is at noon.")
-    return [
-        {"name": "save_context", "arguments": {"context_text": "Größe matters: 日本語 🦉"}},
-        {"name": "retrieve_context", "arguments": {"query": "staging", "limit": 3}},
-        {"name": "replace_context", "arguments": {"id": replaced, "context_text": "It is called egret."}},
-        {"name": "delete_context", "arguments": {"id": deleted}},
-        {"name": "clear_all_context", "arguments": {"confirmation": "confirm"}},
-    ]
+    with serving(tmp_path, "serve") as server:
+        session = server.call("context_session_start", name="Another")["sessionId"]
+    known = Known(replaced, deleted, session)
+    return [{"name": name, "arguments": arguments} for name, arguments in example_calls(known)]
 
 
 @pytest.fixture
@@ -92,7 +90,7 @@ def test_typescript_sdk(tmp_path: Path, calls: list[Json], node: str, script: st
     assert len(told["answers"]) == len(calls)
     for answer in told["answers"]:
         assert not answer.get("isError")
-        assert answer["structuredContent"]["status"] == "success"
+        assert answer["structuredContent"]
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
@@ -108,7 +106,7 @@ def test_inspector_calls_every_tool(tmp_path: Path, calls: list[Json], node: str
         words = ["--method", "tools/call", "--tool-name", call["name"]]
         done = inspect(node, tmp_path, *words, "--tool-args-json", json.dumps(call["arguments"]))
         assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout)["structuredContent"]["status"] == "success"
+        assert json.loads(done.stdout)["structuredContent"]
 
 
 def inspect(node: str, home: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
@@ -13,6 +12,8 @@ from backstory.core import Core
 from backstory.domain.errors import InvalidInput
 from backstory.surfaces import all_tools, load_surfaces
 from backstory.tools import Surface, Tool
+
+from ..example_calls import Known, example_calls
 
 SURFACES = load_surfaces()
 TOOLS = all_tools(SURFACES)
@@ -52,20 +53,15 @@ def test_what_only_reads_destroys_nothing(tool: Tool) -> None:
     assert hints["openWorldHint"] is False
 
 
-REPLIES: list[tuple[str, dict[str, Any]]] = [
-    ("save_context", {"context_text": "JWT"}),
-    ("retrieve_context", {"query": "jwt"}),
-    ("replace_context", {"id": "id-1", "context_text": "JWT again"}),
-    ("delete_context", {"id": "id-1"}),
-    ("clear_all_context", {"confirmation": "confirm"}),
-]
-
-
 def test_replies_are_what_the_output_schemas_say(core: Core) -> None:
-    assert {tool for tool, _ in REPLIES} == set(TOOLS)
-    for name, arguments in REPLIES:
+    known = Known(core.through("projectmemory").memories.save("It is called heron.").id, "", "")
+    known = known._replace(deleted=core.through("projectmemory").memories.save("Lunch is at noon.").id)
+    known = known._replace(session=core.through("memory-keeper").sessions.start("Another").id)
+    calls = example_calls(known)
+    assert {name for name, _ in calls} == set(TOOLS)
+    for name, arguments in calls:
         reply = TOOLS[name].call(core, arguments)
-        assert not reply.is_error, reply.text
+        assert not reply.is_error, (name, reply.text)
         Draft202012Validator(TOOLS[name].describe()["outputSchema"]).validate(reply.structured)
         assert json.loads(reply.text) == reply.structured
 

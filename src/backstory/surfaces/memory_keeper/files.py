@@ -1,0 +1,57 @@
+"""Files: cache a content, and tell whether a file changed since."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from ...core import Core
+from ...domain.metadata import as_given, as_object
+from ...domain.when import iso
+from ...tools import READS, REPLACES
+from .vocabulary import surface
+
+
+class Cached(TypedDict):
+    id: str
+    filePath: str
+    hash: str
+    size: int
+
+
+class Changed(TypedDict):
+    changed: bool
+    previousHash: NotRequired[str]
+    currentHash: str
+    lastCached: NotRequired[str]
+    metadata: NotRequired[Any]
+
+
+@surface.tool("Cache file", REPLACES)
+def context_cache_file(
+    core: Core,
+    file_path: Annotated[str, "Absolute, or relative to the session's project"],
+    content: Annotated[str, "The file's content"],
+    metadata: Annotated[Any, "Anything to keep beside it; context_file_changed shows it"] = None,
+) -> Cached:
+    """Cache a file's content for change detection. Caching a file again in a session replaces what was known of it;
+    checkpoints that hold the former content keep it."""
+    file = core.files.remember(file_path, content, as_object(metadata))
+    return {"id": file.id, "filePath": file.path, "hash": file.hash, "size": file.size}
+
+
+@surface.tool("Check file for changes", READS)
+def context_file_changed(
+    core: Core,
+    file_path: Annotated[str, "Absolute, or relative to the session's project"],
+    current_content: Annotated[str | None, "The content now; without it the file is read from disk"] = None,
+) -> Changed:
+    """Check whether a file changed since it was cached in this session, or in the sessions this one continues or
+    branched from. A file that was never cached counts as changed and has no previousHash."""
+    change = core.files.changed(file_path, current_content)
+    reply: Changed = {"changed": change.changed, "currentHash": change.current_hash}
+    if change.cached is not None:
+        reply["previousHash"] = change.cached.hash
+        reply["lastCached"] = iso(change.cached.cached_at)
+        if change.cached.metadata:
+            reply["metadata"] = as_given(change.cached.metadata)
+    return reply

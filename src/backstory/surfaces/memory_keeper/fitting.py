@@ -1,0 +1,78 @@
+"""Answers have a token budget: what does not fit is left for the next page, and a value too large for any is cut and marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypedDict
+
+from ...tools import dump
+
+BUDGET = 80_000
+"""Bytes of JSON in an answer's items, about 20,000 tokens."""
+USUAL_ITEMS = 250
+"""On a page, unless the call says how many."""
+MOST_ITEMS = 1_000
+"""No more fit into an answer however short they are."""
+
+LEAST_VALUE = 1_000
+"""Bytes of a value that are shown whatever else an item carries."""
+
+
+class Truncated(TypedDict):
+    """A value was cut: which of its characters are here, how many it has, and how to read on."""
+
+    start: int
+    end: int
+    size: int
+    readOn: str
+
+
+class Shown(NamedTuple):
+    """An item of an answer, and the id it can be read by."""
+
+    id: str
+    item: Any
+
+
+class Fitted(NamedTuple):
+    items: list[Any]
+    next_offset: int | None
+
+
+def fitted(shown: Sequence[Shown], *, offset: int, total: int) -> Fitted:
+    """As many whole items as fit, and at least the first, whose value is cut if it must be."""
+    kept: list[Any] = []
+    room = BUDGET
+    for one in shown:
+        room -= len(dump(one.item).encode())
+        if room < 0 and kept:
+            break
+        kept.append(cut(one, BUDGET))
+    after = offset + len(kept)
+    return Fitted(kept, after if kept and after < total else None)
+
+
+def page_size(limit: int | None) -> int:
+    return USUAL_ITEMS if limit is None else min(limit, MOST_ITEMS)
+
+
+def cut(shown: Shown, budget: int) -> Any:
+    """The item with as much of its value as the budget holds, marked when that is not all."""
+    item = shown.item
+    whole = len(dump(item).encode())
+    if whole <= budget:
+        return item
+    value: str = item["value"]
+    room = max(budget - whole + len(dump(value).encode()), LEAST_VALUE)
+    kept = value
+    while (size := len(dump(kept).encode())) > room:
+        kept = kept[: int(len(kept) * room / size * 0.99)]
+    start = item["truncated"]["start"] if "truncated" in item else 0
+    return {**item, "value": kept, "truncated": mark(shown.id, start, len(kept), start + len(value))}
+
+
+def mark(id: str, start: int, length: int, size: int) -> Truncated:
+    """How a part of a value says that it is one."""
+    end = start + length
+    how = f'context_get with key "{id}" and valueOffset {end} reads on.' if end < size else "This is the end."
+    return {"start": start, "end": end, "size": size, "readOn": how}

@@ -1,0 +1,211 @@
+"""The knowledge graph: what items speak of, and what is related to what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
+
+from ...core import Core
+from ...domain.filters import Filter
+from ...domain.when import from_ms, iso
+from ...tools import READS, dump
+from ...tools.params import Range
+from .vocabulary import surface
+
+if TYPE_CHECKING:
+    from ...core.graph import Analysis
+    from ...store.graph import Entity, Label, Relation
+
+ANSWER_CHARACTERS = 60_000
+"""About 15,000 tokens, half for the entities and half for the relations."""
+
+
+class EntityBody(TypedDict):
+    id: str
+    type: str
+    name: str
+    count: int
+    attributes: dict[str, Any]
+
+
+class RelationBody(TypedDict):
+    subject: str
+    predicate: str
+    object: str
+    confidence: float
+
+
+class Stats(TypedDict):
+    totalEntities: int
+    totalRelations: int
+    types: dict[str, int]
+
+
+class Analyzed(TypedDict):
+    entities: list[EntityBody]
+    relations: list[RelationBody]
+    stats: Stats
+    notices: NotRequired[list[str]]
+
+
+class RelatedEntity(TypedDict):
+    id: str
+    name: str
+    type: str
+    distance: int
+    path: list[str]
+
+
+class Found(TypedDict):
+    entities: list[RelatedEntity]
+    relations: list[RelationBody]
+    totalEntities: int
+    notices: NotRequired[list[str]]
+
+
+Depth = Annotated[int, "How many relations away to go", Range(1, 5)]
+
+
+@surface.tool("Analyze context", READS)
+def context_analyze(
+    core: Core,
+    categories: Annotated[list[str] | None, "Analyze only items of these categories"] = None,
+    session_id: Annotated[str | None, "Analyze only items of this session"] = None,
+    max_depth: Depth = 2,
+) -> Analyzed:
+    """List the things that saved items speak of (files, functions, classes, modules, packages, services, people,
+    URLs, issues, settings, errors, other items) with how often, and how they relate. maxDepth 1 gives what the items
+    themselves mention, fix or decide; 2 adds what any item says of those things; more goes further from them."""
+    where = _narrowed(core, categories, session_id)
+    found = core.graph.analyze(where, max_depth)
+    entities = _entity_bodies(core, found.entities, where)
+    relations = _relation_bodies(found.relations, found.entities)
+    types: dict[str, int] = {}
+    for entity in found.entities:
+        types[entity.type] = types.get(entity.type, 0) + 1
+    reply: Analyzed = {
+        "entities": entities,
+        "relations": relations,
+        "stats": {
+            "totalEntities": len(found.entities),
+            "totalRelations": len(found.relations),
+            "types": dict(sorted(types.items())),
+        },
+    }
+    notices = [*_left_out(found, len(entities), len(relations)), *_unread(found.pending)]
+    return {**reply, "notices": notices} if notices else reply
+
+
+@surface.tool("Find related", READS)
+def context_find_related(
+    core: Core,
+    key: Annotated[str, "Key of an item, or the name of a file, function, class, issue, setting …"],
+    max_depth: Depth = 2,
+    relation_types: Annotated[
+        list[str] | None, "Follow only these relations, such as calls, imports, depends_on, fixes, mentions"
+    ] = None,
+    limit: Annotated[int, "Maximum number of entities", Range(1, 500)] = 50,
+) -> Found:
+    """Find what is related to an item or a thing, nearest first, each with the path that leads to it."""
+    from ...core.graph import entity_id
+
+    found = core.graph.related(key, max_depth, relation_types or (), limit)
+    entities: list[RelatedEntity] = [
+        {
+            "id": entity_id(step.entity),
+            "name": step.entity.name,
+            "type": step.entity.type,
+            "distance": step.distance,
+            "path": list(step.path),
+        }
+        for step in found.steps
+    ]
+    relations = _relation_bodies(found.relations, [*found.start, *(step.entity for step in found.steps)])
+    reply: Found = {"entities": entities, "relations": relations, "totalEntities": found.total}
+    notices = _unread(found.pending)
+    if not found.is_whole:
+        notices.append(
+            "Some things are mentioned so often that only what was said last of them was followed."
+        )
+    if found.total > len(entities):
+        notices.append(f"{found.total - len(entities)} more entities are related; a larger limit shows them.")
+    if len(found.relations) > len(relations):
+        notices.append(
+            f"{len(found.relations) - len(relations)} less sure relations do not fit into this answer."
+        )
+    return {**reply, "notices": notices} if notices else reply
+
+
+def _narrowed(core: Core, categories: list[str] | None, session_id: str | None) -> Filter:
+    threads = () if session_id is None else (core.sessions.get(session_id).id,)
+    return Filter(categories=tuple(categories or ()), threads=threads)
+
+
+def _entity_bodies(core: Core, entities: list[Entity], where: Filter) -> list[EntityBody]:
+    """The most mentioned, as many as fit."""
+    from ...core.graph import entity_id
+
+    bodies: list[EntityBody] = []
+    left = ANSWER_CHARACTERS // 2
+    likely = entities[: left // 100]
+    sources = core.graph.sources(likely, where)
+    for entity in likely:
+        body: EntityBody = {
+            "id": entity_id(entity),
+            "type": entity.type,
+            "name": entity.name,
+            "count": entity.times,
+            "attributes": {
+                "firstSeen": iso(from_ms(entity.first_ms)),
+                "lastSeen": iso(from_ms(entity.last_ms)),
+                "sources": sources.get(entity.number, []),
+                "sourceCount": entity.sources,
+            },
+        }
+        left -= len(dump(body))
+        if left < 0:
+            break
+        bodies.append(body)
+    return bodies
+
+
+def _relation_bodies(relations: list[Relation], entities: Sequence[Entity | Label]) -> list[RelationBody]:
+    """The surest, as many as fit."""
+    from ...core.graph import certainty, entity_id
+
+    ids = {entity.number: entity_id(entity) for entity in entities}
+    bodies: list[RelationBody] = []
+    left = ANSWER_CHARACTERS // 2
+    for relation in relations:
+        body: RelationBody = {
+            "subject": ids[relation.subject],
+            "predicate": relation.predicate,
+            "object": ids[relation.object],
+            "confidence": certainty(relation),
+        }
+        left -= len(dump(body))
+        if left < 0:
+            break
+        bodies.append(body)
+    return bodies
+
+
+def _left_out(found: Analysis, entities: int, relations: int) -> list[str]:
+    parts = [
+        f"{total - shown} {noun}"
+        for noun, shown, total in (
+            ("entities", entities, len(found.entities)),
+            ("relations", relations, len(found.relations)),
+        )
+        if shown < total
+    ]
+    if not parts:
+        return []
+    return [
+        f"The most mentioned are shown; {' and '.join(parts)} are left out."
+        " Narrow by categories or sessionId, or ask context_find_related."
+    ]
+
+
+def _unread(pending: int) -> list[str]:
+    return [f"{pending} items are not read yet; calling again goes on."] if pending else []

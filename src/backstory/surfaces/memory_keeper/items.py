@@ -1,0 +1,270 @@
+"""Context items: save, get, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
+
+from ...core import Core
+from ...core.finding import Sorting
+from ...core.memories import Draft
+from ...core.sessions import channel_name
+from ...domain.errors import InvalidInput, NotFound
+from ...domain.filters import Filter
+from ...domain.metadata import as_given, as_object
+from ...domain.records import Former, Memory, Priority
+from ...domain.when import iso
+from ...tools import ADDS, READS, REMOVES
+from ...tools.params import Json, Range
+from .fitting import Fitted, Shown, Truncated, fitted, mark, page_size
+from .narrowing import (
+    After,
+    Before,
+    Categories,
+    Group,
+    GroupBy,
+    Narrowed,
+    Priorities,
+    SortBy,
+    SortName,
+    SortOrder,
+    TimeRange,
+    Times,
+    groups_of,
+    narrowed,
+    sorting_of,
+)
+from .vocabulary import CategoryName, PriorityName, surface
+
+
+class Saved(TypedDict):
+    id: str
+    key: str
+    sessionId: str
+    createdAt: str
+
+
+class Earlier(TypedDict):
+    value: str
+    category: NotRequired[str]
+    priority: str
+    channel: NotRequired[str]
+    metadata: NotRequired[Any]
+    savedAt: str
+
+
+class Item(TypedDict):
+    id: str
+    key: str
+    value: str
+    category: NotRequired[str]
+    priority: NotRequired[str]
+    metadata: NotRequired[Any]
+    createdAt: str
+    updatedAt: NotRequired[str]
+    size: NotRequired[int]
+    channel: NotRequired[str]
+    sessionId: NotRequired[str]
+    private: NotRequired[bool]
+    history: NotRequired[list[Earlier]]
+    archived: NotRequired[bool]
+    truncated: NotRequired[Truncated]
+
+
+class Got(TypedDict):
+    items: list[Item]
+    count: int
+    totalCount: int
+    hasMore: bool
+    nextOffset: NotRequired[int]
+    groups: NotRequired[list[Group]]
+
+
+class Deleted(TypedDict):
+    success: bool
+    deletedCount: int
+
+
+@surface.tool("Save context item", ADDS)
+def context_save(
+    core: Core,
+    key: Annotated[str, "Unique identifier of the item in its session"],
+    value: Annotated[str, "Content to save"],
+    category: Annotated[CategoryName | None, "What kind of item it is"] = None,
+    priority: Annotated[PriorityName, "How much it matters"] = "normal",
+    metadata: Annotated[Any, "Any further JSON"] = None,
+    private: Annotated[bool, "Visible in this session only"] = False,
+    channel: Annotated[str | None, "Default: the session's channel"] = None,
+) -> Saved:
+    """Save a context item under a key, with a category and a priority. The same key again in this session replaces
+    the value, and keeps the former one in the item's history."""
+    if channel is not None and not channel_name(channel):
+        raise InvalidInput("channel has no letter or digit from a-z, 0-9.", field="channel")
+    draft = Draft(
+        text=value,
+        key=key,
+        category=category,
+        priority=Priority(priority),
+        channel=None if channel is None else channel_name(channel),
+        metadata=as_object(metadata),
+        private=private,
+    )
+    memory = core.memories.save_item(draft)
+    return {
+        "id": memory.id,
+        "key": key,
+        "sessionId": memory.session or "",
+        "createdAt": iso(memory.created_at),
+    }
+
+
+@surface.tool("Get context items", READS)
+def context_get(
+    core: Core,
+    key: Annotated[str | None, "Exactly this key; or the id of an item that has none"] = None,
+    category: Annotated[str | None, "Only this category"] = None,
+    categories: Categories = None,
+    priority: Annotated[PriorityName | None, "Only this priority"] = None,
+    priorities: Priorities = None,
+    session_id: Annotated[str | None, "Only this session's items. Default: all that you may see"] = None,
+    limit: Annotated[int | None, "Maximum items to return", Range(low=1)] = None,
+    offset: Annotated[int, "Items to skip", Range(low=0)] = 0,
+    channel: Annotated[str | None, "Only this channel"] = None,
+    include_metadata: Annotated[bool, "Add times, size, channel and session; with `key` the history"] = False,
+    sort: Annotated[SortName | None, "Default: created_desc"] = None,
+    created_after: After = None,
+    created_before: Before = None,
+    after_date: After = None,
+    before_date: Before = None,
+    time_range: TimeRange = None,
+    key_pattern: Annotated[str | None, "Regular expression that keys match, such as auth_.*|login_.*"] = None,
+    sort_by: SortBy = None,
+    order: SortOrder = None,
+    group_by: GroupBy = None,
+    value_offset: Annotated[
+        int, "With `key`: read values from this character on, to go on with a cut one", Range(low=0)
+    ] = 0,
+) -> Got:
+    """Get context items: public ones of all sessions and your own private ones, newest first, narrowed by any of the
+    filters. An answer that would be too long has `hasMore`; `nextOffset` is the `offset` of the rest."""
+    if value_offset and key is None:
+        raise InvalidInput("valueOffset needs a key.", field="valueOffset")
+    times = Times(
+        after={"createdAfter": created_after, "afterDate": after_date, "timeRange": time_range},
+        before={"createdBefore": created_before, "beforeDate": before_date},
+    )
+    wish = Narrowed(
+        session_id, [category, *(categories or ())], [priority, *(priorities or ())], [channel], times
+    )
+    where = narrowed(core, wish)._replace(keys=() if key is None else (key,))
+    is_whole = key is not None or group_by is not None
+    listing = core.finding.items(
+        where,
+        sorting_of(sort, sort_by, order) or Sorting(),
+        limit=None if is_whole else page_size(limit),
+        offset=0 if is_whole else offset,
+        key_pattern=key_pattern,
+    )
+    kept = [_Kept(memory) for memory in listing.memories]
+    if key is not None:
+        kept += _elsewhere(core, where, with_archive=include_metadata or not kept)
+    page = kept[offset : offset + page_size(limit)] if is_whole else kept
+    total = len(kept) if is_whole else listing.total
+    view = _View(core, include_metadata, include_metadata and key is not None, value_offset)
+    fit = fitted([Shown(one.memory.id, view.item(one)) for one in page], offset=offset, total=total)
+    reply = _got(fit, total)
+    return reply if group_by is None else {**reply, "groups": groups_of(listing.memories, group_by)}
+
+
+@surface.tool("Delete context item", REMOVES)
+def context_delete(
+    core: Core,
+    key: Annotated[str, "Key of the item to delete"],
+    session_id: Annotated[str | None, "Default: the current session"] = None,
+) -> Deleted:
+    """Delete one item of a session for good, with its history."""
+    session = core.caller.session if session_id is None else core.sessions.get(session_id).id
+    count = 0 if session is None else core.memories.delete_key(key, session)
+    if not count:
+        raise NotFound("item", key, hint="context_get lists the keys.")
+    return {"success": True, "deletedCount": count}
+
+
+def _got(fit: Fitted, total: int) -> Got:
+    reply: Got = {
+        "items": fit.items,
+        "count": len(fit.items),
+        "totalCount": total,
+        "hasMore": fit.next_offset is not None,
+    }
+    return reply if fit.next_offset is None else {**reply, "nextOffset": fit.next_offset}
+
+
+class _Kept(NamedTuple):
+    memory: Memory
+    is_archived: bool = False
+
+
+def _elsewhere(core: Core, where: Filter, *, with_archive: bool) -> list[_Kept]:
+    """What is known under a key besides the live items: archived ones, or else the memory that has it for an id."""
+    if not with_archive:
+        return []
+    archived = [_Kept(memory, is_archived=True) for memory in core.finding.archived(where)]
+    return archived or [_Kept(memory) for memory in core.finding.by_id(where)]
+
+
+class _View(NamedTuple):
+    """How much of each item a call asks to see."""
+
+    core: Core
+    is_full: bool
+    with_history: bool
+    start: int
+
+    def item(self, kept: _Kept) -> Json:
+        memory = kept.memory
+        formers: Sequence[Former] = ()
+        if self.with_history:
+            source = self.core.archive if kept.is_archived else self.core.memories
+            formers = source.history(memory)
+        item = self._shown(memory, formers)
+        return {**item, "archived": True} if kept.is_archived else item
+
+    def _shown(self, memory: Memory, formers: Sequence[Former]) -> Json:
+        item: Json = {"id": memory.id, "key": memory.key or memory.id, "value": memory.text[self.start :]}
+        item |= described(memory) | {"createdAt": iso(memory.created_at)}
+        if self.is_full:
+            item |= {
+                "updatedAt": iso(memory.updated_at),
+                "size": len(memory.text.encode()),
+                "channel": memory.channel or "",
+                "sessionId": memory.session or "",
+                "private": memory.private,
+            }
+        if formers:
+            item["history"] = [_earlier(former) for former in formers]
+        if self.start:
+            start = min(self.start, len(memory.text))
+            item["truncated"] = mark(memory.id, start, len(memory.text) - start, len(memory.text))
+        return item
+
+
+def described(memory: Memory) -> Json:
+    """What an item shows besides its value, where it has it."""
+    about = {
+        "category": memory.category,
+        "priority": memory.priority.value,
+        "metadata": as_given(memory.metadata) if memory.metadata else None,
+    }
+    return {name: value for name, value in about.items() if value is not None}
+
+
+def _earlier(former: Former) -> Json:
+    about = {
+        "category": former.category,
+        "priority": former.priority.value,
+        "channel": former.channel,
+        "metadata": as_given(former.metadata) if former.metadata else None,
+    }
+    given = {name: value for name, value in about.items() if value is not None}
+    return {"value": former.text, **given, "savedAt": iso(former.saved_at)}

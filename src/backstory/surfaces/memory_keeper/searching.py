@@ -1,0 +1,217 @@
+"""Find context items: by words with context_search, by meaning with context_semantic_search."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from ...core import Core
+from ...core.finding import Listing
+from ...domain.errors import InvalidInput
+from ...domain.records import Memory
+from ...domain.when import iso
+from ...store.matching import TextFields
+from ...tools import READS
+from ...tools.params import Json, Range
+from .fitting import BUDGET, Shown, Truncated, cut, fitted, page_size
+from .items import described
+from .narrowing import (
+    After,
+    Before,
+    Categories,
+    Group,
+    GroupBy,
+    Narrowed,
+    Priorities,
+    SortBy,
+    SortName,
+    SortOrder,
+    TimeRange,
+    Times,
+    groups_of,
+    narrowed,
+    sorting_of,
+)
+from .vocabulary import PriorityName, surface
+
+ALL_SESSIONS = "all"
+
+
+class Result(TypedDict):
+    key: str
+    value: str
+    category: NotRequired[str]
+    priority: str
+    truncated: NotRequired[Truncated]
+
+
+class Detailed(TypedDict):
+    id: str
+    key: str
+    value: str
+    category: NotRequired[str]
+    priority: str
+    channel: str
+    created_at: str
+    updated_at: str
+    size: int
+    metadata: NotRequired[Any]
+    sessionId: str
+    private: bool
+    truncated: NotRequired[Truncated]
+
+
+class SearchResult(TypedDict):
+    results: NotRequired[list[Result]]
+    items: NotRequired[list[Detailed]]
+    totalCount: NotRequired[int]
+    page: NotRequired[int]
+    pageSize: NotRequired[int]
+    hasMore: NotRequired[bool]
+    nextOffset: NotRequired[int]
+    groups: NotRequired[list[Group]]
+
+
+class Alike(TypedDict):
+    id: str
+    key: str
+    value: str
+    similarity: float
+    category: NotRequired[str]
+    priority: NotRequired[str]
+    sessionId: str
+    truncated: NotRequired[Truncated]
+
+
+class Meant(TypedDict):
+    results: list[Alike]
+    queryEmbedding: list[float]
+    notices: NotRequired[list[str]]
+
+
+@surface.tool("Search context items", READS)
+def context_search(
+    core: Core,
+    query: Annotated[
+        str, 'Words that must all occur, "a phrase", prefix*, a OR b, -not, field:value, field:>10'
+    ],
+    search_in: Annotated[list[Literal["key", "value"]] | None, "Default: key and value"] = None,
+    session_id: Annotated[str | None, "Only this session. Default: all that you may see"] = None,
+    category: Annotated[str | None, "Only this category"] = None,
+    categories: Categories = None,
+    channel: Annotated[str | None, "Only this channel"] = None,
+    channels: Annotated[list[str] | None, "Only these channels"] = None,
+    priority: Annotated[PriorityName | None, "Only this priority"] = None,
+    priorities: Priorities = None,
+    key_pattern: Annotated[str | None, "Glob that the key matches, such as user_*"] = None,
+    created_after: After = None,
+    created_before: Before = None,
+    after_date: After = None,
+    before_date: Before = None,
+    relative_time: Annotated[str | None, 'Only items since: "2 hours ago", "yesterday"'] = None,
+    time_range: TimeRange = None,
+    sort: Annotated[SortName | None, "Default: the best match first"] = None,
+    sort_by: SortBy = None,
+    order: SortOrder = None,
+    group_by: GroupBy = None,
+    limit: Annotated[int | None, "Maximum results", Range(low=1)] = None,
+    offset: Annotated[int, "Results to skip", Range(low=0)] = 0,
+    include_metadata: Annotated[bool, "Answer with `items` in detail, and their `totalCount`"] = False,
+) -> SearchResult:
+    """Search the text of context items, and of whatever the other tools saved. Only what holds the words is found;
+    context_semantic_search finds by meaning."""
+    after = {"createdAfter": created_after, "afterDate": after_date}
+    times = Times(
+        after={**after, "relativeTime": relative_time, "timeRange": time_range},
+        before={"createdBefore": created_before, "beforeDate": before_date},
+    )
+    wish = Narrowed(
+        session_id,
+        [category, *(categories or ())],
+        [priority, *(priorities or ())],
+        [channel, *(channels or ())],
+        times,
+    )
+    whole = core.finding.search(
+        query,
+        narrowed(core, wish)._replace(key_glob=key_pattern),
+        fields=_fields(search_in),
+        sorting=sorting_of(sort, sort_by, order),
+        limit=None if group_by else page_size(limit),
+        offset=0 if group_by else offset,
+    )
+    listing = whole
+    if group_by is not None:
+        listing = Listing(whole.memories[offset:][: page_size(limit)], whole.total)
+    reply = _answer(listing, limit, offset, include_metadata)
+    return reply if group_by is None else {**reply, "groups": groups_of(whole.memories, group_by)}
+
+
+@surface.tool("Search context by meaning", READS)
+def context_semantic_search(
+    core: Core,
+    query: Annotated[str, "What you look for, in your own words"],
+    top_k: Annotated[int, "Number of results", Range(low=1, high=1_000)] = 10,
+    min_similarity: Annotated[float, "Least similarity, 0 to 1", Range(low=0, high=1)] = 0.0,
+    session_id: Annotated[
+        str | None, "Only this session; 'all', the default, is all that you may see"
+    ] = None,
+    categories: Categories = None,
+) -> Meant:
+    """Find context items by what they mean, whatever their words. Everything any tool saved is searched."""
+    session = None if session_id == ALL_SESSIONS else session_id
+    where = narrowed(core, Narrowed(session, categories or (), (), (), Times({}, {})))
+    meant = core.finding.meant(query, where, limit=top_k, least=min_similarity)
+    share = BUDGET // max(len(meant.found), 1)
+    results = [cut(Shown(one.memory.id, _alike(one.memory, one.similarity)), share) for one in meant.found]
+    reply: Meant = {"results": results, "queryEmbedding": meant.vector}
+    return {**reply, "notices": list(meant.notices)} if meant.notices else reply
+
+
+def _fields(search_in: list[Literal["key", "value"]] | None) -> TextFields:
+    if search_in is not None and not search_in:
+        raise InvalidInput("searchIn is empty.", hint='Use ["key"], ["value"] or both.', field="searchIn")
+    chosen = set(search_in or ("key", "value"))
+    if len(chosen) == 2:
+        return TextFields.BOTH
+    return TextFields.KEY if "key" in chosen else TextFields.VALUE
+
+
+def _answer(listing: Listing, limit: int | None, offset: int, is_detailed: bool) -> SearchResult:
+    shape = _detailed if is_detailed else _result
+    shown = [Shown(memory.id, shape(memory)) for memory in listing.memories]
+    fit = fitted(shown, offset=offset, total=listing.total)
+    reply: SearchResult = {}
+    if is_detailed:
+        size = limit or len(fit.items)
+        page = offset // size + 1 if size else 1
+        reply = {"items": fit.items, "totalCount": listing.total, "page": page, "pageSize": size}
+    else:
+        reply = {"results": fit.items}
+    if fit.next_offset is not None:
+        reply |= {"totalCount": listing.total, "hasMore": True, "nextOffset": fit.next_offset}
+    return reply
+
+
+def _result(memory: Memory) -> Json:
+    about = described(memory)
+    about.pop("metadata", None)
+    return {"key": memory.key or memory.id, "value": memory.text, **about}
+
+
+def _detailed(memory: Memory) -> Json:
+    return {
+        "id": memory.id,
+        "key": memory.key or memory.id,
+        "value": memory.text,
+        **described(memory),
+        "channel": memory.channel or "",
+        "created_at": iso(memory.created_at),
+        "updated_at": iso(memory.updated_at),
+        "size": len(memory.text.encode()),
+        "sessionId": memory.session or "",
+        "private": memory.private,
+    }
+
+
+def _alike(memory: Memory, similarity: float) -> Json:
+    return {"id": memory.id, **_result(memory), "similarity": similarity, "sessionId": memory.session or ""}

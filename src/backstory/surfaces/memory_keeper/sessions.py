@@ -1,0 +1,99 @@
+"""Sessions: start, continue, list."""
+
+from __future__ import annotations
+
+from typing import Annotated, NotRequired, TypedDict
+
+from ...core import Core
+from ...domain.records import Session
+from ...domain.when import iso, parse_when
+from ...tools import ADDS, READS
+from ...tools.params import Range
+from .vocabulary import surface
+
+
+class Started(TypedDict):
+    sessionId: str
+    name: str
+    description: NotRequired[str]
+    parentId: NotRequired[str]
+    createdAt: str
+    channel: str
+
+
+class Listed(TypedDict):
+    id: str
+    name: str
+    description: NotRequired[str]
+    createdAt: str
+    updatedAt: str
+    itemCount: int
+    parentId: NotRequired[str]
+
+
+class Sessions(TypedDict):
+    sessions: list[Listed]
+    total: int
+
+
+@surface.tool("Start session", ADDS)
+def context_session_start(
+    core: Core,
+    name: Annotated[str | None, "Session name"] = None,
+    description: Annotated[str | None, "What the session is about"] = None,
+    continue_from: Annotated[str | None, "Id of the session that this one continues"] = None,
+    project_dir: Annotated[str | None, "Project directory; its git branch names the default channel"] = None,
+    default_channel: Annotated[str | None, "Channel of items that name none"] = None,
+) -> Started:
+    """Start a new session, or continue from a previous one. What is saved from now on belongs to it."""
+    session = core.sessions.begin(
+        (name or "").strip(),
+        description=description or "",
+        channel=default_channel or "",
+        continued=continue_from,
+        directory=project_dir,
+    )
+    reply: Started = {
+        "sessionId": session.id,
+        "name": session.name,
+        "createdAt": iso(session.created_at),
+        "channel": session.channel,
+    }
+    if session.description:
+        reply["description"] = session.description
+    if session.parent is not None:
+        reply["parentId"] = session.parent
+    return reply
+
+
+@surface.tool("List sessions", READS)
+def context_session_list(
+    core: Core,
+    limit: Annotated[int, "Number of sessions to return", Range(low=1, high=1_000)] = 10,
+    before_date: Annotated[str | None, "Only sessions started before this time"] = None,
+    after_date: Annotated[str | None, 'Only sessions started since: ISO, or "yesterday", "-7d"'] = None,
+) -> Sessions:
+    """List sessions, the newest first, with the number of items in each that you may see."""
+    now = core.engine.now()
+    after = None if after_date is None else parse_when(after_date, now, field="afterDate")
+    before = None if before_date is None else parse_when(before_date, now, field="beforeDate")
+    listing = core.sessions.recent(limit, after=after, before=before)
+    return {
+        "sessions": [_listed(session, count) for session, count in listing.sessions],
+        "total": listing.total,
+    }
+
+
+def _listed(session: Session, count: int) -> Listed:
+    listed: Listed = {
+        "id": session.id,
+        "name": session.name,
+        "createdAt": iso(session.created_at),
+        "updatedAt": iso(session.updated_at),
+        "itemCount": count,
+    }
+    if session.description:
+        listed["description"] = session.description
+    if session.parent is not None:
+        listed["parentId"] = session.parent
+    return listed
