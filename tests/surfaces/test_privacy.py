@@ -1,0 +1,92 @@
+"""No tool of any surface shows a stranger what another session keeps private, nor changes it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backstory.core import Core
+from backstory.surfaces import all_tools, load_surfaces
+
+from ..conftest import OpenCore, OpenStore, caller_of
+from ..doubles import HashedWords
+from ..example_calls import Known, example_calls
+
+TOOLS = all_tools(load_surfaces())
+SECRET = "The zebra password is hunter2, see ZebraService in src/zebra.ts, fixes ZEBRA-99."
+SIGNS = ("hunter2", "zebraservice", "zebra.ts", "zebra-99", "zebra_key")
+
+PRYING: list[tuple[str, dict[str, Any]]] = [
+    ("retrieve_context", {"query": "password"}),
+    ("context_get", {"includeMetadata": True}),
+    ("context_get", {"sessionId": "OWNER"}),
+    ("context_get", {"keyPattern": ".*z.*"}),
+    ("context_search", {"query": "password"}),
+    ("context_search", {"query": "password", "sessionId": "OWNER", "includeMetadata": True}),
+    ("context_semantic_search", {"query": "password", "sessionId": "OWNER"}),
+    ("context_summarize", {"sessionId": "OWNER"}),
+    ("context_timeline", {"sessionId": "OWNER", "includeItems": True}),
+    ("context_analyze", {"sessionId": "OWNER"}),
+    ("context_find_related", {"key": "shared"}),
+    ("context_visualize", {"type": "graph", "sessionId": "OWNER"}),
+    ("context_visualize", {"type": "timeline", "sessionId": "OWNER"}),
+    ("context_delegate", {"taskType": "analyze", "input": {"analysisType": "comprehensive"}}),
+    ("context_delegate", {"taskType": "synthesize", "input": {"synthesisType": "narrative"}}),
+    ("context_merge_sessions", {"sourceSessionId": "OWNER", "conflictResolution": "keep_source"}),
+    ("context_restore_checkpoint", {"name": "owned", "merge": True}),
+    ("context_restore_checkpoint", {"name": "owned"}),
+    ("context_branch_session", {"branchName": "copy", "copyDepth": "deep"}),
+    ("context_compress", {"olderThan": "2999-01-01", "sessionId": "OWNER"}),
+    ("context_session_list", {}),
+    ("context_get", {}),
+]
+
+
+@pytest.fixture
+def owner(open_core: OpenCore, open_store: OpenStore, embedder: HashedWords) -> Core:
+    core = open_core(open_store(), embedder)
+    call = caller_of(core)
+    call("context_session_start", name="Owner")
+    call("context_save", key="zebra_key", value=SECRET, private=True, category="task", priority="critical")
+    call("context_save", key="shared", value="Apples are shared by AppleService.", priority="high")
+    call("context_checkpoint", name="owned")
+    call("context_analyze")
+    return core
+
+
+@pytest.fixture
+def stranger(owner: Core, open_core: OpenCore, open_store: OpenStore, embedder: HashedWords) -> Core:
+    core = open_core(open_store(), embedder)
+    caller_of(core)("context_session_start", name="Stranger")
+    return core
+
+
+def test_a_stranger_sees_nothing_of_a_private_item(owner: Core, stranger: Core) -> None:
+    assert owner.caller.session is not None
+    for tool, arguments in PRYING:
+        filled = {
+            name: owner.caller.session if value == "OWNER" else value for name, value in arguments.items()
+        }
+        answer = TOOLS[tool].call(stranger, filled).text.lower()
+        assert [sign for sign in SIGNS if sign in answer] == [], tool
+    (item,) = caller_of(owner)("context_get", key="zebra_key")["items"]
+    assert item["value"] == SECRET
+
+
+def test_an_export_of_anothers_session_leaves_its_private_items_out(owner: Core, stranger: Core) -> None:
+    exported = caller_of(stranger)("context_export", sessionId=owner.caller.session)
+    text = Path(exported["filePath"]).read_text("utf-8").lower()
+    assert "appleservice" in text
+    assert [sign for sign in SIGNS if sign in text] == []
+
+
+def test_no_example_call_of_any_tool_shows_a_private_item(owner: Core, stranger: Core) -> None:
+    one, two = (stranger.through("projectmemory").memories.save(text).id for text in ("One.", "Two."))
+    for tool, arguments in example_calls(Known(one, two, owner.caller.session or "")):
+        reply = TOOLS[tool].call(stranger, arguments)
+        assert not reply.is_error, (tool, reply.text)
+        answer = json.dumps(reply.structured).lower()
+        assert [sign for sign in SIGNS if sign in answer] == [], tool
