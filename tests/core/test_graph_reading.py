@@ -12,7 +12,7 @@ from backstory.core.graph.facts import MOST_ENTITIES
 from backstory.core.graph.reading import LONGEST_TEXT, read
 from backstory.store.graph import Ungraphed
 
-ORIGINALS = Path("/work/shared/data/originals/memory-keeper")
+ORIGINALS = Path(__file__).resolve().parents[3] / "shared" / "data" / "originals" / "memory-keeper"
 
 PYTHON = """
 from app.db import Session

@@ -9,14 +9,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ..domain.filters import Filter
-from ..domain.records import Former, Memory, Priority
-from ..domain.when import from_ms, to_ms
+from ..domain.records import Former, Memory
+from ..domain.when import to_ms
 from .copies import COPIED, CopyRows, read_copied
+from .rows import FORMER_COLUMNS, read_former
 from .where import where_clause
 
 PACK = 200  # memories in a pack: reading one unpacks them all, and more together hardly shrink further
 
-_FORMER = "text, category, priority, channel, metadata, saved_at, private"
+_FORMER = ", ".join(FORMER_COLUMNS)
 _INDEX = ("id", "key", "private", "category", "priority", "channel", "created_at", "updated_at")
 _ARCHIVED = (
     "(SELECT a.*, 'memory' AS kind, p.thread, p.project, p.surface"
@@ -162,18 +163,7 @@ def _read_archived(pack: dict[str, Any], id: str, session: str | None, surface: 
     line, formers = pack["items"][id]
     return Archived(
         read_copied(line, pack["columns"], session=session, surface=surface),
-        tuple(
-            Former(
-                text,
-                category,
-                Priority(priority),
-                channel,
-                json.loads(metadata),
-                from_ms(saved_at),
-                bool(private),
-            )
-            for text, category, priority, channel, metadata, saved_at, private in formers
-        ),
+        tuple(map(read_former, formers)),
     )
 
 

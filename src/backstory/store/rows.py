@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from ..domain.filters import Kind
-from ..domain.records import Conversation, Entry, Memory, Message, Priority, heading
+from ..domain.records import Conversation, Entry, Former, Memory, Message, Priority, heading
 from ..domain.when import from_ms, to_ms
 from .statements import Row
 
@@ -14,6 +14,8 @@ COLUMNS = (
     "id", "kind", "text", "heading", "thread", "seq", "role", "speaker", "project", "surface", "private",
     "created_at", "updated_at", "summary", "key", "category", "priority", "channel", "tags", "metadata",
 )  # fmt: skip
+
+FORMER_COLUMNS = ("text", "category", "priority", "channel", "metadata", "saved_at", "private")
 
 CONVERSATION_COLUMNS = ("id", "title", "project", "surface", "created_at", "updated_at")
 
@@ -72,3 +74,11 @@ def read_conversation(row: Row) -> Conversation:
         id=id, title=title, project=project, surface=surface,
         created_at=from_ms(created_at), updated_at=from_ms(updated_at),
     )  # fmt: skip
+
+
+def read_former(row: Row) -> Former:
+    """The record of a row selected with FORMER_COLUMNS."""
+    text, category, priority, channel, metadata, saved_at, private = row
+    return Former(
+        text, category, Priority(priority), channel, json.loads(metadata), from_ms(saved_at), bool(private)
+    )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from ..domain.filters import Filter, Kind
-from ..domain.records import Former, Memory, Priority, Session
+from ..domain.records import Former, Memory, Session
 from ..domain.when import from_ms, to_ms
+from .rows import FORMER_COLUMNS, read_former
 from .statements import Row, Statements
 from .where import where_clause
 
@@ -78,22 +78,9 @@ class SessionRows(Statements):
             self._change(sql, [memory.id])
 
     def find_former(self, id: str) -> list[Former]:
-        sql = (
-            "SELECT f.text, f.category, f.priority, f.channel, f.metadata, f.saved_at, f.private"
-            " FROM former f JOIN entry e ON e.n = f.entry WHERE e.id = ? ORDER BY f.place"
-        )
-        return [
-            Former(
-                text,
-                category,
-                Priority(priority),
-                channel,
-                json.loads(metadata),
-                from_ms(saved_at),
-                bool(private),
-            )
-            for text, category, priority, channel, metadata, saved_at, private in self._rows(sql, [id])
-        ]
+        columns = ", ".join(f"f.{column}" for column in FORMER_COLUMNS)
+        sql = f"SELECT {columns} FROM former f JOIN entry e ON e.n = f.entry WHERE e.id = ? ORDER BY f.place"
+        return [read_former(row) for row in self._rows(sql, [id])]
 
 
 def _session_row(s: Session) -> Sequence[object]:
