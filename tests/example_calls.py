@@ -1,4 +1,4 @@
-"""A call of every tool that succeeds, in an order in which all of them do on a new store."""
+"""A call of every tool that succeeds, in an order in which all of them do, by one connection or by one each."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 Json = dict[str, Any]
 
 
+DOOMED = "doomed"
+
+
 class Known(NamedTuple):
-    """What must be there before: two texts of `save_context`, and a session that is not the caller's."""
+    """What must be there before: two texts of `save_context`, and a session, not the caller's, with an item DOOMED."""
 
     replaced: str
     deleted: str
@@ -52,8 +55,8 @@ def _memory_keeper(known: Known) -> list[tuple[str, Json]]:
         ("context_visualize", {"type": "graph"}),
         ("context_timeline", {"groupBy": "day", "includeItems": True}),
         ("context_delegate", {"taskType": "analyze", "input": {"analysisType": "patterns"}}),
-        ("context_export", {"outputPath": "example.json"}),
+        ("context_export", {"sessionId": known.session, "outputPath": "example.json"}),
         ("context_import", {"filePath": "example.json"}),
         ("context_compress", {"olderThan": "30 days ago"}),
-        ("context_delete", {"key": "auth"}),
+        ("context_delete", {"key": DOOMED, "sessionId": known.session}),
     ]

@@ -13,7 +13,7 @@ from backstory.surfaces import all_tools, load_surfaces
 
 from ..conftest import OpenCore, OpenStore, caller_of
 from ..doubles import HashedWords
-from ..example_calls import Known, example_calls
+from ..example_calls import DOOMED, Known, example_calls
 
 TOOLS = all_tools(load_surfaces())
 SECRET = "The zebra password is hunter2, see ZebraService in src/zebra.ts, fixes ZEBRA-99."
@@ -52,6 +52,7 @@ def owner(open_core: OpenCore, open_store: OpenStore, embedder: HashedWords) -> 
     call("context_session_start", name="Owner")
     call("context_save", key="zebra_key", value=SECRET, private=True, category="task", priority="critical")
     call("context_save", key="shared", value="Apples are shared by AppleService.", priority="high")
+    call("context_save", key=DOOMED, value="Not for long.")
     call("context_checkpoint", name="owned")
     call("context_analyze")
     return core

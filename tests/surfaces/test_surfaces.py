@@ -13,7 +13,7 @@ from backstory.domain.errors import InvalidInput
 from backstory.surfaces import all_tools, load_surfaces
 from backstory.tools import Surface, Tool
 
-from ..example_calls import Known, example_calls
+from ..example_calls import DOOMED, Known, example_calls
 
 SURFACES = load_surfaces()
 TOOLS = all_tools(SURFACES)
@@ -54,9 +54,10 @@ def test_what_only_reads_destroys_nothing(tool: Tool) -> None:
 
 
 def test_replies_are_what_the_output_schemas_say(core: Core) -> None:
-    known = Known(core.through("projectmemory").memories.save("It is called heron.").id, "", "")
-    known = known._replace(deleted=core.through("projectmemory").memories.save("Lunch is at noon.").id)
-    known = known._replace(session=core.through("memory-keeper").sessions.start("Another").id)
+    one, two = (core.through("projectmemory").memories.save(text).id for text in ("One.", "Two."))
+    doomed = TOOLS["context_save"].call(core, {"key": DOOMED, "value": "Not for long."}).structured or {}
+    known = Known(one, two, doomed["sessionId"])
+    core.caller.session = None
     calls = example_calls(known)
     assert {name for name, _ in calls} == set(TOOLS)
     for name, arguments in calls:
