@@ -26,8 +26,11 @@ def locate(exports: Path, given: str, field: str) -> Path:
     try:
         real = path.resolve()
         is_inside = real.is_relative_to(base.resolve())
-    except (OSError, RuntimeError) as error:  # a ring of links; RuntimeError before Python 3.13
-        raise NotAllowed(f"{given} cannot be followed.", field=field) from error
+        is_ring = os.path.islink(real)  # from Python 3.13 on; before, resolve() raises
+    except (OSError, RuntimeError):
+        is_ring = True
+    if is_ring:
+        raise NotAllowed(f"{given} cannot be followed.", field=field)
     if not is_inside:
         raise NotAllowed(
             f"{given} is a symbolic link out of {base}.", hint="Name the place itself.", field=field
