@@ -79,7 +79,10 @@ def set_up(*, with_tools: bool) -> None:
         return
     say("Setting up .venv; the first time this takes about a minute.")
     installer = make_venv()
-    packages = ["--editable", str(ROOT), *(development_tools() if with_tools else [])]
+    # with the extra, or its tests would be skipped
+    packages = (
+        ["--editable", f"{ROOT}[code]", *development_tools()] if with_tools else ["--editable", str(ROOT)]
+    )
     if subprocess.call([*installer, "install", "--quiet", *packages]):
         sys.exit("run.py: the packages could not be installed; the lines above say why.")
     stamps[-1].write_text(wanted)
