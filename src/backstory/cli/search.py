@@ -42,7 +42,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 def _find(core: Core, query: str, limit: int) -> Found:
     """Memories and messages in one ranking. Private ones belong to their session, and stay there."""
-    return core.engine.search.find(query, Filter(public_or_in=""), limit, project=core.caller.project)
+    return core.engine.search.find(query, core.caller.visible(Filter()), limit, project=core.caller.project)
 
 
 def _body(query: str, found: Found, explain: bool) -> Json:

@@ -33,9 +33,8 @@ class Archive(NamedTuple):
 
     def history(self, memory: Memory) -> list[Former]:
         """What an archived memory said before, the oldest first; a private value stays with its session."""
-        is_own = memory.session is not None and memory.session == self.caller.session
         found = self.engine.store.find_archived(self._visible(Filter(ids=(memory.id,))))
-        return [former for each in found for former in each.history if is_own or not former.private]
+        return self.caller.visible_former(memory, (former for each in found for former in each.history))
 
     def restore(self, ids: tuple[str, ...]) -> list[Memory]:
         """Make archived memories live again and give those that are. One whose key was saved anew in its session
@@ -48,8 +47,7 @@ class Archive(NamedTuple):
             )
             free = [memory for memory in found if not self._is_taken(memory)]
             store.restore_archived([memory.id for memory in free])
-        if self.engine.backlog is not None:
-            self.engine.backlog.wake()
+        self.engine.embed_soon()
         return free
 
     def forget(self, key: str, session: str) -> int:

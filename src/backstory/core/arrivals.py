@@ -50,8 +50,7 @@ def bring(engine: Engine, memories: Sequence[Memory], session: Session, wins: Wi
                 arrived.refused.append(memory)
         store.put_memories([*arrived.added, *arrived.replaced])
         store.put_session(session._replace(updated_at=now))
-    if engine.backlog is not None:
-        engine.backlog.wake()
+    engine.embed_soon()
     return arrived
 
 

@@ -21,9 +21,8 @@ class Conversations(NamedTuple):
     def keep(self, conversation: Conversation, messages: Sequence[Message]) -> None:
         """Store a transcript whole, in place of what was known of it."""
         self.engine.store.put_conversation(conversation, messages)
-        if self.engine.backlog is not None:
-            self.engine.backlog.wake()
+        self.engine.embed_soon()
 
     def search(self, query: str, limit: int, *, projects: tuple[str, ...] = ()) -> Found:
-        where = Filter(kinds=(Kind.MESSAGE,), projects=projects, public_or_in=self.caller.session or "")
+        where = self.caller.visible(Filter(kinds=(Kind.MESSAGE,), projects=projects))
         return self.engine.search.find(query, where, limit, project=self.caller.project)

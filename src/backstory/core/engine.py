@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..domain.errors import StorageFull
 from ..domain.filters import Filter
+from ..domain.records import Former, Memory
 from ..domain.when import Clock, utc_now
 from ..store import Store
 
@@ -65,6 +66,11 @@ class Engine:
     def summarizer(self) -> Summarizer:
         return self._once("summarizer", self._make_summarizer)
 
+    def embed_soon(self) -> None:
+        """After a commit that left texts without vectors."""
+        if self.backlog is not None:
+            self.backlog.wake()
+
     def check_room(self) -> None:
         """Raises StorageFull when the store has reached the configured limit."""
         if self._max_store_mb is not None and self.store.used_bytes() >= self._max_store_mb * 1_000_000:
@@ -114,3 +120,8 @@ class Caller:
     def visible(self, where: Filter) -> Filter:
         """The one rule of privacy: what is public, and what is private to the caller's own session."""
         return where._replace(public_or_in=self.session or "")
+
+    def visible_former(self, memory: Memory, history: Iterable[Former]) -> list[Former]:
+        """The same rule for what a memory said before: a value that was private stays with its session."""
+        is_own = memory.session is not None and memory.session == self.session
+        return [former for former in history if is_own or not former.private]

@@ -97,9 +97,7 @@ class Memories(NamedTuple):
 
     def history(self, memory: Memory) -> list[Former]:
         """What it said before, the oldest first; a value that was private stays with its session."""
-        is_own = memory.session is not None and memory.session == self.caller.session
-        formers = self.engine.store.find_former(memory.id)
-        return [former for former in formers if is_own or not former.private]
+        return self.caller.visible_former(memory, self.engine.store.find_former(memory.id))
 
     def delete_key(self, key: str, session: str) -> int:
         """Delete what a session keeps under a key, live or archived, with its history; how many memories that were."""
@@ -147,8 +145,7 @@ class Memories(NamedTuple):
 
     def _follow_up(self, memory: Memory) -> None:
         """After the commit: others see the memory only then."""
-        if self.engine.backlog is not None:
-            self.engine.backlog.wake()
+        self.engine.embed_soon()
         self.engine.summarizer.improve(self.engine.store, memory)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from ..domain.filters import Filter, Kind
 from ..domain.records import Former, Memory, Session
@@ -14,11 +14,6 @@ from .statements import Row, Statements
 from .where import where_clause
 
 _COLUMNS = "id, name, project, surface, created_at, updated_at, channel, description, parent"
-
-
-class SessionCount(NamedTuple):
-    session: Session
-    items: int
 
 
 class Sessions(Protocol):

@@ -69,8 +69,7 @@ class Transfer(NamedTuple):
                 arrived = arrival.into(self.engine, session, contents.parts, strategy)
             else:
                 arrived = arrival.as_new(self.engine, contents.parts, name)
-        if self.engine.backlog is not None:
-            self.engine.backlog.wake()
+        self.engine.embed_soon()
         return arrived
 
     @property

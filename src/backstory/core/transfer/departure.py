@@ -42,8 +42,7 @@ class Departure(NamedTuple):
 
     def _item(self, memory: Memory, history: Sequence[Former]) -> Item:
         """A value that was private once stays so, whatever the item is now."""
-        own = memory.session == self.caller.session
-        return Item(memory, tuple(former for former in history if own or not former.private))
+        return Item(memory, tuple(self.caller.visible_former(memory, history)))
 
     def _checkpoint(self, checkpoint: Checkpoint) -> bundle.Checkpoint:
         copy = self.engine.store.read_copy(checkpoint)
