@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -157,3 +158,17 @@ def test_the_local_model_is_the_default() -> None:
     embedder: Embedder | None = build_embedder(build_settings(defaults=PLACES))
 
     assert isinstance(embedder, MiniLM)
+
+
+def test_the_model_leaves_nothing_in_the_users_home_and_reports_nothing(tmp_path: Path) -> None:
+    """onnxruntime keeps quiet by itself only where it believes to run in CI, so that is taken away here."""
+    code = "from backstory.search.minilm import MiniLM; print(MiniLM().embed(['hello']).shape)"
+    kept = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH")
+    environment = {name: os.environ[name] for name in kept if name in os.environ}
+    environment |= dict.fromkeys(("HOME", "USERPROFILE", "XDG_CACHE_HOME"), str(tmp_path / "home"))
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "(1, 384)\n", done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -63,6 +64,7 @@ class MiniLM:
             return self._loaded
 
     def _open_network(self) -> Network:
+        _silence_telemetry()
         try:
             from onnxruntime.capi import onnxruntime_pybind11_state as refusals
 
@@ -83,6 +85,12 @@ class MiniLM:
         ) as error:
             self.degraded = f"The packaged graph runs in place of the faster one: {error}"
             return _packaged_network(path)
+
+
+def _silence_telemetry() -> None:
+    """From 1.29 on, onnxruntime reports its use over the network and keeps an id in the user's home, unless this is set
+    before it is loaded."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # noqa: TID251  (it is written, not read)
 
 
 def _packaged_path() -> Path:
