@@ -1,0 +1,187 @@
+"""Other assistants' histories: each module turns what lies on disk into transcripts, and writes nothing.
+
+To add one: a module here with `reader = Reader(...)`. A reader finds its sources and reads them piece by piece;
+what is known already, what is kept and whom it belongs to is not its business. Formats change without notice,
+so a reader ignores what it does not know, never gives up a file for one bad record, and counts what it skipped.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum, StrEnum
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ..domain.errors import InvalidInput
+
+
+class Form(StrEnum):
+    LOG = "log"
+    """Lines are appended; the bytes before the mark stay as they are."""
+    DOCUMENT = "document"
+    """Written anew as a whole."""
+    DATABASE = "database"
+    """SQLite, which its owner may have open."""
+
+
+class Role(StrEnum):
+    USER = "user"
+    """A person typed it."""
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    """What the harness put there in somebody's name."""
+    SUMMARY = "summary"
+    """What the assistant made of the past when it compacted it."""
+
+
+class Kind(StrEnum):
+    MAIN = "main"
+    SUBAGENT = "subagent"
+    FORK = "fork"
+    PROMPT_LOG = "prompt-log"
+
+
+class Standing(IntEnum):
+    """How good a witness of a conversation a piece is: a better one replaces what a worse one told."""
+
+    PROMPTS = 0
+    """A log of what was typed, without answers."""
+    REPLAY = 1
+    """Another conversation's file that repeats it."""
+    OWN = 2
+
+
+class Places(NamedTuple):
+    """Where this user's assistants may keep their files."""
+
+    home: Path
+    environment: Mapping[str, str]
+    """The assistants' own variables, such as CLAUDE_CONFIG_DIR."""
+    platform: str
+    """As sys.platform says it: linux, darwin or win32."""
+    windows_homes: tuple[Path, ...] = ()
+    """Seen from WSL: /mnt/c/Users/<name>."""
+    projects: tuple[Path, ...] = ()
+    """Directories that other histories speak of: some assistants keep theirs in the project."""
+    roots: Mapping[str, tuple[Path, ...]] = MappingProxyType({})
+    """By reader, directories that the user named; they are read besides the usual ones."""
+
+
+class Source(NamedTuple):
+    path: Path
+    form: Form
+    directory: str = ""
+    """The project it lies in or is filed under, for what does not say so itself."""
+
+
+class ToolCall(NamedTuple):
+    name: str
+    """Empty where files were named or changed without a call, as in a composer."""
+    arguments: str = ""
+    """As text, at most LONGEST_ARGUMENTS characters."""
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    command: str = ""
+    error: str = ""
+    """What it said when it failed; head and tail of a long one."""
+
+
+class Turn(NamedTuple):
+    """What one side said until the other spoke: all blocks of one model message are one turn."""
+
+    id: str
+    """The assistant's own where it has one; in any case the same whenever the source is read again."""
+    role: Role
+    text: str
+    at_ms: int | None = None
+    """None where the format does not tell; nothing is invented."""
+    thinking: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    model: str = ""
+
+
+class Transcript(NamedTuple):
+    """What is known of a conversation besides its turns. Each piece carries all that is known by then."""
+
+    native_id: str
+    source: str
+    """The file, or `file#key` where it holds many conversations."""
+    title: str = ""
+    directory: str = ""
+    """As recorded; empty rather than guessed, unless `is_directory_lossy`."""
+    is_directory_lossy: bool = False
+    kind: Kind = Kind.MAIN
+    parent: str | None = None
+    """The native id of the conversation it was started from."""
+    branch: str = ""
+    model: str = ""
+    started_ms: int | None = None
+    ended_ms: int | None = None
+    completeness: str = "full"
+    standing: Standing = Standing.OWN
+
+
+class Mark(NamedTuple):
+    """How far a source was read. Reading goes on from here; `state` is the reader's own, and fit for JSON."""
+
+    offset: int = 0
+    state: Mapping[str, Any] = MappingProxyType({})
+
+
+class Piece(NamedTuple):
+    """Some turns of one conversation, in order: what is kept, or not kept, together.
+
+    A turn that was given before, by its id, is replaced: a log is read again from the start of its last turn."""
+
+    transcript: Transcript
+    turns: Sequence[Turn]
+    mark: Mark | None = None
+    """Where to go on once this piece is kept; None within what can only be read together."""
+    is_whole: bool = False
+    """These are all the turns there are: others of the conversation go."""
+    skipped: Mapping[str, int] = MappingProxyType({})
+    """Why records were passed over, and how many."""
+
+
+class Reader(NamedTuple):
+    name: str
+    title: str
+    """For people: Claude Code."""
+    find: Callable[[Places], Iterable[Source]]
+    """What is there; nothing is made, and a missing place is no error."""
+    read: Callable[[Source, Mark], Iterator[Piece]]
+    """From a mark, the empty one for all. The last piece has a mark. Raises Unreadable for what is found but cannot
+    be read (encrypted, or newer than this reader), and OSError when the source vanishes."""
+
+
+LONGEST_ARGUMENTS = 2_000
+LONGEST_ERROR = 2_000
+PIECE_BYTES = 4_000_000
+"""About how much of a log makes one piece: it is kept in one transaction, and others wait for that."""
+
+
+def load_readers(names: Iterable[str] = ()) -> dict[str, Reader]:
+    """The named readers, or all. Modules are named after their reader: `claude-code` is claude_code."""
+    known = sorted(_names())
+    wanted = list(names) or known
+    for name in wanted:
+        if name not in known:
+            raise InvalidInput(f"There is no reader {name!r}.", hint=f"Known: {', '.join(known)}.")
+    return {name: _load(name) for name in wanted}
+
+
+def _names() -> Iterator[str]:
+    for entry in os.scandir(__path__[0]):
+        if entry.name.endswith(".py") and not entry.name.startswith("_"):
+            name = entry.name.removesuffix(".py").removesuffix("_")
+            yield name.replace("_", "-")
+
+
+def _load(name: str) -> Reader:
+    module = "continue_" if name == "continue" else name.replace("-", "_")
+    reader = importlib.import_module(f"{__name__}.{module}").reader
+    assert isinstance(reader, Reader)
+    return reader

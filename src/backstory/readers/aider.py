@@ -1,0 +1,227 @@
+"""Aider: one Markdown file in each project, to which every chat is appended.
+
+Aider writes local times without a zone: they are taken as times of this machine. Only the start of a chat is told;
+`.aider.input.history` beside the file knows when each prompt was typed."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from enum import Enum
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from . import (
+    LONGEST_ARGUMENTS,
+    LONGEST_ERROR,
+    Form,
+    Mark,
+    Piece,
+    Places,
+    Reader,
+    Role,
+    Source,
+    ToolCall,
+    Transcript,
+    Turn,
+)
+from .forms.noise import shortened
+from .forms.pieces import whole
+from .forms.times import Times
+
+HISTORY = ".aider.chat.history.md"
+INPUTS = ".aider.input.history"
+PASSED_BY = (".", "node_modules")
+"""How directories are named that hold no projects."""
+
+STARTED = re.compile(rb"^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[ \t\r]*$", re.MULTILINE)
+INPUT = re.compile(r"^# (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?)$", re.MULTILINE)
+FENCE = re.compile(r" {0,3}`{3,}[ \t]*(.*?)\s*")
+NOTHING = "<blank>"
+"""Aider's word for a prompt without words."""
+MODEL = re.compile(r"(?:Main model|Model): (\S+)")
+PLACE = re.compile(r"Git working dir: (.+)")
+EDITED = re.compile(r"Applied edit to (.+)")
+ADDED = re.compile(r"Added (.+?) to (?:the chat|read-only files)\b")
+COMMITTED = re.compile(r"Commit ([0-9a-f]{7,40} .*)")
+RAN = re.compile(r"Running (.+)")
+FAILED = re.compile(r"litellm\.\w+(?:Error|Exception)\b|# \d+ SEARCH/REPLACE blocks? failed")
+
+
+def find(places: Places) -> Iterator[Source]:
+    named = Path(places.environment.get("AIDER_CHAT_HISTORY_FILE") or HISTORY)
+    found: dict[Path, Source] = {}
+    for project in (*places.projects, *places.roots.get("aider", ())):
+        for directory in _holding(project, depth=2):
+            found.setdefault(directory / HISTORY, Source(directory / HISTORY, Form.LOG, str(directory)))
+        if not named.is_absolute() and (path := project / named).is_file():
+            found.setdefault(path, Source(path, Form.LOG, str(project)))
+    if named.is_absolute() and named.is_file():
+        found.setdefault(named, Source(named, Form.LOG))  # one file for chats of any project
+    yield from found.values()
+
+
+def _holding(top: Path, depth: int) -> Iterator[Path]:
+    """The directories with a history, down to a depth."""
+    try:
+        entries = sorted(os.scandir(top), key=lambda entry: entry.name)
+    except OSError:
+        return  # gone, or not ours to read
+    for entry in entries:
+        if entry.name == HISTORY:
+            yield top
+        elif depth and not entry.name.startswith(PASSED_BY) and entry.is_dir(follow_symlinks=False):
+            yield from _holding(top / entry.name, depth - 1)
+
+
+class Chat(NamedTuple):
+    """What lies between one header and the next."""
+
+    ordinal: int
+    started: str
+    lines: Sequence[str]
+    start: int
+    """In bytes, where the header is."""
+
+
+def read(source: Source, mark: Mark) -> Iterator[Piece]:
+    """One piece for each chat; the last chat may go on, so its mark stays at its start."""
+    with source.path.open("rb") as file:
+        file.seek(mark.offset)
+        raw = file.read()
+    prompts = _prompts(source.path.with_name(INPUTS))
+    chats = list(_split(raw, mark))
+    for n, chat in enumerate(chats):
+        following = chats[min(n + 1, len(chats) - 1)]
+        begun = _local_ms(chat.started) or 0
+        until = _local_ms(following.started) if following is not chat else None
+        times = Times((text, at_ms) for text, at_ms in prompts if begun <= at_ms < (until or sys.maxsize))
+        goes_on = Mark(following.start, {"ordinal": following.ordinal})
+        piece = whole(_transcript(source, chat), _turns(chat.lines, times), mark=goes_on)
+        if piece.turns:
+            yield piece
+
+
+def _split(raw: bytes, mark: Mark) -> Iterator[Chat]:
+    # a header counts in a fence too: an answer that was interrupted leaves its fence open
+    headers = list(STARTED.finditer(raw))
+    starts = [header.start() for header in headers] + [len(raw)]
+    first = int(mark.state.get("ordinal", 0))
+    for ordinal, (header, end) in enumerate(zip(headers, starts[1:], strict=True), first):
+        text = raw[header.end() : end].decode("utf-8", "replace")
+        lines = text.replace("\r\n", "\n").split("\n")
+        yield Chat(ordinal, header[1].decode(), lines, mark.offset + header.start())
+
+
+def _transcript(source: Source, chat: Chat) -> Transcript:
+    told = [line.removeprefix("> ").strip() for line in chat.lines if line.startswith("> ")]
+    places = [found[1] for line in told if (found := PLACE.fullmatch(line))]
+    return Transcript(
+        native_id=f"{source.path}#{chat.ordinal}@{chat.started.replace(' ', 'T')}",
+        source=f"{source.path}#{chat.ordinal}",
+        directory=source.directory or (places[0] if places else ""),
+        model=_model(told),
+        started_ms=_local_ms(chat.started),
+    )
+
+
+def _model(told: Iterable[str]) -> str:
+    return next((found[1] for line in told if (found := MODEL.match(line))), "")
+
+
+def _turns(lines: Sequence[str], times: Times) -> list[Turn]:
+    """All between two prompts is one answer. Turns are named after their place, which stays as the chat grows."""
+    turns = []
+    sides = groupby(zip(_kinds(lines), lines, strict=True), key=lambda told: told[0] is _Line.PROMPT)
+    for place, (is_prompt, group) in enumerate(sides):
+        told = list(group)
+        if is_prompt:
+            text = "\n".join(line[5:].rstrip() for _, line in told).strip()
+            turn = Turn(str(place), Role.USER, text, times.take(text))
+        else:
+            turn = _answer(str(place), told)
+        if (turn.text and turn.text != NOTHING) or turn.calls:
+            turns.append(turn)
+    return turns
+
+
+def _answer(id: str, told: Sequence[tuple[_Line, str]]) -> Turn:
+    text = "\n".join(line for kind, line in told if kind is _Line.SAID).strip()
+    calls = (_call(line[2:].strip()) for kind, line in told if kind is _Line.TOLD)
+    return Turn(id, Role.ASSISTANT if text else Role.SYSTEM, text, calls=tuple(c for c in calls if c))
+
+
+def _call(line: str) -> ToolCall | None:
+    if found := EDITED.fullmatch(line):
+        return ToolCall("edit", writes=(found[1],))
+    if found := ADDED.match(line):
+        return ToolCall("add", reads=(found[1],))
+    if found := COMMITTED.fullmatch(line):
+        return ToolCall("commit", arguments=found[1][:LONGEST_ARGUMENTS])
+    if found := RAN.fullmatch(line):
+        return ToolCall("run", command=found[1])
+    if FAILED.match(line):
+        return ToolCall("edit" if line.startswith("#") else "model", error=shortened(line, LONGEST_ERROR))
+    return None
+
+
+class _Line(Enum):
+    PROMPT = 1
+    TOLD = 2
+    """By aider itself."""
+    SAID = 3
+    """By the model."""
+
+
+def _kinds(lines: Sequence[str]) -> Iterator[_Line]:
+    fenced = _fenced(lines)
+    # aider ends the lines of a prompt with two blanks, a model the lines of its headings with none
+    is_marked = any(line.startswith("#### ") and line.endswith("  ") for line in lines)
+    for n, line in enumerate(lines):
+        if n not in fenced and line.startswith("#### ") and (line.endswith("  ") or not is_marked):
+            yield _Line.PROMPT
+        elif n not in fenced and (line.startswith("> ") or line == ">"):
+            yield _Line.TOLD
+        else:
+            yield _Line.SAID
+
+
+def _fenced(lines: Sequence[str]) -> set[int]:
+    """The lines of code blocks, blocks in blocks among them. One that is never closed is none."""
+    fenced: set[int] = set()
+    opened: list[int] = []
+    for n, line in enumerate(lines):
+        if found := FENCE.fullmatch(line):
+            if found[1] or not opened:
+                opened.append(n)
+            else:
+                fenced.update(range(opened.pop(), n + 1))
+    return fenced
+
+
+def _prompts(path: Path) -> list[tuple[str, int]]:
+    """What was typed, and when: `# <time>`, then each line after a `+`."""
+    try:
+        entries = INPUT.split(path.read_text("utf-8", "replace"))
+    except OSError:
+        return []
+    prompts = []
+    for time, entry in zip(entries[1::2], entries[2::2], strict=True):
+        text = "\n".join(line[1:] for line in entry.split("\n") if line.startswith("+"))
+        if (at_ms := _local_ms(time)) is not None:
+            prompts.append((text, at_ms))
+    return prompts
+
+
+def _local_ms(text: str) -> int | None:
+    try:
+        return int(datetime.fromisoformat(text).astimezone().timestamp() * 1000)
+    except (ValueError, OverflowError):
+        return None
+
+
+reader = Reader("aider", "Aider", find, read)

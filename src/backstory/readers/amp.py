@@ -1,0 +1,69 @@
+"""Amp: one document for each thread."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from . import Form, Mark, Piece, Places, Reader, Role, Source, Transcript, Turn
+from .forms.blocks import blocks_of, errors_in, text_in, thinking_in, uses_in
+from .forms.documents import read_document
+from .forms.paths import EDITORS, data_home, editor_directories, homes, locate
+from .forms.pieces import whole
+from .forms.values import fields_of, records_of, text_of, time_ms
+
+
+def find(places: Places) -> Iterator[Source]:
+    directories = [data_home(places) / "amp", *(home / ".local/share/amp" for home in homes(places))]
+    directories += [user / "globalStorage/sourcegraph.amp" for user in editor_directories(places, *EDITORS)]
+    for directory in dict.fromkeys([*directories, *places.roots.get("amp", ())]):
+        for path in sorted(directory.glob("threads*/T-*.json")):
+            yield Source(path, Form.DOCUMENT)
+
+
+def read(source: Source, mark: Mark) -> Iterator[Piece]:
+    thread = fields_of(read_document(source.path))
+    skipped: Counter[str] = Counter()
+    turns = list(_turns(thread, skipped))
+    initial = fields_of(fields_of(thread.get("env")).get("initial"))
+    trees = list(records_of(initial.get("trees")))
+    transcript = Transcript(
+        native_id=text_of(thread.get("id")) or source.path.stem,
+        source=str(source.path),
+        title=text_of(thread.get("title")),
+        directory=locate(text_of(trees[0].get("uri"))).path if trees else "",
+        started_ms=time_ms(thread.get("created")),
+        ended_ms=_last_trace_ms(thread),
+    )
+    yield whole(transcript, turns, skipped)
+
+
+def _turns(thread: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
+    messages = list(records_of(thread.get("messages")))
+    contents = [blocks_of(message.get("content")) for message in messages]
+    errors = {id: error for blocks in contents for id, error in errors_in(blocks).items()}
+    for n, (message, blocks) in enumerate(zip(messages, contents, strict=True)):
+        if message.get("role") not in ("user", "assistant"):
+            skipped["unknown role"] += 1
+            continue
+        turn = Turn(
+            str(message.get("messageId", n)),
+            Role(message["role"]),
+            text_in(blocks),
+            time_ms(fields_of(message.get("meta")).get("sentAt")),
+            thinking_in(blocks),
+            tuple(use.with_errors(errors) for use in uses_in(blocks)),
+            text_of(fields_of(message.get("usage")).get("model")),
+        )
+        if turn.text or turn.thinking or turn.calls:
+            yield turn
+
+
+def _last_trace_ms(thread: dict[str, Any]) -> int | None:
+    traces = records_of(fields_of(thread.get("meta")).get("traces"))
+    ends = (time_ms(trace.get("endTime")) or time_ms(trace.get("startTime")) for trace in traces)
+    return max(filter(None, ends), default=None)
+
+
+reader = Reader("amp", "Amp", find, read)

@@ -1,0 +1,279 @@
+"""Claude Code: one log for each session below `projects/`, and subagents beside or below it."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from . import Form, Kind, Mark, Piece, Places, Reader, Role, Source, Standing, ToolCall
+from .forms.claude_lines import (
+    LINES,
+    PROMPTS,
+    WARM_UP,
+    Block,
+    Line,
+    Message,
+    Prompt,
+    Said,
+    blocks_of,
+    call_of,
+    heard,
+    is_told,
+    text_of,
+    with_pastes,
+)
+from .forms.lines import to_ms
+from .forms.noise import LONGEST_INJECTED, headline, shortened
+from .forms.paths import config_home, homes
+from .forms.telling import OpenTurn, Talk, Telling, Title
+
+NO_TASK = "subagent without a task"
+NO_SESSION = "prompt without session"
+REMEMBERED_LINES = 32
+"""So many, or up to twice as many, are known by id: to tell what a side chain or a title belongs to."""
+HEAD_BYTES = 16 * 1024
+PROMPT_LOG = "history.jsonl"
+
+
+def find(places: Places) -> Iterator[Source]:
+    for base in dict.fromkeys(_bases(places)):
+        if (base / PROMPT_LOG).is_file():
+            yield Source(base / PROMPT_LOG, Form.LOG)
+        for path in _logs(base / "projects"):
+            yield Source(path, Form.LOG)
+    for base in places.roots.get("claude-code", ()):
+        if not (base / "projects").is_dir():  # named for the logs themselves
+            yield from (Source(path, Form.LOG) for path in _logs(base))
+
+
+def _bases(places: Places) -> Iterator[Path]:
+    yield from places.roots.get("claude-code", ())
+    named = places.environment.get("CLAUDE_CONFIG_DIR", "")
+    yield from (Path(part.strip()) for part in named.split(",") if part.strip())
+    yield from (home / ".claude" for home in homes(places))
+    yield config_home(places) / "claude"
+    if places.platform == "darwin":
+        desktop = places.home / "Library/Application Support/Claude/local-agent-mode-sessions"
+        yield from sorted(desktop.glob("**/local_*/.claude"))
+
+
+def _logs(projects: Path) -> Iterator[Path]:
+    """Sessions and subagents; what else lies there tells nothing more."""
+    for directory, subdirectories, names in os.walk(projects):
+        subdirectories[:] = sorted(name for name in subdirectories if name != "tool-results")
+        for name in sorted(names):
+            if name.endswith(".jsonl") and name not in ("journal.jsonl", PROMPT_LOG):
+                yield Path(directory, name)
+
+
+def read(source: Source, mark: Mark) -> Iterator[Piece]:
+    telling = Telling(str(source.path), mark)
+    with source.path.open("rb") as stream:
+        if source.path.name == PROMPT_LOG:
+            yield from telling.read(stream, PROMPTS, functools.partial(_hear_prompt, telling))
+        else:
+            yield from telling.read(stream, LINES, _Session(source.path, telling).hear, is_told)
+
+
+class _Session:
+    """One log being read: which conversation each line belongs to, and what it adds to it."""
+
+    def __init__(self, path: Path, telling: Telling) -> None:
+        self.id = path.stem
+        self.is_agent = path.stem.startswith("agent-")
+        self.telling = telling
+        self.leaves: dict[str, str] = telling.memory.setdefault("leaves", {})
+        """Titles that this log holds for lines to come, or of others."""
+        self.titles = self.leaves if self.is_agent else _titles(path.parent) | self.leaves
+        self.recent: dict[str, str] = telling.memory.setdefault("recent", {})
+        """By the id of a line, the side chain it is part of; empty for the main one."""
+        self.begun: dict[str, int] = telling.memory.setdefault("begun", {})
+        """The conversations that have a turn."""
+
+    def hear(self, line: Line) -> None:
+        match line.type:
+            case "user":
+                self._hear_user(line)
+            case "assistant":
+                self._hear_assistant(line)
+            case "attachment" if line.attachment is not None and line.attachment.type == "queued_command":
+                self._say(self._talk(line), line, heard([text_of(line.attachment.prompt)]))
+            case "system" if line.subtype == "away_summary":
+                if text := text_of(line.content):
+                    self._begin(self._talk(line), line, Role.SUMMARY).texts.append(text)
+            case "summary" if line.leaf_uuid and line.summary:
+                self._hear_title(line.leaf_uuid, line.summary)
+            case "ai-title":
+                self._own().entitle(line.ai_title or "", Title.GENERATED)
+            case "custom-title":
+                self._own().entitle(line.custom_title or "", Title.CHOSEN)
+
+    def _hear_title(self, leaf: str, title: str) -> None:
+        """It may stand before or after the line it speaks of, or in another log."""
+        if leaf in self.recent:
+            self._own().entitle(title, Title.SUMMARY)
+        else:
+            self.leaves[leaf] = self.titles[leaf] = title
+            if len(self.leaves) > 2 * REMEMBERED_LINES:
+                _forget(self.leaves)
+
+    def _hear_user(self, line: Line) -> None:
+        talk = self._talk(line)
+        texts = []
+        for block in blocks_of(line.message):
+            if block.type == "tool_result":
+                error = text_of(block.content) or "failed" if block.is_error else ""
+                at_ms = to_ms(line.timestamp)
+                talk.happened(at_ms)
+                self.telling.answer(talk, block.tool_use_id or "", error, at_ms)
+            elif block.text:
+                texts.append(block.text)
+        if not texts:
+            return
+        if line.is_compact_summary:
+            self._begin(talk, line, Role.SUMMARY).texts.extend(texts)
+        elif not line.is_meta:
+            self._say(talk, line, heard(texts))
+
+    def _say(self, talk: Talk, line: Line, said: Said) -> None:
+        if not said.text or self._has_no_task(talk, said):
+            return
+        is_subagent = talk.kind is Kind.SUBAGENT
+        if said.is_human:
+            talk.is_idle = False
+            is_command = said.text.startswith(("/", "!"))
+            talk.entitle(headline(said.text), Title.COMMAND if is_command else Title.PROMPT)
+        role = Role.USER if said.is_human and not is_subagent else Role.SYSTEM
+        turn = self._begin(talk, line, role)
+        turn.texts.append(said.text if said.is_human else shortened(said.text, LONGEST_INJECTED))
+        if said.command:
+            turn.calls.append(ToolCall("bash", command=said.command))
+
+    def _has_no_task(self, talk: Talk, said: Said | None = None) -> bool:
+        """Side chains that were only started in advance: without a prompt, or without a session to belong to."""
+        if talk.kind is not Kind.SUBAGENT or talk.native_id in self.begun:
+            return False
+        if self.is_agent:
+            talk.is_idle = True
+            return said is not None and said.text == WARM_UP
+        if said is not None and said.is_human and talk.parent in self.begun:
+            return False
+        self.telling.skipped[NO_TASK] += 1
+        return True
+
+    def _hear_assistant(self, line: Line) -> None:
+        talk = self._talk(line)
+        message = line.message if isinstance(line.message, Message) else Message(content=line.message)
+        if message.model == "<synthetic>":
+            return  # the harness speaking: errors, "no response requested"
+        if self._has_no_task(talk):
+            return
+        turn = self.telling.open
+        key = message.id or line.uuid
+        if turn is None or turn.key != key or turn.talk is not talk:
+            turn = self._begin(talk, line, Role.ASSISTANT, key)
+            turn.model = talk.model = message.model or talk.model
+        elif line.uuid in turn.seen:
+            return
+        turn.seen.add(line.uuid)
+        for block in blocks_of(message):
+            _add(turn, block)
+
+    def _begin(self, talk: Talk, line: Line, role: Role, key: str = "") -> OpenTurn:
+        at_ms = to_ms(line.timestamp)
+        talk.happened(at_ms)
+        if line.cwd and not talk.directory:
+            talk.directory = line.cwd
+        talk.branch = line.git_branch or talk.branch
+        self.begun[talk.native_id] = 1
+        return self.telling.begin(talk, line.uuid or self.telling.place(), role, at_ms, key)
+
+    def _own(self) -> Talk:
+        return self.telling.talk(self.id)
+
+    def _talk(self, line: Line) -> Talk:
+        session = line.session_id or self.id
+        if self.is_agent:
+            agent = line.agent_id or self.id.removeprefix("agent-")
+            return self.telling.talk(f"{session}/{agent}", kind=Kind.SUBAGENT, parent=session)
+        standing = Standing.OWN if session == self.id else Standing.REPLAY
+        if line.is_sidechain:
+            # named by the agent, or else by its first line
+            chain = line.agent_id or self.recent.get(line.parent_uuid or "") or line.uuid
+            self._remember(line.uuid, chain)
+            id = f"{session}/{chain}"
+            return self.telling.talk(id, kind=Kind.SUBAGENT, parent=session, standing=standing)
+        self._remember(line.uuid, "")
+        talk = self.telling.talks.get(session) or self.telling.talk(session, standing=standing)
+        if line.uuid in self.titles:
+            talk.entitle(self.titles[line.uuid], Title.SUMMARY)
+        return talk
+
+    def _remember(self, uuid: str, chain: str) -> None:
+        self.recent[uuid] = chain
+        if len(self.recent) > 2 * REMEMBERED_LINES:
+            _forget(self.recent)
+
+
+def _forget(facts: dict[str, str]) -> None:
+    """The oldest of what is remembered, so that a mark stays small."""
+    for old in list(facts)[:-REMEMBERED_LINES]:
+        del facts[old]
+
+
+def _add(turn: OpenTurn, block: Block) -> None:
+    if block.type == "text":
+        if block.text:
+            turn.texts.append(block.text)
+    elif block.type == "thinking":
+        if block.thinking:
+            turn.thoughts.append(block.thinking)
+    elif block.type == "tool_use":
+        turn.call(block.id or "", call_of(block))
+        turn.talk.is_idle = False
+
+
+def _titles(directory: Path) -> dict[str, str]:
+    """Titles that older versions wrote at the head of whichever log was next: by the line they speak of."""
+    return _titles_as_of(directory, os.stat(directory).st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=8)
+def _titles_as_of(directory: Path, _modified_ns: int) -> dict[str, str]:
+    titles: dict[str, str] = {}
+    for entry in os.scandir(directory):
+        if entry.name.endswith(".jsonl") and not entry.name.startswith("agent-"):
+            try:
+                with open(entry.path, "rb") as stream:
+                    titles.update(_titles_in(stream.read(HEAD_BYTES)))
+            except OSError:
+                continue  # it vanished, or is not ours to read; then its own turn to be read says so
+    return titles
+
+
+def _titles_in(head: bytes) -> Iterator[tuple[str, str]]:
+    if b'"type":"summary"' not in head:
+        return
+    for text in head.split(b"\n"):
+        if b'"type":"summary"' in text[:200]:
+            try:
+                line = LINES.decode(text)
+            except msgspec.DecodeError:
+                continue  # cut by the end of the head
+            if line.leaf_uuid and line.summary:
+                yield line.leaf_uuid, line.summary
+
+
+def _hear_prompt(telling: Telling, prompt: Prompt) -> None:
+    if not prompt.session_id:
+        telling.skipped[NO_SESSION] += 1
+    elif text := with_pastes(prompt):
+        talk = telling.prompt(prompt.session_id, text, to_ms(prompt.timestamp))
+        talk.directory = talk.directory or prompt.project or ""
+
+
+reader = Reader("claude-code", "Claude Code", find, read)

@@ -1,0 +1,148 @@
+"""Cline, Roo Code and Kilo Code: a directory for each task, and for newer versions a pair of files for each session."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from . import Form, Kind, Mark, Piece, Places, Reader, Role, Source, Transcript, Turn
+from .forms.cline_messages import directory_in, turns_of
+from .forms.documents import read_beside, read_document
+from .forms.paths import EDITORS, editor_directories, homes
+from .forms.pieces import whole
+from .forms.times import Times
+from .forms.values import fields_of, records_of, text_of, time_ms
+
+EXTENSIONS = ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code")
+TASK = "api_conversation_history.json"
+SHOWN = "ui_messages.json"
+SESSION = ".messages.json"
+TYPED = ("task", "user_feedback")
+ANSWERED = ("text", "completion_result")
+
+
+def find(places: Places) -> Iterator[Source]:
+    editors = editor_directories(places, *EDITORS)
+    storages = [user / "globalStorage" / extension for user in editors for extension in EXTENSIONS]
+    for storage in dict.fromkeys([*storages, *_data(places)]):
+        for path in sorted(storage.glob(f"tasks/*/{TASK}")):
+            yield Source(path, Form.DOCUMENT)
+    for sessions in dict.fromkeys(_sessions(places)):
+        for path in sorted(sessions.glob(f"*/*{SESSION}")):
+            yield Source(path, Form.DOCUMENT)
+
+
+def _data(places: Places) -> Iterator[Path]:
+    variables = places.environment
+    if named := variables.get("CLINE_DATA_DIR", ""):
+        yield Path(named)
+    if named := variables.get("CLINE_DIR", ""):
+        yield Path(named) / "data"
+    yield from (home / ".cline" / "data" for home in homes(places))
+    yield from places.roots.get("cline", ())
+
+
+def _sessions(places: Places) -> Iterator[Path]:
+    if named := places.environment.get("CLINE_SESSION_DATA_DIR", ""):
+        yield Path(named)
+    yield from (data / "sessions" for data in _data(places))
+
+
+def read(source: Source, mark: Mark) -> Iterator[Piece]:
+    document = read_document(source.path)
+    yield _session(source, document) if source.path.name.endswith(SESSION) else _task(source, document)
+
+
+def _task(source: Source, document: object) -> Piece:
+    directory = source.path.parent
+    messages, skipped = list(records_of(document)), Counter[str]()
+    turns = list(turns_of(messages, skipped))
+    _compare(turns, list(records_of(read_beside(directory / SHOWN))))
+    item = _item(directory)
+    transcript = Transcript(
+        native_id=directory.name,
+        source=str(source.path),
+        title=text_of(item.get("task")),
+        directory=_directory(item) or directory_in(messages),
+        model=text_of(item.get("modelId")),
+        started_ms=time_ms(directory.name),  # a task is named after the moment it began
+        ended_ms=time_ms(item.get("ts")),
+    )
+    return whole(transcript, turns, skipped)
+
+
+def _compare(turns: list[Turn], shown: list[dict[str, Any]]) -> None:
+    """Take times from what was shown. What a person typed stands there as it was typed, without what the files that
+    it mentions were replaced by, and all of it: prompts that match none in the words match in their order."""
+    typed, answered = _typed(shown), _answered(shown)
+    unmatched = []
+    for n, turn in enumerate(turns):
+        at_ms = (typed if turn.role is Role.USER else answered).take(turn.text)
+        if at_ms is None and turn.role is Role.USER:
+            unmatched.append(n)
+        turns[n] = turn if turn.at_ms is not None else turn._replace(at_ms=at_ms)
+    left = sorted(typed.left())
+    for n, (at_ms, text) in zip(unmatched, left, strict=False):
+        turns[n] = turns[n]._replace(text=text, at_ms=at_ms)
+    for at_ms, text in left[len(unmatched) :]:
+        turns.insert(_place(turns, at_ms), Turn(f"ui-{at_ms}", Role.USER, text, at_ms))
+
+
+def _typed(shown: list[dict[str, Any]]) -> Times:
+    """What the person said; in older versions the task itself is shown as any other text."""
+    first = [entry for entry in shown[:1] if entry.get("say") == "text"]
+    return _times([*first, *(entry for entry in shown if entry.get("say") in TYPED)])
+
+
+def _answered(shown: list[dict[str, Any]]) -> Times:
+    return _times([entry for entry in shown if (entry.get("say") or entry.get("ask")) in ANSWERED])
+
+
+def _times(entries: list[dict[str, Any]]) -> Times:
+    said = ((text_of(entry.get("text")), time_ms(entry.get("ts"))) for entry in entries)
+    return Times((text, at_ms) for text, at_ms in said if text.strip() and at_ms is not None)
+
+
+def _place(turns: list[Turn], at_ms: int) -> int:
+    """Before the first turn that is known to be later."""
+    later = (n for n, turn in enumerate(turns) if turn.at_ms is not None and turn.at_ms > at_ms)
+    return next(later, len(turns))
+
+
+def _item(directory: Path) -> dict[str, Any]:
+    """What the list of tasks says of this one."""
+    if item := fields_of(read_beside(directory / "history_item.json")):
+        return item
+    listed = read_beside(directory.parents[1] / "state" / "taskHistory.json")
+    return next((item for item in records_of(listed) if str(item.get("id")) == directory.name), {})
+
+
+def _directory(item: Mapping[str, Any]) -> str:
+    return text_of(item.get("cwdOnTaskInitialization")) or text_of(item.get("workspace"))
+
+
+def _session(source: Source, document: object) -> Piece:
+    told = fields_of(document)
+    id = text_of(told.get("sessionId")) or source.path.name.removesuffix(SESSION)
+    manifest = fields_of(read_beside(source.path.with_name(source.path.name.replace(SESSION, ".json"))))
+    metadata = fields_of(manifest.get("metadata"))
+    skipped: Counter[str] = Counter()
+    turns = list(turns_of(list(records_of(told.get("messages"))), skipped))
+    origin = text_of(fields_of(metadata.get("fork")).get("forkedFromSessionId"))
+    transcript = Transcript(
+        native_id=id,
+        source=str(source.path),
+        title=text_of(metadata.get("title")),
+        directory=text_of(manifest.get("cwd")) or text_of(manifest.get("workspace_root")),
+        kind=Kind.FORK if origin else Kind.MAIN,
+        parent=origin or None,
+        model=text_of(manifest.get("model")),
+        started_ms=time_ms(manifest.get("started_at")) or time_ms(manifest.get("created_at")),
+        ended_ms=time_ms(manifest.get("ended_at")),
+    )
+    return whole(transcript, turns, skipped)
+
+
+reader = Reader("cline", "Cline, Roo Code, Kilo Code", find, read)

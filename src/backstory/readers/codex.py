@@ -1,0 +1,306 @@
+"""Codex: one log for each thread, by day, later archived and sometimes compressed in place."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import msgspec
+import zstandard
+
+from ..domain.errors import Unreadable
+from . import Form, Kind, Mark, Piece, Places, Reader, Role, Source
+from .forms.codex_lines import (
+    ENTRIES,
+    NAMES,
+    PROMPTS,
+    ROLLOUT,
+    Entry,
+    Item,
+    Prompt,
+    asked,
+    call_of,
+    error_of,
+    is_told,
+    spawner_of,
+    text_of,
+    texts_of,
+)
+from .forms.lines import read_records, to_ms
+from .forms.noise import CODEX, LONGEST_INJECTED, headline, is_injected, shortened
+from .forms.paths import homes
+from .forms.telling import OpenTurn, Talk, Telling, Title
+
+PROMPT_LOG = "history.jsonl"
+NAMES_FILE = "session_index.jsonl"
+COMPRESSED = ".zst"
+_NAME = re.compile(r"rollout-[\dT-]{19}-([0-9a-fA-F-]{36})(?:_([0-9a-fA-F-]+))?")
+_CWD = re.compile(r"<cwd>(.*?)</cwd>")
+
+SPEAKING = "speaking"
+ASKING = "asking"
+
+
+def find(places: Places) -> Iterator[Source]:
+    for home in dict.fromkeys(_homes(places)):
+        if (home / PROMPT_LOG).is_file():
+            yield Source(home / PROMPT_LOG, Form.LOG)
+        for directory in ("sessions", "archived_sessions"):
+            yield from _rollouts(home / directory, "rollout-*")
+    for home in places.roots.get("codex", ()):
+        if not (home / "sessions").is_dir():  # named for the logs themselves
+            yield from _rollouts(home, "*.jsonl*")
+
+
+def _homes(places: Places) -> Iterator[Path]:
+    yield from places.roots.get("codex", ())
+    if named := places.environment.get("CODEX_HOME", ""):
+        yield Path(named)
+    yield from (home / ".codex" for home in homes(places))
+
+
+def _rollouts(directory: Path, pattern: str) -> Iterator[Source]:
+    for path in sorted(directory.rglob(pattern)):
+        if path.suffix == ".jsonl" and path.name not in (PROMPT_LOG, NAMES_FILE):
+            yield Source(path, Form.LOG)
+        elif path.suffix == ".json" or (path.suffix == COMPRESSED and not path.with_suffix("").exists()):
+            yield Source(path, Form.DOCUMENT)
+
+
+def read(source: Source, mark: Mark) -> Iterator[Piece]:
+    telling = Telling(str(source.path), mark)
+    if source.path.suffix == ".json":
+        yield from _read_document(source.path, telling)
+        return
+    with _open(source.path) as stream:
+        if source.path.name == PROMPT_LOG:
+            yield from telling.read(stream, PROMPTS, functools.partial(_hear_prompt, telling))
+            return
+        try:
+            yield from telling.read(stream, ENTRIES, _Thread(source.path, telling).hear, is_told)
+        except zstandard.ZstdError as error:
+            raise Unreadable(f"{source.path} cannot be decompressed: {error}.") from error
+
+
+def _open(path: Path) -> BinaryIO:
+    """The log in whichever form it is by now: Codex compresses one that rests, and expands it on resuming."""
+    plain = path.with_suffix("") if path.suffix == COMPRESSED else path
+    try:
+        return plain.open("rb")
+    except FileNotFoundError:
+        packed = plain.with_name(plain.name + COMPRESSED).open("rb")
+        reader = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True, closefd=True)
+        return cast(BinaryIO, reader)
+
+
+def _read_document(path: Path, telling: Telling) -> Iterator[Piece]:
+    """The oldest form; where an item stands in it is its place."""
+    try:
+        rollout = ROLLOUT.decode(path.read_bytes())
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Unreadable(f"{path} is not a rollout: {error}.") from error
+    thread = _Thread(path, telling)
+    for position, entry in enumerate((rollout.session, *rollout.items)):
+        telling.goes_on(position)
+        thread.hear(entry)
+    yield from telling.pieces(is_last=True)
+
+
+class _Thread:
+    """One log being read. Messages come twice, as items and as events: the items count, events tell who spoke."""
+
+    def __init__(self, path: Path, telling: Telling) -> None:
+        name = _NAME.match(path.name)
+        stem = path.name.partition(".")[0]
+        self.telling = telling
+        self.memory: dict[str, Any] = telling.memory.setdefault("thread", {"id": name[1] if name else stem})
+        self.prefix = name[2] if name and name[2] else ""
+        """A thread that was reverted has several logs, each with lines of its own."""
+        self.names = _names(path)
+
+    def hear(self, entry: Entry) -> None:
+        item = entry.payload
+        match entry.type:
+            case "response_item":
+                self._hear_item(entry, item or entry)
+            case "event_msg" if item is not None:
+                self._hear_event(entry, item)
+            case "session_meta" | "":
+                self._hear_meta(item or entry)
+            case "turn_context" if item is not None:
+                self.memory["model"] = item.model or self.memory.get("model", "")
+                self._set_directory(item.cwd)
+            case "compacted":
+                if text := text_of((item or entry).message):
+                    self._begin(entry, Role.SUMMARY).texts.append(text)
+            case _:
+                self._hear_item(entry, entry)
+
+    def _hear_meta(self, meta: Item) -> None:
+        """A fork repeats the record of the thread it comes from: only the first is its own."""
+        if "kind" in self.memory or not meta.id:
+            return
+        spawned_by = meta.parent_thread_id or spawner_of(meta.source)
+        kind = Kind.MAIN if spawned_by is None else Kind.SUBAGENT
+        if meta.forked_from_id and kind is Kind.MAIN:
+            kind = Kind.FORK
+        self.memory.update(
+            id=meta.id,
+            kind=kind.value,
+            parent=spawned_by or meta.forked_from_id,
+            directory=meta.cwd or "",
+            branch=(meta.git.branch if meta.git else None) or "",
+        )
+
+    def _hear_item(self, entry: Entry, item: Item) -> None:
+        match item.type or ("message" if item.role else ""):
+            case "message" if item.role == "assistant":
+                for text in texts_of(item.content):
+                    self._say(entry, text)
+            case "message" if item.role == "user":
+                self._hear_user(entry, texts_of(item.content))
+            case "message":
+                self._inject(entry, texts_of(item.content))
+            case "reasoning":
+                for text in texts_of(item.summary):
+                    self._think(entry, text)
+            case (
+                "function_call"
+                | "custom_tool_call"
+                | "local_shell_call"
+                | "web_search_call"
+                | "tool_search_call"
+            ):
+                self._speak(entry).call(item.call_id or item.id or "", call_of(item))
+            case "function_call_output" | "custom_tool_call_output" | "local_shell_call_output":
+                at_ms = to_ms(entry.timestamp)
+                talk = self._talk()
+                talk.happened(at_ms)
+                if (turn := self.telling.open) is not None and turn.key == SPEAKING:
+                    turn.key = ""
+                self.telling.answer(talk, item.call_id or "", error_of(item.output), at_ms)
+
+    def _hear_event(self, entry: Entry, event: Item) -> None:
+        match event.type:
+            case "user_message":
+                self.memory["has_events"] = True
+                if text := asked(text_of(event.message)):
+                    self._confirm(entry, text)
+            case "agent_message":
+                if text := text_of(event.message):
+                    self._say(entry, text)
+            case "agent_reasoning" if event.text:
+                self._think(entry, event.text)
+            case "patch_apply_end":
+                self._patch(event)
+            case "thread_name_updated":
+                self._talk().entitle(event.thread_name or "", Title.GENERATED)
+
+    def _hear_user(self, entry: Entry, texts: list[str]) -> None:
+        said = [text for text in (asked(text) for text in texts if not is_injected(text, CODEX)) if text]
+        if not said:
+            self._inject(entry, texts)
+            return
+        text = "\n\n".join(said)
+        turn = self.telling.open
+        if turn is not None and turn.key == ASKING and (turn.texts[0] == text or turn.texts[0] in said):
+            turn.texts[0] = text
+            return
+        is_human = not self.memory.get("has_events")
+        turn = self._begin(entry, self._asker() if is_human else Role.SYSTEM, ASKING)
+        turn.texts.append(text)
+        if is_human:
+            turn.talk.entitle(headline(text), Title.PROMPT)
+
+    def _confirm(self, entry: Entry, text: str) -> None:
+        """An event says that a person typed this; an item that no event speaks of was typed by nobody."""
+        turn = self.telling.open
+        if turn is None or turn.key != ASKING or text not in turn.texts[0]:
+            if turn is not None and turn.key == ASKING:
+                turn.role = Role.SYSTEM
+            turn = self._begin(entry, Role.SYSTEM, ASKING)
+            turn.texts.append(text)
+        turn.role = self._asker()
+        turn.talk.entitle(headline(text), Title.PROMPT)
+
+    def _asker(self) -> Role:
+        """What stands for a person in a subagent's log is the agent that gave it its task."""
+        return Role.SYSTEM if self.memory.get("kind") == Kind.SUBAGENT else Role.USER
+
+    def _inject(self, entry: Entry, texts: list[str]) -> None:
+        text = "\n\n".join(texts)
+        if (found := _CWD.search(text)) is not None:
+            self._set_directory(found[1].strip())
+        if text:
+            self._begin(entry, Role.SYSTEM).texts.append(shortened(text, LONGEST_INJECTED))
+
+    def _say(self, entry: Entry, text: str) -> None:
+        turn = self._speak(entry)
+        if text not in turn.texts:
+            turn.texts.append(text)
+
+    def _think(self, entry: Entry, text: str) -> None:
+        turn = self._speak(entry)
+        if text not in turn.thoughts:
+            turn.thoughts.append(text)
+
+    def _patch(self, event: Item) -> None:
+        turn = self.telling.open
+        position = turn.waiting.get(event.call_id or "") if turn is not None else None
+        if turn is not None and position is not None and event.changes:
+            turn.calls[position] = turn.calls[position]._replace(writes=tuple(event.changes))
+
+    def _speak(self, entry: Entry) -> OpenTurn:
+        """The model's turn: until it gets a result, or the person speaks."""
+        turn = self.telling.open
+        if turn is None or turn.key != SPEAKING:
+            turn = self._begin(entry, Role.ASSISTANT, SPEAKING)
+            turn.model = turn.talk.model = self.memory.get("model", "")
+        return turn
+
+    def _begin(self, entry: Entry, role: Role, key: str = "") -> OpenTurn:
+        at_ms = to_ms(entry.timestamp)
+        talk = self._talk()
+        talk.happened(at_ms)
+        return self.telling.begin(talk, self.prefix + self.telling.place(), role, at_ms, key)
+
+    def _set_directory(self, directory: str | None) -> None:
+        if directory and not self.memory.get("directory"):
+            self.memory["directory"] = directory
+
+    def _talk(self) -> Talk:
+        id = self.memory["id"]
+        kind = Kind(self.memory.get("kind", Kind.MAIN))
+        talk = self.telling.talk(id, kind=kind, parent=self.memory.get("parent"))
+        talk.directory = self.memory.get("directory", "")
+        talk.branch = self.memory.get("branch", "")
+        if name := self.names.get(id):
+            talk.entitle(name, Title.CHOSEN)
+        return talk
+
+
+def _names(path: Path) -> dict[str, str]:
+    """What threads were named, from the file above all logs of this user."""
+    for parent in path.parents[:6]:
+        index = parent / NAMES_FILE
+        if index.is_file():
+            return _names_as_of(index, index.stat().st_mtime_ns)
+    return {}
+
+
+@functools.lru_cache(maxsize=4)
+def _names_as_of(index: Path, _modified_ns: int) -> dict[str, str]:
+    with index.open("rb") as stream:
+        return {name.id: name.thread_name for _, name in read_records(stream, NAMES, Counter())}
+
+
+def _hear_prompt(telling: Telling, prompt: Prompt) -> None:
+    if prompt.session_id and (text := prompt.text.strip()):
+        telling.prompt(prompt.session_id, text, to_ms(prompt.ts))
+
+
+reader = Reader("codex", "Codex", find, read)

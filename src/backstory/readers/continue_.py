@@ -1,0 +1,94 @@
+"""Continue: one document for each session, and a list of them. When a message was said is not told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from . import Form, Mark, Piece, Places, Reader, Role, Source, ToolCall, Transcript, Turn
+from .forms.blocks import blocks_of, functions_in, text_in
+from .forms.documents import read_beside, read_document
+from .forms.paths import homes, locate
+from .forms.pieces import whole
+from .forms.values import fields_of, records_of, text_of, time_ms
+
+LIST = "sessions.json"
+UNNAMED = "New Session"
+
+
+def find(places: Places) -> Iterator[Source]:
+    named = places.environment.get("CONTINUE_GLOBAL_DIR", "")
+    usual = ([Path(named)] if named else []) + [home / ".continue" for home in homes(places)]
+    for root in dict.fromkeys([*usual, *places.roots.get("continue", ())]):
+        for path in sorted(root.glob("sessions/*.json")):
+            if path.name != LIST:
+                yield Source(path, Form.DOCUMENT)
+
+
+def read(source: Source, mark: Mark) -> Iterator[Piece]:
+    session = fields_of(read_document(source.path))
+    id = text_of(session.get("sessionId")) or source.path.stem
+    listed = records_of(read_beside(source.path.with_name(LIST)))
+    entry = next((entry for entry in listed if entry.get("sessionId") == id), {})
+    skipped: Counter[str] = Counter()
+    turns = list(_turns(session, skipped))
+    titles = (text_of(told.get("title")) for told in (session, entry))
+    place = text_of(session.get("workspaceDirectory")) or text_of(entry.get("workspaceDirectory"))
+    transcript = Transcript(
+        native_id=id,
+        source=str(source.path),
+        title=next((title for title in titles if title not in ("", UNNAMED)), ""),
+        directory=locate(place).path,
+        model=text_of(session.get("chatModelTitle")),
+        started_ms=time_ms(entry.get("dateCreated")),
+    )
+    yield whole(transcript, turns, skipped)
+
+
+def _turns(session: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
+    thought = ""
+    for n, item in enumerate(records_of(session.get("history"))):
+        message = fields_of(item.get("message"))
+        id, text = text_of(message.get("id")) or str(n), text_in(blocks_of(message.get("content")))
+        match message.get("role"):
+            case "user":
+                turn = Turn(id, Role.USER, text)
+            case "assistant":
+                reasoning = text_of(fields_of(item.get("reasoning")).get("text"))
+                thinking = "\n\n".join(filter(None, (thought, reasoning.strip())))
+                turn = Turn(id, Role.ASSISTANT, text, thinking=thinking, calls=tuple(_calls(item, message)))
+                thought = ""
+            case "thinking":
+                thought = text  # of the answer that follows
+                continue
+            case "system" | "tool":
+                continue
+            case _:
+                skipped["unknown role"] += 1
+                continue
+        if turn.text or turn.thinking or turn.calls:
+            yield turn
+        if summary := text_of(item.get("conversationSummary")).strip():
+            yield Turn(f"{id}/summary", Role.SUMMARY, summary)
+
+
+def _calls(item: dict[str, Any], message: dict[str, Any]) -> Iterator[ToolCall]:
+    """The states know what became of the calls; a session that was left at once has none."""
+    states = list(records_of(item.get("toolCallStates") or [item.get("toolCallState")]))
+    if not states:
+        yield from (use.with_errors({}) for use in functions_in(message.get("toolCalls")))
+    for state in states:
+        for use in functions_in([state.get("toolCall")]):
+            errors = {use.id: _output(state)} if state.get("status") == "errored" else {}
+            arguments = fields_of(state.get("parsedArgs")) or use.arguments
+            yield use._replace(arguments=arguments).with_errors(errors)
+
+
+def _output(state: dict[str, Any]) -> str:
+    said = (text_of(output.get("content")) for output in records_of(state.get("output")))
+    return "\n".join(filter(None, said)) or "failed"
+
+
+reader = Reader("continue", "Continue", find, read)

@@ -1,0 +1,185 @@
+"""GitHub Copilot: the sessions of its command line, and the chats that VS Code keeps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from . import Form, Mark, Piece, Places, Reader, Role, Source, ToolCall, Transcript, Turn
+from .forms.blocks import arguments_of, blocks_of, functions_in, text_in
+from .forms.change_log import replay
+from .forms.documents import read_document
+from .forms.lines import read_records
+from .forms.noise import headline, without_blocks
+from .forms.paths import editor_directories, homes, workspace_folder
+from .forms.pieces import whole
+from .forms.telling import OpenTurn, Talk, Telling, Title
+from .forms.touched import tool_call
+from .forms.values import fields_of, items_of, records_of, text_of, time_ms
+from .forms.vscode_chat import turns_of
+
+EDITORS = ("Code", "Code - Insiders", "VSCodium", "Code - OSS")
+CHATS = ("workspaceStorage/*/chatSessions/*", "globalStorage/emptyWindowChatSessions/*")
+EVENTS = "events.jsonl"
+LOGS = (f"session-state/*/{EVENTS}", "session-state/*.jsonl", "history-session-state/*.jsonl")
+OLD_SESSIONS = "history-session-state/*.json"
+DECODER = msgspec.json.Decoder(dict[str, Any])
+PASSED_OVER = ("hook.", "session.", "system.", "permission.", "assistant.turn_", "tool.", "abort")
+"""How types of events start that say nothing a person would call said."""
+EDITOR = "str_replace_editor"
+"""A tool whose argument `command` is what it does with a file."""
+INJECTED = ("current_datetime", "system_reminder")
+
+
+def find(places: Places) -> Iterator[Source]:
+    named = places.roots.get("copilot", ())
+    for user in dict.fromkeys([*editor_directories(places, *EDITORS), *named]):
+        chats = {path for pattern in CHATS for path in user.glob(pattern)}
+        for path in sorted(chats):
+            # a chat that was continued as a log keeps its document beside it
+            if path.suffix == ".jsonl" or (
+                path.suffix == ".json" and path.with_suffix(".jsonl") not in chats
+            ):
+                yield Source(path, Form.DOCUMENT)
+    for root in dict.fromkeys([*_homes(places), *named]):
+        for pattern in LOGS:
+            yield from (Source(path, Form.LOG) for path in sorted(root.glob(pattern)))
+        yield from (Source(path, Form.DOCUMENT) for path in sorted(root.glob(OLD_SESSIONS)))
+
+
+def _homes(places: Places) -> list[Path]:
+    named = places.environment.get("COPILOT_HOME", "")
+    return ([Path(named)] if named else []) + [home / ".copilot" for home in homes(places)]
+
+
+def read(source: Source, mark: Mark) -> Iterator[Piece]:
+    if source.form is Form.LOG:
+        yield from _read_log(source, mark)
+    elif source.path.parent.name == "history-session-state":
+        yield _old_session(source)
+    else:
+        yield _chat(source)
+
+
+def _chat(source: Source) -> Piece:
+    """A chat of VS Code. A log of changes may take back what it said, so it is read as a whole."""
+    skipped: Counter[str] = Counter()
+    is_log = source.path.suffix == ".jsonl"
+    chat = fields_of(replay(source.path, skipped) if is_log else read_document(source.path))
+    turns = list(turns_of(chat, skipped))
+    transcript = Transcript(
+        native_id=text_of(chat.get("sessionId")) or source.path.stem,
+        source=str(source.path),
+        title=text_of(chat.get("customTitle")),
+        directory=workspace_folder(source.path.parents[1]).path,
+        started_ms=time_ms(chat.get("creationDate")),
+        ended_ms=time_ms(chat.get("lastMessageDate")),
+    )
+    return whole(transcript, turns, skipped)
+
+
+def _read_log(source: Source, mark: Mark) -> Iterator[Piece]:
+    path = source.path
+    telling = Telling(str(path), mark)
+    with path.open("rb") as stream:
+        for offset, event in read_records(stream, DECODER, telling.skipped, mark.offset):
+            if telling.goes_on(offset):
+                yield from telling.pieces()
+            talk = telling.talk(path.parent.name if path.name == EVENTS else path.stem)
+            _hear(telling, talk, event)
+    yield from telling.pieces(is_last=True)
+
+
+def _hear(telling: Telling, talk: Talk, event: dict[str, Any]) -> None:
+    data, at_ms = fields_of(event.get("data")), time_ms(event.get("timestamp"))
+    id = text_of(event.get("id")) or telling.place()
+    talk.happened(at_ms)
+    match event.get("type"):
+        case "session.start":
+            context = fields_of(data.get("context"))
+            talk.directory = text_of(context.get("cwd"))
+            talk.branch = text_of(context.get("branch"))
+            talk.model = text_of(data.get("selectedModel"))
+        case "session.model_change":
+            talk.model = text_of(data.get("newModel")) or talk.model
+        case "user.message":
+            text = text_of(data.get("content")).strip()
+            talk.entitle(headline(text), Title.PROMPT)
+            telling.begin(talk, id, Role.USER, at_ms).texts.append(text)
+        case "assistant.message":
+            _hear_answer(telling.begin(talk, id, Role.ASSISTANT, at_ms), data)
+        case "tool.execution_start":
+            if telling.open is not None and not _is_asked(telling, telling.open, data):
+                _hear_call(telling.open, data, text_of(data.get("toolName")))
+        case "tool.execution_complete":
+            error = "" if data.get("success") is not False else _failure(data)
+            telling.answer(talk, text_of(data.get("toolCallId")), error, at_ms)
+        case "session.compaction_complete":
+            telling.begin(talk, id, Role.SUMMARY, at_ms).texts.append(text_of(data.get("summaryContent")))
+        case "session.shutdown":
+            files = items_of(fields_of(data.get("codeChanges")).get("filesModified"))
+            if written := tuple(path for path in files if isinstance(path, str)):
+                telling.begin(talk, id, Role.SYSTEM, at_ms).calls.append(ToolCall("session", writes=written))
+        case kind if not text_of(kind).startswith(PASSED_OVER):
+            telling.skipped["unknown event"] += 1
+
+
+def _hear_answer(turn: OpenTurn, data: dict[str, Any]) -> None:
+    turn.texts += filter(None, [text_of(data.get("content")).strip()])
+    turn.thoughts += filter(None, [text_of(data.get("reasoningText")).strip()])
+    turn.model = turn.talk.model = text_of(data.get("model")) or turn.talk.model
+    for request in records_of(data.get("toolRequests")):
+        _hear_call(turn, request, text_of(request.get("name")))
+
+
+def _is_asked(telling: Telling, turn: OpenTurn, data: dict[str, Any]) -> bool:
+    """Whether a message asked for what is started here; older versions only tell the start."""
+    id = text_of(data.get("toolCallId"))
+    return id in turn.waiting or id in telling.late
+
+
+def _hear_call(turn: OpenTurn, request: dict[str, Any], name: str) -> None:
+    turn.call(text_of(request.get("toolCallId")), _call(name, arguments_of(request.get("arguments"))))
+
+
+def _call(name: str, arguments: Any, error: str = "") -> ToolCall:
+    if name == EDITOR:
+        arguments = dict(fields_of(arguments))
+        name = text_of(arguments.pop("command", None)) or name
+    return tool_call(name, arguments, error)
+
+
+def _failure(data: dict[str, Any]) -> str:
+    error, result = fields_of(data.get("error")), fields_of(data.get("result"))
+    return text_of(error.get("message")) or text_of(result.get("content")) or "failed"
+
+
+def _old_session(source: Source) -> Piece:
+    """One document with the messages as the model saw them."""
+    session = fields_of(read_document(source.path))
+    turns = []
+    skipped: Counter[str] = Counter()
+    for n, message in enumerate(records_of(session.get("chatMessages"))):
+        text = without_blocks(text_in(blocks_of(message.get("content"))), INJECTED)
+        calls = tuple(_call(use.name, use.arguments) for use in functions_in(message.get("tool_calls")))
+        match message.get("role"):
+            case "user" | "assistant" as role:
+                if text or calls:
+                    turns.append(Turn(str(n), Role(role), text, calls=calls))
+            case "system" | "tool":
+                pass
+            case _:
+                skipped["unknown role"] += 1
+    transcript = Transcript(
+        native_id=text_of(session.get("sessionId")) or source.path.stem,
+        source=str(source.path),
+        started_ms=time_ms(session.get("startTime")),
+    )
+    return whole(transcript, turns, skipped)
+
+
+reader = Reader("copilot", "GitHub Copilot", find, read)

@@ -1,0 +1,76 @@
+"""Cursor: the editor's composers and chats of all generations, and the transcripts of its agents.
+
+The editor keeps conversations in SQLite, since 0.43 in one database for all projects; the database of a workspace has
+what is older, and says which composers are its own. Agents write transcripts below ~/.cursor. A conversation that is
+in both is told by the editor, which knows its times.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from . import Form, Mark, Piece, Places, Reader, Source
+from .forms.cursor_agents import read_store, read_transcript, slug_of
+from .forms.cursor_composers import read_composers
+from .forms.cursor_workspaces import read_workspace
+from .forms.databases import Progress, opened
+from .forms.paths import config_home, editor_directories, homes
+
+EDITORS = ("Cursor", "Cursor Nightly")
+DATABASE = "state.vscdb"
+STORE = "store.db"
+
+
+def find(places: Places) -> Iterator[Source]:
+    named = places.roots.get("cursor", ())
+    for user in (*named, *editor_directories(places, *EDITORS)):
+        for pattern in (f"globalStorage/{DATABASE}", f"workspaceStorage/*/{DATABASE}"):
+            yield from (Source(path, Form.DATABASE) for path in sorted(user.glob(pattern)))
+    slugs = {slug_of(str(path)): str(path) for path in places.projects}
+    hashes = {
+        hashlib.md5(str(path).encode(), usedforsecurity=False).hexdigest(): str(path)
+        for path in places.projects
+    }
+    for root in dict.fromkeys((*named, *_agent_roots(places))):
+        for project in sorted(root.glob("projects/*/agent-transcripts")):
+            yield from _transcripts(project, slugs.get(project.parent.name, ""))
+        for pattern in (f"chats/*/*/{STORE}", f"acp-sessions/*/{STORE}"):
+            for path in sorted(root.glob(pattern)):
+                yield Source(path, Form.DATABASE, hashes.get(path.parents[1].name, ""))
+
+
+def _agent_roots(places: Places) -> Iterator[Path]:
+    if told := places.environment.get("CURSOR_CONFIG_DIR", ""):
+        yield Path(told)
+    for home in homes(places):
+        yield home / ".cursor"
+    yield config_home(places) / "cursor"
+
+
+def _transcripts(directory: Path, project: str) -> Iterator[Source]:
+    for path in sorted(directory.rglob("*.jsonl")):
+        yield Source(path, Form.DOCUMENT, project)
+    for path in sorted(directory.glob("*.txt")):
+        if not path.with_suffix(".jsonl").exists() and not (directory / path.stem).is_dir():
+            yield Source(path, Form.DOCUMENT, project)
+
+
+def read(source: Source, mark: Mark) -> Iterator[Piece]:
+    if source.path.name == STORE:
+        return read_store(source)
+    if source.form is Form.DATABASE:
+        return _read_editor(source.path, Progress(mark))
+    return read_transcript(source)
+
+
+def _read_editor(path: Path, progress: Progress) -> Iterator[Piece]:
+    with opened(path) as connection:
+        if path.parent.parent.name == "workspaceStorage":
+            yield from progress.marked(read_workspace(connection, path, progress))
+        else:
+            yield from progress.marked(read_composers(connection, path, progress))
+
+
+reader = Reader("cursor", "Cursor", find, read)

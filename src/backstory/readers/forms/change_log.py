@@ -1,0 +1,64 @@
+"""Logs of changes to one JSON value, as VS Code keeps chats: replayed, they give the value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .lines import MISFIT, read_records
+from .values import items_of
+
+DECODER = msgspec.json.Decoder(dict[str, Any])
+UNKNOWN = "unknown kind of change"
+
+
+def replay(path: Path, skipped: Counter[str]) -> Any:
+    """The value after all changes, or after those before the first that is of an unknown kind."""
+    state: Any = None
+    with path.open("rb") as stream:
+        for _, change in read_records(stream, DECODER, skipped):
+            keys, value = items_of(change.get("k")), change.get("v")
+            try:
+                match change.get("kind"):
+                    case 0:
+                        state = value
+                    case 1:
+                        _set(state, keys, value)
+                    case 2:
+                        _extend(state, keys, change.get("i"), items_of(value))
+                    case 3:
+                        _set(state, keys, None)
+                    case _:
+                        skipped[UNKNOWN] += 1
+                        return state
+            except (KeyError, IndexError, TypeError, AttributeError):
+                skipped[MISFIT] += 1  # a change of what an unreadable line had made
+    return state
+
+
+def _set(state: Any, keys: list[Any], value: Any) -> None:
+    holder, key = _find(state, keys)
+    if isinstance(holder, list) and key == len(holder):
+        holder.append(value)
+    else:
+        holder[key] = value
+
+
+def _extend(state: Any, keys: list[Any], length: object, items: list[Any]) -> None:
+    """Cut the list to a length, when one is given, and add the items."""
+    holder, key = _find(state, keys)
+    if isinstance(holder, dict):
+        holder.setdefault(key, [])
+    if isinstance(length, int):
+        del holder[key][length:]
+    holder[key].extend(items)
+
+
+def _find(state: Any, keys: list[Any]) -> tuple[Any, Any]:
+    """What holds the place that the keys name, and the last key."""
+    for key in keys[:-1]:
+        state = state[key]
+    return state, keys[-1]

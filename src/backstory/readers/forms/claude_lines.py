@@ -1,0 +1,156 @@
+"""Claude Code's lines as records, and who really spoke in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from .. import ToolCall
+from .lines import decoded
+from .noise import CLAUDE, without_blocks
+from .touched import tool_call
+
+
+class Block(msgspec.Struct, gc=False):
+    type: str = ""
+    text: str | None = None
+    thinking: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: msgspec.Raw = msgspec.Raw()
+    tool_use_id: str | None = None
+    is_error: bool | None = None
+    content: msgspec.Raw = msgspec.Raw()
+
+
+Content = str | list[Block | str] | None
+
+
+class Message(msgspec.Struct, gc=False):
+    id: str | None = None
+    model: str | None = None
+    content: Content = None
+
+
+class Attachment(msgspec.Struct, gc=False):
+    type: str = ""
+    prompt: msgspec.Raw = msgspec.Raw()
+
+
+class Line(msgspec.Struct, gc=False, rename="camel"):
+    """Only what is used: `toolUseResult` alone, which repeats a tool's output, is a third of all bytes."""
+
+    type: str = ""
+    uuid: str = ""
+    parent_uuid: str | None = None
+    session_id: str | None = None
+    agent_id: str | None = None
+    timestamp: str | int | float | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    is_sidechain: bool | None = None
+    is_meta: bool | None = None
+    is_compact_summary: bool | None = None
+    message: Message | str | None = None
+    subtype: str | None = None
+    content: msgspec.Raw = msgspec.Raw()
+    attachment: Attachment | None = None
+    summary: str | None = None
+    leaf_uuid: str | None = None
+    ai_title: str | None = None
+    custom_title: str | None = None
+
+
+class Prompt(msgspec.Struct, gc=False, rename="camel"):
+    """A line of history.jsonl."""
+
+    display: str = ""
+    pasted_contents: dict[str, Any] | None = None
+    timestamp: str | int | float | None = None
+    project: str | None = None
+    session_id: str | None = None
+
+
+LINES = msgspec.json.Decoder(Line)
+PROMPTS = msgspec.json.Decoder(Prompt)
+_CONTENT: msgspec.json.Decoder[Content] = msgspec.json.Decoder(Content)
+_ANY = msgspec.json.Decoder()
+WARM_UP = "Warmup"
+_INJECTED_BLOCKS = ("system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics")
+_TOLD = frozenset({b"user", b"assi", b"syst", b"summ", b"ai-t", b"cust", b"atta"})
+
+
+def is_told(line: bytes) -> bool:
+    """False for a line that by its first key is nothing but state: checkpoints, queues, modes."""
+    return not line.startswith(b'{"type":"') or line[9:13] in _TOLD
+
+
+def blocks_of(message: Message | str | None) -> Iterator[Block]:
+    """The content as blocks, whichever way it was written."""
+    content = message.content if isinstance(message, Message) else message
+    if isinstance(content, str):
+        yield Block("text", content)
+    elif content:
+        for block in content:
+            yield Block("text", block) if isinstance(block, str) else block
+
+
+def text_of(raw: msgspec.Raw) -> str:
+    """The text of content that was left undecoded: a text, or blocks."""
+    content = decoded(raw, _CONTENT)
+    return "\n".join(block.text for block in blocks_of(Message(content=content)) if block.text)
+
+
+def call_of(block: Block) -> ToolCall:
+    return tool_call(block.name or "", decoded(block.input, _ANY))
+
+
+class Said(msgspec.Struct, gc=False):
+    """What a user line says: by a person, or by the harness in their name."""
+
+    text: str
+    is_human: bool
+    command: str = ""
+
+
+def heard(texts: Sequence[str]) -> Said:
+    """What a person said, if anything; else what the harness put there."""
+    parts = [said for text in texts if (said := _heard(text)).text]
+    if len(parts) == 1:
+        return parts[0]
+    told = [said for said in parts if said.is_human] or parts
+    command = next((said.command for said in told if said.command), "")
+    return Said("\n\n".join(said.text for said in told), any(said.is_human for said in told), command)
+
+
+def _heard(text: str) -> Said:
+    if "<system-reminder>" in text or "<ide_" in text:
+        text = without_blocks(text, _INJECTED_BLOCKS)
+    text = text.strip()
+    if text.startswith("<"):
+        if command := _between(text, "command-name"):
+            arguments = _between(text, "command-args")
+            return Said(f"/{command.lstrip('/')} {arguments}".rstrip(), is_human=True)
+        if command := _between(text, "bash-input"):
+            return Said(f"!{command}", is_human=True, command=command)
+    return Said(text, is_human=not (text.startswith(CLAUDE) or text == WARM_UP))
+
+
+def with_pastes(prompt: Prompt) -> str:
+    """A prompt as typed, with what was pasted in the place of its marker."""
+    text = prompt.display
+    for number, pasted in (prompt.pasted_contents or {}).items():
+        content = pasted.get("content") if isinstance(pasted, dict) else None
+        if isinstance(content, str) and (start := text.find(f"[Pasted text #{number}")) >= 0:
+            end = text.find("]", start)
+            text = text[:start] + content + text[end + 1 :] if end >= 0 else text
+    return text.strip()
+
+
+def _between(text: str, tag: str) -> str:
+    """What stands in the first `<tag>…</tag>`."""
+    _, opening, rest = text.partition(f"<{tag}>")
+    inner, closing, _ = rest.partition(f"</{tag}>")
+    return inner.strip() if opening and closing else ""

@@ -1,0 +1,206 @@
+"""What Cline and its descendants sent to the model and got back: who really spoke, and which tools were used.
+
+Older versions have the model write its tools as XML, and give results back as text in the user's name."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from .. import LONGEST_ERROR, Role, ToolCall, Turn
+from .blocks import Block, Use, blocks_of, errors_in, text_in, texts_in, thinking_in, uses_in
+from .noise import shortened, without_blocks
+from .touched import is_writing
+from .values import fields_of, items_of, text_of, time_ms
+
+INJECTED = ("environment_details", "SYSTEM_NOTICE")
+TYPED = re.compile(r"<(task|feedback|user_message|answer)>")
+TYPED_WITHIN = 400
+"""Characters before which such a tag stands; further on it is part of a file that was read."""
+SAID = {"attempt_completion": "result", "ask_followup_question": "question", "plan_mode_respond": "response"}
+"""Tools whose argument is what the assistant says."""
+TOOLS = [
+    "read_file",
+    "write_to_file",
+    "replace_in_file",
+    "apply_diff",
+    "insert_content",
+    "search_and_replace",
+    "edit_file",
+    "execute_command",
+    "search_files",
+    "list_files",
+    "list_code_definition_names",
+    "browser_action",
+    "use_mcp_tool",
+    "access_mcp_resource",
+    "new_task",
+    "switch_mode",
+    "fetch_instructions",
+]
+ARGUMENTS = [
+    "path",
+    "command",
+    "diff",
+    "content",
+    "result",
+    "question",
+    "response",
+    "regex",
+    "tool_name",
+    "arguments",
+    "message",
+    "url",
+]
+XML_TOOL = re.compile(rf"<({'|'.join([*TOOLS, *SAID])})>(.*?)(?:</\1>|\Z)", re.DOTALL)
+XML_PATH = re.compile(r"<path>([^<]*)</path>")
+XML_THINKING = re.compile(r"<thinking>(.*?)</thinking>", re.DOTALL)
+ECHO = re.compile(r"\[(\w+)(?: for [^\n]*?)?\] Result:")
+FAILED = re.compile(r"<error>(.*?)(?:</error>|\Z)", re.DOTALL)
+PLACE = re.compile(r"# Current Work(?:ing|space) Directory \((.+?)\) Files")
+
+
+def turns_of(messages: list[dict[str, Any]], skipped: Counter[str]) -> Iterator[Turn]:
+    contents = [blocks_of(message.get("content")) for message in messages]
+    errors = {id: error for blocks in contents for id, error in errors_in(blocks).items()}
+    is_tagged = any(
+        _typed(blocks) for message, blocks in zip(messages, contents, strict=True) if _is_user(message)
+    )
+    for n, (message, blocks) in enumerate(zip(messages, contents, strict=True)):
+        id = text_of(message.get("id")) or str(n)
+        if _is_user(message):
+            turn = _asked(id, message, blocks, is_tagged)
+        elif message.get("role") == "assistant":
+            results = contents[n + 1] if n + 1 < len(contents) else []
+            turn = _answer(id, message, blocks, errors, results)
+        else:
+            skipped["unknown role"] += 1
+            continue
+        if turn.text or turn.thinking or turn.calls:
+            yield turn
+
+
+def directory_in(messages: Iterable[dict[str, Any]]) -> str:
+    """Where the task began, as its first message says."""
+    for message in messages:
+        for text in texts_in(blocks_of(message.get("content"))):
+            if found := PLACE.search(text):
+                return found[1]
+    return ""
+
+
+def _is_user(message: Mapping[str, Any]) -> bool:
+    return message.get("role") == "user"
+
+
+def _typed(blocks: Iterable[Block]) -> list[str]:
+    """What is marked as typed by the person."""
+    typed = []
+    texts = [without_blocks(text, INJECTED) for text in texts_in(blocks)]
+    for before, text in pairwise(["", *texts]):
+        end = 0
+        for found in TYPED.finditer(text, 0, TYPED_WITHIN):
+            if found.start() >= end and not _is_result(before, text[: found.start()]):
+                said, closing, _ = text[found.end() :].partition(f"</{found[1]}>")
+                typed += [said.strip()] if closing else []
+                end = found.end() + len(said)
+    return typed
+
+
+def _is_result(before: str, preface: str) -> bool:
+    """Whether what stands after the preface is what a tool gave: it may quote anything, other histories too."""
+    echo = ECHO.match(preface) or (ECHO.fullmatch(before) if not preface else None)
+    return echo is not None and echo[1] not in SAID and "feedback" not in preface
+
+
+def _asked(id: str, message: Mapping[str, Any], blocks: list[Block], is_tagged: bool) -> Turn:
+    """In a conversation that marks what is typed, all else under the user's name is the harness."""
+    is_summary = fields_of(message.get("metadata")).get("kind") == "compaction_summary"
+    texts = _typed(blocks)
+    if is_summary or not is_tagged:
+        plain = (without_blocks(text, INJECTED) for text in texts_in(blocks))
+        texts = [text for text in plain if text and not ECHO.match(text)]
+    attached = tuple(text_of(block.get("path")) for block in blocks if block.get("type") == "file")
+    calls = (ToolCall("attach", reads=attached),) if any(attached) else ()
+    role = Role.SUMMARY if is_summary else Role.USER
+    return Turn(id, role, "\n\n".join(texts), time_ms(message.get("ts")), calls=calls)
+
+
+def _answer(
+    id: str, message: Mapping[str, Any], blocks: list[Block], errors: Mapping[str, str], results: list[Block]
+) -> Turn:
+    text = text_in(blocks)
+    thoughts = [thinking_in(blocks), *(thought.strip() for thought in XML_THINKING.findall(text))]
+    written = XML_THINKING.sub("", text)
+    uses = [*_written_uses(written), *uses_in(blocks)]
+    said = [XML_TOOL.sub("", written).strip()]
+    said += [
+        text_of(fields_of(use.arguments).get(SAID[use.name])).strip() for use in uses if use.name in SAID
+    ]
+    calls = [_call(use, errors) for use in uses if use.name not in SAID]
+    info = fields_of(message.get("modelInfo"))
+    return Turn(
+        id,
+        Role.ASSISTANT,
+        "\n\n".join(filter(None, said)),
+        time_ms(message.get("ts")),
+        "\n\n".join(filter(None, thoughts)),
+        tuple(_with_echoes(calls, results)),
+        text_of(info.get("modelId")) or text_of(info.get("id")),
+    )
+
+
+def _written_uses(text: str) -> Iterator[Use]:
+    for name, body in XML_TOOL.findall(text):
+        if "<args>" in body:
+            arguments: dict[str, Any] = {"files": [path.strip() for path in XML_PATH.findall(body)]}
+        else:
+            arguments = {key: value for key in ARGUMENTS if (value := _written_value(body, key))}
+        yield Use("", name, arguments)
+
+
+def _written_value(body: str, key: str) -> str:
+    return body.partition(f"<{key}>")[2].partition(f"</{key}>")[0].strip()
+
+
+def _call(use: Use, errors: Mapping[str, str]) -> ToolCall:
+    arguments = fields_of(use.arguments)
+    commands = [
+        text_of(c) or text_of(fields_of(c).get("command")) for c in items_of(arguments.get("commands"))
+    ]
+    if commands:
+        use = use._replace(arguments={"command": "\n".join(filter(None, commands))})
+    call = use.with_errors(errors)
+    named = items_of(arguments.get("files"))
+    paths = (
+        tuple(filter(None, (text_of(f) or text_of(fields_of(f).get("path")) for f in named))) or call.reads
+    )
+    if use.name == "apply_diff" or (is_writing(use.name) and not call.writes):
+        return call._replace(reads=(), writes=paths)
+    return call._replace(reads=paths)
+
+
+class _Echo(NamedTuple):
+    name: str
+    body: str
+
+
+def _with_echoes(calls: Iterable[ToolCall], results: Iterable[Block]) -> Iterator[ToolCall]:
+    """With what failed, where results come back as text: they stand in the order of the calls of the same name."""
+    echoes = list(_echoes(texts_in(results)))
+    for call in calls:
+        echo = next((echo for echo in echoes if echo.name == call.name), None)
+        if echo is not None:
+            echoes.remove(echo)
+            if failed := FAILED.search(echo.body[:TYPED_WITHIN]):
+                call = call._replace(error=shortened(failed[1].strip(), LONGEST_ERROR))
+        yield call
+
+
+def _echoes(texts: list[str]) -> Iterator[_Echo]:
+    for text, following in pairwise([*texts, ""]):
+        if found := ECHO.match(text):
+            yield _Echo(found[1], text[found.end() :].strip() or following)

@@ -1,0 +1,168 @@
+"""Codex's lines as records: an envelope around an item since late 2025, the bare item before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from .. import ToolCall
+from .lines import decoded
+from .touched import tool_call
+
+REQUEST = "## My request for Codex:"
+"""What the editor's extension puts between the context it adds and what the person typed."""
+
+
+class Part(msgspec.Struct, gc=False):
+    type: str = ""
+    text: str | None = None
+
+
+class Git(msgspec.Struct, gc=False):
+    branch: str | None = None
+
+
+class Item(msgspec.Struct, gc=False):
+    """The fields of all kinds of items and events that are used, `session_meta` and `turn_context` among them.
+
+    `encrypted_content`, `base_instructions` and `replacement_history` are left where they are."""
+
+    type: str = ""
+    id: str | None = None
+    role: str | None = None
+    content: list[Part | str] | str | None = None
+    summary: list[Part | str] | str | None = None
+    name: str | None = None
+    call_id: str | None = None
+    arguments: msgspec.Raw = msgspec.Raw()
+    input: msgspec.Raw = msgspec.Raw()
+    action: msgspec.Raw = msgspec.Raw()
+    output: msgspec.Raw = msgspec.Raw()
+    message: msgspec.Raw = msgspec.Raw()
+    text: str | None = None
+    changes: dict[str, msgspec.Raw] | None = None
+    success: bool | None = None
+    stderr: str | None = None
+    thread_name: str | None = None
+    cwd: str | None = None
+    model: str | None = None
+    git: Git | None = None
+    source: msgspec.Raw = msgspec.Raw()
+    forked_from_id: str | None = None
+    parent_thread_id: str | None = None
+
+
+class Entry(Item, gc=False):
+    timestamp: str | int | float | None = None
+    payload: Item | None = None
+
+
+class Rollout(msgspec.Struct, gc=False):
+    """The oldest form: one object for the whole session."""
+
+    session: Entry = msgspec.field(default_factory=Entry)
+    items: list[Entry] = []
+
+
+class Prompt(msgspec.Struct, gc=False):
+    """A line of history.jsonl."""
+
+    session_id: str = ""
+    ts: float | None = None
+    text: str = ""
+
+
+class Name(msgspec.Struct, gc=False):
+    """A line of session_index.jsonl."""
+
+    id: str = ""
+    thread_name: str = ""
+
+
+ENTRIES = msgspec.json.Decoder(Entry)
+ROLLOUT = msgspec.json.Decoder(Rollout)
+PROMPTS = msgspec.json.Decoder(Prompt)
+NAMES = msgspec.json.Decoder(Name)
+_ANY = msgspec.json.Decoder()
+_COUNTERS = (b'"payload":{"type":"token_count"', b'"payload":{"type":"exec_command_end"')
+
+
+def is_told(line: bytes) -> bool:
+    """False for token counts, and for the output of commands that comes as their result as well."""
+    head = line[:160]
+    return _COUNTERS[0] not in head and _COUNTERS[1] not in head
+
+
+def value_of(raw: msgspec.Raw) -> Any:
+    return decoded(raw, _ANY)
+
+
+def text_of(raw: msgspec.Raw) -> str:
+    value = value_of(raw)
+    return value if isinstance(value, str) else ""
+
+
+def texts_of(content: list[Part | str] | str | None) -> list[str]:
+    if isinstance(content, str):
+        return [content]
+    texts = (part if isinstance(part, str) else part.text for part in content or ())
+    return [text for text in texts if text]
+
+
+def spawner_of(source: msgspec.Raw) -> str | None:
+    """The thread that started this one as a subagent, empty if it is not told which; None for any other thread."""
+    value = value_of(source)
+    if not isinstance(value, dict) or "subagent" not in value:
+        return None
+    spawn = value["subagent"].get("thread_spawn") if isinstance(value["subagent"], dict) else None
+    return str(spawn.get("parent_thread_id") or "") if isinstance(spawn, dict) else ""
+
+
+def asked(text: str) -> str:
+    return text.rpartition(REQUEST)[2].strip()
+
+
+def call_of(item: Item) -> ToolCall:
+    """Arguments are JSON within a text, `input` is the text itself, and `action` an object."""
+    arguments = value_of(item.arguments)
+    if isinstance(arguments, str):
+        arguments = _inner(arguments)
+    if arguments is None:
+        arguments = value_of(item.input) or value_of(item.action)
+    return tool_call(item.name or item.type.removesuffix("_call"), arguments)
+
+
+def _inner(text: str) -> Any:
+    """The value of JSON within a text; the text itself if it is none."""
+    try:
+        return _ANY.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return text
+
+
+def error_of(output: msgspec.Raw) -> str:
+    """What a tool said if it failed. Each version tells the exit code in another way."""
+    value = value_of(output)
+    if isinstance(value, str) and value.startswith("{"):
+        value = _inner(value)
+    if isinstance(value, str):
+        return _failure_in(value)
+    if not isinstance(value, dict):
+        return ""
+    said = value.get("output") or value.get("content")
+    text = said if isinstance(said, str) else ""
+    metadata = value.get("metadata")
+    code = metadata.get("exit_code") if isinstance(metadata, dict) else None
+    has_failed = bool(code) or value.get("success") is False
+    return (text or f"exit code {code}") if has_failed else _failure_in(text)
+
+
+def _failure_in(text: str) -> str:
+    head = text[:300]
+    for sign in ("Process exited with code ", "Exit code: ", "exited with code "):
+        _, found, rest = head.partition(sign)
+        if found:
+            return "" if rest.startswith("0") else text
+    is_failure = head.startswith(("apply_patch verification failed", "failed ", "error:", "Error:"))
+    return text if is_failure else ""

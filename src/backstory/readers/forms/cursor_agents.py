@@ -1,0 +1,274 @@
+"""The store of Cursor's agents: transcripts, which have no times, and a database beside each, which has little else."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from glob import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...domain.errors import Unreadable
+from .. import LONGEST_ERROR, Kind, Piece, Role, Source, Standing, ToolCall, Transcript, Turn
+from .blocks import Block, Use, blocks_of, errors_in, text_in, thinking_in
+from .databases import document, opened, tables
+from .documents import read_beside
+from .lines import read_records
+from .noise import shortened, without_blocks
+from .paths import path_of
+from .pieces import whole
+from .protobuf import fields_in
+from .touched import tool_call
+from .values import fields_of, text_of, time_ms
+
+QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
+INJECTED = (
+    "user_info",
+    "external_links",
+    "attached_files",
+    "open_and_recently_viewed_files",
+    "system_reminder",
+)
+RESULTS = ("tool_result", "tool-result")
+SILENT = ("turn_ended", "error")
+CALLS = {"tool_use": ("name", "input"), "tool_call": ("name", "input"), "tool-call": ("toolName", "args")}
+SPEAKER = re.compile(r"^(user|assistant|A):[ \t]*$", re.MULTILINE)
+SECTION = re.compile(r"^\[(Thinking|Tool call|Tool result)\][ \t]*(.*)$", re.MULTILINE)
+UNKNOWN = "record of unknown kind"
+WITHHELD = "[REDACTED]"  # stands where the model thought
+REFERENCE_BYTES = 32
+_DECODER = msgspec.json.Decoder(dict[str, Any])
+
+
+class About(NamedTuple):
+    """What the files beside a transcript know of it."""
+
+    name: str = ""
+    model: str = ""
+    directory: str = ""
+    created_ms: int | None = None
+    updated_ms: int | None = None
+
+
+def read_transcript(source: Source) -> Iterator[Piece]:
+    """A transcript of lines or, from older builds, of plain text. There is no time but that of the file."""
+    path = source.path
+    skipped: Counter[str] = Counter()
+    if path.suffix == ".txt":
+        turns = list(_told(path.read_text("utf-8", "replace")))
+    else:
+        with path.open("rb") as file:
+            turns = list(_turns((record for _, record in read_records(file, _DECODER, skipped)), skipped))
+    if turns:
+        yield whole(_transcript(source), turns, skipped)
+
+
+def _transcript(source: Source) -> Transcript:
+    path = source.path
+    about = _about_beside(_above(path, "projects"), path.stem)
+    slug = next((parent.parent.name for parent in path.parents if parent.name == "agent-transcripts"), "")
+    directory = about.directory or source.directory
+    parts = path.parts
+    is_subagent = "subagents" in parts
+    parent = parts[parts.index("subagents") - 1] if is_subagent else ""
+    return Transcript(
+        path.stem,
+        str(path),
+        title=about.name,
+        directory=directory or _from_slug(slug),
+        is_directory_lossy=not directory and bool(_from_slug(slug)),
+        kind=Kind.SUBAGENT if is_subagent else Kind.MAIN,
+        parent=parent if parent not in ("", "agent-transcripts") else None,
+        model=about.model,
+        started_ms=about.created_ms,
+        ended_ms=about.updated_ms or path.stat().st_mtime_ns // 1_000_000,
+        standing=Standing.REPLAY,  # the editor's own database tells more of the same conversation
+    )
+
+
+def _above(path: Path, *names: str) -> Path:
+    """Where the agents' store begins."""
+    return next((parent.parent for parent in path.parents if parent.name in names), path.parent)
+
+
+def _from_slug(slug: str) -> str:
+    """A guess: every character that is neither letter nor digit became a hyphen."""
+    first, *rest = slug.split("-") if slug and slug != "empty-window" else [""]
+    if not rest:
+        return ""
+    return "\\".join((f"{first.upper()}:", *rest)) if len(first) == 1 else "/".join(("", first, *rest))
+
+
+def slug_of(path: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "-", path).strip("-")
+
+
+def _turns(records: Iterable[dict[str, Any]], skipped: Counter[str]) -> Iterator[Turn]:
+    """Turns are known by the number of their record; what a tool answers belongs to the turn that called it."""
+    waiting: Turn | None = None
+    answers: list[Block] = []
+    for number, record in enumerate(records):
+        role = record.get("role")
+        blocks = blocks_of(fields_of(record.get("message")).get("content") or record.get("content"))
+        answers += (block for block in blocks if block.get("type") in RESULTS)
+        if turn := _turn(str(number), role, blocks):
+            if waiting:
+                yield _answered(waiting, answers)
+            waiting, answers = turn, []
+        elif role not in ("user", "assistant", "tool", "system") and record.get("type") not in SILENT:
+            skipped[UNKNOWN] += 1
+    if waiting:
+        yield _answered(waiting, answers)
+
+
+def _turn(id: str, role: object, blocks: list[Block]) -> Turn | None:
+    if role == "user":
+        said, is_typed = prompt_in(text_in(blocks))
+        return Turn(id, Role.USER if is_typed else Role.SYSTEM, said) if said else None
+    if role != "assistant":
+        return None
+    blocks = [block for block in blocks if block.get("text") != WITHHELD]
+    calls = tuple(_calls(blocks))
+    thinking = thinking_in(
+        block | {"type": "thinking"} if block.get("type") == "reasoning" else block for block in blocks
+    )
+    return _spoken(id, text_in(blocks), thinking, calls)
+
+
+def _spoken(id: str, text: str, thinking: str, calls: tuple[ToolCall, ...]) -> Turn | None:
+    return Turn(id, Role.ASSISTANT, text, None, thinking, calls) if text or thinking or calls else None
+
+
+def _calls(blocks: Iterable[Block]) -> Iterator[ToolCall]:
+    for block in blocks:
+        if keys := CALLS.get(text_of(block.get("type"))):
+            yield Use("", text_of(block.get(keys[0])), block.get(keys[1])).with_errors({})
+
+
+def _answered(turn: Turn, answers: list[Block]) -> Turn:
+    """Calls have no ids here; they are answered in their order."""
+    calls = list(turn.calls)
+    for position, answer in enumerate(answers[: len(calls)]):
+        for error in errors_in([answer]).values():
+            calls[position] = calls[position]._replace(error=shortened(error, LONGEST_ERROR))
+    return turn._replace(calls=tuple(calls))
+
+
+def prompt_in(text: str) -> tuple[str, bool]:
+    """What a person typed and True; or, if nobody typed any of it, what the harness wrote and False."""
+    typed = "\n\n".join(query.strip() for query in QUERY.findall(text)) or without_blocks(text, INJECTED)
+    return (typed, True) if typed else (text.strip(), False)
+
+
+def _told(text: str) -> Iterator[Turn]:
+    """The old form: `user:` and `assistant:` on lines of their own, and sections in brackets."""
+    _, *parts = SPEAKER.split(text)
+    for number, (speaker, said) in enumerate(zip(parts[::2], parts[1::2], strict=True)):
+        if speaker == "user":
+            typed, is_typed = prompt_in(said.strip())
+            if typed:
+                yield Turn(str(number), Role.USER if is_typed else Role.SYSTEM, typed)
+        elif turn := _answer(str(number), said):
+            yield turn
+
+
+def _answer(id: str, said: str) -> Turn | None:
+    head, *sections = SECTION.split(said)
+    texts, thoughts, calls = [head], [], []
+    for kind, line, rest in zip(sections[::3], sections[1::3], sections[2::3], strict=True):
+        body, _, after = rest.partition("\n\n")
+        if kind == "Thinking":
+            thoughts.append(f"{line}\n{body}".strip())
+            texts.append(after)
+        elif kind == "Tool call":
+            pairs = (pair.partition(":") for pair in body.splitlines() if pair.startswith((" ", "\t")))
+            calls.append(tool_call(line.strip(), {key.strip(): value.strip() for key, _, value in pairs}))
+            texts.append(after)
+    text = "\n\n".join(filter(None, (each.strip() for each in texts)))
+    return _spoken(id, text, "\n\n".join(thoughts), tuple(calls))
+
+
+def _about_beside(root: Path, id: str) -> About:
+    for directory in root.glob(f"chats/*/{escape(id)}"):
+        return _about(directory)
+    return About()
+
+
+def _about(directory: Path) -> About:
+    meta = fields_of(read_beside(directory / "meta.json"))
+    told: dict[str, Any] = {}
+    try:
+        with opened(directory / "store.db") as connection:
+            told = _meta(connection)
+    except (OSError, Unreadable):
+        pass  # it is a source of its own, and complains there
+    return _known(meta, told)
+
+
+def _known(meta: Mapping[str, Any], told: Mapping[str, Any]) -> About:
+    return About(
+        text_of(told.get("name")),
+        text_of(told.get("lastUsedModel")),
+        path_of(meta.get("cwd")),
+        time_ms(meta.get("createdAtMs")) or time_ms(told.get("createdAt")),
+        time_ms(meta.get("updatedAtMs")),
+    )
+
+
+def _meta(connection: sqlite3.Connection) -> dict[str, Any]:
+    """JSON, written as hexadecimal digits."""
+    if "meta" not in tables(connection):
+        return {}
+    row = connection.execute("SELECT value FROM meta WHERE key = '0'").fetchone()
+    try:
+        return fields_of(document(bytes.fromhex(str(row[0])) if row else None))
+    except ValueError:
+        return fields_of(document(row[0]))
+
+
+def read_store(source: Source) -> Iterator[Piece]:
+    """What is only in the database. A transcript of the same conversation is better, and then nothing is read here."""
+    path = source.path
+    id = path.parent.name
+    transcripts = f"projects/*/agent-transcripts/{escape(id)}"
+    root = _above(path, "chats", "acp-sessions")
+    if any(any(root.glob(transcripts + ending)) for ending in (".*", f"/{escape(id)}.jsonl")):
+        return
+    with opened(path) as connection:
+        told = _meta(connection)
+        turns = list(_turns(_messages(connection, text_of(told.get("latestRootBlobId"))), Counter()))
+    about = _known(fields_of(read_beside(path.with_name("meta.json"))), told)
+    if turns or about.name:
+        transcript = Transcript(
+            text_of(told.get("agentId")) or id,
+            str(path),
+            title=about.name,
+            directory=about.directory or source.directory,
+            model=about.model,
+            started_ms=about.created_ms,
+            ended_ms=about.updated_ms,
+            completeness="partial",
+            standing=Standing.REPLAY if turns else Standing.PROMPTS,
+        )
+        yield whole(transcript, turns)._replace(is_whole=bool(turns))
+
+
+def _messages(connection: sqlite3.Connection, root: str) -> Iterator[dict[str, Any]]:
+    """The messages to which the root refers, if they are plainly messages; other forms of blobs are not guessed at."""
+    if "blobs" not in tables(connection):
+        return
+    for field in fields_in(_blob(connection, root)) or ():
+        if isinstance(field.value, bytes) and len(field.value) == REFERENCE_BYTES:
+            message = fields_of(document(_blob(connection, field.value.hex())))
+            if message.get("role") in ("user", "assistant", "tool") and "content" in message:
+                yield message
+
+
+def _blob(connection: sqlite3.Connection, id: str) -> bytes:
+    row = connection.execute("SELECT data FROM blobs WHERE id = ?", (id,)).fetchone()
+    data = row[0] if row else b""
+    return data.encode("utf-8", "replace") if isinstance(data, str) else bytes(data or b"")

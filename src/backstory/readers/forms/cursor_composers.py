@@ -1,0 +1,219 @@
+"""Cursor's composers: conversations in the editor's one database for all projects, from 0.43 on.
+
+Keys are asked for by name or range, never by LIKE, which reads all there is; and nothing besides composers, their
+bubbles and their headers is read: the same tables hold secrets and gigabytes of checkpoints.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from .. import Kind, Piece, Role, Transcript
+from .cursor_bubbles import Bubble, bubble_of, turns_of
+from .cursor_ties import Header, Ties
+from .databases import Progress, Value, document, fingerprint, tables
+from .pieces import whole
+from .values import fields_of, items_of, records_of, text_of, time_ms
+
+NOT_JSON = "not JSON"
+NO_ROW = "header without a bubble"
+NO_SPEAKER = "bubble of unknown type"
+
+
+class Listed(NamedTuple):
+    """What makes it worth to read a composer again."""
+
+    id: str
+    version: str
+    header: Header
+
+
+class Composer(NamedTuple):
+    id: str
+    source: str
+    told: Mapping[str, Any]
+    header: Header = Header()
+
+
+def read_composers(connection: sqlite3.Connection, path: Path, progress: Progress) -> Iterator[Piece]:
+    if "cursorDiskKV" not in tables(connection):
+        return
+    ties = Ties(connection, path)
+    for id, version, header in _list(connection, ties):
+        if not progress.is_new(id, version):
+            continue
+        told = fields_of(document(_value(connection, f"composerData:{id}")))
+        if not told:
+            progress.skipped[NOT_JSON] += 1
+            continue
+        composer = Composer(id, f"{path}#composerData:{id}", told, header)
+        if piece := composer_piece(composer, ties, progress, connection):
+            yield piece
+
+
+def _list(connection: sqlite3.Connection, ties: Ties) -> list[Listed]:
+    versions: dict[str, str] = {}
+    parents: dict[str, str] = {}
+    for key in _keys(connection, "composerData:"):
+        id = key.partition(":")[2]
+        value = _value(connection, key)
+        glance = _glance(value)
+        parents |= dict.fromkeys(map(text_of, items_of(glance.subComposerIds)), id)
+        bubbles = list(records_of(glance.fullConversationHeadersOnly))
+        last = text_of(bubbles[-1].get("bubbleId")) if bubbles else ""
+        # The last bubble may grow while its composer stays the same.
+        versions[id] = fingerprint(value, last and _value(connection, f"bubbleId:{id}:{last}"))
+    listed = []
+    for id, version in versions.items():
+        header = ties.headers.get(id, Header())
+        if parent := parents.get(id):
+            header = header._replace(is_subagent=True, parent=parent)
+        listed.append(Listed(id, fingerprint(version, *header), header))
+    return listed
+
+
+class Glance(msgspec.Struct):
+    """What decides about reading a composer; the rest, which can be megabytes, is not even decoded."""
+
+    fullConversationHeadersOnly: Any = None
+    subComposerIds: Any = None
+
+
+def _glance(value: Value) -> Glance:
+    try:
+        return msgspec.json.decode(value, type=Glance) if isinstance(value, str | bytes) else Glance()
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return Glance()  # reading it will tell
+
+
+def _keys(connection: sqlite3.Connection, prefix: str) -> list[str]:
+    after = prefix[:-1] + ";"  # the character that follows ":"
+    rows = connection.execute(
+        "SELECT key FROM cursorDiskKV WHERE key >= ? AND key < ? ORDER BY key", (prefix, after)
+    )
+    return [key for (key,) in rows]
+
+
+def _value(connection: sqlite3.Connection, key: str) -> Any:
+    row = connection.execute("SELECT value FROM cursorDiskKV WHERE key = ?", (key,)).fetchone()
+    return row and row[0]
+
+
+def composers_in(connection: sqlite3.Connection, ids: Iterable[str]) -> dict[str, bool]:
+    """Those of the composers that are here, and whether anything was said in them."""
+    if "cursorDiskKV" not in tables(connection):
+        return {}
+    told = {id: fields_of(document(_value(connection, f"composerData:{id}"))) for id in ids}
+    return {
+        id: bool(composer.get("fullConversationHeadersOnly") or composer.get("conversation"))
+        for id, composer in told.items()
+        if composer
+    }
+
+
+def prompts_in(connection: sqlite3.Connection, ids: Iterable[str]) -> Iterator[str]:
+    """What people said in these composers."""
+    for id in ids:
+        composer = fields_of(document(_value(connection, f"composerData:{id}")))
+        bubbles = _bubbles(connection, id, composer, Counter())
+        yield from (bubble.text for bubble in bubbles if bubble.role is Role.USER)
+
+
+def composer_piece(
+    composer: Composer, ties: Ties, progress: Progress, connection: sqlite3.Connection | None = None
+) -> Piece | None:
+    """A composer's conversation; None for a draft, and for one whose bubbles are all gone. Without a connection, what
+    is in the composer itself."""
+    id, source, told, header = composer
+    skipped: Counter[str] = Counter()
+    bubbles = list(_bubbles(connection, id, told, skipped))
+    model = text_of(fields_of(told.get("modelConfig")).get("modelName"))
+    turns = turns_of(bubbles, "" if model == "default" else model)
+    if not turns:
+        progress.skipped.update(skipped)
+        return None
+    transcript = Transcript(
+        id,
+        source,
+        title=text_of(told.get("name")) or header.name,
+        directory=ties.directory(id, told, bubbles),
+        kind=Kind.SUBAGENT if header.is_subagent else Kind.MAIN,
+        parent=header.parent or None,
+        branch=text_of(fields_of(told.get("gitWorktree")).get("branchName")),
+        started_ms=time_ms(told.get("createdAt")),
+        ended_ms=time_ms(told.get("lastUpdatedAt")),
+        completeness="partial" if skipped[NO_ROW] else "full",
+    )
+    # Cursor drops rows of old conversations; what was kept of them stays.
+    return whole(transcript, turns, skipped, mark=None)._replace(is_whole=not skipped[NO_ROW])
+
+
+def _bubbles(
+    connection: sqlite3.Connection | None, id: str, composer: Mapping[str, Any], skipped: Counter[str]
+) -> Iterator[Bubble]:
+    """In the order of the headers, if there are any; else those inside the composer, which rows may complete."""
+    tools = _old_tools(composer)
+    rows = _rows(connection, id, skipped) if connection else iter(())
+    headers = list(records_of(composer.get("fullConversationHeadersOnly")))
+    if headers:
+        kinds = {text_of(header.get("bubbleId")): header.get("type") for header in headers}
+        yield from _in_order(kinds, rows, tools, skipped)
+        return
+    kept = dict(rows)
+    for number, inline in enumerate(records_of(composer.get("conversation"))):
+        name = text_of(inline.get("bubbleId"))
+        told = kept.get(name, {}) | {key: value for key, value in inline.items() if value}
+        if bubble := bubble_of(name or str(number), told, tool=tools.get(name)):
+            yield bubble
+        else:
+            skipped[NO_SPEAKER] += 1
+
+
+def _in_order(
+    kinds: Mapping[str, object],
+    rows: Iterable[tuple[str, dict[str, Any]]],
+    tools: Mapping[str, Any],
+    skipped: Counter[str],
+) -> Iterator[Bubble]:
+    bubbles: dict[str, Bubble | None] = {}
+    for key, told in rows:
+        name = key if key in kinds else text_of(told.get("bubbleId"))
+        if name in kinds and (name == key or name not in bubbles):
+            bubbles[name] = bubble_of(name, told, kinds[name], tools.get(name))
+    for name in kinds:
+        bubble = bubbles.get(name)
+        if bubble:
+            yield bubble
+        else:
+            skipped[NO_SPEAKER if name in bubbles else NO_ROW] += 1
+
+
+def _rows(
+    connection: sqlite3.Connection, id: str, skipped: Counter[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The bubbles of a composer with the names that their keys give them. Each can be large: none is kept here."""
+    prefix = f"bubbleId:{id}:"
+    rows = connection.execute(
+        "SELECT key, value FROM cursorDiskKV WHERE key >= ? AND key < ?", (prefix, prefix[:-1] + ";")
+    )
+    for key, value in rows:
+        told = document(value)
+        if isinstance(told, dict):
+            yield key.removeprefix(prefix), told
+        elif value:
+            skipped[NOT_JSON] += 1
+
+
+def _old_tools(composer: Mapping[str, Any]) -> dict[str, Any]:
+    """Tool calls by bubble, as they were kept before each bubble had its own."""
+    for capability in records_of(composer.get("capabilities")):
+        if capability.get("type") == 15:
+            told = fields_of(capability.get("data")).get("bubbleDataMap")
+            return fields_of(document(told) if isinstance(told, str) else told)
+    return {}

@@ -1,0 +1,109 @@
+"""Which folder a Cursor composer belongs to: a question that each generation of Cursor answers in another place."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...domain.errors import Unreadable
+from .cursor_bubbles import Bubble
+from .databases import columns, document, item, opened, tables
+from .paths import path_of, workspace_folder
+from .values import fields_of, items_of, records_of, text_of
+
+PANE = "workbench.panel.composerChatViewPane"
+VIEW = "workbench.panel.aichat.view."
+
+
+class Header(NamedTuple):
+    """What lists of composers tell of one."""
+
+    name: str = ""
+    folder: str = ""
+    is_subagent: bool = False
+    parent: str = ""
+
+
+class Ties:
+    """Of the database that holds all composers, and of the databases of workspaces beside it."""
+
+    def __init__(self, connection: sqlite3.Connection | None, path: Path) -> None:
+        self._connection = connection
+        self._workspaces = path.parent.parent / "workspaceStorage"
+
+    def directory(self, id: str, composer: Mapping[str, Any], bubbles: Iterable[Bubble]) -> str:
+        """As recorded in the first place that knows."""
+        return (
+            self._folder(composer)
+            or self.headers.get(id, Header()).folder
+            or self._listing.get(id, "")
+            or path_of(fields_of(composer.get("gitWorktree")).get("worktreePath"))
+            or next((bubble.folder for bubble in bubbles if bubble.folder), "")
+        )
+
+    def _folder(self, told: Mapping[str, Any]) -> str:
+        workspace = fields_of(told.get("workspaceIdentifier"))
+        if path := path_of(workspace.get("uri")):
+            return path
+        name = text_of(workspace.get("id"))
+        is_name = name and "/" not in name and "\\" not in name and not name.startswith(".")
+        return workspace_folder(self._workspaces / name).path if is_name else ""
+
+    @cached_property
+    def headers(self) -> dict[str, Header]:
+        """From the list of version 3, and from the table that follows it in 3.12."""
+        if self._connection is None:
+            return {}
+        kept = fields_of(document(item(self._connection, "composer.composerHeaders")))
+        found = {
+            text_of(each.get("composerId")): self._header(each)
+            for each in records_of(kept.get("allComposers"))
+        }
+        return found | dict(self._table(self._connection))
+
+    def _table(self, connection: sqlite3.Connection) -> Iterator[tuple[str, Header]]:
+        has = columns(connection, "composerHeaders")
+        if not {"composerId", "value"} <= has:
+            return
+        subagent, workspace = (name if name in has else "NULL" for name in ("isSubagent", "workspaceId"))
+        rows = connection.execute(f"SELECT composerId, value, {subagent}, {workspace} FROM composerHeaders")
+        for id, value, is_subagent, workspace_id in rows:
+            told = fields_of(document(value))
+            told.setdefault("workspaceIdentifier", {"id": workspace_id})
+            yield str(id), self._header(told | {"isSubagent": is_subagent or told.get("isSubagent")})
+
+    def _header(self, told: Mapping[str, Any]) -> Header:
+        return Header(text_of(told.get("name")), self._folder(told), bool(told.get("isSubagent")))
+
+    @cached_property
+    def _listing(self) -> dict[str, str]:
+        """Composer → folder, from the databases of workspaces."""
+        found: dict[str, str] = {}
+        for database in sorted(self._workspaces.glob("*/state.vscdb")):
+            folder = workspace_folder(database.parent).path
+            if not folder:
+                continue
+            try:
+                with opened(database) as connection:
+                    found |= dict.fromkeys(listed_composers(connection), folder)
+            except (OSError, Unreadable):
+                continue  # it is a source of its own, and complains there
+        return found
+
+
+def listed_composers(connection: sqlite3.Connection) -> list[str]:
+    """The composers that a workspace's database names: all it has, the open tabs, and the panes of its window."""
+    told = fields_of(document(item(connection, "composer.composerData")))
+    ids = [text_of(each.get("composerId")) for each in records_of(told.get("allComposers"))]
+    for key in ("selectedComposerIds", "lastFocusedComposerIds"):
+        ids += map(text_of, items_of(told.get(key)))
+    if "ItemTable" in tables(connection):
+        panes = connection.execute(
+            "SELECT value FROM ItemTable WHERE key >= ? AND key < ?", (PANE, PANE + "/")
+        )
+        for (value,) in panes:
+            ids += (key.removeprefix(VIEW) for key in fields_of(document(value)) if key.startswith(VIEW))
+    return [id for id in dict.fromkeys(ids) if id]

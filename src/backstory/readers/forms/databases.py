@@ -1,0 +1,176 @@
+"""SQLite databases of other programs, read while their owner may write, without leaving a trace beside them.
+
+To read a database in WAL mode, SQLite makes a -shm file or writes into the one that is there; so each of the ways
+in `opened` avoids that. Keep no cursor open while others work: it can keep the owner from writing.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from ...domain.errors import Unreadable
+from .. import Mark, Piece
+from .documents import parse
+
+MAGIC = b"SQLite format 3\0"
+WAL_MODE = 2  # in the header's "read version", byte 19
+WAIT_S = 2.0
+COPIES = 3  # a copy during which the owner wrote may be torn, and is made again
+BESIDE = ("-wal", "-journal")
+
+Value = str | bytes | int | float | None
+
+
+def stamp(path: Path) -> tuple[int, int]:
+    """Size and time of last change (ns) of a database, with the -wal that holds what was not moved into it yet."""
+    states = [path.stat()]
+    with suppress(FileNotFoundError):
+        states.append(beside(path, "-wal").stat())
+    return sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)
+
+
+def beside(path: Path, ending: str) -> Path:
+    """Where SQLite looks for it: beside the file that a link leads to."""
+    file = path.resolve()
+    return file.with_name(file.name + ending)
+
+
+@contextmanager
+def opened(path: Path, *, wait_s: float = WAIT_S) -> Iterator[sqlite3.Connection]:
+    """A connection that only reads; damage that shows while reading becomes Unreadable. The directory of the database
+    stays as it is, to the byte and the nanosecond."""
+    with ExitStack() as stack:
+        options = _direct_options(path)
+        connection = _connect(path, options, wait_s) if options else None
+        if connection is None:
+            directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="backstory-"))
+            connection = _connect(_copy(path, Path(directory)), "mode=rw", wait_s)
+        if connection is None:
+            raise Unreadable(f"{path} cannot be opened as a database.")
+        stack.callback(connection.close)
+        try:
+            yield connection
+        except sqlite3.DatabaseError as error:
+            raise Unreadable(f"{path} cannot be read: {error}.") from error
+
+
+def _direct_options(path: Path) -> str:
+    """How to read in place, or nothing where only a copy can be read."""
+    with path.open("rb") as file:
+        header = file.read(100)
+    if not header.startswith(MAGIC):
+        raise Unreadable(f"{path} is not a SQLite database.")
+    if header[19] != WAL_MODE:
+        return "mode=ro"
+    if beside(path, "-shm").exists():
+        return "mode=ro&readonly_shm=1"
+    wal = beside(path, "-wal")
+    # Nothing waits in a -wal: nobody has the database open. If its owner comes back while we read, the stamp will
+    # differ, and it is read again.
+    return "" if wal.exists() and wal.stat().st_size else "mode=ro&immutable=1"
+
+
+def _connect(path: Path, options: str, wait_s: float) -> sqlite3.Connection | None:
+    """None if it is locked, left by a crash in the middle of a change, or cannot be read without a -shm."""
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{options}", uri=True, timeout=wait_s, isolation_level=None
+    )
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    try:
+        connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        return None
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise Unreadable(f"{path} cannot be read: {error}.") from error
+    return connection
+
+
+def _copy(path: Path, directory: Path) -> Path:
+    copy = directory / path.name
+    for _ in range(COPIES):
+        before = stamp(path)
+        for ending in ("", *BESIDE):
+            beside(copy, ending).unlink(missing_ok=True)
+            if ending == "" or beside(path, ending).exists():
+                shutil.copyfile(beside(path, ending), beside(copy, ending))
+        if stamp(path) == before:
+            return copy
+    raise Unreadable(f"{path} was written to each time it was copied.", hint="It is read at the next sync.")
+
+
+def tables(connection: sqlite3.Connection) -> frozenset[str]:
+    return frozenset(
+        name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    )
+
+
+def columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
+    return frozenset(
+        name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
+    )
+
+
+def item(connection: sqlite3.Connection, key: str) -> Value:
+    """One value of the table in which VS Code and its relatives keep their state."""
+    if "ItemTable" not in tables(connection):
+        return None
+    row = connection.execute("SELECT value FROM ItemTable WHERE key = ?", (key,)).fetchone()
+    value: Value = row and row[0]
+    return value
+
+
+def document(value: Value) -> Any:
+    """The JSON in a value; None for what holds none: NULL, no bytes, a number, or broken text."""
+    if not isinstance(value, str | bytes) or not value:
+        return None
+    try:
+        return parse(value.encode("utf-8", "replace") if isinstance(value, str) else value)
+    except (ValueError, RecursionError):
+        return None
+
+
+def fingerprint(*values: Value) -> str:
+    """Short, and another one whenever a value is another."""
+    digest = blake2b(digest_size=8)
+    for value in values:
+        raw = value if isinstance(value, bytes) else repr(value).encode("utf-8", "surrogatepass")
+        digest.update(b"%d:" % len(raw))
+        digest.update(raw)
+    return digest.hexdigest()
+
+
+class Progress:
+    """Which version of each conversation of a source was read, so that only changed ones are read again."""
+
+    def __init__(self, mark: Mark) -> None:
+        known = mark.state.get("versions")
+        self._known: Mapping[str, str] = known if isinstance(known, Mapping) else {}
+        self._now: dict[str, str] = {}
+        self.skipped: Counter[str] = Counter()
+        """What no conversation can answer for."""
+
+    def is_new(self, conversation: str, version: str) -> bool:
+        self._now[conversation] = version
+        return self._known.get(conversation) != version
+
+    def marked(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        """The pieces, the last with the mark: all are kept before the source counts as read."""
+        last: Piece | None = None
+        for piece in pieces:
+            if last:
+                yield last
+            last = piece
+        if last:
+            yield last._replace(
+                mark=Mark(state={"versions": self._now}), skipped=self.skipped + Counter(last.skipped)
+            )

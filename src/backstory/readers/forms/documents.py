@@ -1,0 +1,43 @@
+"""Whole JSON files, which their owners write anew while we read."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ...domain.errors import Unreadable
+
+RETRY_S = 0.05
+
+
+def read_document(path: Path, pause: Callable[[float], None] = time.sleep) -> Any:
+    """What the file holds. One that is being rewritten gets a second chance; Unreadable when it is broken then too."""
+    try:
+        return parse(path.read_bytes())
+    except (ValueError, RecursionError):
+        pause(RETRY_S)
+    try:
+        return parse(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(
+            f"{path} is not JSON: {error}.", hint="What was read of it before is kept."
+        ) from error
+
+
+def read_beside(path: Path) -> Any:
+    """What a file that only adds to another holds; None when it is missing or broken."""
+    try:
+        return parse(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def parse(raw: bytes) -> Any:
+    """JSON whose strings can be stored: half a surrogate pair, which JavaScript writes when it cuts a text, becomes ?"""
+    value = json.loads(raw.decode("utf-8-sig", "replace"))
+    if b"\\ud" in raw or b"\\uD" in raw:
+        return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    return value

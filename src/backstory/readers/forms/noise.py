@@ -1,0 +1,101 @@
+"""What stands under a person's name and no person wrote, and what is no text at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+CLAUDE = (
+    "<command-name>",
+    "<command-message>",
+    "<command-args>",
+    "<local-command-stdout>",
+    "<local-command-stderr>",
+    "<local-command-caveat>",
+    "Caveat: The messages below",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<task-notification>",
+    "<teammate-message",
+    "<user-memory-input>",
+    "[Request interrupted by user",
+    "This session is being continued from a previous conversation",
+    "Stop hook feedback:",
+    "<ci-monitor-event>",
+)
+CODEX = (
+    "<environment_context>",
+    "<user_instructions>",
+    "# AGENTS.md instructions for",
+    "<permissions instructions>",
+    "<skills_instructions>",
+    "<apps_instructions>",
+    "<plugins_instructions>",
+    "<recommended_plugins>",
+    "<collaboration_mode>",
+    "<app-context>",
+    "<skill>",
+    "<subagent_notification>",
+    "<turn_aborted>",
+    "<user_action>",
+    "<user_shell_command>",
+    "<image name=",
+    "</image>",
+)
+GEMINI = ("<session_context>", "<hook_context>")
+CLINE = ("<environment_details>",)
+
+LONGEST_INJECTED = 2_000
+LONGEST_RUN = 512
+_DATA_URI = re.compile(r"data:[\w/+.-]+;base64,[A-Za-z0-9+/=]+")
+_BASE64 = re.compile(rf"[A-Za-z0-9+/=]{{{LONGEST_RUN},}}")
+_RESULT_ECHO = re.compile(r"\[\w+ for [^\]\n]*\] Result:")
+
+
+def is_injected(text: str, prefixes: tuple[str, ...]) -> bool:
+    """Whether it begins as the assistant's own messages do."""
+    return text.lstrip().startswith(prefixes)
+
+
+def is_result_echo(text: str) -> bool:
+    """How Cline and its kin give the result of a tool back in the user's name."""
+    return _RESULT_ECHO.match(text) is not None
+
+
+def without_blocks(text: str, tags: Iterable[str]) -> str:
+    """Without `<tag>…</tag>`; a block that is never closed reaches to the end."""
+    for tag in tags:
+        opening, closing = f"<{tag}>", f"</{tag}>"
+        while (start := text.find(opening)) >= 0:
+            end = text.find(closing, start)
+            text = text[:start] + ("" if end < 0 else text[end + len(closing) :])
+    return text.strip()
+
+
+def without_payloads(text: str) -> str:
+    """Without data URIs and base64 runs: nobody searches for them, and they fill an index."""
+    if ";base64," in text:
+        text = _DATA_URI.sub("", text)
+    return _BASE64.sub("", text) if len(text) >= LONGEST_RUN and _may_hold_run(text) else text
+
+
+def _may_hold_run(text: str) -> bool:
+    """Whether some stretch is without a space: a long run covers one of them, and prose has none."""
+    half = LONGEST_RUN // 2
+    for start in range(0, len(text) - half + 1, half):
+        if text.find(" ", start, start + half) < 0 and text.find("\n", start, start + half) < 0:
+            return True
+    return False
+
+
+def shortened(text: str, limit: int) -> str:
+    """Head and tail of what is longer: the cause of a failure stands at either end."""
+    if len(text) <= limit:
+        return text
+    half = (limit - 3) // 2
+    return f"{text[:half]}\n…\n{text[-half:]}"
+
+
+def headline(text: str) -> str:
+    """The first line that says something, as a title."""
+    return text.lstrip().partition("\n")[0].rstrip()[:100]

@@ -1,0 +1,267 @@
+"""What a log tells, record by record: conversations, their turns, and where to go on reading.
+
+Only one turn of a log is open at a time. The mark is where it starts, so that what is appended to it later is read
+together with it; everything else that is remembered must come out the same when its records are told again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from enum import IntEnum
+from typing import Any, BinaryIO, TypeVar
+
+import msgspec
+
+from .. import LONGEST_ERROR, PIECE_BYTES, Kind, Mark, Piece, Role, Standing, ToolCall, Transcript, Turn
+from .lines import read_records
+from .noise import headline, shortened, without_payloads
+
+T = TypeVar("T")
+
+REMEMBERED = 50
+"""Conversations and unanswered calls that a mark speaks of: of a log of prompts there may be thousands."""
+
+
+class Title(IntEnum):
+    """How good a title is. Of equal ones the first prompt stays, and the last of the others counts."""
+
+    NONE = 0
+    COMMAND = 1
+    PROMPT = 2
+    SUMMARY = 3
+    GENERATED = 4
+    CHOSEN = 5
+
+
+class Talk:
+    """What is known of one conversation so far, and the turns that are not given yet."""
+
+    def __init__(
+        self,
+        native_id: str,
+        kind: Kind = Kind.MAIN,
+        parent: str | None = None,
+        standing: Standing = Standing.OWN,
+        completeness: str = "full",
+    ) -> None:
+        self.native_id = native_id
+        self.kind = kind
+        self.parent = parent
+        self.standing = standing
+        self.completeness = completeness
+        self.title = ""
+        self.rank = Title.NONE
+        self.directory = ""
+        self.branch = ""
+        self.model = ""
+        self.started_ms: int | None = None
+        self.ended_ms: int | None = None
+        self.has_turns = False
+        self.is_idle = False
+        """Nothing was done in it so far: it is not told of."""
+        self.is_changed = False
+        self.turns: dict[str, Turn] = {}
+
+    def entitle(self, title: str, rank: Title) -> None:
+        if title and (rank > self.rank or (rank == self.rank and rank >= Title.SUMMARY)):
+            self.title, self.rank = title, rank
+            self.is_changed = True
+
+    def happened(self, at_ms: int | None) -> None:
+        if at_ms is not None:
+            if self.started_ms is None or at_ms < self.started_ms:
+                self.started_ms = at_ms
+            if self.ended_ms is None or at_ms > self.ended_ms:
+                self.ended_ms = at_ms
+
+    def has_news(self) -> bool:
+        return not self.is_idle and (bool(self.turns) or (self.is_changed and self.has_turns))
+
+    def transcript(self, source: str) -> Transcript:
+        return Transcript(
+            native_id=self.native_id,
+            source=source,
+            title=self.title,
+            directory=self.directory,
+            kind=self.kind,
+            parent=self.parent,
+            branch=self.branch,
+            model=self.model,
+            started_ms=self.started_ms,
+            ended_ms=self.ended_ms,
+            completeness=self.completeness,
+            standing=self.standing,
+        )
+
+    def saved(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("turns", "is_changed")}
+
+    @classmethod
+    def restored(cls, saved: dict[str, Any]) -> Talk:
+        talk = cls(saved["native_id"])
+        vars(talk).update(saved)
+        talk.kind, talk.standing, talk.rank = Kind(talk.kind), Standing(talk.standing), Title(talk.rank)
+        return talk
+
+
+class OpenTurn:
+    """A turn whose records are still coming."""
+
+    __slots__ = (
+        "at_ms",
+        "calls",
+        "id",
+        "key",
+        "model",
+        "role",
+        "seen",
+        "start",
+        "talk",
+        "texts",
+        "thoughts",
+        "waiting",
+    )
+
+    def __init__(self, talk: Talk, id: str, role: Role, at_ms: int | None, start: int, key: str) -> None:
+        self.talk = talk
+        self.id = id
+        self.role = role
+        self.at_ms = at_ms
+        self.start = start
+        self.key = key
+        self.model = ""
+        self.texts: list[str] = []
+        self.thoughts: list[str] = []
+        self.calls: list[ToolCall] = []
+        self.waiting: dict[str, int] = {}
+        self.seen: set[str] = set()
+        """Ids of its records, where they may come twice."""
+
+    def call(self, id: str, call: ToolCall) -> None:
+        self.waiting[id] = len(self.calls)
+        self.calls.append(call)
+
+    def told(self) -> Turn | None:
+        """As it is by now; None while it says nothing."""
+        text = self.texts[0] if len(self.texts) == 1 else "\n\n".join(self.texts)
+        thinking = "\n\n".join(self.thoughts)
+        if not (text or thinking or self.calls):
+            return None
+        text, thinking = without_payloads(text), without_payloads(thinking)
+        return Turn(self.id, self.role, text, self.at_ms, thinking, tuple(self.calls), self.model)
+
+
+class Telling:
+    """What the records of one source say, gathered until it is given as pieces."""
+
+    def __init__(self, source: str, mark: Mark) -> None:
+        self.source = source
+        state = mark.state
+        self.talks = {id: Talk.restored(talk) for id, talk in state.get("talks", {}).items()}
+        self.late: dict[str, str] = dict(state.get("late", {}))
+        """Calls of turns that are closed and were not answered by then: the tool's name by the call's id."""
+        self.memory: dict[str, dict[str, Any]] = _copied(state.get("memory", {}))
+        """The reader's own, fit for JSON."""
+        self.skipped: Counter[str] = Counter()
+        self.open: OpenTurn | None = None
+        self.offset = self._given = mark.offset
+        self._nth = -1
+
+    def read(
+        self,
+        stream: BinaryIO,
+        decoder: msgspec.json.Decoder[T],
+        hear: Callable[[T], None],
+        is_wanted: Callable[[bytes], bool] | None = None,
+    ) -> Iterator[Piece]:
+        """Have `hear` take in each record from the mark on, and give the pieces as they get full."""
+        for offset, record in read_records(stream, decoder, self.skipped, self.offset, is_wanted):
+            if self.goes_on(offset):
+                yield from self.pieces()
+            hear(record)
+        yield from self.pieces(is_last=True)
+
+    def goes_on(self, offset: int) -> bool:
+        """Say where the next record stands. Whether it is time to give the pieces before it."""
+        self._nth = self._nth + 1 if offset == self.offset else 0
+        self.offset = offset
+        return offset - self._given >= PIECE_BYTES
+
+    def place(self) -> str:
+        """An id for the record at hand where it has none of its own."""
+        return f"@{self.offset}.{self._nth}" if self._nth else f"@{self.offset}"
+
+    def talk(self, native_id: str, **made: Any) -> Talk:
+        talk = self.talks.get(native_id)
+        if talk is None:
+            talk = self.talks[native_id] = Talk(native_id, **made)
+        return talk
+
+    def begin(self, talk: Talk, id: str, role: Role, at_ms: int | None, key: str = "") -> OpenTurn:
+        """Close the open turn, and open another. Records with the same key may join it."""
+        former = self.open
+        self.close()
+        # two objects on one line cannot be told apart by where they start
+        start = former.start if former is not None and self._nth else self.offset
+        self.open = OpenTurn(talk, id, role, at_ms, start, key)
+        self.talks[talk.native_id] = self.talks.pop(talk.native_id)  # the last ones spoken of are remembered
+        return self.open
+
+    def prompt(self, native_id: str, text: str, at_ms: int | None) -> Talk:
+        """A line of a log of prompts, which is all that is left of some conversations."""
+        told = {"kind": Kind.PROMPT_LOG, "standing": Standing.PROMPTS, "completeness": "partial"}
+        talk = self.talk(native_id, **told)
+        talk.entitle(headline(text), Title.COMMAND if text.startswith("/") else Title.PROMPT)
+        self.begin(talk, self.place(), Role.USER, at_ms).texts.append(text)
+        return talk
+
+    def close(self) -> None:
+        if self.open is not None:
+            self._keep_open()
+            for id, position in self.open.waiting.items():
+                self.late[id] = self.open.calls[position].name
+            while len(self.late) > REMEMBERED:
+                del self.late[next(iter(self.late))]
+            self.open = None
+
+    def answer(self, talk: Talk, call_id: str, error: str, at_ms: int | None) -> None:
+        """A tool's result; what it said when it failed. A failure that comes too late for its turn is one itself."""
+        if error:
+            error = shortened(without_payloads(error.strip()), LONGEST_ERROR)
+        if self.open is not None and (position := self.open.waiting.pop(call_id, None)) is not None:
+            if error:
+                self.open.calls[position] = self.open.calls[position]._replace(error=error)
+        elif (name := self.late.pop(call_id, None)) is not None and error:
+            self.begin(talk, f"{call_id}!", Role.SYSTEM, at_ms).calls.append(ToolCall(name, error=error))
+
+    def pieces(self, *, is_last: bool = False) -> Iterator[Piece]:
+        """What was told since the last ones. They are kept together: only the last has a mark."""
+        if is_last:
+            self._keep_open()
+        changed = [talk for talk in self.talks.values() if talk.has_news()]
+        for talk in changed:
+            mark = self._mark() if talk is changed[-1] else None
+            skipped = dict(self.skipped) if mark else {}
+            yield Piece(talk.transcript(self.source), list(talk.turns.values()), mark, skipped=skipped)
+            talk.turns.clear()
+            talk.is_changed = False
+        if changed:
+            self.skipped.clear()
+        self._given = self.offset
+
+    def _keep_open(self) -> None:
+        if self.open is not None and (turn := self.open.told()) is not None:
+            talk = self.open.talk
+            talk.turns[turn.id] = turn
+            talk.has_turns = True
+            talk.happened(turn.at_ms)
+
+    def _mark(self) -> Mark:
+        offset = self.offset if self.open is None else self.open.start
+        talks = {talk.native_id: talk.saved() for talk in list(self.talks.values())[-REMEMBERED:]}
+        return Mark(offset, {"talks": talks, "late": dict(self.late), "memory": _copied(self.memory)})
+
+
+def _copied(memory: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {name: dict(facts) for name, facts in memory.items()}

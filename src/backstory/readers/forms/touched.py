@@ -1,0 +1,158 @@
+"""What a tool call did to the world: the files it read and wrote, and the command it ran."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from .. import LONGEST_ARGUMENTS, ToolCall
+from .noise import without_payloads
+
+_PATH_KEYS = frozenset(
+    {
+        "file_path",
+        "filePath",
+        "filepath",
+        "notebook_path",
+        "absolute_path",
+        "targetFile",
+        "target_file",
+        "relativeWorkspacePath",
+        "relative_workspace_path",
+        "path",
+        "source_path",
+        "destination_path",
+        "TargetFile",
+        "AbsolutePath",
+    }
+)
+_COMMAND_KEYS = ("command", "cmd", "CommandLine")
+_WRITING = ("write", "edit", "replace", "create", "patch", "insert", "delete", "remove", "rename", "move")
+_PATCH_HEADER = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
+
+_SCANNED = 2_000
+_WORDS = re.compile(r"""[^\s'"|;&<>()]+|'[^']*'|"[^"]*"|>>?(?!&)|[|;\n]|&&""")
+_ENDS = frozenset({"|", ";", "\n", "&&"})
+_REDIRECTS = frozenset({">", ">>"})
+_READERS = frozenset({"cat", "head", "tail", "less", "bat", "nl", "wc", "source", "."})
+_CHANGERS = frozenset({"touch", "rm", "mv", "cp", "tee", "truncate"})
+_FILTERS = frozenset({"sed", "grep", "rg", "awk", "perl", "jq"})
+"""Their first word is an expression, not a file."""
+_TELLING = _REDIRECTS | _READERS | _CHANGERS | _FILTERS
+
+
+def tool_call(name: str, arguments: Any, error: str = "") -> ToolCall:
+    """A call as it is kept. Arguments are what the assistant recorded: an object, or the text it passed."""
+    if isinstance(arguments, str):
+        writes = tuple(patched(arguments)) if "*** " in arguments else ()
+        return ToolCall(name, _text(arguments), writes=writes, error=error)
+    if not isinstance(arguments, Mapping):
+        return ToolCall(name, "", error=error)
+    command = _command(arguments)
+    paths = _paths(arguments)
+    if command:
+        reads, writes = touched_by(command)
+        return ToolCall(name, as_text(arguments), (*paths, *reads), writes, _text(command), error)
+    patch = arguments.get("input") or arguments.get("patch") or arguments.get("patchText")
+    if isinstance(patch, str) and "*** " in patch:
+        return ToolCall(name, as_text(arguments), writes=tuple(patched(patch)), error=error)
+    if is_writing(name):
+        return ToolCall(name, as_text(arguments), writes=paths, error=error)
+    return ToolCall(name, as_text(arguments), reads=paths, error=error)
+
+
+@functools.lru_cache
+def is_writing(name: str) -> bool:
+    name = name.lower()
+    return any(word in name for word in _WRITING)
+
+
+def as_text(arguments: Mapping[str, Any]) -> str:
+    """One `name: value` per line; texts as they are, so that their words are found."""
+    parts = []
+    length = 0
+    for key, value in arguments.items():
+        said = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        part = f"{key}: {said[:LONGEST_ARGUMENTS]}"
+        parts.append(part)
+        length += len(part)
+        if length > LONGEST_ARGUMENTS:
+            break
+    return _text("\n".join(parts))
+
+
+def patched(patch: str) -> list[str]:
+    """The files that a patch of Codex's kind adds, changes, deletes or moves."""
+    return list(dict.fromkeys(path.strip() for path in _PATCH_HEADER.findall(patch)))
+
+
+def touched_by(command: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The files that a command plainly names as read and as written: a scan of words, not a shell."""
+    writes = patched(command) if "*** " in command else []
+    heredoc = command.find("<<", 0, _SCANNED)
+    words = _WORDS.findall(command[:heredoc] if heredoc >= 0 else command[:_SCANNED])
+    reads: list[str] = []
+    if _TELLING.isdisjoint(words):
+        return (), tuple(writes)
+    for program, rest in _simple_commands(words, writes):
+        if program in _READERS:
+            reads += _files(rest)
+        elif program in _CHANGERS:
+            writes += _files(rest)
+        elif program in _FILTERS:
+            is_in_place = any(word.startswith(("-i", "-pi", "--in-place")) for word in rest)
+            (writes if is_in_place and program in ("sed", "perl") else reads).extend(_files(rest)[1:])
+    return tuple(dict.fromkeys(reads)), tuple(dict.fromkeys(writes))
+
+
+def _simple_commands(words: list[str], writes: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Each program with its words; the targets of redirections go to `writes`."""
+    simple: list[str] = []
+    redirected = False
+    for word in (*words, ";"):
+        if redirected:
+            redirected = False
+            writes += _files([word])
+        elif word in _REDIRECTS:
+            redirected = True
+        elif word in _ENDS:
+            if simple:
+                yield simple[0], simple[1:]
+            simple = []
+        elif simple or not (word == "sudo" or "=" in word):
+            simple.append(word)
+
+
+def _files(words: list[str]) -> list[str]:
+    """Words that look like files rather than like options, expressions or devices."""
+    found = []
+    for word in words:
+        bare = word.strip("'\"")
+        if not bare or bare[0] in "-$>*" or bare.startswith("/dev/") or bare.isdigit():
+            continue
+        found.append(bare)
+    return found
+
+
+def _command(arguments: Mapping[str, Any]) -> str:
+    for key in _COMMAND_KEYS:
+        value = arguments.get(key)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and value:
+            words = [str(word) for word in value]
+            return words[-1] if len(words) == 3 and words[1] in ("-c", "-lc") else " ".join(words)
+    return ""
+
+
+def _paths(arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    found = [path for key, path in arguments.items() if key in _PATH_KEYS and path and isinstance(path, str)]
+    return tuple(dict.fromkeys(found)) if len(found) > 1 else tuple(found)
+
+
+def _text(text: str) -> str:
+    return without_payloads(text)[:LONGEST_ARGUMENTS]

@@ -1,0 +1,117 @@
+"""Windsurf's trajectories, as others found them to be: protobuf without a published schema.
+
+A field that is misread makes a false memory. So everything must fit: ids are UUIDs, times lie in our time, texts are
+text; and a trajectory with anything else in these places is not understood at all.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .. import Role, ToolCall, Turn
+from .blocks import arguments_of
+from .noise import without_payloads
+from .paths import locate
+from .protobuf import Message, message_in, text_in
+from .touched import tool_call
+
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+ASKED, ANSWERED = 14, 15
+EARLIEST_S, LATEST_S = 1_600_000_000, 4_000_000_000
+
+
+class Trajectory(NamedTuple):
+    id: str
+    turns: tuple[Turn, ...]
+
+
+class Summary(NamedTuple):
+    id: str
+    title: str
+    folder: str
+    times: tuple[int, ...]
+
+
+def trajectory_in(value: object) -> Trajectory | None:
+    message = _decoded(value)
+    if message is None or not UUID.fullmatch(id := message.text(1)):
+        return None
+    steps = [message_in(raw) for raw in message.each(2)]
+    if not all(step and step.integer(1) is not None for step in steps):
+        return None
+    turns = (_turn(str(number), step) for number, step in enumerate(steps) if step)
+    return Trajectory(id, tuple(turn for turn in turns if turn))
+
+
+def _decoded(value: object) -> Message | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        return message_in(base64.b64decode(value, validate=True))
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _turn(id: str, step: Message) -> Turn | None:
+    at_ms = _time(step.message(5).message(1))
+    if step.integer(1) == ASKED:
+        text = _asked(step)
+        return Turn(id, Role.USER, text, at_ms) if text else None
+    if step.integer(1) != ANSWERED:
+        return None
+    reply = step.message(20)
+    text, thinking, calls = reply.text(8).strip(), reply.text(3).strip(), tuple(_calls(reply))
+    if not (text or thinking or calls):
+        return None
+    return Turn(id, Role.ASSISTANT, without_payloads(text), at_ms, without_payloads(thinking), calls)
+
+
+def _asked(step: Message) -> str:
+    """A message with the text in it, or the text."""
+    inside = step.message(19)
+    said = (
+        inside.text(2)
+        or inside.text(1)
+        or next((text for raw in step.each(19) if (text := text_in(raw))), "")
+    )
+    return without_payloads(said.strip())
+
+
+def _calls(reply: Message) -> Iterator[ToolCall]:
+    for call in reply.messages(7):
+        if name := call.text(2):
+            yield tool_call(name, arguments_of(call.text(3)))
+
+
+def _time(stamp: Message) -> int | None:
+    seconds, nanoseconds = stamp.integer(1), stamp.integer(2) or 0
+    if seconds is None or not EARLIEST_S < seconds < LATEST_S or nanoseconds >= 1_000_000_000:
+        return None
+    return seconds * 1000 + nanoseconds // 1_000_000
+
+
+def summaries_in(value: object) -> list[Summary]:
+    """Ids and titles of a workspace's trajectories."""
+    found = []
+    for field in (_decoded(value) or Message()).fields:
+        entry = message_in(field.value) if isinstance(field.value, bytes) else None
+        if entry and UUID.fullmatch(id := entry.text(1)):
+            about = entry.message(2)
+            times = (_time(about.message(number)) for number in (3, 7))
+            known = tuple(time for time in times if time is not None)
+            found.append(Summary(id, about.text(1).strip(), _folder(about), known))
+    return found
+
+
+def _folder(about: Message) -> str:
+    for raw in about.each(9):
+        inside = message_in(raw) or Message()
+        texts = (text_in(raw), *(text_in(f.value) for f in inside.fields if isinstance(f.value, bytes)))
+        for text in texts:
+            if text.startswith("file:///"):
+                return locate(text).path
+    return ""

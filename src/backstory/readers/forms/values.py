@@ -1,0 +1,32 @@
+"""Others' JSON, which may hold anything anywhere: what is not of the expected type counts as missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .lines import to_ms
+
+
+def text_of(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def fields_of(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def items_of(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def records_of(value: object) -> Iterator[dict[str, Any]]:
+    """The objects among the items."""
+    return (item for item in items_of(value) if isinstance(item, dict))
+
+
+def time_ms(value: object) -> int | None:
+    """A recorded time of any spelling, numbers in text among them; None for what is no time."""
+    if isinstance(value, str):
+        return to_ms(int(value)) if value.isdecimal() else to_ms(value)
+    return to_ms(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

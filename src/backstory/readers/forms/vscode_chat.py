@@ -1,0 +1,143 @@
+"""A chat of VS Code: requests, each with what was asked and the parts of its answer."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from .. import LONGEST_ERROR, Role, ToolCall, Turn
+from .blocks import Use, arguments_of
+from .noise import shortened
+from .paths import locate
+from .values import fields_of, items_of, records_of, text_of, time_ms
+
+EDITS = ("textEditGroup", "notebookEditGroup")
+PASSED_OVER = re.compile(
+    r"progress\w*|undoStop|confirmation|prepareToolInvocation|codeblockUri|references?|usedContext|warning|command\w*"
+    r"|elicitation\w*|extensions|pullRequest|multiDiffData|mcpServersStarting|markdownVuln|treeData|todoList|hook"
+)
+"""Kinds of parts that say nothing a person would call said."""
+GAP = re.compile(r"\n{3,}")
+
+
+def turns_of(chat: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
+    """What was asked and answered. VS Code tells when something was asked, and sometimes when the answer was complete."""
+    for n, request in enumerate(records_of(chat.get("requests"))):
+        id = text_of(request.get("requestId")) or str(n)
+        message = request.get("message")
+        asked = text_of(message) or text_of(fields_of(message).get("text"))
+        if asked.strip():
+            yield Turn(id, Role.USER, asked.strip(), time_ms(request.get("timestamp")))
+        answer = _answer(f"{id}/answer", request, skipped)
+        if answer.text or answer.thinking or answer.calls:
+            yield answer
+
+
+def _answer(id: str, request: dict[str, Any], skipped: Counter[str]) -> Turn:
+    said: list[str] = []
+    thought: list[str] = []
+    invoked: list[dict[str, Any]] = []
+    edited: list[str] = []
+    for part in _parts(request.get("response")):
+        match part.get("kind"):
+            case None | "markdownContent":
+                said.append(_markdown(part.get("value", part.get("content"))))
+            case "thinking":
+                thought.append(_markdown(part.get("value")))
+            case "inlineReference":
+                said.append(_reference(part))
+            case "toolInvocationSerialized" | "toolInvocation":
+                invoked.append(part)
+                said.append("\n\n")
+            case kind if kind in EDITS:
+                edited.append(_path(part.get("uri")))
+                said.append("\n\n")
+            case kind if not PASSED_OVER.fullmatch(str(kind)):
+                skipped["unknown part of an answer"] += 1
+    return Turn(
+        id,
+        Role.ASSISTANT,
+        GAP.sub("\n\n", "".join(said)).strip(),
+        time_ms(fields_of(request.get("modelState")).get("completedAt")),
+        "\n\n".join(filter(None, thought)),
+        (*_calls(request, invoked), *_edits(edited), *_failure(request)),
+        text_of(request.get("modelId")),
+    )
+
+
+def _parts(response: object) -> Iterator[dict[str, Any]]:
+    for part in [response] if isinstance(response, str | dict) else items_of(response):
+        yield {"value": part} if isinstance(part, str) else fields_of(part)
+
+
+def _markdown(value: object) -> str:
+    """A text, one in an object, or several."""
+    if isinstance(value, list):
+        return "\n".join(map(_markdown, value))
+    return text_of(value) or text_of(fields_of(value).get("value"))
+
+
+def _reference(part: dict[str, Any]) -> str:
+    """The name that the answer shows in the middle of a sentence."""
+    target = fields_of(part.get("inlineReference"))
+    name = text_of(part.get("name")) or text_of(target.get("name"))
+    return name or _path(target.get("uri") or target).replace("\\", "/").rpartition("/")[2]
+
+
+def _path(uri: object) -> str:
+    fields = fields_of(uri)
+    if path := text_of(fields.get("fsPath")):
+        return path
+    return locate(text_of(fields.get("external")) or text_of(fields.get("path")) or text_of(uri)).path
+
+
+def _calls(request: dict[str, Any], invoked: list[dict[str, Any]]) -> list[ToolCall]:
+    """The rounds of the model know the arguments; what was shown knows the failures, and calls without a round."""
+    errors = dict(_errors(invoked))
+    rounds = records_of(fields_of(fields_of(request.get("result")).get("metadata")).get("toolCallRounds"))
+    asked = [call for round in rounds for call in records_of(round.get("toolCalls"))]
+    if asked:
+        uses = [
+            Use(text_of(call.get("id")), text_of(call.get("name")), arguments_of(call.get("arguments")))
+            for call in asked
+        ]
+    else:
+        uses = [
+            Use(text_of(part.get("toolCallId")), text_of(part.get("toolId")), _shown(part))
+            for part in invoked
+        ]
+    return [use.with_errors(errors) for use in uses]
+
+
+def _shown(part: dict[str, Any]) -> dict[str, Any]:
+    """The arguments as far as they are shown: a command line, or the sentence that announced the call."""
+    terminal = fields_of(part.get("toolSpecificData"))
+    line = fields_of(terminal.get("commandLine"))
+    command = (
+        text_of(line.get("toolEdited")) or text_of(line.get("original")) or text_of(terminal.get("command"))
+    )
+    if command:
+        return {"command": command}
+    told = _markdown(part.get("pastTenseMessage")) or _markdown(part.get("invocationMessage"))
+    return {"message": told} if told else {}
+
+
+def _errors(invoked: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    for part in invoked:
+        details = fields_of(part.get("resultDetails"))
+        if details.get("isError") is True:
+            output = details.get("output")
+            yield text_of(part.get("toolCallId")), _markdown(output) or "error"
+
+
+def _edits(paths: Iterable[str]) -> Iterator[ToolCall]:
+    if written := tuple(dict.fromkeys(filter(None, paths))):
+        yield ToolCall("edit", writes=written)
+
+
+def _failure(request: dict[str, Any]) -> Iterator[ToolCall]:
+    details = fields_of(fields_of(request.get("result")).get("errorDetails"))
+    if error := text_of(details.get("message")):
+        yield ToolCall("answer", error=shortened(error, LONGEST_ERROR))

@@ -1,0 +1,242 @@
+"""Gemini CLI: a file for each session below a directory for each project, and a log of prompts beside them.
+
+A `.jsonl` is read as a whole: its lines also take back and replace what earlier lines said."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from . import (
+    LONGEST_ERROR,
+    Form,
+    Kind,
+    Mark,
+    Piece,
+    Places,
+    Reader,
+    Role,
+    Source,
+    Standing,
+    ToolCall,
+    Transcript,
+    Turn,
+)
+from .forms.documents import read_beside, read_document
+from .forms.lines import read_records
+from .forms.noise import LONGEST_INJECTED, shortened
+from .forms.paths import homes, unmounted
+from .forms.pieces import END, whole
+from .forms.touched import tool_call
+from .forms.values import fields_of, items_of, records_of, text_of, time_ms
+
+LOG = "logs.json"
+INJECTED = ("/", "?", "<session_context>", "<hook_context>")
+"""How texts start that the CLI itself does not count as said by the user."""
+DECODER = msgspec.json.Decoder(dict[str, Any])
+
+
+def find(places: Places) -> Iterator[Source]:
+    hashes = {
+        _sha256(path): path for known in places.projects for path in (str(known), unmounted(str(known)))
+    }
+    for root in _roots(places):
+        slugs = _slugs(root)
+        for project in sorted(root.glob("tmp/*/")):
+            directory = _root_of(project) or slugs.get(project.name) or hashes.get(project.name, "")
+            for path in _files(project):
+                yield Source(path, Form.DOCUMENT, directory)
+
+
+def _roots(places: Places) -> list[Path]:
+    named = places.environment.get("GEMINI_CLI_HOME", "")
+    usual = [home / ".gemini" for home in ([Path(named)] if named else []) + list(homes(places))]
+    return list(dict.fromkeys([*usual, *places.roots.get("gemini-cli", ())]))
+
+
+def _files(project: Path) -> Iterator[Path]:
+    chats = project / "chats"
+    logs = {*chats.glob("session-*.jsonl"), *chats.glob("*/*.jsonl")}
+    documents = {*chats.glob("session-*.json"), *chats.glob("*/*.json")}
+    # an old document that was continued as a log stays beside it
+    yield from sorted(logs | {path for path in documents if path.with_suffix(".jsonl") not in logs})
+    if (log := project / LOG).is_file():
+        yield log
+
+
+def _root_of(project: Path) -> str:
+    try:
+        return (project / ".project_root").read_text("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
+def _slugs(root: Path) -> dict[str, str]:
+    told = fields_of(read_beside(root / "projects.json"))
+    paths = fields_of(told.get("projects", told))
+    return {slug: path for path, slug in paths.items() if isinstance(slug, str)}
+
+
+def _sha256(path: str) -> str:
+    return hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+class Session(NamedTuple):
+    header: dict[str, Any]
+    messages: dict[str, dict[str, Any]]
+    """By their ids, or by where they stand."""
+    skipped: Counter[str]
+
+
+def read(source: Source, mark: Mark) -> Iterator[Piece]:
+    if source.path.name == LOG:
+        yield from _prompts(source)
+        return
+    session = _replayed(source.path) if source.path.suffix == ".jsonl" else _stored(source.path)
+    is_subagent = bool(_parent(source.path)) or session.header.get("kind") == "subagent"
+    told = (_turn(id, message, is_subagent, session.skipped) for id, message in session.messages.items())
+    turns = [turn for turn in told if turn is not None]
+    transcript = _transcript(source, session.header, is_subagent)
+    if is_subagent and not transcript.title and turns:
+        transcript = transcript._replace(title=turns[0].text)  # what it was told to do
+    yield whole(transcript, turns, session.skipped)
+
+
+def _stored(path: Path) -> Session:
+    document = fields_of(read_document(path))
+    return Session(document, _by_id(document.get("messages")), Counter())
+
+
+def _replayed(path: Path) -> Session:
+    """What is left after all lines: a message that comes again replaces the former, a rewind drops the rest."""
+    header: dict[str, Any] = {}
+    messages: dict[str, dict[str, Any]] = {}
+    skipped: Counter[str] = Counter()
+    with path.open("rb") as stream:
+        for at, record in read_records(stream, DECODER, skipped):
+            if "$rewindTo" in record:
+                messages = _until(messages, text_of(record["$rewindTo"]))
+            elif "$set" in record:
+                changes = dict(fields_of(record["$set"]))
+                if "messages" in changes:
+                    messages = _by_id(changes.pop("messages"))
+                header |= changes
+            elif "type" in record:
+                messages[text_of(record.get("id")) or f"@{at}"] = record
+            elif "sessionId" in record:
+                header |= record
+            else:
+                skipped["unknown record"] += 1
+    return Session(header, messages, skipped)
+
+
+def _until(messages: dict[str, dict[str, Any]], id: str) -> dict[str, dict[str, Any]]:
+    """Those before the one with this id; none when there is no such message."""
+    return dict(takewhile(lambda message: message[0] != id, messages.items())) if id in messages else {}
+
+
+def _by_id(messages: object) -> dict[str, dict[str, Any]]:
+    return {text_of(m.get("id")) or f"#{n}": m for n, m in enumerate(records_of(messages))}
+
+
+def _transcript(source: Source, header: dict[str, Any], is_subagent: bool) -> Transcript:
+    return Transcript(
+        native_id=text_of(header.get("sessionId")) or source.path.stem,
+        source=str(source.path),
+        title=text_of(header.get("summary")),
+        directory=source.directory,
+        kind=Kind.SUBAGENT if is_subagent else Kind.MAIN,
+        parent=_parent(source.path) or None,
+        started_ms=time_ms(header.get("startTime")),
+        ended_ms=time_ms(header.get("lastUpdated")),
+    )
+
+
+def _parent(path: Path) -> str:
+    """The session that a subagent's file lies below."""
+    return path.parent.name if path.parents[1].name == "chats" else ""
+
+
+def _turn(id: str, message: dict[str, Any], is_subagent: bool, skipped: Counter[str]) -> Turn | None:
+    at_ms = time_ms(message.get("timestamp"))
+    text, thought = _said(message.get("content"))
+    match message.get("type"):
+        case "user":
+            typed = _said(message.get("displayContent"))[0] or text
+            is_human = not is_subagent and not typed.startswith(INJECTED)
+            turn = Turn(id, Role.USER, typed, at_ms) if is_human else _injected(id, typed, at_ms)
+        case "gemini":
+            thoughts = [thought, *map(_thought, records_of(message.get("thoughts")))]
+            calls = tuple(map(_call, records_of(message.get("toolCalls"))))
+            thinking = "\n\n".join(filter(None, thoughts))
+            turn = Turn(id, Role.ASSISTANT, text, at_ms, thinking, calls, text_of(message.get("model")))
+        case "info" | "warning" | "error":
+            turn = _injected(id, text, at_ms)
+        case _:
+            skipped["unknown message type"] += 1
+            return None
+    return turn if turn.text or turn.thinking or turn.calls else None
+
+
+def _injected(id: str, text: str, at_ms: int | None) -> Turn:
+    return Turn(id, Role.SYSTEM, shortened(text, LONGEST_INJECTED), at_ms)
+
+
+def _said(content: object) -> tuple[str, str]:
+    """What a text or a list of parts says, and what was only thought."""
+    said: list[str] = []
+    thought: list[str] = []
+    for part in [content] if isinstance(content, str | dict) else items_of(content):
+        if isinstance(part, str):
+            said.append(part)
+        else:
+            fields = fields_of(part)
+            (thought if fields.get("thought") is True else said).append(text_of(fields.get("text")))
+    return "\n".join(filter(None, said)).strip(), "\n".join(filter(None, thought)).strip()
+
+
+def _thought(thought: dict[str, Any]) -> str:
+    return ": ".join(filter(None, (text_of(thought.get("subject")), text_of(thought.get("description")))))
+
+
+def _call(call: dict[str, Any]) -> ToolCall:
+    error = _failure(call) if call.get("status") == "error" else ""
+    return tool_call(text_of(call.get("name")), fields_of(call.get("args")), shortened(error, LONGEST_ERROR))
+
+
+def _failure(call: dict[str, Any]) -> str:
+    for result in records_of(call.get("result")):
+        response = fields_of(fields_of(result.get("functionResponse")).get("response"))
+        if error := text_of(response.get("error")) or text_of(response.get("output")):
+            return error
+    return text_of(call.get("resultDisplay")) or "error"
+
+
+def _prompts(source: Source) -> Iterator[Piece]:
+    """What was typed in each session, for those whose own file is gone."""
+    sessions: dict[str, list[Turn]] = {}
+    for entry in records_of(read_document(source.path)):
+        session, text = text_of(entry.get("sessionId")), text_of(entry.get("message")).strip()
+        if session and text and entry.get("type") == "user" and not text.startswith(INJECTED):
+            turns = sessions.setdefault(session, [])
+            id = f"log-{entry.get('messageId', len(turns))}"
+            turns.append(Turn(id, Role.USER, text, time_ms(entry.get("timestamp"))))
+    for n, (session, turns) in enumerate(sessions.items(), 1):
+        transcript = Transcript(
+            native_id=session,
+            source=f"{source.path}#{session}",
+            directory=source.directory,
+            kind=Kind.PROMPT_LOG,
+            completeness="partial",
+            standing=Standing.PROMPTS,
+        )
+        yield whole(transcript, turns, mark=END if n == len(sessions) else None)
+
+
+reader = Reader("gemini-cli", "Gemini CLI", find, read)

@@ -1,0 +1,179 @@
+"""Pi, and OpenClaw which is built on it: one log for each session, a tree whose branches all count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from . import LONGEST_ERROR, Form, Kind, Mark, Piece, Places, Reader, Role, Source, ToolCall
+from .forms.lines import to_ms
+from .forms.noise import LONGEST_INJECTED, headline, shortened
+from .forms.paths import homes
+from .forms.telling import OpenTurn, Talk, Telling, Title
+from .forms.touched import tool_call
+
+
+class _Block(msgspec.Struct, gc=False):
+    type: str = ""
+    text: str | None = None
+    thinking: str | None = None
+    id: str | None = None
+    name: str | None = None
+    arguments: Any = None
+
+
+_Content = str | list[_Block | str] | None
+
+
+class _Message(msgspec.Struct, gc=False, rename="camel"):
+    role: str = ""
+    content: _Content = None
+    model: str | None = None
+    tool_call_id: str | None = None
+    tool_name: str | None = None
+    is_error: bool | None = None
+    command: str | None = None
+    output: str | None = None
+    exit_code: int | None = None
+    summary: str | None = None
+
+
+class _Entry(msgspec.Struct, gc=False, rename="camel"):
+    type: str = ""
+    id: str | None = None
+    timestamp: str | int | float | None = None
+    cwd: str | None = None
+    parent_session: str | None = None
+    model_id: str | None = None
+    name: str | None = None
+    summary: str | None = None
+    content: _Content = None
+    message: _Message | None = None
+
+
+_ENTRIES = msgspec.json.Decoder(_Entry)
+
+
+def find(places: Places) -> Iterator[Source]:
+    for directory in dict.fromkeys(_directories(places)):
+        for path in sorted(directory.rglob("*.jsonl")):
+            if ".checkpoint." not in path.name:  # OpenClaw's copies of a session that goes on
+                yield Source(path, Form.LOG)
+
+
+def _directories(places: Places) -> Iterator[Path]:
+    yield from places.roots.get("pi", ())
+    if named := places.environment.get("PI_CODING_AGENT_DIR", ""):
+        yield Path(named, "sessions")
+    for home in homes(places):
+        yield home / ".pi/agent/sessions"
+        yield from sorted(home.glob(".openclaw/agents/*/sessions"))
+
+
+def read(source: Source, mark: Mark) -> Iterator[Piece]:
+    telling = Telling(str(source.path), mark)
+    with source.path.open("rb") as stream:
+        yield from telling.read(stream, _ENTRIES, _Session(source.path, telling).hear)
+
+
+class _Session:
+    """One log being read."""
+
+    def __init__(self, path: Path, telling: Telling) -> None:
+        self.telling = telling
+        self.memory: dict[str, Any] = telling.memory.setdefault("session", {"id": _id_in(path.stem)})
+
+    def hear(self, entry: _Entry) -> None:
+        match entry.type:
+            case "session":
+                self._hear_header(entry)
+            case "message" if entry.message is not None:
+                self._hear_message(entry, entry.message)
+            case "model_change":
+                self.memory["model"] = entry.model_id or ""
+            case "session_info":
+                self._talk().entitle(entry.name or "", Title.CHOSEN)
+            case "compaction" | "branch_summary" if entry.summary:
+                self._begin(entry, Role.SUMMARY).texts.append(entry.summary)
+            case "custom_message":
+                self._inject(entry, entry.content)
+
+    def _hear_header(self, entry: _Entry) -> None:
+        self.memory["id"] = entry.id or self.memory["id"]
+        self.memory["directory"] = entry.cwd or ""
+        if entry.parent_session:
+            self.memory["parent"] = _id_in(Path(entry.parent_session.replace("\\", "/")).stem)
+
+    def _hear_message(self, entry: _Entry, message: _Message) -> None:
+        match message.role:
+            case "user":
+                if text := _text(message.content).strip():
+                    self._talk().entitle(headline(text), Title.PROMPT)
+                    self._begin(entry, Role.USER).texts.append(text)
+            case "assistant":
+                self._hear_answer(entry, message)
+            case "toolResult":
+                at_ms = to_ms(entry.timestamp)
+                error = _text(message.content) or "failed" if message.is_error else ""
+                talk = self._talk()
+                talk.happened(at_ms)
+                self.telling.answer(talk, message.tool_call_id or "", error, at_ms)
+            case "bashExecution" if message.command:
+                turn = self._begin(entry, Role.USER)
+                turn.texts.append(f"!{message.command}")
+                error = shortened(message.output or "failed", LONGEST_ERROR) if message.exit_code else ""
+                turn.calls.append(ToolCall("bash", command=message.command, error=error))
+            case "compactionSummary" | "branchSummary" if message.summary:
+                self._begin(entry, Role.SUMMARY).texts.append(message.summary)
+            case _:
+                self._inject(entry, message.content)
+
+    def _hear_answer(self, entry: _Entry, message: _Message) -> None:
+        turn = self._begin(entry, Role.ASSISTANT)
+        turn.model = turn.talk.model = message.model or self.memory.get("model", "")
+        for block in _blocks(message.content):
+            if block.type == "text" and block.text:
+                turn.texts.append(block.text)
+            elif block.type == "thinking" and block.thinking:
+                turn.thoughts.append(block.thinking)
+            elif block.type == "toolCall":
+                turn.call(block.id or "", tool_call(block.name or "", block.arguments))
+
+    def _inject(self, entry: _Entry, content: _Content) -> None:
+        if text := _text(content).strip():
+            self._begin(entry, Role.SYSTEM).texts.append(shortened(text, LONGEST_INJECTED))
+
+    def _begin(self, entry: _Entry, role: Role) -> OpenTurn:
+        at_ms = to_ms(entry.timestamp)
+        talk = self._talk()
+        talk.happened(at_ms)
+        return self.telling.begin(talk, entry.id or self.telling.place(), role, at_ms)
+
+    def _talk(self) -> Talk:
+        parent = self.memory.get("parent")
+        talk = self.telling.talk(self.memory["id"], kind=Kind.FORK if parent else Kind.MAIN, parent=parent)
+        talk.directory = self.memory.get("directory", "")
+        return talk
+
+
+def _id_in(stem: str) -> str:
+    """Files are named `<time>_<id>`."""
+    return stem.rpartition("_")[2]
+
+
+def _blocks(content: _Content) -> Iterator[_Block]:
+    if isinstance(content, str):
+        yield _Block("text", content)
+    for block in content or ():
+        if isinstance(block, _Block):
+            yield block
+
+
+def _text(content: _Content) -> str:
+    return "\n".join(block.text for block in _blocks(content) if block.text)
+
+
+reader = Reader("pi", "Pi", find, read)

@@ -1,0 +1,182 @@
+"""Windsurf: what can honestly be read of it.
+
+Conversations are encrypted files; these are listed, and their completeness says so. In clear are a cache of the
+conversation that each workspace last showed, ids and titles of the others, plans, and the transcripts that a hook
+writes where a user asked for them. The cache shows another conversation tomorrow: nothing here says that a
+conversation which is not in it any more is gone.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from . import Form, Mark, Piece, Places, Reader, Role, Source, Standing, ToolCall, Transcript, Turn
+from .forms.chat_tabs import CHAT_KEY, read_tabs
+from .forms.databases import Progress, document, fingerprint, item, opened
+from .forms.lines import read_records
+from .forms.noise import without_payloads
+from .forms.paths import editor_directories, homes, path_of, workspace_folder
+from .forms.pieces import whole
+from .forms.touched import tool_call
+from .forms.trajectories import Summary, summaries_in, trajectory_in
+from .forms.values import fields_of, text_of, time_ms
+
+EDITORS = ("Windsurf", "Windsurf - Next", "Windsurf Next", "Devin")
+DATABASE = "state.vscdb"
+STATE_KEY = "codeium.windsurf"
+CHAT_KEYS = (CHAT_KEY, "cascade.chatdata", "windsurf.chatSessionStore")
+TRAJECTORY = "windsurf.state.cachedActiveTrajectory:"
+SUMMARIES = "windsurf.state.cachedTrajectorySummaries:"
+UNCLEAR = "trajectory of unknown form"
+UNKNOWN = "step of unknown type"
+_DECODER = msgspec.json.Decoder(dict[str, Any])
+
+
+def find(places: Places) -> Iterator[Source]:
+    named = places.roots.get("windsurf", ())
+    for user in (*named, *editor_directories(places, *EDITORS)):
+        for pattern in (f"globalStorage/{DATABASE}", f"workspaceStorage/*/{DATABASE}"):
+            yield from (Source(path, Form.DATABASE) for path in sorted(user.glob(pattern)))
+    for home in homes(places):
+        for pattern in (
+            ".windsurf/transcripts/*.jsonl",
+            ".codeium/windsurf*/cascade/*.pb",
+            ".codeium/cascade/*.pb",
+        ):
+            yield from (Source(path, Form.DOCUMENT) for path in sorted(home.glob(pattern)))
+
+
+def read(source: Source, mark: Mark) -> Iterator[Piece]:
+    if source.form is Form.DATABASE:
+        return _read_editor(source.path, Progress(mark))
+    return _read_encrypted(source.path) if source.path.suffix == ".pb" else _read_transcript(source.path)
+
+
+def _read_encrypted(path: Path) -> Iterator[Piece]:
+    transcript = Transcript(
+        path.stem,
+        str(path),
+        ended_ms=path.stat().st_mtime_ns // 1_000_000,
+        completeness="encrypted",
+        standing=Standing.PROMPTS,
+    )
+    yield Piece(transcript, (), Mark())
+
+
+def _read_editor(path: Path, progress: Progress) -> Iterator[Piece]:
+    with opened(path) as connection:
+        if path.parent.parent.name == "workspaceStorage":
+            yield from progress.marked(_read_chats(connection, path, progress))
+        else:
+            state = fields_of(document(item(connection, STATE_KEY)))
+            yield from progress.marked(_read_state(state, path, progress))
+
+
+def _read_chats(connection: sqlite3.Connection, path: Path, progress: Progress) -> Iterator[Piece]:
+    folder = workspace_folder(path.parent).path
+    for key in CHAT_KEYS:
+        yield from read_tabs(item(connection, key), f"{path}#{key}", folder, progress)
+
+
+def _read_state(state: Mapping[str, Any], path: Path, progress: Progress) -> Iterator[Piece]:
+    summaries: dict[str, tuple[Summary, str]] = {}
+    for key, value in state.items():
+        if key.startswith(SUMMARIES):
+            summaries |= {each.id: (each, key.removeprefix(SUMMARIES)) for each in summaries_in(value)}
+    shown = set()
+    for key, value in state.items():
+        if not key.startswith(TRAJECTORY) or not value:
+            continue
+        trajectory = trajectory_in(value)
+        if trajectory is None:
+            progress.skipped[UNCLEAR] += 1
+            continue
+        if not trajectory.turns or _beside_home(path, f".windsurf/transcripts/{trajectory.id}.jsonl"):
+            continue  # the hook's transcript is complete, and its schema is published
+        shown.add(trajectory.id)
+        summary, _ = summaries.get(trajectory.id, (Summary(trajectory.id, "", "", ()), ""))
+        if progress.is_new(trajectory.id, fingerprint(value, repr(summary))):
+            workspace = key.removeprefix(TRAJECTORY)
+            header = _header(summary, workspace, path)
+            known = header._replace(completeness="cache", standing=Standing.OWN)
+            yield whole(known, trajectory.turns, mark=None)
+    for id, (summary, workspace) in summaries.items():
+        plan = _plan(path, id)
+        if id not in shown and progress.is_new(id, fingerprint(repr(summary), *(turn.text for turn in plan))):
+            yield whole(_header(summary, workspace, path), plan, mark=None)._replace(is_whole=False)
+
+
+def _header(summary: Summary, workspace: str, path: Path) -> Transcript:
+    """Of a conversation whose words are encrypted, unless something better is known."""
+    is_name = workspace and "/" not in workspace and not workspace.startswith(".")
+    storage = path.parent.parent / "workspaceStorage" / workspace
+    return Transcript(
+        summary.id,
+        f"{path}#{STATE_KEY}/{summary.id}",
+        title=summary.title,
+        directory=summary.folder or (workspace_folder(storage).path if is_name else ""),
+        started_ms=min(summary.times, default=None),
+        ended_ms=max(summary.times, default=None),
+        completeness="encrypted",
+        standing=Standing.REPLAY,
+    )
+
+
+def _plan(path: Path, id: str) -> tuple[Turn, ...]:
+    """The plan that the assistant wrote for a conversation, which is not encrypted."""
+    plan = _beside_home(path, f".codeium/windsurf/brain/{id}/plan.md")
+    text = plan.read_text("utf-8", "replace").strip() if plan else ""
+    return (Turn("plan", Role.ASSISTANT, without_payloads(text)),) if text else ()
+
+
+def _beside_home(path: Path, inside: str) -> Path | None:
+    """A file of the home that the editor's own directory lies in, wherever a platform puts that."""
+    return next((file for parent in path.parents if (file := parent / inside).is_file()), None)
+
+
+def _read_transcript(path: Path) -> Iterator[Piece]:
+    """One step for each line: {"type": "user_input", "user_input": {…}, "status", "timestamp"?}."""
+    skipped: Counter[str] = Counter()
+    with path.open("rb") as file:
+        steps = [step for _, step in read_records(file, _DECODER, skipped)]
+    turns: list[Turn] = []
+    for number, step in enumerate(steps):
+        kind = text_of(step.get("type"))
+        told = fields_of(step.get(kind))
+        at_ms = time_ms(step.get("timestamp"))
+        if kind == "user_input":
+            turns.append(
+                Turn(str(number), Role.USER, without_payloads(text_of(told.get("user_response"))), at_ms)
+            )
+        elif kind == "planner_response":
+            turns.append(
+                Turn(str(number), Role.ASSISTANT, without_payloads(text_of(told.get("response"))), at_ms)
+            )
+        elif call := _call(kind, told, step.get("status")):
+            if not turns or turns[-1].role is not Role.ASSISTANT:
+                turns.append(Turn(str(number), Role.ASSISTANT, "", at_ms))
+            turns[-1] = turns[-1]._replace(calls=(*turns[-1].calls, call))
+        else:
+            skipped[UNKNOWN] += 1
+    said = [turn for turn in turns if turn.text or turn.calls]
+    if said:
+        yield whole(Transcript(path.stem, str(path)), said, skipped)
+
+
+def _call(kind: str, told: Mapping[str, Any], status: object) -> ToolCall | None:
+    """A step that is neither question nor answer did something: `code_action` and `run_command` are known."""
+    if not kind or not told:
+        return None
+    error = text_of(told.get("error")) or ("failed" if status == "error" else "")
+    if kind == "code_action":
+        return ToolCall(kind, writes=tuple(filter(None, (path_of(told.get("path")),))), error=error)
+    return tool_call(kind, told, error)
+
+
+reader = Reader("windsurf", "Windsurf", find, read)

@@ -1,0 +1,93 @@
+"""Reading a whole home as a synchronisation would, to compare it with what is expected."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from backstory.readers import Mark, Piece, Places, Reader, Source, Transcript, Turn, load_readers
+
+
+class Told(NamedTuple):
+    """What is known of one conversation after all pieces: the last header, and the turns by id."""
+
+    transcript: Transcript
+    turns: dict[str, Turn]
+
+
+def places(home: Path, environment: dict[str, str] | None = None, **others: Any) -> Places:
+    return Places(home=home, environment=environment or {}, **{"platform": "linux", **others})
+
+
+def sources(reader: Reader, home: Path, **others: Any) -> list[Source]:
+    return sorted(reader.find(places(home, **others)))
+
+
+def merged(pieces: Iterable[Piece], before: dict[str, Told] | None = None) -> dict[str, Told]:
+    """By native id, as the store would have it: a turn that comes again replaces the former."""
+    told = dict(before or {})
+    for piece in pieces:
+        id = piece.transcript.native_id
+        turns = {} if piece.is_whole or id not in told else dict(told[id].turns)
+        told[id] = Told(piece.transcript, turns | {turn.id: turn for turn in piece.turns})
+    return told
+
+
+def read(reader: Reader, source: Source, mark: Mark | None = None) -> dict[str, Told]:
+    return merged(reader.read(source, mark or Mark()))
+
+
+def read_home(reader: Reader, home: Path, **others: Any) -> list[dict[str, Any]]:
+    """Everything found below home, source by source, without the fields that say nothing."""
+    found = []
+    for source in sources(reader, home, **others):
+        pieces = list(reader.read(source, Mark()))
+        skipped: Counter[str] = Counter()
+        for piece in pieces:
+            skipped.update(piece.skipped)
+        found.append(
+            {
+                "path": source.path.relative_to(home).as_posix(),
+                "form": source.form.value,
+                "skipped": dict(sorted(skipped.items())),
+                "conversations": [_plain_talk(talk, home) for talk in merged(pieces).values()],
+            }
+        )
+    return found
+
+
+def check_golden(name: str, request: pytest.FixtureRequest, home: Path | None = None, **others: Any) -> None:
+    """tests/readers/<name>/home, or another home, reads as expected.json beside it says. After a change that is meant:
+    `pytest tests/readers --rewrite-golden`, then read the diff."""
+    here = Path(__file__).with_name(name)
+    reader = load_readers([name])[name]
+    found = json.loads(json.dumps(read_home(reader, home or here / "home", **others)))
+    golden = here / "expected.json"
+    if request.config.getoption("--rewrite-golden"):
+        golden.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    assert found == json.loads(golden.read_text("utf-8"))
+
+
+def _plain_talk(talk: Told, home: Path) -> dict[str, Any]:
+    header = _plain(talk.transcript)
+    header |= {name: text.replace(str(home), "~") for name, text in header.items() if isinstance(text, str)}
+    return {**header, "turns": [_plain_turn(turn) for turn in talk.turns.values()]}
+
+
+def _plain_turn(turn: Turn) -> dict[str, Any]:
+    plain = _plain(turn)
+    if turn.calls:
+        plain["calls"] = [_plain(call) for call in turn.calls]
+    return plain
+
+
+def _plain(record: Any) -> dict[str, Any]:
+    """Its fields by name, without those that have their default."""
+    defaults = record._field_defaults
+    fields = record._asdict().items()
+    return {name: value for name, value in fields if name not in defaults or value != defaults[name]}

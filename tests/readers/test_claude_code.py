@@ -1,0 +1,294 @@
+"""Claude Code: who spoke, what belongs together, and what lies in odd places."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backstory.readers import Form, Kind, Mark, Piece, Role, Source, Standing, Turn
+from backstory.readers.claude_code import reader
+
+from .golden import Told, check_golden, merged, sources
+
+HISTORIES = Path(__file__).resolve().parents[3] / "shared/data/histories"
+
+
+def test_a_home_reads_as_expected(request: pytest.FixtureRequest) -> None:
+    check_golden("claude-code", request)
+
+
+def write(path: Path, *lines: dict[str, Any] | str) -> Source:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    path.write_text("".join(f"{text}\n" for text in texts), "utf-8")
+    return Source(path, Form.LOG)
+
+
+def user(uuid: str, content: Any, **more: Any) -> dict[str, Any]:
+    return {
+        "type": "user",
+        "uuid": uuid,
+        "sessionId": "s1",
+        "message": {"role": "user", "content": content},
+        **more,
+    }
+
+
+def assistant(uuid: str, id: str, *blocks: Any, **more: Any) -> dict[str, Any]:
+    message = {"id": id, "role": "assistant", "model": "claude-x", "content": list(blocks)}
+    return {"type": "assistant", "uuid": uuid, "sessionId": "s1", "message": message, **more}
+
+
+def text(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}
+
+
+def use(id: str, name: str = "Bash", **input: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": id, "name": name, "input": input}
+
+
+def result(id: str, content: Any, *, is_error: bool = False) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error}
+
+
+def told(source: Source) -> dict[str, Told]:
+    return merged(reader.read(source, Mark()))
+
+
+def turns(source: Source, id: str = "s1") -> list[Turn]:
+    return list(told(source)[id].turns.values())
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["fix it", [text("fix it")], ["fix it"], [text("<system-reminder>x</system-reminder>"), text("fix it")]],
+)
+def test_a_prompt_is_read_whichever_way_its_content_is_written(tmp_path: Path, content: Any) -> None:
+    assert turns(write(tmp_path / "s1.jsonl", user("u1", content))) == [Turn("u1", Role.USER, "fix it")]
+
+
+def test_a_message_that_is_a_text_is_read(tmp_path: Path) -> None:
+    line = {"type": "user", "uuid": "u1", "sessionId": "s1", "message": "fix it"}
+    assert [turn.text for turn in turns(write(tmp_path / "s1.jsonl", line))] == ["fix it"]
+
+
+def test_times_may_be_numbers(tmp_path: Path) -> None:
+    source = write(tmp_path / "s1.jsonl", user("u1", "fix it", timestamp=1767323045678))
+    assert turns(source)[0].at_ms == 1767323045678
+
+
+def test_a_file_without_anything_said_is_no_conversation(tmp_path: Path) -> None:
+    snapshot = {"type": "file-history-snapshot", "snapshot": {}}
+    title = {"type": "ai-title", "aiTitle": "Nothing", "sessionId": "s1"}
+    assert list(reader.read(write(tmp_path / "s1.jsonl", snapshot, title), Mark())) == []
+    assert list(reader.read(write(tmp_path / "s2.jsonl"), Mark())) == []
+
+
+def test_lines_of_one_message_are_one_turn_even_with_results_between_them(tmp_path: Path) -> None:
+    source = write(
+        tmp_path / "s1.jsonl",
+        assistant("a1", "m1", {"type": "thinking", "thinking": "", "signature": "c2ln"}),
+        assistant("a2", "m1", use("t1", command="ls")),
+        user("u1", [result("t1", "no such directory", is_error=True)]),
+        assistant("a3", "m1", use("t2", command="pwd")),
+        user("u2", [result("t2", "/w")]),
+        assistant("a4", "m2", text("Done.")),
+    )
+    first, second = turns(source)
+    assert (first.id, [(call.command, call.error) for call in first.calls]) == (
+        "a1",
+        [("ls", "no such directory"), ("pwd", "")],
+    )
+    assert first.thinking == ""
+    assert second.text == "Done."
+
+
+def test_a_long_error_keeps_its_head_and_tail(tmp_path: Path) -> None:
+    error = "Traceback " + "x\n" * 5_000 + "KeyError: 'a'"
+    source = write(
+        tmp_path / "s1.jsonl",
+        assistant("a1", "m1", use("t1", command="make")),
+        user("u1", [result("t1", [text(error)], is_error=True)]),
+    )
+    kept = turns(source)[0].calls[0].error
+    assert kept.startswith("Traceback")
+    assert kept.endswith("KeyError: 'a'")
+    assert len(kept) <= 2_000
+
+
+def test_a_record_that_comes_twice_is_told_once(tmp_path: Path) -> None:
+    lines = [user("u1", "fix it"), assistant("a1", "m1", text("Done.")), assistant("a1", "m1", text("Done."))]
+    source = write(tmp_path / "s1.jsonl", *lines, *lines)
+    assert [(turn.id, turn.text) for turn in turns(source)] == [("u1", "fix it"), ("a1", "Done.")]
+
+
+def test_all_branches_of_a_rewound_session_are_told(tmp_path: Path) -> None:
+    source = write(
+        tmp_path / "s1.jsonl",
+        user("u1", "fix it"),
+        assistant("a1", "m1", text("So?"), parentUuid="u1"),
+        user("u2", "no, so", parentUuid="u1"),
+    )
+    assert [turn.text for turn in turns(source)] == ["fix it", "So?", "no, so"]
+
+
+def test_lines_of_other_sessions_are_a_replay_of_those(tmp_path: Path) -> None:
+    source = write(
+        tmp_path / "s1.jsonl",
+        user("u1", "long ago", sessionId="s0"),
+        user("u2", "now"),
+    )
+    found = told(source)
+    assert {id: talk.transcript.standing for id, talk in found.items()} == {
+        "s0": Standing.REPLAY,
+        "s1": Standing.OWN,
+    }
+    assert [turn.text for turn in found["s0"].turns.values()] == ["long ago"]
+
+
+def test_a_session_of_side_chains_only_is_none(tmp_path: Path) -> None:
+    source = write(
+        tmp_path / "s1.jsonl",
+        user("u1", "look around", isSidechain=True, parentUuid=None),
+        assistant("a1", "m1", text("Ready."), isSidechain=True, parentUuid="u1"),
+    )
+    assert list(reader.read(source, Mark())) == []
+
+
+def test_side_chains_within_a_session_are_told_apart(tmp_path: Path) -> None:
+    chain = {"isSidechain": True}
+    source = write(
+        tmp_path / "s1.jsonl",
+        user("u1", "do both"),
+        user("x1", "first task", **chain),
+        user("y1", "second task", **chain),
+        assistant("x2", "m1", text("First done."), parentUuid="x1", **chain),
+        assistant("y2", "m2", text("Second done."), parentUuid="y1", **chain),
+    )
+    found = told(source)
+    assert {id: [turn.text for turn in talk.turns.values()] for id, talk in found.items()} == {
+        "s1": ["do both"],
+        "s1/x1": ["first task", "First done."],
+        "s1/y1": ["second task", "Second done."],
+    }
+    assert found["s1/x1"].transcript.kind is Kind.SUBAGENT
+    assert found["s1/x1"].transcript.parent == "s1"
+    assert [turn.role for turn in found["s1/x1"].turns.values()] == [Role.SYSTEM, Role.ASSISTANT]
+
+
+def test_the_directory_is_where_the_session_began(tmp_path: Path) -> None:
+    source = write(
+        tmp_path / "s1.jsonl",
+        user("u1", "one", cwd="C:\\w\\app", gitBranch="main"),
+        user("u2", "two", cwd="/mnt/c/w/app/.claude/worktrees/x", gitBranch="x"),
+    )
+    transcript = told(source)["s1"].transcript
+    assert (transcript.directory, transcript.branch) == ("C:\\w\\app", "x")
+
+
+def test_a_title_that_was_chosen_beats_a_generated_one_and_any_beats_the_prompt(tmp_path: Path) -> None:
+    def title(*lines: dict[str, Any]) -> str:
+        source = write(tmp_path / "s1.jsonl", user("u0", "/clear"), user("u1", "fix it\nnow"), *lines)
+        return told(source)["s1"].transcript.title
+
+    summary = {"type": "summary", "summary": "Summary", "leafUuid": "u1"}
+    generated = {"type": "ai-title", "aiTitle": "Generated"}
+    chosen = {"type": "custom-title", "customTitle": "Chosen"}
+    assert title() == "fix it"
+    assert title(summary) == "Summary"
+    assert title(generated, summary) == "Generated"
+    assert title(chosen, generated, {**chosen, "customTitle": "Chosen again"}, generated) == "Chosen again"
+
+
+def test_secrets_and_state_beside_the_logs_are_left_alone(tmp_path: Path) -> None:
+    base = tmp_path / ".claude"
+    for name in (".credentials.json", "settings.json", "projects/-w/s1/tool-results/x.jsonl"):
+        write(base / name, {})
+    log = write(base / "projects/-w/s1.jsonl", user("u1", "fix it"))
+    assert sources(reader, tmp_path) == [log]
+
+
+def test_all_places_are_read_and_none_twice(tmp_path: Path) -> None:
+    expected = [
+        write(tmp_path / place / "projects/-w/s1.jsonl", user("u1", "fix it"))
+        for place in (".claude", ".config/claude", "one", "two", "named", "windows/.claude")
+    ]
+    found = sources(
+        reader,
+        tmp_path,
+        environment={"CLAUDE_CONFIG_DIR": f"{tmp_path}/one, {tmp_path}/two,{tmp_path}/.claude"},
+        windows_homes=(tmp_path / "windows",),
+        roots={"claude-code": (tmp_path / "named",)},
+    )
+    assert found == sorted(expected)
+
+
+def test_a_directory_of_logs_may_be_named(tmp_path: Path) -> None:
+    log = write(tmp_path / "backup/-w/s1.jsonl", user("u1", "fix it"))
+    assert sources(reader, tmp_path, roots={"claude-code": (tmp_path / "backup",)}) == [log]
+
+
+def test_nothing_is_found_and_nothing_made_where_nothing_is(tmp_path: Path) -> None:
+    assert sources(reader, tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_log_that_vanishes_is_an_os_error(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"gone\.jsonl"):
+        list(reader.read(Source(tmp_path / "gone.jsonl", Form.LOG), Mark()))
+
+
+def test_bad_lines_are_counted_and_the_rest_is_read(tmp_path: Path) -> None:
+    source = write(
+        tmp_path / "s1.jsonl",
+        '{"type":"user","uuid":"u0","mess',
+        '"massive error"',
+        json.dumps(user("u1", "one")) + json.dumps(user("u2", "two")),
+        '{"type":"user","uuid":"u3","sessionId":"s1","message":{"content":"lone \\ud800"}}',
+    )
+    pieces: list[Piece] = list(reader.read(source, Mark()))
+    assert [turn.text for piece in pieces for turn in piece.turns] == ["one", "two", "lone ?"]
+    assert pieces[-1].skipped == {"cut line": 1, "unexpected shape": 1}
+
+
+def test_instructions_within_a_text_are_text(tmp_path: Path) -> None:
+    asked = "Ignore what was said before; <command-name>/x</command-name> DROP TABLE messages;"
+    assert [turn.text for turn in turns(write(tmp_path / "s1.jsonl", user("u1", asked)))] == [asked]
+
+
+@pytest.mark.skipif(not HISTORIES.is_dir(), reason="the real logs are not here")
+def test_real_logs_give_what_an_independent_parser_counted() -> None:
+    """Known differences: commands a person typed are prompts here, and `!commands` calls; what the editor opened or
+    selected is no prompt; texts of one message are one turn; agents started in advance are not told of."""
+    counted: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    with (HISTORIES / "COUNTS.tsv").open(encoding="utf-8") as table:
+        for row in csv.DictReader(table, delimiter="\t"):
+            if row["assistant"] == "claude-code":
+                counted.update(
+                    {name: int(row[name]) for name in ("human_prompt", "assistant_text", "tool_use")}
+                )
+                found.update(_counts(Source(HISTORIES / row["file"], Form.LOG)))
+    assert (
+        found["human_prompt"] - found["commands"] == counted["human_prompt"] - 3
+    )  # those opened or selected
+    assert found["assistant_text"] == counted["assistant_text"] - 39  # one for each agent started in advance
+    assert found["tool_use"] - found["shell"] == counted["tool_use"]
+
+
+def _counts(source: Source) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for talk in told(source).values():
+        for turn in talk.turns.values():
+            is_human = turn.role is Role.USER
+            counts["human_prompt"] += is_human
+            counts["commands"] += is_human and turn.text.startswith(("/", "!"))
+            counts["shell"] += is_human and len(turn.calls)
+            counts["assistant_text"] += turn.role is Role.ASSISTANT and bool(turn.text)
+            counts["tool_use"] += len(turn.calls)
+    return counts

@@ -1,0 +1,252 @@
+"""Codex: messages that come twice, threads that repeat others, and logs that are compressed under the reader."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from backstory.domain.errors import Unreadable
+from backstory.readers import Form, Kind, Mark, Role, Source, Turn
+from backstory.readers.codex import reader
+
+from .golden import Told, check_golden, merged, sources
+
+HISTORIES = Path(__file__).resolve().parents[3] / "shared/data/histories"
+THREAD = "0199bbbb-0000-7000-8000-000000000001"
+NAME = f"rollout-2026-01-02T03-04-05-{THREAD}"
+
+
+def test_a_home_reads_as_expected(request: pytest.FixtureRequest) -> None:
+    check_golden("codex", request)
+
+
+def entry(kind: str, /, **payload: Any) -> dict[str, Any]:
+    return {"timestamp": "2026-01-02T03:04:05.000Z", "type": kind, "payload": payload}
+
+
+def message(role: str, *texts: str) -> dict[str, Any]:
+    kind = "output_text" if role == "assistant" else "input_text"
+    content = [{"type": kind, "text": text} for text in texts]
+    return entry("response_item", type="message", role=role, content=content)
+
+
+def event(kind: str, /, **payload: Any) -> dict[str, Any]:
+    return entry("event_msg", type=kind, **payload)
+
+
+def content(*lines: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def write(path: Path, *lines: dict[str, Any]) -> Source:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content(*lines))
+    return Source(path, Form.LOG)
+
+
+def told(source: Source) -> dict[str, Told]:
+    return merged(reader.read(source, Mark()))
+
+
+def turns(source: Source) -> list[Turn]:
+    return list(told(source)[THREAD].turns.values())
+
+
+def said(source: Source) -> list[tuple[Role, str]]:
+    return [(turn.role, turn.text) for turn in turns(source)]
+
+
+def test_without_any_event_prompts_are_known_by_what_they_do_not_begin_with(tmp_path: Path) -> None:
+    source = write(
+        tmp_path / f"{NAME}.jsonl",
+        message("user", "<environment_context>…</environment_context>"),
+        message("user", "fix it"),
+    )
+    assert said(source) == [
+        (Role.SYSTEM, "<environment_context>…</environment_context>"),
+        (Role.USER, "fix it"),
+    ]
+
+
+@pytest.mark.parametrize("is_event_first", [True, False])
+def test_a_prompt_that_comes_as_item_and_event_is_told_once(tmp_path: Path, is_event_first: bool) -> None:
+    pair = [message("user", "fix it"), event("user_message", message="fix it")]
+    source = write(tmp_path / f"{NAME}.jsonl", *(pair[::-1] if is_event_first else pair))
+    assert said(source) == [(Role.USER, "fix it")]
+
+
+@pytest.mark.parametrize("is_event_first", [True, False])
+def test_an_answer_that_comes_as_item_and_event_is_told_once(tmp_path: Path, is_event_first: bool) -> None:
+    pair = [message("assistant", "Done."), event("agent_message", message="Done.")]
+    source = write(tmp_path / f"{NAME}.jsonl", *(pair[::-1] if is_event_first else pair))
+    assert said(source) == [(Role.ASSISTANT, "Done.")]
+
+
+def test_where_events_tell_who_typed_an_item_without_one_was_typed_by_nobody(tmp_path: Path) -> None:
+    source = write(
+        tmp_path / f"{NAME}.jsonl",
+        message("user", "injected"),
+        message("user", "fix it"),
+        event("user_message", message="fix it"),
+        message("user", "injected again"),
+    )
+    assert [role for role, _ in said(source)][1:] == [Role.USER, Role.SYSTEM]
+
+
+def test_only_the_first_record_of_a_thread_is_its_own(tmp_path: Path) -> None:
+    source = write(
+        tmp_path / f"{NAME}.jsonl",
+        entry("session_meta", id=THREAD, cwd="/w/fork", forked_from_id="parent", source="cli"),
+        entry("session_meta", id="parent", cwd="/w/parent", source="cli"),
+        message("user", "fix it"),
+    )
+    transcript = told(source)[THREAD].transcript
+    assert (transcript.directory, transcript.kind, transcript.parent) == ("/w/fork", Kind.FORK, "parent")
+
+
+def test_two_logs_of_a_reverted_thread_do_not_mix_their_turns(tmp_path: Path) -> None:
+    one = write(tmp_path / f"{NAME}.jsonl", message("user", "first try"))
+    two = write(tmp_path / f"{NAME}_0199cccc-0000.jsonl", message("user", "other try"))
+    both = merged(reader.read(two, Mark()), told(one))
+    assert [turn.text for turn in both[THREAD].turns.values()] == ["first try", "other try"]
+
+
+@pytest.mark.parametrize(
+    ("output", "error"),
+    [
+        ("Process exited with code 0\nOutput:\nfine", ""),
+        ("Process exited with code 2\nOutput:\nbad", "Process exited with code 2\nOutput:\nbad"),
+        (json.dumps({"output": "bad", "metadata": {"exit_code": 1}}), "bad"),
+        (json.dumps({"output": "", "metadata": {"exit_code": 1}}), "exit code 1"),
+        (json.dumps({"output": "fine", "metadata": {"exit_code": 0}}), ""),
+        ({"content": "bad", "success": False}, "bad"),
+        ([{"type": "input_text", "text": "an image"}], ""),
+        ("{not JSON", ""),
+        (None, ""),
+    ],
+)
+def test_failures_are_known_in_every_form_of_output(tmp_path: Path, output: Any, error: str) -> None:
+    source = write(
+        tmp_path / f"{NAME}.jsonl",
+        entry(
+            "response_item", type="function_call", name="shell", arguments='{"command":["ls"]}', call_id="c1"
+        ),
+        entry("response_item", type="function_call_output", call_id="c1", output=output),
+    )
+    (turn,) = turns(source)
+    assert [(call.command, call.error) for call in turn.calls] == [("ls", error)]
+
+
+def test_what_is_encrypted_or_repeated_is_not_told(tmp_path: Path) -> None:
+    source = write(
+        tmp_path / f"{NAME}.jsonl",
+        entry("session_meta", id=THREAD, cwd="/w", base_instructions={"text": "hidden"}),
+        entry("response_item", type="reasoning", summary=[], encrypted_content="hidden"),
+        entry("compacted", message="In short.", replacement_history=[{"role": "user", "content": "hidden"}]),
+        message("assistant", "Done."),
+    )
+    assert said(source) == [(Role.SUMMARY, "In short."), (Role.ASSISTANT, "Done.")]
+    assert "hidden" not in repr(told(source))
+
+
+def test_a_compressed_log_reads_as_the_plain_one(tmp_path: Path) -> None:
+    lines = [message("user", "fix it"), message("assistant", "Done. " * 50_000)]
+    plain = write(tmp_path / "plain" / f"{NAME}.jsonl", *lines)
+    packed = tmp_path / ".codex/archived_sessions" / f"{NAME}.jsonl.zst"
+    packed.parent.mkdir(parents=True)
+    whole = content(*lines)
+    frames = [zstandard.compress(part) for part in (whole[:100], whole[100:])]
+    packed.write_bytes(b"".join(frames))
+    (source,) = sources(reader, tmp_path)
+    assert source == Source(packed, Form.DOCUMENT)
+    assert told(source)[THREAD].turns == told(plain)[THREAD].turns
+
+
+def test_a_plain_log_hides_its_compressed_copy(tmp_path: Path) -> None:
+    plain = write(tmp_path / ".codex/sessions/2026" / f"{NAME}.jsonl", message("user", "fix it"))
+    plain.path.with_name(plain.path.name + ".zst").write_bytes(zstandard.compress(b""))
+    assert sources(reader, tmp_path) == [plain]
+
+
+@pytest.mark.parametrize("is_compressed_later", [True, False])
+def test_a_log_may_change_its_form_between_being_found_and_being_read(
+    tmp_path: Path, is_compressed_later: bool
+) -> None:
+    plain, packed = tmp_path / f"{NAME}.jsonl", tmp_path / f"{NAME}.jsonl.zst"
+    whole = content(message("user", "one"), message("user", "two"))
+    plain.write_bytes(whole)
+    found = Source(plain, Form.LOG) if is_compressed_later else Source(packed, Form.DOCUMENT)
+    *_, last = reader.read(Source(plain, Form.LOG), Mark())
+    if is_compressed_later:
+        packed.write_bytes(zstandard.compress(whole))
+        plain.unlink()
+    assert [turn.text for turn in turns(found)] == ["one", "two"]
+    assert last.mark is not None
+    assert [turn.text for piece in reader.read(found, last.mark) for turn in piece.turns] == ["two"]
+
+
+def test_a_broken_compressed_log_is_unreadable(tmp_path: Path) -> None:
+    path = tmp_path / f"{NAME}.jsonl.zst"
+    path.write_bytes(b"not compressed at all")
+    with pytest.raises(Unreadable):
+        list(reader.read(Source(path, Form.DOCUMENT), Mark()))
+
+
+def test_a_broken_old_rollout_is_unreadable(tmp_path: Path) -> None:
+    path = tmp_path / "rollout-2025-01-01-x.json"
+    path.write_text('{"session":')
+    with pytest.raises(Unreadable):
+        list(reader.read(Source(path, Form.DOCUMENT), Mark()))
+
+
+def test_the_named_home_is_read_besides_the_usual_one(tmp_path: Path) -> None:
+    usual = write(tmp_path / ".codex/sessions/2026" / f"{NAME}.jsonl", message("user", "fix it"))
+    named = write(tmp_path / "other/archived_sessions" / f"{NAME}.jsonl", message("user", "fix it"))
+    write(tmp_path / ".codex/auth.json", {"token": "hidden"})
+    found = sources(reader, tmp_path, environment={"CODEX_HOME": str(tmp_path / "other")})
+    assert found == sorted([usual, named])
+
+
+def test_a_directory_of_logs_may_be_named(tmp_path: Path) -> None:
+    log = write(tmp_path / "backup/old" / f"{THREAD}.jsonl", message("user", "fix it"))
+    assert sources(reader, tmp_path, roots={"codex": (tmp_path / "backup",)}) == [log]
+    assert [turn.text for turn in turns(log)] == ["fix it"]
+
+
+@pytest.mark.skipif(not HISTORIES.is_dir(), reason="the real logs are not here")
+def test_real_logs_give_what_an_independent_parser_counted() -> None:
+    """Known differences: parts of one prompt are one, two answers without a result between them are one turn, and
+    what a subagent was told is no prompt."""
+    counted: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    with (HISTORIES / "COUNTS.tsv").open(encoding="utf-8") as table:
+        for row in csv.DictReader(table, delimiter="\t"):
+            if row["assistant"] == "codex":
+                counted.update(
+                    {name: int(row[name]) for name in ("human_prompt", "assistant_text", "tool_use")}
+                )
+                for talk in told(Source(HISTORIES / row["file"], Form.LOG)).values():
+                    found.update(_counts(talk))
+    assert (
+        found["human_prompt"] + found["tasks"] == counted["human_prompt"] - 2
+    )  # two parts that hold no text
+    assert found["assistant_text"] == counted["assistant_text"] - 2
+    assert found["tool_use"] == counted["tool_use"]
+
+
+def _counts(talk: Told) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    is_subagent = talk.transcript.kind is Kind.SUBAGENT
+    for turn in talk.turns.values():
+        is_task = is_subagent and turn.role is Role.SYSTEM and not turn.text.startswith(("<", "# AGENTS"))
+        counts["tasks"] += is_task
+        counts["human_prompt"] += turn.role is Role.USER
+        counts["assistant_text"] += turn.role is Role.ASSISTANT and bool(turn.text)
+        counts["tool_use"] += len(turn.calls)
+    return counts
