@@ -16,9 +16,11 @@ from backstory.store.sqlite import SqliteStore
 from backstory.surfaces import all_tools, load_surfaces
 
 from .doubles import HashedWords, SteppedClock, counted_ids
+from .postgres_server import database, empty_shared, open_postgres, open_shared
 
 BACKENDS: dict[str, Callable[[Path], Store]] = {
     "sqlite": lambda path: SqliteStore(path, busy_timeout_s=30),
+    "postgres": open_postgres,
 }
 
 OpenStore = Callable[[], Store]
@@ -36,9 +38,13 @@ def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenS
     opened: list[Store] = []
 
     def open_store() -> Store:
-        opened.append(BACKENDS[request.param](tmp_path / "store.db"))
+        is_shared = request.param == "postgres"
+        opened.append(open_shared() if is_shared else BACKENDS[request.param](tmp_path / "store.db"))
         return opened[-1]
 
+    if request.param == "postgres":
+        database()  # its threads are not the test's
+        empty_shared()
     yield open_store
     for store in opened:
         store.close()
@@ -66,8 +72,16 @@ def open_core(clock: SteppedClock, open_store: OpenStore, tmp_path: Path) -> Ite
     new_id = counted_ids()
 
     def open_core(store: Store, embedder: HashedWords | None) -> Core:
-        engines.append(Engine(store, embedder, now=clock, new_id=new_id, exports=tmp_path / "exports"))
-        return Core(engines[-1], Caller(project="/p"))
+        engine = Engine(
+            store,
+            embedder,
+            now=clock,
+            new_id=new_id,
+            exports=tmp_path / "exports",
+            conversation_exports=tmp_path / ".gandalf" / "exports",
+        )
+        engines.append(engine)
+        return Core(engine, Caller(project="/p"))
 
     before = set(threading.enumerate())
     yield open_core

@@ -18,7 +18,11 @@ BACKSTORY = [sys.executable, "-m", "backstory"]
 def environment(home: Path, **variables: str) -> dict[str, str]:
     """This process's environment without settings of ours, and the given ones."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("BACKSTORY_")}
-    return inherited | {"PYTHONPATH": os.pathsep.join(sys.path), "BACKSTORY_HOME": str(home), **variables}
+    ours = {"PYTHONPATH": os.pathsep.join(sys.path), "BACKSTORY_HOME": str(home)}
+    nobody = dict.fromkeys(
+        ("HOME", "USERPROFILE"), str(home / "nobody")
+    )  # whose histories a server would read
+    return inherited | ours | nobody | variables
 
 
 def run(*words: str, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -4,30 +4,42 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from .core import Caller, Core, Engine
-from .core.projects import project_root
-from .domain.errors import InvalidInput
+from .core.projects import project_root, work_tree
+from .domain.errors import InvalidInput, Unavailable
 from .search.embed import build_embedder
-from .settings import PREFIX, TABLE, Settings, build_settings, required, variable
+from .settings import PREFIX, TABLE, Settings, build_settings, required, variable, without_password
 from .store import Store
 
 if TYPE_CHECKING:
+    from .core.background import Background
     from .core.summaries import Writer
+    from .readers import Places
+    from .search.embed import Embedder
+    from .store.postgres.database import Database
 
 CONFIG = "config.toml"
 STORE = "store.db"
+CONTROL = "team"
+"""The store of tokens and of the audit log."""
 
 
 def read_settings(flags: Mapping[str, Any]) -> Settings:
     """Flags before environment before config file before defaults."""
-    names = {variable(setting.name): setting.name for setting in TABLE}
-    environment = {names[name]: value for name, value in os.environ.items() if name in names}
+    variables = {setting.name: (variable(setting.name), setting.also) for setting in TABLE}
+    environment = {
+        name: os.environ[spelling]
+        for name, spellings in variables.items()
+        for spelling in reversed(spellings)
+        if spelling in os.environ
+    }
     home = Path(flags.get("home") or environment.get("home") or _platform_home()).expanduser()
-    defaults = {"home": home, "project": project_root(Path.cwd())}
+    defaults = {"home": home, "project": work_tree(Path.cwd())}
     return build_settings(flags, environment, _config(home / CONFIG), defaults=defaults)
 
 
@@ -40,34 +52,150 @@ def unknown_variables() -> list[str]:
 
 def open_core(settings: Settings) -> Core:
     """The product over the configured store, for one caller."""
-    return Core(open_engine(settings), Caller(project=str(settings.project)))
+    caller = Caller(project=str(project_root(settings.project)), directory=str(settings.project))
+    return Core(open_engine(settings), caller)
 
 
-def open_engine(settings: Settings) -> Engine:
-    store = open_store(settings)
+def open_engine(
+    settings: Settings,
+    space: str = "",
+    *,
+    embedder: Embedder | None = None,
+    database: Database | None = None,
+) -> Engine:
+    """Over the user's own store, or that of a team server's space. Spaces may share an embedder and a database."""
+    store = open_store(settings, space, database=database)
+    place = settings.home / "spaces" / f"{space}.files" if space else settings.home
     return Engine(
         store,
-        build_embedder(settings),
+        embedder or build_embedder(settings),
         _writer(settings),
         max_store_mb=settings.max_store_mb,
-        exports=settings.home / "exports",
+        exports=place / "exports",
+        sessions_dir=str(place / "sessions") if space else settings.sessions_dir,
+        handoffs=place / "handoffs",
+        git_checkpoints=settings.git_checkpoints == "on",
+        related_projects=settings.related_projects,
+        conversation_exports=place / "conversations" if space else settings.conversation_exports.expanduser(),
+        sync=None if space or reads_no_histories(settings) else lambda engine: _background(engine, settings),
     )
 
 
-def open_store(settings: Settings) -> Store:
+def reads_no_histories(settings: Settings) -> bool:
+    return settings.histories == ("off",)
+
+
+def history_places(settings: Settings, store: Store) -> Places:
+    """Where this user's assistants may keep their files."""
+    from .readers import Places
+
+    projects = dict.fromkeys((str(settings.project), *store.talk_projects()))
+    return Places(
+        home=Path.home(),
+        environment=dict(os.environ),
+        platform=sys.platform,
+        windows_homes=tuple(_windows_homes()),
+        projects=tuple(map(Path, projects)),
+        roots=_history_roots(settings),
+    )
+
+
+def _background(engine: Engine, settings: Settings) -> Background:
+    from .core.background import Background
+
+    return Background(
+        engine,
+        settings.histories,
+        lambda: history_places(settings, engine.store),
+        redaction=settings.redaction,
+        interval_s=settings.sync_interval_s,
+    )
+
+
+def _history_roots(settings: Settings) -> dict[str, tuple[Path, ...]]:
+    roots: dict[str, tuple[Path, ...]] = {}
+    for pair in settings.history_roots:
+        name, equals, path = pair.partition("=")
+        if not equals:
+            raise InvalidInput(
+                f"{pair!r} in history_roots is not name=path.",
+                hint="Such as claude-code=/backup/.claude.",
+                field="history_roots",
+            )
+        roots[name] = (*roots.get(name, ()), Path(path).expanduser())
+    return roots
+
+
+def _windows_homes() -> Iterator[Path]:
+    """On WSL, the homes of Windows' users on drive C."""
+    users = Path("/mnt/c/Users")
+    if sys.platform != "linux" or not users.is_dir():
+        return
+    for home in users.iterdir():
+        if home.name not in ("Default", "Default User", "Public", "All Users") and home.is_dir():
+            yield home
+
+
+def open_store(settings: Settings, space: str = "", *, database: Database | None = None) -> Store:
+    if in_postgres(settings):
+        schema = {"": "public", CONTROL: "backstory_control"}.get(space, space)
+        store: Store = _postgres().PostgresStore(
+            database or settings.database_url, schema=schema, busy_timeout_s=settings.busy_timeout_s
+        )
+        return store
     from .store.sqlite import SqliteStore
 
-    return SqliteStore(store_path(settings), busy_timeout_s=settings.busy_timeout_s)
+    path = store_path(settings)
+    if space:
+        path = path.with_name(f"{CONTROL}.db") if space == CONTROL else path.parent / "spaces" / f"{space}.db"
+    return SqliteStore(path, busy_timeout_s=settings.busy_timeout_s)
+
+
+def open_database(settings: Settings) -> Database | None:
+    """Connections that the stores of all spaces share; None where each is a file."""
+    if not in_postgres(settings):
+        return None
+    database: Database = _postgres().Database(settings.database_url, busy_timeout_s=settings.busy_timeout_s)
+    return database
+
+
+def _postgres() -> ModuleType:
+    try:
+        from .store import postgres
+    except ModuleNotFoundError as error:
+        raise Unavailable(
+            f"A store in PostgreSQL needs a package that is not installed: {error.name}.",
+            hint="pip install 'backstory[postgres]'",
+        ) from error
+    return postgres
+
+
+def in_postgres(settings: Settings) -> bool:
+    return settings.database_url.startswith(("postgresql://", "postgres://"))
+
+
+def store_place(settings: Settings) -> str:
+    """Where the store is, as people may see it."""
+    if in_postgres(settings):
+        return without_password(settings.database_url)
+    return str(store_path(settings))
 
 
 def store_path(settings: Settings) -> Path:
+    """The file of a store in SQLite."""
     if not settings.database_url:
         return settings.home / STORE
+    if in_postgres(settings):
+        raise InvalidInput(
+            "The store is in PostgreSQL, not in a file.",
+            hint="Use the tools of the database: pg_dump, pg_restore.",
+            field="database_url",
+        )
     scheme, separator, path = settings.database_url.partition(":///")
     if scheme != "sqlite" or not separator or not path:
         raise InvalidInput(
-            f"database_url {settings.database_url!r} is not a store this version can open.",
-            hint="Use sqlite:///path/to/file.db.",
+            f"database_url {without_password(settings.database_url)!r} is not a store this version can open.",
+            hint="Use sqlite:///path/to/file.db or postgresql://user:password@host/database.",
             field="database_url",
         )
     return Path(path).expanduser()

@@ -1,7 +1,8 @@
 """Every setting once: name, type, default and meaning. Environment, flags, config file and docs come from here.
 
 `Settings` is the table; a setting's name gives its flag (`--max-request-mb`), its variable
-(`BACKSTORY_MAX_REQUEST_MB`) and its key in the config file (`max_request_mb`).
+(`BACKSTORY_MAX_REQUEST_MB`) and its key in the config file (`max_request_mb`). A setting that another server's
+document names a variable for has that one too.
 """
 
 from __future__ import annotations
@@ -28,19 +29,23 @@ class Setting:
     kind: str
     """The annotation, as text."""
 
-    def __init__(self, default: Any, meaning: str, choices: tuple[str, ...], secret: bool) -> None:
+    def __init__(self, default: Any, meaning: str, choices: tuple[str, ...], secret: bool, also: str) -> None:
         self.default = default
         self.meaning = meaning
         self.choices = choices
         self.secret = secret
+        self.also = also
+        """A second variable, of which the first takes precedence."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
         self.kind = owner.__annotations__[name]
 
 
-def _setting(default: Any, meaning: str, *, choices: tuple[str, ...] = (), secret: bool = False) -> Any:
-    return Setting(default, meaning, choices, secret)
+def _setting(
+    default: Any, meaning: str, *, choices: tuple[str, ...] = (), secret: bool = False, also: str = ""
+) -> Any:
+    return Setting(default, meaning, choices, secret, also)
 
 
 class Settings:
@@ -51,7 +56,8 @@ class Settings:
         "Data directory: the store, its backups, the logs and config.toml. Default: the platform's data directory.",
     )
     database_url: str = _setting(
-        "", "Where the store is: `sqlite:///path/to/file.db`. Default: `store.db` in the data directory."
+        "",
+        "Where the store is: `sqlite:///path/to/file.db` or `postgresql://user:password@host/database`. Default: `store.db` in the data directory.",
     )
     surfaces: tuple[str, ...] = _setting(
         (), "Which tool surfaces to serve, by name, separated by commas. Default: all."
@@ -59,6 +65,11 @@ class Settings:
     project: Path = _setting(
         COMPUTED,
         "The project that memories belong to. Default: the git root of the working directory, else the directory.",
+    )
+    sessions_dir: str = _setting(
+        "",
+        "Where `store_session` writes, when a call does not say; also read from `CODEARCHITECT_SESSIONS_DIR`. Default: `.codearchitect/sessions` in the project.",
+        also="CODEARCHITECT_SESSIONS_DIR",
     )
     embeddings: str = _setting(
         "local",
@@ -84,14 +95,67 @@ class Settings:
     chat_timeout_s: float = _setting(
         30.0, "Seconds to wait for the chat endpoint before the local summary stays."
     )
+    histories: tuple[str, ...] = _setting(
+        (), "Which assistants' histories to read, by name, separated by commas; `off` for none. Default: all."
+    )
+    history_roots: tuple[str, ...] = _setting(
+        (), "Further directories with histories, as `name=path`, separated by commas."
+    )
+    redaction: str = _setting(
+        "standard",
+        "Which secrets are blotted out of histories: keys, tokens and passwords; also e-mail addresses and whatever looks random; or none.",
+        choices=("standard", "wide", "off"),
+    )
+    sync_interval_s: float = _setting(
+        30.0, "Seconds after which a running server looks for news in the histories, if no call made it look."
+    )
     max_request_mb: float = _setting(
         16.0, "Largest request the server reads; a larger one is refused with an error."
     )
     max_store_mb: float | None = _setting(
         None, "Size from which the store takes no more memories. Default: no limit, which 0 means too."
     )
+    git_checkpoints: str = _setting(
+        "off",
+        "Whether `checkpoint` also keeps the tracked changes as a commit under `refs/backstory/checkpoints`.",
+        choices=("off", "on"),
+    )
+    related_projects: tuple[str, ...] = _setting(
+        (), "Directories of projects whose memories belong together, separated by commas."
+    )
+    conversation_exports: Path = _setting(
+        Path("~/.gandalf/exports"),
+        "Where `export_individual_conversations` writes when it is not told where; made when something is written.",
+    )
     workers: int = _setting(8, "How many requests run at once in one server.")
     busy_timeout_s: float = _setting(60.0, "Seconds a write waits for other servers that use the same store.")
+    http: str = _setting(
+        "", "Address to serve MCP on over HTTP, such as `127.0.0.1:8765`. Default: standard input and output."
+    )
+    http_auth: str = _setting(
+        "none",
+        "Who may connect over HTTP: anybody on this machine, holders of a token, or also users of an identity provider.",
+        choices=("none", "token", "oauth"),
+    )
+    http_sessions: str = _setting(
+        "kept",
+        "Whether an MCP session over HTTP is remembered between requests, or each request stands alone.",
+        choices=("kept", "none"),
+    )
+    http_hosts: tuple[str, ...] = _setting(
+        (), "Names that clients reach the HTTP server by, such as `memory.example.com`, separated by commas."
+    )
+    requests_per_minute: float | None = _setting(
+        6000.0, "HTTP requests that one token may make in a minute, in each server; 0 means no limit."
+    )
+    grace_s: float = _setting(
+        30.0, "Seconds that requests over HTTP get to finish when the server is asked to stop."
+    )
+    oauth_issuer: str = _setting("", "The identity provider whose tokens are accepted, as in their `iss`.")
+    oauth_audience: str = _setting(
+        "", "The URL that clients reach this server's `/mcp` by; accepted tokens name it in `aud`."
+    )
+    oauth_jwks_url: str = _setting("", "Where the identity provider publishes its keys.")
     log_level: str = _setting(
         "info",
         "Least severe level that is written to the session log.",
@@ -114,6 +178,14 @@ class Settings:
 
 
 TABLE: tuple[Setting, ...] = tuple(row for row in vars(Settings).values() if isinstance(row, Setting))
+
+
+def without_password(url: str) -> str:
+    """A URL as it may be shown. Whatever stands between the first colon of its user and the last @ may be one."""
+    import re  # not for start-up
+
+    masked = re.sub(r"(?<=://)([^:/@?]*):.*@", r"\1:***@", url)
+    return re.sub(r"(?i)(password=)[^&]*", r"\1***", masked)
 
 
 def variable(name: str) -> str:

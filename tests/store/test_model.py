@@ -8,6 +8,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -15,8 +16,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from backstory.domain.filters import Filter, Kind, Order, Page
 from backstory.domain.records import Conversation, Entry, Memory, Message
 from backstory.domain.words import Unit
-from backstory.store.sqlite import SqliteStore
+from backstory.store import Store
 
+from .. import postgres_server
+from ..conftest import BACKENDS
 from ..doubles import make_conversation, make_memory, make_messages
 
 OFFERED = {
@@ -43,18 +46,33 @@ def words_of(entry: Entry) -> set[str]:
     return dates.union(*(OFFERED[piece] for piece in pieces))
 
 
-def vocabulary(path: Path) -> list[tuple[str, int, int]]:
-    """Every term of the text index with the entries and places it has, read past the store."""
+Vocabulary = list[tuple[str, int, int]]
+"""Every term of the text index with the entries and places it has, read past the store."""
+
+
+def vocabulary_of_sqlite(path: Path) -> Vocabulary:
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
         database.execute("CREATE VIRTUAL TABLE temp.terms USING fts5vocab ('main', 'entry_text', 'row')")
         return database.execute("SELECT term, doc, cnt FROM temp.terms ORDER BY term").fetchall()
 
 
+def vocabulary_of_postgres(path: Path) -> Vocabulary:
+    with psycopg.connect(postgres_server.url()) as connection:
+        words = f"SELECT words FROM {postgres_server.schema_of(path)}.entry_text"
+        sql = "SELECT word, ndoc, nentry FROM ts_stat(%s) ORDER BY word"
+        return connection.execute(sql, [words]).fetchall()
+
+
 class StoreModel(RuleBasedStateMachine):
+    backend = "sqlite"
+
+    def open(self, name: str) -> Store:
+        return BACKENDS[self.backend](self.folder / name)
+
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
-        self.store = SqliteStore(self.folder / "store.db")
+        self.store = self.open("store.db")
         self.store.open_space("model")
         self.memories: dict[str, Memory] = {}
         self.talks: dict[str, tuple[Conversation, list[Message]]] = {}
@@ -101,7 +119,7 @@ class StoreModel(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         self.store.close()
-        self.store = SqliteStore(self.folder / "store.db")
+        self.store = self.open("store.db")
 
     def entries(self) -> list[Entry]:
         return [*self.memories.values(), *(m for _, messages in self.talks.values() for m in messages)]
@@ -133,17 +151,29 @@ class StoreModel(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """An index that was edited is equal to one that was built at once: no ghosts of former texts."""
-        fresh = SqliteStore(self.folder / "fresh.db")
+        fresh = self.open("fresh.db")
         fresh.put_memories(list(self.memories.values()))
         for talk, messages in self.talks.values():
             fresh.put_conversation(talk, messages)
         assert self.store.problems() == []
-        edited, built = vocabulary(self.folder / "store.db"), vocabulary(self.folder / "fresh.db")
+        edited, built = (VOCABULARIES[self.backend](self.folder / name) for name in ("store.db", "fresh.db"))
         fresh.close()
         self.store.close()
         shutil.rmtree(self.folder)
+        if self.backend == "postgres":
+            for name in ("store.db", "fresh.db"):
+                postgres_server.drop(postgres_server.schema_of(self.folder / name))
         assert edited == built
+
+
+VOCABULARIES = {"sqlite": vocabulary_of_sqlite, "postgres": vocabulary_of_postgres}
+
+
+class PostgresModel(StoreModel):
+    backend = "postgres"
 
 
 TestStoreModel = StoreModel.TestCase
 TestStoreModel.settings = settings(max_examples=40, stateful_step_count=15, deadline=None)
+TestPostgresModel = PostgresModel.TestCase
+TestPostgresModel.settings = settings(max_examples=15, stateful_step_count=15, deadline=None)

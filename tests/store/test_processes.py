@@ -1,29 +1,45 @@
-"""Many processes on one file: nothing that was acknowledged is lost, nobody is refused."""
+"""Many processes on one store: nothing that was acknowledged is lost, nobody is refused."""
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import pytest
 
 from backstory.domain.filters import Filter
 from backstory.domain.words import Unit
 from backstory.store.migrate import LATEST
-from backstory.store.sqlite import SqliteStore
+
+from .. import postgres_server
+from ..conftest import OpenStore
 
 WRITER = Path(__file__).with_name("writer.py")
 
 
+class Place(NamedTuple):
+    """Where another process finds the test's store."""
+
+    address: str
+    schema: str
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, open_store: OpenStore, tmp_path: Path) -> Place:
+    """Where the test's store will be: nobody has opened it yet."""
+    if request.node.callspec.params["open_store"] == "postgres":
+        postgres_server.drop(postgres_server.SHARED)
+        return Place(postgres_server.url(), postgres_server.SHARED)
+    return Place(str(tmp_path / "store.db"), "")
+
+
 class Writer:
-    def __init__(self, path: Path, name: str, count: int) -> None:
+    def __init__(self, place: Place, name: str, count: int) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, str(WRITER), str(path), name, str(count)],
+            [sys.executable, str(WRITER), place.address, name, str(count), place.schema],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -44,7 +60,7 @@ class Writer:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[list[Writer]]:
+def start() -> Iterator[list[Writer]]:
     started: list[Writer] = []
     yield started
     for writer in started:
@@ -54,10 +70,9 @@ def start(tmp_path: Path) -> Iterator[list[Writer]]:
 
 @pytest.mark.requirement("server.saved-is-durable")
 def test_what_was_acknowledged_survives_though_a_writer_is_killed(
-    start: list[Writer], tmp_path: Path
+    start: list[Writer], place: Place, open_store: OpenStore
 ) -> None:
-    path = tmp_path / "store.db"
-    start += [Writer(path, name, 50) for name in "abcd"]
+    start += [Writer(place, name, 50) for name in "abcd"]
     for writer in start:
         writer.go()
     victim = start[0]
@@ -67,20 +82,20 @@ def test_what_was_acknowledged_survives_though_a_writer_is_killed(
         acknowledged += writer.finish()
     assert [writer.process.returncode for writer in start[1:]] == [0, 0, 0]
     assert len(acknowledged) >= 160
-    with closing(SqliteStore(path)) as store:
-        assert store.problems() == []
-        assert store.count(Filter(ids=tuple(acknowledged))) == len(acknowledged)
-        total = store.count(Filter())
-        assert total - len(acknowledged) <= 1, "at most one text was committed and not yet acknowledged"
-        assert store.postings([Unit(("text",))], 10_000)[0].frequency == total
+    store = open_store()
+    assert store.problems() == []
+    assert store.count(Filter(ids=tuple(acknowledged))) == len(acknowledged)
+    total = store.count(Filter())
+    assert total - len(acknowledged) <= 1, "at most one text was committed and not yet acknowledged"
+    assert store.postings([Unit(("text",))], 10_000)[0].frequency == total
 
 
-def test_processes_that_open_a_fresh_store_at_once_make_it_once(start: list[Writer], tmp_path: Path) -> None:
-    path = tmp_path / "store.db"
-    start += [Writer(path, name, 1) for name in "abcdef"]
+def test_processes_that_open_a_fresh_store_at_once_make_it_once(
+    start: list[Writer], place: Place, open_store: OpenStore
+) -> None:
+    start += [Writer(place, name, 1) for name in "abcdef"]
     for writer in start:
         writer.go()
     assert sorted(id for writer in start for id in writer.finish()) == [f"{name}-0" for name in "abcdef"]
-    with closing(sqlite3.connect(path)) as database:
-        versions = [row[0] for row in database.execute("SELECT version FROM migration ORDER BY version")]
-    assert versions == list(range(1, LATEST + 1))
+    versions = open_store()._rows("SELECT version FROM migration ORDER BY version")  # type: ignore[attr-defined]
+    assert [row[0] for row in versions] == list(range(1, LATEST + 1))

@@ -7,12 +7,22 @@ from pathlib import Path
 
 from backstory.domain.records import Memory
 from backstory.domain.when import utc_now
-from backstory.store.sqlite import SqliteStore
+from backstory.store import Store
 
 
-def main(path: str, name: str, count: str) -> None:
+def open_store(place: str, schema: str) -> Store:
+    if schema:
+        from backstory.store.postgres import PostgresStore
+
+        return PostgresStore(place, schema=schema)
+    from backstory.store.sqlite import SqliteStore
+
+    return SqliteStore(Path(place))
+
+
+def main(place: str, name: str, count: str, schema: str = "") -> None:
     sys.stdin.readline()  # all start together
-    store = SqliteStore(Path(path))
+    store = open_store(place, schema)
     for number in range(int(count)):
         id, now = f"{name}-{number}", utc_now()
         store.put_memories(

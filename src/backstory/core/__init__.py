@@ -16,11 +16,17 @@ from .sessions import Sessions
 if TYPE_CHECKING:
     from .archive import Archive
     from .branches import Branches
+    from .conversation_export import ConversationExport
     from .files import Files
     from .graph import Graph
     from .insight import Insight
+    from .kept import Kept
+    from .recall import Recall
+    from .reflecting import Reflecting
     from .snapshots import Snapshots
+    from .transcripts import Transcripts
     from .transfer import Transfer
+    from .working import Working
 
 __all__ = ["Caller", "Core", "Engine"]
 
@@ -58,12 +64,36 @@ class Core(NamedTuple):
         return Conversations(self.engine, self.caller, self.surface)
 
     @property
+    def recall(self) -> Recall:
+        from .recall import Recall  # most connections never ask it
+
+        return Recall(self.engine, self.caller)
+
+    @property
+    def conversation_export(self) -> ConversationExport:
+        from .conversation_export import ConversationExport  # seldom needed
+
+        return ConversationExport(self.engine, self.caller, self.call)
+
+    @property
     def journal(self) -> Journal:
         return Journal(self.engine, self.caller, self.surface)
 
     @property
     def events(self) -> Events:
         return Events(self.engine, self.caller, self.surface)
+
+    @property
+    def kept(self) -> Kept:
+        from .kept import Kept  # this and the next: most connections never ask
+
+        return Kept(self.engine, self.caller)
+
+    @property
+    def reflecting(self) -> Reflecting:
+        from .reflecting import Reflecting
+
+        return Reflecting(self.engine, self.caller, self.surface)
 
     @property
     def insight(self) -> Insight:
@@ -76,6 +106,12 @@ class Core(NamedTuple):
         from .transfer import Transfer  # files are read and written seldom, and not at start-up
 
         return Transfer(self.engine, self.caller, self.surface)
+
+    @property
+    def transcripts(self) -> Transcripts:
+        from .transcripts import Transcripts  # its patterns are not for start-up
+
+        return Transcripts(self.engine, self.caller, self.surface)
 
     @property
     def graph(self) -> Graph:
@@ -106,3 +142,9 @@ class Core(NamedTuple):
         from .snapshots import Snapshots
 
         return Snapshots(self.engine, self.caller, self.surface)
+
+    @property
+    def working(self) -> Working:
+        from .working import Working  # looks at files and runs git, which is not for start-up
+
+        return Working(self.engine, self.caller, self.surface)

@@ -24,6 +24,8 @@ def _wanted() -> bool:
 class Call(NamedTuple):
     progress: Progress = _silent
     is_cancelled: Callable[[], bool] = _wanted
+    protocol: str = ""
+    """The version of MCP that it came by; empty for a call that came another way."""
 
     def checkpoint(self) -> None:
         """Long work calls this between steps."""

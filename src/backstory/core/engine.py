@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from ..domain.errors import StorageFull
+from ..domain.errors import NotAllowed, StorageFull
 from ..domain.filters import Filter
 from ..domain.records import Former, Memory
+from ..domain.scopes import Scope
 from ..domain.when import Clock, utc_now
 from ..store import Store
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from ..search.backlog import Backlog
     from ..search.embed import Embedder
     from ..search.hybrid import Search
+    from .calls import Call
     from .summaries import Summarizer, Writer
 
 T = TypeVar("T")
@@ -26,6 +29,18 @@ T = TypeVar("T")
 
 def new_id() -> str:
     return os.urandom(12).hex()
+
+
+class Syncing(Protocol):
+    """What reads other assistants' histories; see background.py."""
+
+    problem: str | None
+
+    def wake(self) -> None: ...
+
+    def run_now(self, call: Call) -> object: ...
+
+    def close(self) -> None: ...
 
 
 class Engine:
@@ -42,15 +57,32 @@ class Engine:
         new_id: Callable[[], str] = new_id,
         max_store_mb: float | None = None,
         exports: Path | None = None,
+        sessions_dir: str = "",
+        handoffs: Path | None = None,
+        git_checkpoints: bool = False,
+        related_projects: tuple[str, ...] = (),
+        conversation_exports: Path | None = None,
+        sync: Callable[[Engine], Syncing] | None = None,
     ) -> None:
         self.store = store
         self.now = now
         self.new_id = new_id
         self.exports = exports
         """Where exports go when nobody says where."""
+        self.sessions_dir = sessions_dir
+        """Where stored sessions go when a call does not say; empty for the project's own directory."""
+        self.handoffs = handoffs
+        """Where handoffs go when the project cannot be written."""
+        self.git_checkpoints = git_checkpoints
+        self.related_projects = related_projects
+        """Directories that the user says belong together."""
+        self.conversation_exports = conversation_exports
+        """The same for conversations that people want to read; nothing is made there before something is written."""
         self._max_store_mb = max_store_mb
         self._embedder = embedder
         self._writer = writer
+        self._make_sync = sync
+        self._served: list[None] = []
         self._making = threading.RLock()
         self._made: dict[str, Any] = {}
 
@@ -71,6 +103,35 @@ class Engine:
         if self.backlog is not None:
             self.backlog.wake()
 
+    @property
+    def sync(self) -> Syncing | None:
+        """What reads other assistants' histories; None where that is switched off."""
+        make = self._make_sync
+        return None if make is None else self._once("sync", lambda: make(self))
+
+    def sync_soon(self) -> None:
+        """After an answer: what was said elsewhere meanwhile will be found by the next call."""
+        if self.sync is not None:
+            self.sync.wake()
+
+    def sync_now(self, call: Call) -> None:
+        """Before an answer that must know everything."""
+        if self.sync is not None:
+            self.sync.run_now(call)
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether a caller waits for an answer; what runs in the background lets it go first."""
+        return bool(self._served)
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        self._served.append(None)
+        try:
+            yield
+        finally:
+            self._served.pop()
+
     def check_room(self) -> None:
         """Raises StorageFull when the store has reached the configured limit."""
         if self._max_store_mb is not None and self.store.used_bytes() >= self._max_store_mb * 1_000_000:
@@ -80,7 +141,7 @@ class Engine:
             )
 
     def close(self) -> None:
-        for part in ("summarizer", "backlog"):
+        for part in ("sync", "summarizer", "backlog"):
             if self._made.get(part) is not None:
                 self._made[part].close()
         self.store.close()
@@ -111,11 +172,44 @@ class Engine:
 class Caller:
     """One connection. The only mutable object: "the current session" is never a global."""
 
-    def __init__(self, *, project: str, session: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        project: str,
+        directory: str = "",
+        session: str | None = None,
+        id: str | None = None,
+        is_local: bool = True,
+        scope: Scope = Scope.ADMIN,
+    ) -> None:
+        self.id = id or new_id()
+        """Tells callers apart; nothing that is kept may depend on it for longer than the connection."""
         self.project = project
+        self.directory = directory or project
+        """Where it works: a checkout of the project."""
         self.session = session
+        self.is_local = is_local
+        """Whether it works on this machine: only then do its paths mean files here."""
+        self.scope = scope
         self.starting = threading.RLock()
         """Held while its session is made: two first calls at once must not make two."""
+
+    def check_scope(self, needed: Scope) -> None:
+        if self.scope < needed:
+            raise NotAllowed(
+                f"This needs the scope {needed.word}; nothing was done.",
+                hint=f"Use a token with the scope {needed.word}.",
+            )
+
+    def check_local(self, field: str, *, hint: str) -> None:
+        """Before a caller's path becomes a real one. Raises NotAllowed for a caller on another machine."""
+        if not self.is_local:
+            raise NotAllowed(f"{field} would be a file of the server's machine.", hint=hint, field=field)
+
+    def checkout(self) -> str:
+        """The directory it works in, for those who look into it. Raises NotAllowed as `check_local` does."""
+        self.check_local("The project", hint="Ask this of a server on your own machine: backstory serve.")
+        return self.directory
 
     def visible(self, where: Filter) -> Filter:
         """The one rule of privacy: what is public, and what is private to the caller's own session."""

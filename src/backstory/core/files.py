@@ -35,7 +35,7 @@ class Files(NamedTuple):
     def remember(self, path: str, content: str, metadata: Mapping[str, Any]) -> CachedFile:
         """Keep a file's content for the current session, in place of what it knew of the file."""
         session = Sessions(self.engine, self.caller, self.surface).current()
-        whole = _normal(path, session.project)
+        whole = _normal(path, self.caller.directory)
         data = content.encode()
         store = self.engine.store
         with store.transaction():
@@ -59,8 +59,9 @@ class Files(NamedTuple):
         from hashlib import sha256  # loads OpenSSL, which is not for start-up
 
         store = self.engine.store
-        current = None if self.caller.session is None else store.find_session(self.caller.session)
-        whole = _normal(path, current.project if current else self.caller.project)
+        whole = _normal(path, self.caller.directory)
+        if content is None:
+            self.caller.check_local("filePath", hint="Send currentContent.")
         data = _read(whole) if content is None else content.encode()
         known = (store.find_file(session, whole) for session in lineage(store, self.caller.session))
         return Change(sha256(data).hexdigest(), next(filter(None, known), None))

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import Filter
 from ..domain.records import Session
+from ..domain.scopes import Scope
 from .engine import Caller, Engine
-from .projects import git_branch, project_root
+from .projects import git_branch, project_root, work_tree
 
 UNNAMED = "Unnamed session"
 GENERAL = "general"
@@ -46,6 +47,7 @@ class Sessions(NamedTuple):
         self, name: str, *, description: str = "", channel: str = GENERAL, parent: str | None = None
     ) -> Session:
         """A new session, which becomes the connection's."""
+        self.caller.check_scope(Scope.WRITE)  # also reading tools come here, for a caller that has none yet
         now = self.engine.now()
         session = Session(
             id=self.engine.new_id(),
@@ -67,13 +69,20 @@ class Sessions(NamedTuple):
     ) -> Session:
         """Start work: in a directory, which becomes the connection's project, and after a former session."""
         parent = None if continued is None else self.get(continued).id
-        place = None if directory is None else _directory(directory)
-        wanted = (channel, place and _branch(place), name)
-        channels = [channel_name(text) for text in wanted if text]
-        if place is not None:
-            self.caller.project = str(project_root(place))
+        branch = None if directory is None else self._enter(directory)
+        channels = [channel_name(text) for text in (channel, branch, name) if text]
         chosen = next(filter(None, channels), GENERAL)
         return self.start(name or UNNAMED, description=description, channel=chosen, parent=parent)
+
+    def _enter(self, directory: str) -> str | None:
+        """Make a directory the connection's, and say which branch it is on. On another machine it is a name only."""
+        if not self.caller.is_local:
+            self.caller.directory = self.caller.project = directory
+            return None
+        place = _directory(directory)
+        self.caller.directory = str(work_tree(place))
+        self.caller.project = str(project_root(place))
+        return _branch(place)
 
     def recent(self, limit: int, *, after: datetime | None, before: datetime | None) -> SessionListing:
         """The newest sessions made in that time."""

@@ -37,8 +37,10 @@ class Snapshots(NamedTuple):
         if not name.strip():
             raise InvalidInput("name is empty.", hint="Name the checkpoint.", field="name")
         store, session = self.engine.store, self._sessions.current()
-        directory = Path(session.project)
-        branch, status = (git_branch(directory), git_status(directory)) if git else (None, None)
+        directory = Path(self.caller.directory)
+        branch, status = (
+            (git_branch(directory), git_status(directory)) if git and self.caller.is_local else (None, None)
+        )
         own = self.caller.visible(Filter(surfaces=(self.surface,), threads=(session.id,)))
         with store.transaction():
             self.engine.check_room()

@@ -2,11 +2,16 @@
 
     BackstoryError
     ├── InvalidInput   an argument is missing, of the wrong type or out of range
+    │   └── Missing        it is required and was not given
     ├── NotFound       there is no such record
     ├── NotAllowed     the caller, or the file system, does not permit it
     ├── Unreadable     a file or text is not what it should be
     ├── StorageFull    the disk, or the configured limit, is reached
+    ├── NotWritten     a file the user asked for could not be written
+    │   ├── NoFolder       because its folder cannot be made
+    │   └── NoName         because every name for it is taken
     └── Unavailable    the database or a configured endpoint cannot answer now
+        ├── TimedOut       it did not answer in time
         └── Incompatible   the database was written by a newer, incompatible version
 
 Raise low, translate once: a surface words these in `Surface.fail`, the command line in `cli`.
@@ -32,6 +37,10 @@ class InvalidInput(BackstoryError):
     pass
 
 
+class Missing(InvalidInput):
+    pass
+
+
 class NotFound(BackstoryError):
     def __init__(self, kind: str, id: str, *, hint: str = "") -> None:
         super().__init__(f"There is no {kind} {id!r}.", hint=hint)
@@ -50,7 +59,23 @@ class StorageFull(BackstoryError):
     pass
 
 
+class NotWritten(BackstoryError):
+    pass
+
+
+class NoFolder(NotWritten):
+    pass
+
+
+class NoName(NotWritten):
+    pass
+
+
 class Unavailable(BackstoryError):
+    pass
+
+
+class TimedOut(Unavailable):
     pass
 
 

@@ -7,8 +7,9 @@ time, which every start of the server pays (docs/decisions/0004-records.md).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -81,7 +82,7 @@ class Event(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """A transcript, stored through us or read from another assistant."""
+    """A transcript, stored through us or read from another assistant, whose name `surface` then is."""
 
     id: str
     title: str
@@ -89,9 +90,32 @@ class Conversation(NamedTuple):
     surface: str
     created_at: datetime
     updated_at: datetime
+    kind: str = "main"
+    """main, subagent, fork or prompt-log."""
+    parent: str | None = None
+    """The conversation that started it, when it is a subagent's or a fork."""
+    native_id: str = ""
+    """What the assistant itself calls it."""
+    source: str = ""
+    """The file it was read from; with `#key` where one file holds many."""
+    directory: str = ""
+    """Where the assistant worked. Worktrees of one project have one `project` and several directories."""
+    branch: str = ""
+    model: str = ""
+    completeness: str = "full"
+    """full, partial or encrypted: how much of it could be read."""
+    standing: int = 2
+    """How good a witness its source is: 2 the conversation's own file, 1 a replay in another, 0 prompts alone."""
+    subject: str = "general"
+    """architecture, debugging, problem_solving, technical, code_discussion or general."""
+    is_gone: bool = False
+    """Its source vanished; what was read stays."""
 
 
 class Message(NamedTuple):
+    """`role` is user, assistant, system or summary for what was said; `tool` and `thinking` entries stand at the
+    same `seq` as the message they belong to."""
+
     id: str
     conversation: str
     seq: int
@@ -103,6 +127,19 @@ class Message(NamedTuple):
     speaker: str = ""
 
 
+class Trace(NamedTuple):
+    """What an assistant did besides speaking: a file it read or wrote, a command, an error it met."""
+
+    message: str
+    """The id of the `tool` message it stands in."""
+    kind: str
+    """read, written, command or error."""
+    value: str
+
+
+QUIET_ROLES = ("system", "thinking", "tool")
+"""Messages that nobody said to anybody: their words are found, at a lower weight, and they get no vectors."""
+
 Entry = Memory | Message
 """Anything that search can find."""
 
@@ -110,5 +147,11 @@ Entry = Memory | Message
 def heading(entry: Entry) -> str:
     """What is known of an entry besides its text, as words that a search may use."""
     if isinstance(entry, Message):
-        return f"{entry.speaker} {entry.created_at:%d %B %Y}".strip()
+        return f"{entry.speaker} {_day(entry.created_at.date())}".strip()
     return " ".join(part for part in (entry.key, entry.category, *entry.tags) if part)
+
+
+@lru_cache(maxsize=1024)
+def _day(day: date) -> str:
+    """Formatting costs more than all else of a message, and thousands are of one day."""
+    return f"{day:%d %B %Y}"

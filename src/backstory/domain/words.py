@@ -146,13 +146,14 @@ _UNSPACED = (
 )
 _SPACED = r" \g<0> "
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}\U00020000-\U0003134f]+")
-# both look behind for a word's start: without it a long run of letters is tried from each of its characters
-_HUMPED = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z0-9]*?(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z]))[A-Za-z0-9]+")
-_SNAKE = re.compile(r"(?<![^\W_])[^\W_]+(?:_+[^\W_]+)+")
+# Both begin with a letter that is rare, so that a text is searched at the speed of a scan for it, and match the rest of
+# the name; `_names` adds its beginning. Patterns for whole names take five times as long.
+_HUMPED = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))[A-Za-z0-9]*")
+_SNAKE = re.compile(r"_(?<=[^\W_]_)_*[^\W_]+(?:_+[^\W_]+)*")
 _HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_NEEDS_HELP = re.compile(f"[{_UNSPACED}\U00020000-\U0003134f_]|[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
 _COMPOUND = re.compile(r'"[^"]*"|[^\s"]+')
 _WORD = re.compile(r"[^\W_]+")
+_ALNUM = frozenset("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
 
 class Unit(NamedTuple):
@@ -167,19 +168,29 @@ class Unit(NamedTuple):
 
 def indexed_text(text: str) -> str:
     """What the index is given for a text: its words apart from scripts without spaces, and the terms hidden in it."""
-    if not _NEEDS_HELP.search(text):
-        return text
-    spaced = _UNSPACED_RUN.sub(_SPACED, text)
-    return f"{spaced} {' '.join(_hidden_terms(spaced))}"
+    spaced = text if text.isascii() else _UNSPACED_RUN.sub(_SPACED, text)
+    hidden = " ".join(_hidden_terms(spaced))
+    return f"{spaced} {hidden}" if hidden else spaced
 
 
 def _hidden_terms(text: str) -> Iterator[str]:
-    for run in _UNSPACED_RUN.findall(text):
-        yield from _grams(run)
-    for name in _HUMPED.findall(text):
+    if not text.isascii():
+        for run in _UNSPACED_RUN.findall(text):
+            yield from _grams(run)
+    for name in _names(_HUMPED, text):
         yield from _HUMP.findall(name)
-    for name in _SNAKE.findall(text):
+    for name in _names(_SNAKE, text):
         yield name.replace("_", "")
+
+
+def _names(rest: re.Pattern[str], text: str) -> Iterator[str]:
+    """The whole names of which a pattern finds the rest."""
+    is_humped = rest is _HUMPED
+    for match in rest.finditer(text):
+        start = match.start()
+        while start and ((letter := text[start - 1]) in _ALNUM or (not is_humped and letter.isalnum())):
+            start -= 1
+        yield text[start : match.end()]
 
 
 def query_units(query: str) -> list[Unit]:
@@ -211,8 +222,13 @@ def _compound(piece: str) -> _Compound:
     if len(words) > 1 and not runs:
         units.append(Unit(words))
         if "_" in piece:
-            units += [Unit((name.replace("_", "").lower(),)) for name in _SNAKE.findall(piece)]
-    parts = [part.lower() for name in names if _HUMPED.fullmatch(name) for part in _HUMP.findall(name)]
+            units += [Unit((name.replace("_", "").lower(),)) for name in _names(_SNAKE, piece)]
+    parts = [
+        part.lower()
+        for name in names
+        if _HUMPED.search(name) and name.isascii()
+        for part in _HUMP.findall(name)
+    ]
     return _Compound(words, (*units, *(Unit((part,), is_bonus=True) for part in parts)))
 
 

@@ -75,6 +75,10 @@ class Backlog:
         )
         return QueryVector(vector, space, notices)
 
+    def catch_up(self) -> bool:
+        """Embed a small backlog now; whether nothing is left waiting."""
+        return self._catch_up(self.space) == 0
+
     def drain(self, progress: Callable[[int], None] = lambda done: None) -> int:
         """Embed all that waits, here and now; how many texts that were. `progress` hears how many are done."""
         space, done = self.space, 0

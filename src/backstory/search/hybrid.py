@@ -51,6 +51,24 @@ class _Meaning(NamedTuple):
     notices: tuple[str, ...] = ()
     is_used: bool = False
     vector: Vector | None = None
+    beyond: float = 0.0
+
+
+class _Proposed(NamedTuple):
+    outlines: list[Outline]
+    last: int | None
+    """The least of them, when there may be more."""
+
+
+class Weighed(NamedTuple):
+    """All that the arms proposed, best first, and how much an entry that they did not propose can have of each."""
+
+    ranked: list[Ranked]
+    strategy: Strategy
+    notices: tuple[str, ...]
+    vector: Vector | None
+    beyond_similarity: float
+    beyond_coverage: float
 
 
 class Search:
@@ -60,9 +78,15 @@ class Search:
 
     def find(self, query: str, where: Filter, limit: int, *, project: str | None = None) -> Found:
         """The entries that answer a query best. `project` is preferred; `where` alone excludes."""
-        postings, pool = self._by_text(query_units(query), where)
-        meaning = self._meaning(query, where, [o.entry for o in pool])
-        near = self._store.outlines(meaning.similarity.keys() - {o.entry for o in pool}, where)
+        weighed = self.weigh(query, where, project=project)
+        return Found(self._load(weighed.ranked, limit), weighed.strategy, weighed.notices, weighed.vector)
+
+    def weigh(self, query: str, where: Filter, pool: int = POOL, *, project: str | None = None) -> Weighed:
+        """The same without reading the texts. Each arm proposes at most `pool` entries."""
+        postings, proposed = self._by_text(query_units(query), where, pool)
+        meaning = self._meaning(query, where, [o.entry for o in proposed.outlines], pool)
+        known = {o.entry for o in proposed.outlines}
+        near = self._store.outlines(meaning.similarity.keys() - known, where)
         evidence = Evidence(
             postings=postings,
             store_size=self._store.size_hint(),
@@ -70,11 +94,18 @@ class Search:
             query_words=frozenset(word for posting in postings for word in posting.unit.words),
             project=project,
         )
-        ranked = rank([*pool, *near], evidence)
-        strategy: Strategy = "hybrid" if meaning.is_used else "text"
-        return Found(self._load(ranked, limit), strategy, meaning.notices, meaning.vector)
+        ranked = rank([*proposed.outlines, *near], evidence)
+        coverage = {r.entry: r.coverage for r in ranked}
+        return Weighed(
+            ranked,
+            "hybrid" if meaning.is_used else "text",
+            meaning.notices,
+            meaning.vector,
+            beyond_similarity=meaning.beyond,
+            beyond_coverage=coverage.get(proposed.last, 0.0) if proposed.last is not None else 0.0,
+        )
 
-    def _by_text(self, units: list[Unit], where: Filter) -> tuple[list[Posting], list[Outline]]:
+    def _by_text(self, units: list[Unit], where: Filter, size: int) -> tuple[list[Posting], _Proposed]:
         """Where the units stand, and the entries that hold most of them, with their neighbours.
 
         Reading postings without the filter is several times cheaper. It is enough unless the filter then leaves
@@ -84,25 +115,27 @@ class Search:
         # to find two common words side by side, every place of both is read: a bonus is not worth that
         together = [u for u in units if len(u.words) > 1 and not (u.is_bonus and common.issuperset(u.words))]
         postings += self._store.postings(together, BUDGET)
-        best = _best(postings, 2 * POOL)
+        best = _best(postings, 2 * size)
         pool = self._store.outlines(best, where)
-        if len(pool) < POOL and (len(best) == 2 * POOL or not all(posting.is_whole for posting in postings)):
+        if len(pool) < size and (len(best) == 2 * size or not all(posting.is_whole for posting in postings)):
             postings = self._store.postings([posting.unit for posting in postings], BUDGET, where)
-            best = _best(postings, POOL)
+            best = _best(postings, size)
             pool = self._store.outlines(best, where)
         place = {entry: place for place, entry in enumerate(best)}
-        pool = sorted(pool, key=lambda o: place[o.entry])[:POOL]
-        return postings, [*pool, *self._store.neighbours(pool, where)]
+        pool = sorted(pool, key=lambda o: place[o.entry])[:size]
+        last = pool[-1].entry if len(pool) == size else None
+        return postings, _Proposed([*pool, *self._store.neighbours(pool, where)], last)
 
-    def _meaning(self, query: str, where: Filter, pool: list[int]) -> _Meaning:
+    def _meaning(self, query: str, where: Filter, pool: list[int], size: int) -> _Meaning:
         if self._backlog is None:
             return _Meaning(notices=("Searched by words alone: embeddings are switched off.",))
         view = self._backlog.query(query)
         if view.vector is None:
             return _Meaning(notices=view.notices)
-        near = self._store.match_vectors(view.space, view.vector, where, POOL)
+        near = self._store.match_vectors(view.space, view.vector, where, size)
         rest = self._store.similarities(view.space, view.vector, set(pool) - near.keys())
-        return _Meaning({**near, **rest}, view.notices, is_used=True, vector=view.vector)
+        beyond = min(near.values()) if len(near) == size else 0.0
+        return _Meaning({**near, **rest}, view.notices, is_used=True, vector=view.vector, beyond=beyond)
 
     def _load(self, ranked: list[Ranked], limit: int) -> list[Hit]:
         by_text = _places(ranked, {r.entry: r.coverage for r in ranked})

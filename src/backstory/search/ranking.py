@@ -3,7 +3,7 @@
 An entry is judged by how much of the query it covers (rare words count more), by the similarity of its vector,
 and by the company it keeps: a short message borrows from the ones beside it, and an entry gains when its
 session or conversation answers the query in other places too. Every constant was measured with
-bench/retrieval.py, one configuration for five sets.
+bench/retrieval.py, one configuration for five sets, unless it says otherwise.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from ..domain.records import QUIET_ROLES
 from ..store import Outline, Posting
 
 TEXT_SHARE = 0.55  # of the score; the rest is the vector's
@@ -23,6 +24,7 @@ FROM_AFTER = 0.25
 LONG = 600  # characters from which covering a word means less and less
 LONG_DISCOUNT = 0.1  # for each doubling
 ASSISTANT = 0.4  # an assistant repeats what it was told, at length
+QUIET = 0.25  # what a tool was given, or a model thought: below what was said about it; chosen, not measured
 NAMED_SPEAKER = 1.1
 SAME_PROJECT = 1.1
 THREAD_BEST = 0.4  # of the mean of the thread's three best
@@ -104,10 +106,10 @@ def _covers(
 
 def _borrowed(pool: Sequence[Outline], cover: Mapping[int, Cover]) -> dict[int, Cover]:
     """Covers with what short messages take from the ones beside them."""
-    at = {(o.thread, o.seq): o for o in pool if o.role and o.size < SHORT}
+    at = {(o.thread, o.seq): o for o in pool if o.is_said and o.size < SHORT}
     borrowed = dict(cover)
     for lender in pool:
-        if lender.role and lender.size < LENDER and lender.entry in cover:
+        if lender.is_said and lender.size < LENDER and lender.entry in cover:
             for step, share in ((1, FROM_BEFORE), (-1, FROM_AFTER)):
                 if (taker := at.get((lender.thread, lender.seq + step))) is not None:
                     lent = [share * weight for weight in cover[lender.entry]]
@@ -131,6 +133,7 @@ def _base(o: Outline, coverage: float, evidence: Evidence) -> float:
 
 _BOOSTS: tuple[tuple[Callable[[Outline, Evidence], bool], float], ...] = (
     (lambda o, _: o.role == "assistant", ASSISTANT),
+    (lambda o, _: o.role in QUIET_ROLES, QUIET),
     (lambda o, evidence: o.speaker.lower() in evidence.query_words, NAMED_SPEAKER),
     (lambda o, evidence: o.project == evidence.project, SAME_PROJECT),
 )

@@ -8,20 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..domain.filters import Filter, Page
-from ..domain.records import Conversation, Entry, Memory, Message
+from ..domain.records import QUIET_ROLES, Conversation, Entry, Memory, Message
 from .activity import Activity
 from .archive import Archives
 from .blobs import Blobs
+from .connections import Connections
 from .events import Events
 from .files import Files
 from .graph import Graphs
+from .histories import Histories
+from .kept import KeptAnswers
 from .matching import Matching
 from .sessions import Sessions
 from .snapshots import Snapshots
+from .sources import Sources
+from .team import Team
+from .threads import Threads
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,6 +50,11 @@ class Outline(NamedTuple):
     size: int
     project: str
     created_ms: int
+
+    @property
+    def is_said(self) -> bool:
+        """It is a message that somebody said; those stand beside each other, one at each `seq`."""
+        return bool(self.role) and self.role not in QUIET_ROLES
 
 
 class Posting(NamedTuple):
@@ -83,7 +95,24 @@ class Census(NamedTuple):
     bytes: int
 
 
-class Store(Activity, Events, Graphs, Matching, Sessions, Archives, Blobs, Files, Snapshots, Protocol):
+class Store(
+    Activity,
+    Events,
+    Graphs,
+    Histories,
+    KeptAnswers,
+    Matching,
+    Sessions,
+    Archives,
+    Blobs,
+    Files,
+    Snapshots,
+    Sources,
+    Threads,
+    Connections,
+    Team,
+    Protocol,
+):
     def transaction(self) -> AbstractContextManager[None]:
         """Everything inside happens, or none of it does; committed when it ends. Nests."""
 
@@ -113,7 +142,7 @@ class Store(Activity, Events, Graphs, Matching, Sessions, Archives, Blobs, Files
         """Outlines of those entries that match, in no particular order."""
 
     def neighbours(self, outlines: Sequence[Outline], where: Filter) -> list[Outline]:
-        """The messages just before and after the given ones, in their conversations, that match."""
+        """What was said just before and after the given messages, in their conversations, if it matches."""
 
     def load(self, entries: Iterable[int]) -> dict[int, Entry]: ...
 
@@ -137,6 +166,12 @@ class Store(Activity, Events, Graphs, Matching, Sessions, Archives, Blobs, Files
 
     def similarities(self, space: int, vector: Vector, entries: Iterable[int]) -> Mapping[int, float]:
         """Cosine similarity of the given entries, where they have a vector."""
+
+    def projects(self) -> list[str]:
+        """Those of all entries."""
+
+    def conversation_span(self) -> tuple[datetime, datetime] | None:
+        """When the first conversation began and the last one was added to."""
 
     def census(self) -> Census: ...
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from ..domain.filters import Filter, Kind, Page
-from ..domain.records import Conversation, Entry, Memory, Message
-from ..domain.when import to_ms, utc_now
+from ..domain.records import QUIET_ROLES, Conversation, Entry, Memory, Message
+from ..domain.when import from_ms, to_ms, utc_now
 from . import Outline, Waiting
 from .rows import (
     COLUMNS,
@@ -24,20 +25,33 @@ from .where import ordered, where_clause
 _SELECT = "SELECT " + ", ".join(f"e.{column}" for column in COLUMNS)
 _INSERT = f"INSERT INTO entry ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) RETURNING n"
 _UPDATE = f"UPDATE entry SET {', '.join(f'{c} = ?' for c in COLUMNS)}, revision = revision + ? WHERE n = ?"
-_TEXT, _HEADING, _KEY = COLUMNS.index("text"), COLUMNS.index("heading"), COLUMNS.index("key")
+_TEXT, _HEADING, _KEY, _ROLE = (COLUMNS.index(name) for name in ("text", "heading", "key", "role"))
+_SPOKEN = f"role NOT IN {QUIET_ROLES}"
 _OUTLINE = (
     "SELECT e.n, e.thread, e.seq, e.role, e.speaker, length(e.text), e.project, e.created_at FROM entry e"
 )
 
 
 class EntryRows(Statements):
+    _claim_lock = ""
+    """What a backend adds to a SELECT so that two who claim at once get different rows."""
+
     @abstractmethod
     def _index_text(self, n: int, text: str, heading: str, key: str | None) -> None:
         """Make an entry's words findable."""
 
+    def _index_texts(self, rows: Sequence[tuple[int, str, str]]) -> None:
+        """Make the words of many entries without keys findable: number, text and heading of each."""
+        for n, text, heading in rows:
+            self._index_text(n, text, heading, None)
+
     @abstractmethod
     def _unindex_text(self, n: int, text: str, heading: str, key: str | None) -> None:
         """Undo `_index_text`, which was given the same words."""
+
+    @abstractmethod
+    def _drop_vectors(self, n: int) -> None:
+        """Forget the vectors of an entry in every space."""
 
     def put_memories(self, memories: Sequence[Memory]) -> None:
         with self.transaction():
@@ -67,7 +81,7 @@ class EntryRows(Statements):
             self._change("DELETE FROM conversation WHERE id = ?", [conversation.id])
             names = ", ".join(CONVERSATION_COLUMNS)
             self._change(
-                f"INSERT INTO conversation ({names}) VALUES (?, ?, ?, ?, ?, ?)",
+                f"INSERT INTO conversation ({names}) VALUES ({', '.join('?' * len(CONVERSATION_COLUMNS))})",
                 conversation_row(conversation),
             )
             for message in messages:
@@ -96,15 +110,16 @@ class EntryRows(Statements):
         ]
 
     def neighbours(self, outlines: Sequence[Outline], where: Filter) -> list[Outline]:
-        places = {(o.thread, o.seq + step) for o in outlines for step in (-1, 1) if o.role}
+        places = {(o.thread, o.seq + step) for o in outlines for step in (-1, 1) if o.is_said}
         if not places:
             return []
         condition, values = where_clause(where)
         marks = ", ".join(["(?, ?)"] * len(places))
-        # the VALUES drive the join, so that each place is one look-up in the index of (thread, seq)
+        # the VALUES drive the join, so that each place is one look-up in the index of (thread, seq); the kind as an
+        # expression keeps SQLite from the index of (thread, kind), which reads the whole conversation each time
         sql = (
             f"WITH place (thread, seq) AS (VALUES {marks}) {_OUTLINE}"
-            f" JOIN place p ON e.thread = p.thread AND e.seq = p.seq WHERE e.kind = ? AND {condition}"
+            f" JOIN place p ON e.thread = p.thread AND e.seq = p.seq WHERE e.kind || '' = ? AND e.{_SPOKEN} AND {condition}"
         )
         flat = [value for place in places for value in place]
         return [Outline(*row) for row in self._rows(sql, [*flat, Kind.MESSAGE, *values])]
@@ -117,6 +132,13 @@ class EntryRows(Statements):
                 f"{_SELECT.replace('SELECT', 'SELECT e.n,', 1)} FROM entry e WHERE {among}", [numbers]
             )
         }
+
+    def projects(self) -> list[str]:
+        return [row[0] for row in self._rows("SELECT DISTINCT project FROM entry ORDER BY project")]
+
+    def conversation_span(self) -> tuple[datetime, datetime] | None:
+        first, last = self._rows("SELECT min(created_at), max(updated_at) FROM conversation")[0]
+        return None if first is None else (from_ms(first), from_ms(last))
 
     def size_hint(self) -> int:
         return int(self._rows("SELECT coalesce(max(n), 0) FROM entry")[0][0])
@@ -132,7 +154,9 @@ class EntryRows(Statements):
             if not rows:  # another process was faster
                 return self.open_space(model)
             number = int(rows[0][0])
-            self._change("INSERT INTO waiting (space, entry) SELECT ?, n FROM entry", [number])
+            self._change(
+                f"INSERT INTO waiting (space, entry) SELECT ?, n FROM entry WHERE {_SPOKEN}", [number]
+            )
             return number
 
     def claim_waiting(self, space: int, limit: int, *, lease_ms: int) -> list[Waiting]:
@@ -143,7 +167,7 @@ class EntryRows(Statements):
             chosen = [row[0] for row in self._rows(newest, [space, limit])]
         else:
             with self.transaction():
-                sql = f"UPDATE waiting SET leased_until = ? WHERE space = ? AND entry IN ({newest}) RETURNING entry"
+                sql = f"UPDATE waiting SET leased_until = ? WHERE space = ? AND entry IN ({newest}{self._claim_lock}) RETURNING entry"
                 chosen = [row[0] for row in self._rows(sql, [now + lease_ms, space, space, limit])]
         among, numbers = self._among("n", chosen)
         rows = self._rows(
@@ -166,10 +190,11 @@ class EntryRows(Statements):
             if not changed:
                 return
             self._unindex_text(n, text, heading, key)
-            self._change("DELETE FROM vector WHERE entry = ?", [n])
+            self._drop_vectors(n)
             self._change("DELETE FROM waiting WHERE entry = ?", [n])
         self._index_text(n, row[_TEXT], row[_HEADING], row[_KEY])
-        self._change("INSERT INTO waiting (space, entry) SELECT number, ? FROM space", [n])
+        if row[_ROLE] not in QUIET_ROLES:
+            self._change("INSERT INTO waiting (space, entry) SELECT number, ? FROM space", [n])
 
     def _delete(self, condition: str, values: Sequence[Any]) -> int:
         for n, text, heading, key in self._rows(

@@ -19,7 +19,7 @@ _COMPAT = re.compile(r"^-- compat: (\d+)$", re.MULTILINE)
 
 RECORD = (
     "CREATE TABLE IF NOT EXISTS migration ("
-    "version INTEGER PRIMARY KEY, name TEXT NOT NULL, compat INTEGER NOT NULL, applied_at INTEGER NOT NULL)"
+    "version INTEGER PRIMARY KEY, name TEXT NOT NULL, compat INTEGER NOT NULL, applied_at BIGINT NOT NULL)"
 )
 
 
@@ -40,7 +40,7 @@ class Migrated(Protocol):
         """Run the script and record it in one transaction, unless another process did so meanwhile."""
 
 
-LATEST = 6
+LATEST = 9
 """The version that this program's code is written for; a test holds it to the scripts."""
 
 

@@ -17,7 +17,10 @@ COLUMNS = (
 
 FORMER_COLUMNS = ("text", "category", "priority", "channel", "metadata", "saved_at", "private")
 
-CONVERSATION_COLUMNS = ("id", "title", "project", "surface", "created_at", "updated_at")
+CONVERSATION_COLUMNS = (
+    "id", "title", "project", "surface", "created_at", "updated_at", "kind", "parent", "native_id", "source",
+    "directory", "branch", "model", "completeness", "standing", "subject", "is_gone",
+)  # fmt: skip
 
 
 def entry_row(entry: Entry) -> list[Any]:
@@ -65,15 +68,17 @@ def _read_message(v: dict[str, Any]) -> Message:
 
 
 def conversation_row(c: Conversation) -> list[Any]:
-    return [c.id, c.title, c.project, c.surface, to_ms(c.created_at), to_ms(c.updated_at)]
+    """Values in the order of CONVERSATION_COLUMNS."""
+    values = c._asdict() | {"is_gone": int(c.is_gone)}
+    values |= {"created_at": to_ms(c.created_at), "updated_at": to_ms(c.updated_at)}
+    return [values[column] for column in CONVERSATION_COLUMNS]
 
 
 def read_conversation(row: Row) -> Conversation:
-    id, title, project, surface, created_at, updated_at = row
-    return Conversation(
-        id=id, title=title, project=project, surface=surface,
-        created_at=from_ms(created_at), updated_at=from_ms(updated_at),
-    )  # fmt: skip
+    """The record of a row selected with CONVERSATION_COLUMNS."""
+    values = dict(zip(CONVERSATION_COLUMNS, row, strict=True))
+    values |= {name: from_ms(values[name]) for name in ("created_at", "updated_at")}
+    return Conversation(**values | {"is_gone": bool(values["is_gone"])})
 
 
 def read_former(row: Row) -> Former:

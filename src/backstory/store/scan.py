@@ -45,9 +45,13 @@ class VectorScan(EntryRows):
                     self._change(sql, [space, item.entry, sign, code])
                 self._change("DELETE FROM waiting WHERE space = ? AND entry = ?", [space, item.entry])
 
+    def _drop_vectors(self, n: int) -> None:
+        self._change("DELETE FROM vector WHERE entry = ?", [n])
+
     def match_vectors(self, space: int, vector: Vector, where: Filter, limit: int) -> Mapping[int, float]:
         condition, values = where_clause(where)
-        found = self._nearest(space, vector, RESCORED, None)
+        rescored = max(RESCORED, 2 * limit)
+        found = self._nearest(space, vector, rescored, None)
         among, numbers = self._among("e.n", found)
         visible = [
             row[0]
@@ -58,7 +62,7 @@ class VectorScan(EntryRows):
         if len(visible) < min(max(limit, LEAST_VISIBLE), len(found)):
             # the filter lets little through: rank only what it does
             allowed = [row[0] for row in self._rows(f"SELECT e.n FROM entry e WHERE {condition}", values)]
-            found = self._nearest(space, vector, RESCORED, allowed)
+            found = self._nearest(space, vector, rescored, allowed)
             visible = list(found)
         best = sorted(visible, key=lambda entry: (-found[entry], -entry))[:limit]
         return {entry: found[entry] for entry in best}

@@ -13,25 +13,31 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..domain.errors import BackstoryError, NotAllowed, StorageFull, Unavailable
+from ..domain.errors import BackstoryError, NotAllowed, StorageFull, TimedOut, Unavailable
 from ..domain.filters import Filter, Kind
 from ..domain.when import to_ms, utc_now
 from . import Census, Posting
 from .activity import ActivityRows
 from .archive import ArchiveRows
+from .connections import ConnectionRows
 from .events import EventRows
 from .files import FileRows
 from .graph import GraphRows
+from .histories import HistoryRows
+from .kept import KeptAnswerRows
 from .matching import MatchingRows, TextFields
 from .migrate import RECORD, Script, migrate
 from .scan import VectorScan
 from .sessions import SessionRows
 from .snapshots import SnapshotRows
+from .sources import SourceRows
 from .statements import Row
+from .team import TeamRows
+from .threads import ThreadRows
 from .where import where_clause
 
 if TYPE_CHECKING:
@@ -42,15 +48,21 @@ LEAST_SHARE = 1000  # entries read for a unit however many units a query has
 
 
 class SqliteStore(
+    ThreadRows,
     VectorScan,
     ActivityRows,
     EventRows,
     GraphRows,
+    KeptAnswerRows,
     MatchingRows,
     SessionRows,
     SnapshotRows,
     FileRows,
     ArchiveRows,
+    HistoryRows,
+    SourceRows,
+    ConnectionRows,
+    TeamRows,
 ):
     def __init__(self, path: Path, *, busy_timeout_s: float = 60.0) -> None:
         super().__init__()
@@ -117,6 +129,12 @@ class SqliteStore(
         with _translated(self._path), self._connection() as connection:
             return connection.execute(sql, parameters).rowcount
 
+    def _change_many(self, sql: str, rows: Sequence[Row]) -> None:
+        if not rows:
+            return
+        with _translated(self._path), self._connection() as connection:
+            connection.executemany(sql, rows)
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         if getattr(self._local, "connection", None) is not None:
@@ -132,6 +150,11 @@ class SqliteStore(
             finally:
                 self._local.connection = None
 
+    def _joined(self) -> AbstractContextManager[None]:
+        # at every savepoint FTS5 writes out what it has gathered, and has to merge it later
+        is_open = getattr(self._local, "connection", None) is not None
+        return nullcontext() if is_open else self.transaction()
+
     @contextmanager
     def _undone_on_error(self, begin: str, undo: str, end: str) -> Iterator[None]:
         connection: sqlite3.Connection = self._local.connection
@@ -146,6 +169,11 @@ class SqliteStore(
 
     def _among(self, column: str, numbers: Iterable[int]) -> tuple[str, Any]:
         return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(sorted(numbers))
+
+    def _reserve(self, count: int) -> int:
+        # entries that are inserted with these numbers move the sequence on; until then the write lock is ours
+        known = self._rows("SELECT seq FROM sqlite_sequence WHERE name = 'entry'")
+        return int(known[0][0]) + 1 if known else 1
 
     def _json_array(self, values: Sequence[str]) -> str:
         return f"json_array({', '.join(values)})"
@@ -179,6 +207,12 @@ class SqliteStore(
         if key is not None:
             self._change("INSERT INTO key_text (rowid, key) VALUES (?, ?)", [n, *_indexed(key)])
 
+    def _index_texts(self, rows: Sequence[tuple[int, str, str]]) -> None:
+        self._change_many(
+            "INSERT INTO entry_text (rowid, body, heading) VALUES (?, ?, ?)",
+            [(n, *_indexed(text, heading)) for n, text, heading in rows],
+        )
+
     def _unindex_text(self, n: int, text: str, heading: str, key: str | None) -> None:
         sql = "INSERT INTO entry_text (entry_text, rowid, body, heading) VALUES ('delete', ?, ?, ?)"
         self._change(sql, [n, *_indexed(text, heading)])
@@ -200,6 +234,10 @@ class SqliteStore(
                 f"SELECT rowid FROM {table} WHERE {table} MATCH ?", [columns + _phrase(unit)]
             )
         }
+
+    def entries_holding(self, unit: Unit) -> list[int]:
+        sql = "SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ?"
+        return self._numbers(sql, ["{body} : " + _phrase(unit)], 2**62)
 
     def text_scores(self, units: Sequence[Unit], entries: Iterable[int]) -> dict[int, float]:
         if not units:
@@ -369,7 +407,7 @@ def _in_our_words(error: sqlite3.Error, path: Path) -> BackstoryError:
             f"There is no space left for {path}.", hint="Nothing was saved; free some space and try again."
         )
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return Unavailable("The store is busy: another process holds it for too long.", hint="Try again.")
+        return TimedOut("The store is busy: another process holds it for too long.", hint="Try again.")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
         return NotAllowed(f"{path} cannot be written.", hint="Check its owner and mode.")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):

@@ -16,8 +16,8 @@ _ORDERS = {
     Order.UPDATED_OLDEST: "e.updated_at, e.n",
     Order.PRIORITY: f"{_URGENCY}, e.created_at DESC, e.n DESC",
     Order.PRIORITY_REVERSED: f"{_URGENCY} DESC, e.created_at DESC, e.n DESC",
-    Order.KEY: "e.key, e.n",
-    Order.KEY_REVERSED: "e.key DESC, e.n DESC",
+    Order.KEY: "e.key NULLS FIRST, e.n",
+    Order.KEY_REVERSED: "e.key DESC NULLS LAST, e.n DESC",
 }
 
 

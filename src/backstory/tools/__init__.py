@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from ..core import Core
 from ..domain.errors import BackstoryError
-from .params import Json, Param, decode, input_schema, output_schema, read_params
+from ..domain.scopes import Scope
+from .params import Json, Param, Shaped, decode, input_schema, output_schema, read_params
 
 ToolFn = Callable[..., Any]
 
@@ -32,12 +33,22 @@ class Effect(NamedTuple):
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
+    sweeping: bool = False
+    """Takes away everything at once; on a team server that is for admins."""
+
+    @property
+    def scope(self) -> Scope:
+        """What a caller needs for it."""
+        if self.sweeping:
+            return Scope.ADMIN
+        return Scope.READ if self.read_only else Scope.WRITE
 
 
 READS = Effect(read_only=True, idempotent=True)
 ADDS = Effect()
 REPLACES = Effect(destructive=True, idempotent=True)
 REMOVES = Effect(destructive=True, idempotent=True)
+CLEARS = Effect(destructive=True, idempotent=True, sweeping=True)
 
 
 class Tool:
@@ -57,8 +68,10 @@ class Tool:
         """Answer one call. The surface words the errors a caller can understand; any other error is a bug
         and passes through to the edge, which logs it and asks `Surface.fail` for the wording."""
         try:
+            core.caller.check_scope(self.effect.scope)
             keywords = decode(self.params, arguments)
-            return self.surface.succeed(self.fn(core.through(self.surface.name), **keywords))
+            core = core.through(self.surface.name)
+            return self.surface.succeed(self.surface.fit(core, self.fn(core, **keywords)))
         except BackstoryError as error:
             return self.surface.fail(error)
 
@@ -69,7 +82,7 @@ class Tool:
             "title": self.title,
             "description": self.description,
             "inputSchema": input_schema(self.params),
-            "outputSchema": output_schema(self.fn, self.surface.success),
+            "outputSchema": self.surface.fitted_schema(output_schema(self.fn, self.surface.success)),
             "annotations": {
                 "title": self.title,
                 "readOnlyHint": self.effect.read_only,
@@ -93,14 +106,19 @@ class Surface:
         word_error: Callable[[BackstoryError], str],
         success: Json | None = None,
         wire: Callable[[str], str] = str,
+        fit: Callable[[Core, Json], Json] = lambda core, body: body,
+        fitted_schema: Callable[[Json], Json] = lambda schema: schema,
     ) -> None:
         """`word_error` gives the text of a failure. `success` are fields that every success carries, such as
-        `{"status": "success"}`. `wire` spells parameter names: `str` keeps snake_case, `camel` gives camelCase."""
+        `{"status": "success"}`. `wire` spells parameter names: `str` keeps snake_case, `camel` gives camelCase.
+        `fit` makes an answer fit into a message, and `fitted_schema` says what it looks like then."""
         self.name = name
         self.about = about
         self.word_error = word_error
         self.success = success or {}
         self.wire = wire
+        self.fit = fit
+        self.fitted_schema = fitted_schema
         self.tools: dict[str, Tool] = {}
 
     def tool(self, title: str, effect: Effect) -> Callable[[ToolFn], ToolFn]:
@@ -112,7 +130,9 @@ class Surface:
 
         return register
 
-    def succeed(self, body: Json) -> Reply:
+    def succeed(self, body: Json | Shaped[Any]) -> Reply:
+        if isinstance(body, Shaped):
+            return Reply(dump({**self.success, **body.text}), structured={**self.success, **body.structured})
         whole = {**self.success, **body}
         return Reply(dump(whole), structured=whole)
 

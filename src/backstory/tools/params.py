@@ -15,9 +15,11 @@ from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
+    Generic,
     Literal,
     NamedTuple,
     NotRequired,
+    TypeVar,
     Union,
     get_args,
     get_origin,
@@ -25,12 +27,13 @@ from typing import (
     is_typeddict,
 )
 
-from ..domain.errors import InvalidInput
+from ..domain.errors import InvalidInput, Missing
 
 if TYPE_CHECKING:
     from inspect import Parameter
 
 Json = dict[str, Any]
+Structure = TypeVar("Structure")
 
 _JSON_NAMES: dict[Any, str] = {
     str: "string",
@@ -47,6 +50,13 @@ class Range(NamedTuple):
 
     low: int | float | None = None
     high: int | float | None = None
+
+
+class Shaped(NamedTuple, Generic[Structure]):
+    """An answer whose text is arranged otherwise than its structure, which the output schema describes."""
+
+    text: Json
+    structured: Structure
 
 
 class Param(NamedTuple):
@@ -81,7 +91,8 @@ def input_schema(params: tuple[Param, ...]) -> Json:
 
 def output_schema(fn: Callable[..., Any], constants: Json) -> Json:
     """The shape of a success: the function's TypedDict, and the constants its surface adds."""
-    schema = _schema(get_type_hints(fn, include_extras=True)["return"])
+    told = get_type_hints(fn, include_extras=True)["return"]
+    schema = _schema(get_args(told)[0] if get_origin(told) is Shaped else told)
     fixed = {name: {"type": _JSON_NAMES[type(value)], "const": value} for name, value in constants.items()}
     return schema | {
         "properties": fixed | schema["properties"],
@@ -102,7 +113,7 @@ def decode(params: tuple[Param, ...], arguments: Mapping[str, Any]) -> dict[str,
     }
     for p in params:
         if p.required and p.name not in given:
-            raise InvalidInput(f"{p.wire} is required.", field=p.wire)
+            raise Missing(f"{p.wire} is required.", field=p.wire)
     return given
 
 

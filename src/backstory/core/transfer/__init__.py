@@ -46,7 +46,8 @@ class Transfer(NamedTuple):
         target = self._target(path, parts[0].session, "csv" if as_table else "json")
         text = (table if as_table else ours).write(parts, facts)
         size = places.write(target, text, self._exports, (ours.OPENING, table.OPENING))
-        return Exported(target, counts, size)
+        shown = target if self.caller.is_local else target.relative_to(self._exports.resolve())
+        return Exported(shown, counts, size)
 
     def bring(
         self, path: str, *, merge: bool = False, strategy: Strategy = Strategy.SKIP, name: str | None = None
@@ -58,7 +59,7 @@ class Transfer(NamedTuple):
                 hint="Leave out sessionName or merge.",
                 field="sessionName",
             )
-        source = places.locate(self._exports, path, "filePath")
+        source = self._locate(path, "filePath")
         contents = reading.read(source, self.surface, self.caller.project)
         if contents.problems:
             return Arrival(problems=contents.problems)
@@ -77,6 +78,11 @@ class Transfer(NamedTuple):
         if self.engine.exports is None:
             raise Unavailable("This server has no export directory.")
         return self.engine.exports
+
+    def _locate(self, path: str, field: str) -> Path:
+        if path.startswith("~") or Path(path).is_absolute():
+            self.caller.check_local(field, hint="Name a file below the export directory.")
+        return places.locate(self._exports, path, field)
 
     def _sessions(self, ids: Sequence[str]) -> Iterator[Session]:
         """Each once, in the order asked for."""
@@ -100,7 +106,7 @@ class Transfer(NamedTuple):
 
     def _target(self, path: str | None, session: Session, suffix: str) -> Path:
         if path is not None:
-            return places.locate(self._exports, path, "outputPath")
+            return self._locate(path, "outputPath")
         slug = "-".join("".join(c if c.isalnum() else " " for c in session.name.lower()).split())[:40]
         stem = f"{slug or 'session'}-{self.engine.now():%Y%m%d-%H%M%S}"
         name = f"{stem}-{self.engine.new_id()[-8:]}.{suffix}"

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 from ...domain.errors import InvalidInput, NotAllowed, NotFound, StorageFull, Unavailable, Unreadable
 
@@ -81,7 +83,43 @@ def _check_target(target: Path, openings: Iterable[str]) -> None:
         )
 
 
-def _write(target: Path, text: Iterable[str]) -> int:
+def write_new(folder: Path, stem: str, suffix: str, text: Iterable[str]) -> Path:
+    """Write a new file whole or not at all, and say where. What is there is left alone: a taken name gets a number."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _drafted(folder / f"{stem}{suffix}", text) as draft:
+            target = _reserve(folder, stem, suffix)
+            os.replace(draft.path, target)
+        _sync_folder(folder)
+        return target
+    except PermissionError as error:
+        raise NotAllowed(
+            f"{folder} cannot be written to: permission denied.", hint="Check its owner and mode."
+        ) from error
+    except OSError as error:
+        raise _in_our_words(error, folder) from error
+
+
+def _reserve(folder: Path, stem: str, suffix: str) -> Path:
+    """An empty file of a name that was free. Neither a link nor a file of another process is ever opened."""
+    for number in count(1):
+        target = folder / (f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}")
+        try:
+            os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            continue
+        return target
+    raise AssertionError("numbers do not end")
+
+
+class _Draft(NamedTuple):
+    path: Path
+    size: int
+
+
+@contextmanager
+def _drafted(target: Path, text: Iterable[str]) -> Iterator[_Draft]:
+    """All of the text in a file beside the target, on the disk; gone in the end unless it was put in place."""
     draft = target.with_name(f".{target.name[:100]}.{os.getpid()}-{os.urandom(4).hex()}")
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -90,13 +128,17 @@ def _write(target: Path, text: Iterable[str]) -> int:
             file.flush()
             os.fsync(file.fileno())
             size = file.tell()
-        os.replace(draft, target)
-    except BaseException:
+        yield _Draft(draft, size)
+    finally:
         with suppress(FileNotFoundError):
             draft.unlink()
-        raise
+
+
+def _write(target: Path, text: Iterable[str]) -> int:
+    with _drafted(target, text) as draft:
+        os.replace(draft.path, target)
     _sync_folder(target.parent)
-    return size
+    return draft.size
 
 
 def _sync_folder(folder: Path) -> None:

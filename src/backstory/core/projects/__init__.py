@@ -1,0 +1,56 @@
+"""Which project a directory belongs to, which branch it is on, and what git says of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_HEAD = "ref: refs/heads/"
+_LONGEST_HEAD = 4_096
+
+
+def work_tree(directory: Path) -> Path:
+    """The checkout that holds the directory, else the directory itself."""
+    directory = directory.resolve()
+    for candidate in (directory, *directory.parents):
+        if (candidate / ".git").exists():
+            return candidate
+    return directory
+
+
+def project_root(directory: Path) -> Path:
+    """The project a directory belongs to: all worktrees of one repository are the project of its first checkout."""
+    tree = work_tree(directory)
+    try:
+        own = _git_directory(tree)
+        shared = (own / _first_line(own / "commondir")).resolve()
+    except (OSError, ValueError):
+        return tree
+    return shared.parent if shared.name == ".git" else tree
+
+
+def git_branch(directory: Path) -> str | None:
+    """The branch that is checked out; None outside a repository and where HEAD is no branch."""
+    try:
+        head = _first_line(_git_directory(work_tree(directory)) / "HEAD")
+    except (OSError, ValueError):
+        return None
+    return head.removeprefix(_HEAD) if head.startswith(_HEAD) else None
+
+
+def _git_directory(tree: Path) -> Path:
+    """Where a checkout keeps its HEAD: a worktree or submodule says so in a file."""
+    git = tree / ".git"
+    return git if git.is_dir() else tree / _first_line(git).removeprefix("gitdir:").strip()
+
+
+def _first_line(path: Path) -> str:
+    with path.open(encoding="utf-8") as file:
+        return file.readline(_LONGEST_HEAD).strip()
+
+
+def git_status(directory: Path) -> str | None:
+    """What `git status --short` prints; None where there is no repository, no git, or no answer in time."""
+    from .git import git, printable  # seldom needed, and not at start-up
+
+    status = git(directory, "status", "--short")
+    return None if status is None else printable(status).rstrip("\n")

@@ -1,0 +1,52 @@
+"""Which projects belong together: declared so, or clones of one repository."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePath
+
+from . import project_root
+
+_URL = re.compile(r"^\s*url\s*=\s*(\S+)", re.MULTILINE)
+_LARGEST_CONFIG = 1_000_000
+
+
+def projects_named(wanted: str, known: Iterable[str]) -> list[str]:
+    """The projects that a caller means by a path or a name. A path inside a project means the project."""
+    exact = {wanted}
+    path = Path(wanted).expanduser()
+    if path.is_absolute():
+        exact.add(str(project_root(path)))
+    name = wanted.casefold()
+    return [each for each in known if each in exact or PurePath(each).name.casefold() == name]
+
+
+def related_projects(projects: Sequence[str], declared: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Of the known ones, those that go with the given: all that are declared related when one of them is, or is
+    the caller's own; and those that share a remote."""
+    remotes = set[str]().union(*map(_remotes, projects))
+    named = {str(project_root(Path(each).expanduser())) for each in declared}
+    together = named if named & set(projects) else set()
+    return [
+        each
+        for each in known
+        if each not in projects and (each in together or not remotes.isdisjoint(_remotes(each)))
+    ]
+
+
+def _remotes(project: str) -> set[str]:
+    """The addresses a checkout was cloned from, written alike however they are spelled."""
+    config = Path(project) / ".git" / "config"
+    try:
+        if config.stat().st_size > _LARGEST_CONFIG:
+            return set()
+        return {_plain(url) for url in _URL.findall(config.read_text("utf-8", errors="replace"))}
+    except OSError:
+        return set()
+
+
+def _plain(url: str) -> str:
+    """`git@host:team/app.git` and `https://user@host/team/app` are one."""
+    rest = url.split("://", 1)[-1].rpartition("@")[2]
+    return rest.replace(":", "/", 1).removesuffix("/").removesuffix(".git").casefold()

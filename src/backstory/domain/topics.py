@@ -1,0 +1,71 @@
+"""Topics: what a conversation is about, in a line, and the folder name made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+LONGEST_TOPIC = 100
+LONGEST_NAME = 50
+REDUNDANT = ("-summary", "-session", "-conversation", "-chat")
+"""Endings that say nothing in a folder of sessions."""
+
+_MARKS = "#>*-+_=~`|•· \t\r"  # what Markdown puts around a line
+_GREETINGS = frozenset(["hi", "hello", "hey", "hi there", "good morning", "thanks", "thank you", "please"])
+_FENCES = ("```", "~~~")
+
+
+def slug(text: str) -> str:
+    """Lower case, letters and digits of any script, everything between them one `-`. May be empty."""
+    from unicodedata import category, normalize
+
+    parts: list[str] = []
+    for letter in normalize("NFC", text).lower():
+        # a mark belongs to the letter before it, as the vowels of many scripts do
+        is_mark = bool(parts) and parts[-1] != "-" and category(letter)[0] == "M"
+        if letter.isalnum() or is_mark:
+            parts.append(letter)
+        elif parts and parts[-1] != "-":
+            parts.append("-")
+    return "".join(parts).strip("-")
+
+
+def folder_name(topic: str) -> str:
+    """The slug without a redundant ending, cut after a word where it is too long. May be empty."""
+    return _without_ending(shortened(_without_ending(slug(topic)), LONGEST_NAME, "-"))
+
+
+def _without_ending(name: str) -> str:
+    while name.endswith(REDUNDANT):
+        name = name.rpartition("-")[0]
+    return name
+
+
+def shortened(text: str, longest: int, separator: str) -> str:
+    """The start of a text, without a torn word unless the word is most of it."""
+    if len(text) <= longest:
+        return text
+    start = text[: longest + 1].rpartition(separator)[0]
+    return start if len(start) > longest // 2 else text[:longest].strip(separator)
+
+
+def topic_of(texts: Iterable[str]) -> str:
+    """The first meaningful line, without its Markdown. Empty when there is none: code, greetings and rules of
+    dashes say nothing."""
+    for text in texts:
+        for line in _prose(text):
+            words = " ".join(line.strip(_MARKS).split())
+            letters = sum(letter.isalnum() for letter in words)
+            if letters >= 3 and words.lower().strip(" ,.!?") not in _GREETINGS:
+                return shortened(words, LONGEST_TOPIC, " ")
+            if letters and not words.isascii():  # a word may be one character
+                return words[:LONGEST_TOPIC]
+    return ""
+
+
+def _prose(text: str) -> Iterable[str]:
+    is_code = False
+    for line in text.split("\n"):
+        if line.lstrip().startswith(_FENCES):
+            is_code = not is_code
+        elif not is_code:
+            yield line

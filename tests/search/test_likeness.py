@@ -1,0 +1,72 @@
+"""Scores are calibrated: on labelled pairs, a paraphrase is above the default threshold and a stranger below it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backstory.core import Caller, Core, Engine
+from backstory.search.likeness import likeness, likeness_by_words
+from backstory.search.minilm import MiniLM
+from backstory.store import Store
+
+THRESHOLD = 0.7
+shares = st.floats(0, 1)
+
+
+def labelled(label: str) -> list[tuple[str, str]]:
+    lines = Path(__file__).with_name("likeness.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines]
+    return [(query, text) for kind, query, text in rows if kind == label]
+
+
+@pytest.fixture(scope="module")
+def model() -> MiniLM:
+    return MiniLM()
+
+
+@pytest.fixture
+def knowing(store: Store, model: MiniLM) -> Core:
+    """One store with all texts of the set: each query has its one answer among 59 others."""
+    core = Core(Engine(store, model), Caller(project="/p"), "projectmemory")
+    for text in dict.fromkeys(text for _, text in labelled("same")):
+        core.memories.save(text)
+    assert core.engine.backlog is not None
+    core.engine.backlog.drain()
+    core.engine.backlog.close()
+    return core
+
+
+def found(core: Core, query: str) -> set[str]:
+    ranking = core.reflecting.search(query, least=THRESHOLD)
+    return {told.entry.text for told in core.reflecting.tell(ranking.found)}
+
+
+def test_paraphrases_are_found_and_strangers_are_not_with_the_default_threshold(knowing: Core) -> None:
+    answers = {query: found(knowing, query) for query, _ in labelled("same")}
+    missed = [query for query, text in labelled("same") if text not in answers[query]]
+    strangers = [(query, text) for query, text in labelled("unrelated") if text in answers[query]]
+    assert strangers == []
+    assert len(missed) <= 2, missed
+    assert sum(map(len, answers.values())) <= 2 * len(answers)
+
+
+@given(shares, shares, shares)
+def test_more_evidence_never_makes_less_sure(cosine: float, coverage: float, more: float) -> None:
+    assert likeness(min(cosine + more, 1), coverage) >= likeness(cosine, coverage)
+    assert likeness(cosine, min(coverage + more, 1)) >= likeness(cosine, coverage)
+    assert likeness_by_words(min(coverage + more, 1)) >= likeness_by_words(coverage)
+    assert 0 <= likeness(cosine, coverage) <= 1
+
+
+def test_a_name_that_is_there_word_for_word_is_found_whatever_its_vector_says() -> None:
+    assert likeness(0.15, 1.0) >= THRESHOLD
+    assert likeness_by_words(1.0) >= THRESHOLD
+
+
+def test_without_any_evidence_nothing_is_sure() -> None:
+    assert likeness(0.0, 0.0) < 0.05
+    assert likeness_by_words(0.0) == 0.0
