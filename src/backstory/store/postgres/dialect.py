@@ -1,0 +1,64 @@
+"""What PostgreSQL says differently: statements and scripts that are written for both, and texts that hold a NUL."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from psycopg import Connection
+from psycopg.abc import Buffer
+from psycopg.types.string import StrDumperUnknown, TextLoader
+
+_TOKEN = re.compile(r"'(?:[^']|'')*'|\?|%|\bLIKE\b|\bIN \(\)")
+_TYPE = re.compile(r"\bTEXT\b(?! SEARCH)|\bREAL\b")
+_TYPES = {
+    # SQLite compares texts byte by byte, in whatever language its user writes
+    "TEXT": 'TEXT COLLATE "C"',
+    "REAL": "DOUBLE PRECISION",
+}
+
+ESCAPE = "\ufdd0"
+"""A code point that Unicode leaves to programs' own use. What PostgreSQL's texts cannot hold, a NUL, is kept as
+this and a 0; the code point itself as this and a 1."""
+
+NUL = f"{ESCAPE}0"
+
+
+@lru_cache(maxsize=1024)
+def translated(sql: str) -> str:
+    """A statement of ours with psycopg's parameters."""
+    return _TOKEN.sub(lambda match: _in_postgres(match.group()), sql)
+
+
+def _in_postgres(token: str) -> str:
+    if token == "?":
+        return "%s"
+    if token == "LIKE":
+        return "ILIKE"  # SQLite's ignores the case of ASCII letters, and so does this in the collation "C"
+    if token == "IN ()":
+        return "IN (NULL)"
+    return token.replace("%", "%%")
+
+
+def translated_script(script: str, vector_schema: str) -> str:
+    """A migration, also one that is written for both. pgvector is where the database's owner put it."""
+    return _TYPE.sub(lambda match: _TYPES[match.group()], script).replace("pgvector.", f"{vector_schema}.")
+
+
+class _TextDumper(StrDumperUnknown):
+    def dump(self, obj: str) -> Buffer | None:
+        if ESCAPE in obj or "\0" in obj:
+            obj = obj.replace(ESCAPE, f"{ESCAPE}1").replace("\0", NUL)
+        return super().dump(obj)
+
+
+class _TextLoader(TextLoader):
+    def load(self, data: Buffer) -> str:
+        text = super().load(data)
+        assert isinstance(text, str)
+        return text.replace(NUL, "\0").replace(f"{ESCAPE}1", ESCAPE) if ESCAPE in text else text
+
+
+def adapt_texts(connection: Connection) -> None:
+    connection.adapters.register_dumper(str, _TextDumper)
+    connection.adapters.register_loader("text", _TextLoader)

@@ -1,0 +1,170 @@
+"""The text arm: tsvectors under a GIN index, made of the words that SQLite's index would see.
+
+PostgreSQL's own parser would see hosts, paths and versions where we see words, and other letters in another locale;
+so words are cut here, and the database stems them and finds them. A long text takes several rows: a tsvector has
+no more than a megabyte, and forgets where a word stands after it has stood in 256 places.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
+
+from ...domain.filters import Filter
+from ...domain.records import QUIET_ROLES, Entry
+from .. import Posting
+from ..entries import EntryRows
+from ..matching import MatchingRows, TextFields
+from ..rows import COLUMNS, entry_row
+from ..statements import Row
+from ..threads import ThreadRows
+from ..where import where_clause
+
+if TYPE_CHECKING:
+    from ...domain.words import Unit
+
+LEAST_SHARE = 1000  # entries read for a unit however many units a query has
+PART = 2000  # words in a row
+OVERLAP = 20  # words that a row repeats of the one before: a phrase of as many is found across both
+LONGEST_WORD = 100  # characters; what follows is not looked at
+SCORED = 8_000  # postings read to tell how rare the units of a query are
+
+_WORD = re.compile(r"[^\W_]+")
+_ACCENTS = dict.fromkeys(range(0x300, 0x370))
+_QUERY = "unit_query(?, ?)"
+
+
+_NEW = (
+    f"WITH new AS (INSERT INTO entry ({', '.join(COLUMNS)}) SELECT {', '.join('?' * len(COLUMNS))}"
+    " WHERE NOT EXISTS (SELECT 1 FROM entry WHERE id = ?) RETURNING n),"
+    " queued AS (INSERT INTO waiting (space, entry)"
+    f" SELECT number, new.n FROM space, new WHERE ? NOT IN {QUIET_ROLES})"
+)
+
+
+class TextRows(EntryRows, MatchingRows, ThreadRows):
+    def _put(self, entry: Entry) -> None:
+        """A new entry in one statement: while it is written, other writers wait."""
+        row = entry_row(entry)
+        values = dict(zip(COLUMNS, row, strict=True))
+        indexing, words = _indexing("new", values["text"], values["heading"], values["key"])
+        if not self._rows(f"{_NEW}, {indexing} SELECT n FROM new", [*row, entry.id, values["role"], *words]):
+            super()._put(entry)
+
+    def _index_text(self, n: int, text: str, heading: str, key: str | None) -> None:
+        indexing, words = _indexing("known", text, heading, key)
+        self._rows(f"WITH known AS (SELECT ?::bigint AS n), {indexing} SELECT n FROM known", [n, *words])
+
+    def _unindex_text(self, n: int, text: str, heading: str, key: str | None) -> None:
+        for table in ("entry_text", "key_text"):
+            self._change(f"DELETE FROM {table} WHERE entry = ?", [n])
+
+    def match_text(self, unit: Unit, fields: TextFields) -> set[int]:
+        sources = {
+            TextFields.VALUE: ("entry_text WHERE field = 'body' AND",),
+            TextFields.KEY: ("key_text WHERE",),
+            TextFields.BOTH: ("entry_text WHERE field = 'body' AND", "key_text WHERE"),
+        }
+        return {
+            row[0]
+            for source in sources[fields]
+            for row in self._rows(f"SELECT entry FROM {source} words @@ {_QUERY}", _asked(unit))
+        }
+
+    def entries_holding(self, unit: Unit) -> list[int]:
+        sql = f"SELECT DISTINCT entry FROM entry_text WHERE field = 'body' AND words @@ {_QUERY} ORDER BY entry DESC"
+        return [row[0] for row in self._rows(sql, _asked(unit))]
+
+    def text_scores(self, units: Sequence[Unit], entries: Iterable[int]) -> dict[int, float]:
+        """Each unit counts by its rarity and by how often and how near the words stand, in the heading twice."""
+        if not units:
+            return {}
+        size = self.size_hint()
+        scores: dict[int, float] = {}
+        among, numbers = self._among("entry", entries)
+        sql = (
+            "SELECT entry, sum(CASE field WHEN 'heading' THEN 2 ELSE 1 END * ts_rank(words, query, 1))"
+            f" FROM entry_text, {_QUERY} AS query WHERE words @@ query AND {among} GROUP BY entry"
+        )
+        for posting in self.postings(units, SCORED):
+            rarity = math.log(1 + (max(size - posting.frequency, 0) + 0.5) / (posting.frequency + 0.5))
+            for entry, score in self._rows(sql, [*_asked(posting.unit), numbers]):
+                scores[entry] = scores.get(entry, 0.0) + rarity * float(score)
+        return scores
+
+    def postings(self, units: Sequence[Unit], budget: int, where: Filter | None = None) -> list[Posting]:
+        if not units:
+            return []
+        share = max(budget // len(units), LEAST_SHARE)
+        size, *found = self._newest("", [], units, share)
+        kept = found
+        if where is not None:
+            condition, values = where_clause(where)
+            narrowed = f"JOIN entry e ON e.n = t.entry AND {condition}"
+            _, *kept = self._newest(narrowed, values, units, share)
+        return [
+            Posting(unit, _frequency(all_of_it, share, size), frozenset(entries), len(entries) < share)
+            for unit, all_of_it, entries in zip(units, found, kept, strict=True)
+        ]
+
+    def _newest(self, narrowed: str, values: Sequence[Any], units: Sequence[Unit], limit: int) -> Row:
+        """The size of the store, and the highest entries of each unit: one statement, for each asks a database
+        that may be far away."""
+        chosen = (
+            f", ARRAY(SELECT t.entry FROM entry_text t {narrowed}"
+            f" WHERE t.words @@ {_QUERY} GROUP BY t.entry ORDER BY t.entry DESC LIMIT {limit:d})"
+        )
+        parameters = [value for unit in units for value in (*values, *_asked(unit))]
+        sql = f"SELECT (SELECT coalesce(max(n), 0) FROM entry){chosen * len(units)}"
+        return self._rows(sql, parameters)[0]
+
+
+def _frequency(newest: Sequence[int], share: int, size: int) -> int:
+    if len(newest) < share:
+        return len(newest)
+    # counting them all would read them all; the newest tell how densely they lie
+    return max(share * size // (newest[0] - newest[-1] + 1), share)
+
+
+def _indexing(source: str, text: str, heading: str, key: str | None) -> tuple[str, list[Any]]:
+    """The part of a statement that indexes the entry whose number `n` is in `source`, and its parameters."""
+    fields = {"body": text, "heading": heading} if heading else {"body": text}
+    parts = [[field, *part] for field, written in fields.items() for part in enumerate(_parts(written))]
+    marks = ", ".join(["(?, ?::integer, ?::text[])"] * len(parts))
+    sql = (
+        "texts AS (INSERT INTO entry_text (entry, field, part, words) SELECT n, field, part, words_vector(words)"
+        f" FROM {source}, (VALUES {marks}) AS cut (field, part, words))"
+    )
+    values = [value for part in parts for value in part]
+    if key is not None:
+        sql += f", keyed AS (INSERT INTO key_text (entry, words) SELECT n, words_vector(?) FROM {source})"
+        values.append(_indexed(key)[:PART])
+    return sql, values
+
+
+def _words(text: str) -> list[str]:
+    """Words without case and accents, as SQLite's tokenizer cuts and folds them."""
+    folded = text.lower()
+    if not folded.isascii():
+        folded = normalize("NFC", normalize("NFD", folded).translate(_ACCENTS))
+    return [word[:LONGEST_WORD] for word in _WORD.findall(folded)]
+
+
+def _indexed(text: str) -> list[str]:
+    from ...domain.words import indexed_text  # compiling its patterns is not for start-up
+
+    return _words(indexed_text(text))
+
+
+def _parts(text: str) -> Iterator[list[str]]:
+    words = _indexed(text)
+    for start in range(0, max(len(words) - OVERLAP, 1), PART - OVERLAP):
+        yield words[start : start + PART]
+
+
+def _asked(unit: Unit) -> list[Any]:
+    """The parameters of `unit_query`."""
+    return [[word for part in unit.words for word in _words(part)], unit.is_prefix]

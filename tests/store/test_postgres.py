@@ -1,0 +1,318 @@
+"""What is PostgreSQL's own: schemas, lost connections, an index that answers approximately, failures in our words."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import psycopg
+import pytest
+
+from backstory.domain.errors import Incompatible, InvalidInput, NotAllowed, Unavailable
+from backstory.domain.filters import Filter, Page
+from backstory.domain.words import Unit
+from backstory.store import Embedded, migrate
+from backstory.store.matching import TextFields
+from backstory.store.postgres import PostgresStore, vectors
+from backstory.store.postgres.database import Database
+
+from .. import postgres_server
+from ..doubles import make_memory
+from .test_vectors import unit_vectors
+
+SCHEMA = "only_postgres"
+Admin = psycopg.Connection[tuple[object, ...]]
+"""A connection past the store."""
+
+
+@pytest.fixture
+def database() -> Database:
+    return postgres_server.database()
+
+
+@pytest.fixture
+def admin() -> Iterator[Admin]:
+    with psycopg.connect(postgres_server.url(), autocommit=True) as connection:
+        yield connection
+    for schema in (SCHEMA, f"{SCHEMA}_two"):
+        postgres_server.drop(schema)
+
+
+@pytest.fixture
+def store(database: Database, admin: Admin) -> PostgresStore:
+    return PostgresStore(database, schema=SCHEMA)
+
+
+def texts(store: PostgresStore) -> dict[str, str]:
+    return {memory.id: memory.text for memory in store.find_memories(Filter(), Page())}
+
+
+def lose_connections(admin: Admin) -> None:
+    admin.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+    )
+
+
+def test_stores_of_one_database_never_meet(store: PostgresStore, database: Database) -> None:
+    other = PostgresStore(database, schema=f"{SCHEMA}_two")
+    store.put_memories([make_memory("same", "mine", key="k")])
+    other.put_memories([make_memory("same", "yours", key="k")])
+    assert (texts(store), texts(other)) == ({"same": "mine"}, {"same": "yours"})
+    assert store.match_text(Unit(("yours",)), TextFields.BOTH) == set()
+    assert other.delete_memories(Filter()) == 1
+    assert texts(store) == {"same": "mine"}
+
+
+@pytest.mark.parametrize("name", ["", "Upper", 'quo"te', "a;b", "1st", "x" * 64, "with space"])
+def test_a_schema_has_a_plain_name(database: Database, name: str) -> None:
+    with pytest.raises(InvalidInput, match="cannot be the name of a schema"):
+        PostgresStore(database, schema=name)
+
+
+@pytest.mark.parametrize(
+    "text", ["100% of ?", "%s %(name)s %%", "why? 'quoted' ?", "a\0b", "\ufdd0 \ufdd00 \ufdd01"]
+)
+def test_signs_that_mean_something_to_the_driver_are_only_text(store: PostgresStore, text: str) -> None:
+    memory = make_memory("a", text, key=text, tags=(text,), metadata={text: text}, session="s")
+    store.put_memories([memory])
+    assert store.find_memories(Filter(keys=(text,)), Page()) == [memory]
+    assert store.match_metadata(text)
+    copied = store.copy_memories(Filter(), [])
+    (chunk,) = store.read_blobs(store._manifest(copied.root)["chunks"]).values()
+    assert text in json.loads(chunk)
+
+
+def test_a_lost_connection_is_replaced_unnoticed(store: PostgresStore, admin: Admin) -> None:
+    store.put_memories([make_memory("before")])
+    lose_connections(admin)
+    assert store.count(Filter()) == 1
+    lose_connections(admin)
+    store.put_memories([make_memory("after")])
+    assert store.count(Filter()) == 2
+
+
+def test_a_connection_lost_in_a_transaction_is_an_error_that_says_what_to_do(
+    store: PostgresStore, admin: Admin
+) -> None:
+    def lose_it_half_way() -> None:
+        with store.transaction():
+            store.put_memories([make_memory("half")])
+            lose_connections(admin)
+            store.put_memories([make_memory("rest")])
+
+    with pytest.raises(Unavailable, match="is lost") as caught:
+        lose_it_half_way()
+    assert caught.value.hint == "Nothing was saved; try again."
+    assert store.count(Filter()) == 0
+    store.put_memories([make_memory("again")])
+
+
+def test_a_restarted_database_is_waited_for(store: PostgresStore) -> None:
+    store.put_memories([make_memory("before")])
+    restarting = threading.Thread(target=postgres_server.restart)
+    restarting.start()
+    while restarting.is_alive():
+        assert store.count(Filter()) == 1
+    restarting.join()
+    postgres_server.restart()
+    store.put_memories([make_memory("after")])
+    assert texts(store).keys() == {"before", "after"}
+    assert store.problems() == []
+
+
+def test_a_failure_that_is_caught_inside_a_transaction_still_undoes_it(store: PostgresStore) -> None:
+    def swallow_it() -> None:
+        with store.transaction():
+            store.put_memories([make_memory("a")])
+            with pytest.raises(Unavailable):
+                store._rows("SELECT nonsense")
+
+    with pytest.raises(Unavailable, match="part of it failed"):
+        swallow_it()
+    assert store.count(Filter()) == 0
+
+
+def test_writers_and_embedders_at_once_neither_fail_nor_lose_anything(store: PostgresStore) -> None:
+    space, vector = store.open_space("model"), unit_vectors(1)
+
+    def write(name: str) -> None:
+        for number in range(20):
+            store.put_memories(
+                [make_memory(f"{name}{number % 7}", f"text {number}"), make_memory("shared", name)]
+            )
+            store.delete_memories(Filter(ids=(f"{name}{number % 3}",)))
+
+    def embed(lease_ms: int) -> None:
+        for _ in range(30):
+            waiting = store.claim_waiting(space, 8, lease_ms=lease_ms)
+            store.put_vectors(space, [Embedded(w.entry, w.revision, vector) for w in waiting])
+
+    with ThreadPoolExecutor(6) as pool:
+        jobs = [pool.submit(write, name) for name in "abc"]
+        jobs += [pool.submit(embed, lease_ms) for lease_ms in (0, 0, 60_000)]
+    for job in jobs:
+        job.result()
+    assert store.problems() == []
+    while waiting := store.claim_waiting(space, 100, lease_ms=0):
+        store.put_vectors(space, [Embedded(w.entry, w.revision, vector) for w in waiting])
+    rows = store._rows("SELECT entry, count(*) FROM embedding GROUP BY entry ORDER BY entry")
+    assert rows == [(entry, 1) for entry in sorted(store.match_vectors(space, vector[0], Filter(), 100))]
+
+
+def test_the_index_finds_what_a_filter_lets_through(admin: Admin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recall against comparing all, for a filter too wide for that; with clusters, as texts have them."""
+    monkeypatch.setattr(vectors, "NARROW", 1)
+    random = np.random.default_rng(7)
+    centres = unit_vectors(40)
+    clustered = centres[random.integers(0, 40, 2000)] + 0.04 * random.standard_normal((2000, 384))
+    clustered = (clustered / np.linalg.norm(clustered, axis=1, keepdims=True)).astype(np.float32)
+    # so few rows would be compared one by one
+    with closing(
+        Database(f"{postgres_server.url()}&options=-c%20enable_seqscan%3Doff%20-c%20enable_sort%3Doff")
+    ) as eager:
+        store = PostgresStore(eager, schema=SCHEMA)
+        space = store.open_space("model")
+        store.put_memories(
+            [make_memory(f"{n}", project="/tenth" if n % 10 == 0 else "/p") for n in range(len(clustered))]
+        )
+        waiting = store.claim_waiting(space, len(clustered), lease_ms=0)[::-1]
+        store.put_vectors(
+            space, [Embedded(w.entry, w.revision, v[None]) for w, v in zip(waiting, clustered, strict=True)]
+        )
+        numbers = [w.entry for w in waiting]
+        found = 0
+        for query in clustered[5:2000:100]:
+            tenth = sorted(range(0, 2000, 10), key=lambda n: -float(clustered[n] @ query))[:10]
+            near = store.match_vectors(space, query, Filter(projects=("/tenth",)), 10)
+            found += len({numbers[n] for n in tenth} & near.keys())
+        assert found / 200 >= 0.95
+        assert "embedding_nearest" in str(
+            store._rows(
+                f"EXPLAIN SELECT v.v FROM embedding v WHERE space = {space}"
+                f" ORDER BY v.code::public.halfvec(384) OPERATOR(public.<#>) ?::public.halfvec(384) LIMIT 10",
+                [str(clustered[0].tolist())],
+            )
+        )
+
+
+def test_a_very_long_text_is_found_by_its_last_words(store: PostgresStore) -> None:
+    words = [f"word{number}" for number in range(30_000)]
+    store.put_memories(
+        [make_memory("long", " ".join([*words, "x" * 5_000, "the very end"])), make_memory("b")]
+    )
+    for unit in (
+        Unit(("word29999",)),
+        Unit(("word1979", "word1980")),
+        Unit(("very", "end")),
+        Unit(("x" * 5_000,)),
+    ):
+        (posting,) = store.postings([unit], 1_000)
+        assert (posting.frequency, len(posting.entries)) == (1, 1)
+    assert store.problems() == []
+
+
+def test_a_newer_incompatible_schema_is_refused(
+    store: PostgresStore, database: Database, admin: Admin
+) -> None:
+    admin.execute(f"INSERT INTO {SCHEMA}.migration VALUES (99, 'from the future', 99, 0)".encode())
+    with pytest.raises(Incompatible, match="newer Backstory"):
+        PostgresStore(database, schema=SCHEMA)
+
+
+def test_a_script_that_fails_changes_nothing(
+    store: PostgresStore, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(migrate._SCRIPTS, tmp_path / "scripts")
+    broken = "CREATE TABLE novelty (x TEXT);\nINSERT INTO missing VALUES (1);\n"
+    (tmp_path / "scripts" / f"{migrate.LATEST + 1:04}_next.sql").write_text(broken)
+    monkeypatch.setattr(migrate, "_SCRIPTS", tmp_path / "scripts")
+    monkeypatch.setattr(migrate, "LATEST", migrate.LATEST + 1)
+    with pytest.raises(Unavailable, match="missing"):
+        PostgresStore(database, schema=SCHEMA)
+    assert store.schema()[0] == migrate.LATEST - 1
+    assert store._rows("SELECT to_regclass('novelty')") == [(None,)]
+
+
+def test_a_text_that_is_not_in_an_index_is_a_problem(store: PostgresStore, admin: Admin) -> None:
+    store.put_memories([make_memory("a", key="k")])
+    for table in ("entry_text", "key_text"):
+        admin.execute(f"DELETE FROM {SCHEMA}.{table}".encode())
+    assert store.problems() == [
+        "text index: 1 texts are not in the text index",
+        "text index: 1 keys are not in the key index",
+    ]
+
+
+def test_a_backup_is_left_to_the_database(store: PostgresStore, tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="pg_dump"):
+        store.backup(tmp_path / "copy.db")
+
+
+def test_a_database_that_cannot_be_reached_is_said_without_its_password() -> None:
+    with pytest.raises(Unavailable) as caught:
+        PostgresStore("postgresql://me:s3cret@127.0.0.1:1/nothing")
+    assert "nothing on 127.0.0.1" in str(caught.value)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_url_that_is_none_is_refused_without_its_password() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        PostgresStore("postgresql://me:s3cret@[host/db")
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_user_who_may_not_create_pgvector_is_told_whom_to_ask(admin: Admin) -> None:
+    admin.execute("CREATE DATABASE bare")
+    admin.execute("CREATE ROLE guest LOGIN")
+    try:
+        with pytest.raises(NotAllowed, match="CREATE EXTENSION vector"):
+            Database(postgres_server.url().replace("postgres:@/postgres", "guest:@/bare"))
+    finally:
+        admin.execute("DROP DATABASE bare")
+        admin.execute("DROP ROLE guest")
+
+
+def test_a_database_that_cannot_hold_every_language_is_refused(admin: Admin) -> None:
+    admin.execute("CREATE DATABASE narrow ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+    try:
+        with pytest.raises(Unavailable, match="needs UTF8"):
+            Database(postgres_server.url().replace("@/postgres", "@/narrow"))
+    finally:
+        admin.execute("DROP DATABASE narrow")
+
+
+def test_a_user_who_may_only_read_is_not_allowed(store: PostgresStore, admin: Admin) -> None:
+    admin.execute("CREATE ROLE guest LOGIN")
+    try:
+        with pytest.raises(NotAllowed, match="permission denied"):
+            PostgresStore(postgres_server.url().replace("postgres:@", "guest:@"), schema=SCHEMA)
+    finally:
+        admin.execute("DROP ROLE guest")
+
+
+WITHOUT_DRIVER = """
+import sys
+sys.modules["psycopg"] = None
+from pathlib import Path
+from backstory.app import open_store
+from backstory.domain.errors import Unavailable
+from backstory.settings import Settings
+try:
+    open_store(Settings(home=Path("."), project=Path("."), database_url="postgresql://host/db"))
+except Unavailable as error:
+    print(error)
+"""
+
+
+def test_without_the_extra_the_error_says_what_to_install() -> None:
+    ran = subprocess.run([sys.executable, "-c", WITHOUT_DRIVER], capture_output=True, text=True, check=True)
+    assert "pip install 'backstory[postgres]'" in ran.stdout
