@@ -1,0 +1,71 @@
+"""`backstory sync`: read what other assistants left on disk since the last time, here and now."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..app import history_places, open_engine, reads_no_histories
+from ..core.calls import Call
+from ..core.sync import Sync, Told
+from ..domain.errors import Unavailable
+from ..readers import load_readers
+from ..settings import Settings
+from .progress import show_progress
+from .report import Json, Report, counted, table
+
+PATIENCE_S = 60.0  # for a server that is reading already
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--reader", action="append", default=[], metavar="NAME", help="only this assistant's; may be repeated"
+    )
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    if reads_no_histories(settings) and not options.reader:
+        return Report({"assistants": {}}, "Histories are switched off (histories = off).")
+    readers = load_readers(options.reader or settings.histories)
+    engine = open_engine(settings)
+    try:
+        outcome = Sync(engine, settings.redaction).run(
+            readers.values(),
+            history_places(settings, engine.store),
+            call=Call(progress=_show),
+            patience_s=PATIENCE_S,
+        )
+    finally:
+        engine.close()
+    if outcome is None:
+        raise Unavailable("Another process has been reading the histories all the time.", hint="Try again.")
+    body = {"assistants": {name: _body(told) for name, told in outcome.items()}}
+    return Report(body, _text(outcome))
+
+
+def _show(done: float, total: float | None, message: str) -> None:
+    show_progress(done / 1e6, total and total / 1e6, f"{message}, MB:")
+
+
+def _body(told: Told) -> Json:
+    return told._asdict() | {"skipped": dict(told.skipped), "problems": dict(told.problems)}
+
+
+def _text(outcome: dict[str, Told]) -> str:
+    present = {name: told for name, told in outcome.items() if told.sources or told.problems or told.vanished}
+    if not present:
+        return f"No histories found. Looked for: {', '.join(told.title for told in outcome.values())}."
+    rows = [(told.title, _summary(told)) for told in present.values()]
+    for told in present.values():
+        rows += [("", f"skipped {count:,}: {reason}") for reason, count in sorted(told.skipped.items())]
+        rows += [("", f"{path or 'not found'}: {problem}") for path, problem in told.problems.items()]
+    return table(rows)
+
+
+def _summary(told: Told) -> str:
+    read = f"{counted(told.turns, 'turn')} of {counted(told.conversations, 'conversation')} read"
+    parts = [f"{read} from {counted(told.sources - told.unchanged, 'file')}", f"{told.unchanged:,} unchanged"]
+    if told.vanished:
+        parts.append(f"{told.vanished:,} vanished, what was read of them stays")
+    if told.redacted:
+        parts.append(f"{counted(told.redacted, 'secret')} blotted out")
+    return "; ".join(parts)

@@ -1,0 +1,190 @@
+"""Bring the index up to date with what other assistants left on disk. Their files are only read.
+
+Each piece that a reader gives is kept in one transaction together with the mark that says where to go on, so a sync
+that is killed at any moment goes on as if it had not been. What was read stays when its file vanishes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from typing import NamedTuple
+
+from ...readers import Places, Reader, Source
+from ...store.sources import SourceState
+from ..calls import Call
+from ..engine import Engine
+from ..projects.identity import Identities
+from ..secrets import Redactor
+from .files import Stamp, stamp_of
+from .keeping import Keeping, Kept
+from .reading import Reading
+
+LEASE = "sync"
+LEASE_MS = 15_000
+ASK_AGAIN_S = 0.1
+BATCH_BYTES = 2_000_000
+"""Small files are kept together: each commit waits for the disk, and there may be a hundred thousand of them."""
+BATCH_SOURCES = 200
+
+
+class Told(NamedTuple):
+    """What a sync did with one assistant's histories."""
+
+    title: str
+    sources: int
+    unchanged: int
+    vanished: int
+    conversations: int
+    """That got something new."""
+    turns: int
+    redacted: int
+    skipped: Mapping[str, int]
+    problems: Mapping[str, str]
+    """By path; "" when nothing could be looked for at all."""
+
+
+class Due(NamedTuple):
+    source: Source
+    stamp: Stamp
+    state: SourceState | None
+
+
+class Sync:
+    """One for each process. The work belongs to one process at a time; the others find it done."""
+
+    def __init__(self, engine: Engine, redaction: str = "standard") -> None:
+        self._engine = engine
+        self._store = engine.store
+        self._redactor = Redactor(redaction)
+        self._holder = engine.new_id()
+        self._leased_at = 0.0
+
+    def run(
+        self,
+        readers: Iterable[Reader],
+        places: Places,
+        *,
+        call: Call | None = None,
+        patience_s: float = 0.0,
+    ) -> dict[str, Told] | None:
+        """Read what changed, by reader. None when another process was at it for all of `patience_s`.
+
+        Raises Cancelled between pieces; what was kept by then stays."""
+        call = call or Call()
+        if not self._is_our_turn(call, patience_s):
+            return None
+        try:
+            return {reader.name: self._sync(reader, places, call) for reader in readers}
+        finally:
+            self._store.drop_lease(LEASE, self._holder)
+
+    def _is_our_turn(self, call: Call, patience_s: float) -> bool:
+        deadline = time.monotonic() + patience_s
+        while not self._lease():
+            if time.monotonic() >= deadline:
+                return False
+            call.checkpoint()
+            call.progress(0, None, "Waiting for another process that is reading histories")
+            time.sleep(ASK_AGAIN_S)
+        return True
+
+    def _lease(self) -> bool:
+        self._leased_at = time.monotonic()
+        return self._store.take_lease(LEASE, self._holder, for_ms=LEASE_MS)
+
+    def _pause(self, call: Call) -> None:
+        """Between pieces. A lease that ran out does no harm: what two processes keep at once is kept once."""
+        call.checkpoint()
+        if time.monotonic() - self._leased_at > LEASE_MS / 3000:
+            self._lease()
+
+    def _sync(self, reader: Reader, places: Places, call: Call) -> Told:
+        tally = _Tally(reader.title)
+        states = self._store.find_sources(reader.name)
+        try:
+            found = {str(source.path): source for source in reader.find(places)}
+        except OSError as error:
+            tally.problems[""] = str(error)
+            return tally.told()
+        if vanished := [path for path, state in states.items() if path not in found and not state.is_gone]:
+            self._store.mark_gone(vanished)
+        tally.sources, tally.vanished = len(found), len(vanished)
+        keeping = Keeping(
+            self._store, reader.name, self._redactor, Identities(places.platform), frozenset(found)
+        )
+        reading = Reading(self._engine, reader, keeping)
+        due = [each for each in _stamped(found, states) if reading.is_due(each.stamp, each.state)]
+        self._read(reading, due, call, tally)
+        tally.unchanged = tally.sources - len(due)
+        after = self._store.find_sources(reader.name) if due else states
+        tally.problems |= {path: state.problem for path, state in after.items() if state.problem}
+        return tally.told()
+
+    def _read(self, reading: Reading, due: Sequence[Due], call: Call, tally: _Tally) -> None:
+        done, total = 0, sum(each.stamp.size for each in due)
+        for batch in _batched(due):
+            self._engine.check_room()
+            is_small = len(batch) > 1
+            with self._store.transaction() if is_small else nullcontext():
+                for each in batch:
+                    call.progress(done, total, f"Reading {tally.title}")
+                    for kept in reading.read(*each, is_small=is_small):
+                        tally.add(kept)
+                        if not is_small:
+                            self._pause(call)
+                    done += each.stamp.size
+            self._pause(call)
+        self._engine.embed_soon()
+
+
+def _stamped(found: Mapping[str, Source], states: Mapping[str, SourceState]) -> Iterator[Due]:
+    for path in sorted(found):
+        try:
+            yield Due(found[path], stamp_of(found[path]), states.get(path))
+        except OSError:
+            continue  # it vanished since it was found; the next sync says so
+
+
+def _batched(due: Iterable[Due]) -> Iterator[list[Due]]:
+    batch: list[Due] = []
+    size = 0
+    for each in due:
+        if batch and (size + each.stamp.size > BATCH_BYTES or len(batch) == BATCH_SOURCES):
+            yield batch
+            batch, size = [], 0
+        batch.append(each)
+        size += each.stamp.size
+    if batch:
+        yield batch
+
+
+class _Tally:
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.sources = self.unchanged = self.vanished = self.turns = self.redacted = 0
+        self.conversations: set[str] = set()
+        self.skipped: Counter[str] = Counter()
+        self.problems: dict[str, str] = {}
+
+    def add(self, kept: Kept) -> None:
+        if kept.conversation is not None:
+            self.conversations.add(kept.conversation)
+        self.turns += kept.turns
+        self.redacted += kept.redacted
+        self.skipped.update(kept.skipped)
+
+    def told(self) -> Told:
+        return Told(
+            self.title,
+            sources=self.sources,
+            unchanged=self.unchanged,
+            vanished=self.vanished,
+            conversations=len(self.conversations),
+            turns=self.turns,
+            redacted=self.redacted,
+            skipped=dict(self.skipped),
+            problems=self.problems,
+        )

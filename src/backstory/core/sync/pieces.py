@@ -1,0 +1,151 @@
+"""A piece of a foreign conversation → the records that are kept of it, without secrets. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ...domain.records import Conversation, Message, Trace
+from ...domain.when import from_ms, to_ms
+from ...readers import Piece, Role, ToolCall, Turn
+from ..secrets import Redactor
+
+LONGEST_TITLE = 100
+
+
+def conversation_id(reader: str, native_id: str) -> str:
+    return f"{reader}:{native_id}"
+
+
+def message_ids(conversation: str, turn: Turn) -> tuple[str, str, str]:
+    """Of what was said, of what was thought and of what tools were called with."""
+    said = f"{conversation}/{turn.id}"
+    return said, f"{said}#thinking", f"{said}#tool"
+
+
+def without_secrets(piece: Piece, redactor: Redactor) -> tuple[Piece, int]:
+    """The piece with every text of it redacted and fit for UTF-8, and how many secrets that were."""
+    told = [piece.transcript.title, *_texts(piece.turns)]
+    clean, count = redactor.redact_all(_sound(told))
+    if clean == told:
+        return piece, 0
+    texts = iter(clean)
+    transcript = piece.transcript._replace(title=next(texts))
+    return piece._replace(
+        transcript=transcript, turns=[_rewritten(turn, texts) for turn in piece.turns]
+    ), count
+
+
+def _texts(turns: Iterable[Turn]) -> Iterator[str]:
+    for turn in turns:
+        yield turn.text
+        yield turn.thinking
+        for call in turn.calls:
+            yield from (call.arguments, call.command, call.error, *call.reads, *call.writes)
+
+
+def _rewritten(turn: Turn, texts: Iterator[str]) -> Turn:
+    """With the texts in the order of `_texts`."""
+    text, thinking = next(texts), next(texts)
+    calls = tuple(
+        ToolCall(
+            call.name,
+            arguments=next(texts),
+            command=next(texts),
+            error=next(texts),
+            reads=tuple(next(texts) for _ in call.reads),
+            writes=tuple(next(texts) for _ in call.writes),
+        )
+        for call in turn.calls
+    )
+    return turn._replace(text=text, thinking=thinking, calls=calls)
+
+
+def _sound(texts: list[str]) -> list[str]:
+    """JSON can escape half a character; no database takes that."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return [text.encode("utf-8", "replace").decode() for text in texts]
+    return texts
+
+
+def merged(
+    reader: str, piece: Piece, known: Conversation | None, *, project: str, modified_ms: int
+) -> Conversation:
+    """The conversation's row after this piece. Times are the turns' own; where there are none, the file's."""
+    told = piece.transcript
+    times = [turn.at_ms for turn in piece.turns if turn.at_ms is not None]
+    times += [at for at in (told.started_ms, told.ended_ms) if at is not None]
+    times = times or [modified_ms]
+    if known is not None:
+        times += (to_ms(known.created_at), to_ms(known.updated_at))
+    return Conversation(
+        id=conversation_id(reader, told.native_id),
+        title=told.title or (known.title if known is not None else "") or _first_words(piece.turns),
+        project=project,
+        surface=reader,
+        created_at=from_ms(min(times)),
+        updated_at=from_ms(max(times)),
+        kind=told.kind.value,
+        parent=None if told.parent is None else conversation_id(reader, told.parent),
+        native_id=told.native_id,
+        source=told.source,
+        directory=told.directory,
+        branch=told.branch,
+        model=told.model,
+        completeness=told.completeness,
+        standing=int(told.standing),
+    )
+
+
+def _first_words(turns: Iterable[Turn]) -> str:
+    """The first line of the first thing that the user said."""
+    said = next((turn.text for turn in turns if turn.role is Role.USER and turn.text.strip()), "")
+    line = said.strip().partition("\n")[0].strip()
+    return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1].rstrip()}…"
+
+
+def placed(
+    conversation: str, turns: Sequence[Turn], known: Mapping[str, int], last: int
+) -> Iterator[tuple[Turn, int]]:
+    """Each turn with its `seq`. What is said goes on from `last`; a turn of calls alone stands with what was said
+    before it, so that a question and its answer stay neighbours. A turn that is known keeps its place."""
+    for turn in turns:
+        said, thinking, tool = message_ids(conversation, turn)
+        alone = known.get(tool, known.get(thinking, max(last, 0)))
+        seq = known.get(said, last + 1) if turn.text else alone
+        last = max(last, seq)
+        yield turn, seq
+
+
+def messages_of(conversation: Conversation, turn: Turn, seq: int) -> Iterator[Message]:
+    at = conversation.created_at if turn.at_ms is None else from_ms(turn.at_ms)
+    said, thinking, tool = message_ids(conversation.id, turn)
+    for id, role, text in (
+        (said, turn.role.value, turn.text),
+        (thinking, "thinking", turn.thinking),
+        (tool, "tool", "\n".join(map(_call_text, turn.calls))),
+    ):
+        if text:
+            yield Message(
+                id, conversation.id, seq, role, text, conversation.project, conversation.surface, at
+            )
+
+
+def _call_text(call: ToolCall) -> str:
+    parts = [call.name, call.arguments]
+    parts += [more for more in (call.command, *call.reads, *call.writes) if more not in call.arguments]
+    if call.error:
+        parts.append(f"failed: {call.error}")
+    return " ".join(part for part in parts if part)
+
+
+def traces_of(conversation: str, turn: Turn) -> Iterator[Trace]:
+    message = message_ids(conversation, turn)[2]
+    for call in turn.calls:
+        yield from (Trace(message, "read", path) for path in call.reads if path)
+        yield from (Trace(message, "written", path) for path in call.writes if path)
+        if call.command:
+            yield Trace(message, "command", call.command)
+        if call.error:
+            yield Trace(message, "error", call.error)

@@ -1,0 +1,156 @@
+"""`backstory sync`, `forget` and what `status` says of histories, as processes over a home of our own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..processes import Json, run, serving
+
+# it is the title of its session, too, and counts twice
+SECRET = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hLaB3d"
+SESSIONS = {
+    "11111111-0000-4000-8000-000000000001": (
+        "2026-01-02",
+        "why does the walrus cache miss?",
+        "Because it is cold.",
+    ),
+    "11111111-0000-4000-8000-000000000002": ("2026-03-04", f"the token is {SECRET}", "I will not repeat it."),
+}
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Path:
+    """A home with two sessions of Claude Code."""
+    logs = tmp_path / "user" / ".claude" / "projects" / "-w-app"
+    logs.mkdir(parents=True)
+    for id, (day, question, answer) in SESSIONS.items():
+        lines = [_line(id, "user", 1, day, question), _line(id, "assistant", 2, day, answer)]
+        (logs / f"{id}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return tmp_path / "user"
+
+
+def _line(session: str, role: str, number: int, day: str, text: str) -> Json:
+    content: Any = text if role == "user" else [{"type": "text", "text": text}]
+    return {
+        "type": role,
+        "uuid": f"{session}-{number}",
+        "sessionId": session,
+        "timestamp": f"{day}T03:04:0{number}.000Z",
+        "cwd": "/w/app",
+        "message": {"id": f"m{number}", "role": role, "content": content, "model": "m"},
+    }
+
+
+def environment(user: Path) -> dict[str, str]:
+    return {
+        "HOME": str(user),
+        "USERPROFILE": str(user),
+        "XDG_CONFIG_HOME": str(user / ".config"),
+        "XDG_DATA_HOME": str(user / ".local/share"),
+        "CLAUDE_CONFIG_DIR": "",
+        "BACKSTORY_EMBEDDINGS": "off",
+        "BACKSTORY_HISTORIES": "claude-code",
+    }
+
+
+def asked(user: Path, *words: str) -> Json:
+    done = run(*words, "--json", home=user.parent / "ours", **environment(user))
+    assert done.returncode == 0, done.stderr
+    body: Json = json.loads(done.stdout)
+    return body
+
+
+def found(user: Path, words: str) -> list[str]:
+    return [result["text"] for result in asked(user, "search", words)["results"]]
+
+
+def test_sync_reads_and_says_what(user: Path) -> None:
+    told = asked(user, "sync")["assistants"]["claude-code"]
+    assert (told["sources"], told["conversations"], told["turns"], told["redacted"]) == (2, 2, 4, 2)
+    assert asked(user, "sync")["assistants"]["claude-code"]["unchanged"] == 2
+    assert "why does the walrus cache miss?" in found(user, "walrus cache")
+    assert found(user, "token")[0] == "the token is [redacted: github token]"
+
+
+def test_sync_speaks_to_people(user: Path) -> None:
+    done = run("sync", home=user.parent / "ours", **environment(user))
+    assert (
+        "Claude Code  4 turns of 2 conversations read from 2 files; 0 unchanged; 2 secrets blotted out"
+        in done.stdout
+    )
+    done = run("sync", "--reader", "nobody", home=user.parent / "ours", **environment(user))
+    assert (done.returncode, "There is no reader 'nobody'." in done.stderr) == (2, True)
+
+
+def test_histories_can_be_switched_off(user: Path) -> None:
+    variables = environment(user) | {"BACKSTORY_HISTORIES": "off"}
+    done = run("sync", home=user.parent / "ours", **variables)
+    assert done.stdout.strip() == "Histories are switched off (histories = off)."
+
+
+def test_further_roots_are_read_too(user: Path) -> None:
+    (user / ".claude").rename(user / "backup")
+    assert asked(user, "sync")["assistants"]["claude-code"]["sources"] == 0
+    roots = ["--history-roots", f"claude-code={user / 'backup'}"]
+    assert asked(user, "sync", *roots)["assistants"]["claude-code"]["sources"] == 2
+    done = run("sync", "--history-roots", "nonsense", home=user.parent / "ours", **environment(user))
+    assert "is not name=path" in done.stderr
+
+
+def test_status_and_doctor_tell_of_histories(user: Path) -> None:
+    asked(user, "sync")
+    held = asked(user, "status")["histories"]["claude-code"]
+    assert held == {"conversations": 2, "messages": 4, "sources": 2, "gone": 0, "redacted": 2, "problems": 0}
+    done = run("status", home=user.parent / "ours", **environment(user))
+    assert "2 conversations, 4 messages from 2 files; 2 secrets blotted out" in done.stdout
+    checks = {check["name"]: check for check in asked(user, "doctor")["checks"]}
+    assert checks["histories"]["message"] == "2 conversations of claude-code"
+
+
+FIRST, SECOND = (f"claude-code:{id}" for id in SESSIONS)
+
+
+@pytest.mark.parametrize(
+    ("flags", "gone"),
+    [
+        ([FIRST], {FIRST}),
+        (["--before", "2026-02-01"], {FIRST}),
+        (["--assistant", "claude-code"], {FIRST, SECOND}),
+        (["--project", "/w/app"], {FIRST, SECOND}),
+        (["--project", "/w/other"], set()),
+        (["--assistant", "claude-code", "--before", "2026-01-01"], set()),
+    ],
+)
+def test_what_is_forgotten_stays_away(user: Path, flags: list[str], gone: set[str]) -> None:
+    asked(user, "sync")
+    told = asked(user, "forget", *flags, "--yes")
+    assert (told["forgotten"], {talk["id"] for talk in told["conversations"]}) == (len(gone), gone)
+    for log in user.rglob("*.jsonl"):
+        log.write_text(log.read_text() + "\n")
+    asked(user, "sync")
+    assert asked(user, "status")["holds"]["conversations"] == 2 - len(gone)
+
+
+def test_forgetting_asks_first(user: Path) -> None:
+    asked(user, "sync")
+    done = run("forget", FIRST, home=user.parent / "ours", **environment(user))
+    assert done.returncode == 2
+    assert "cannot be undone" in done.stderr
+    assert "why does the walrus cache miss?" in done.stderr
+    assert "1 conversation, 2 messages" in done.stderr
+    for words in (["forget"], ["forget", "nobody's", "--yes"], ["forget", "--before", "someday", "--yes"]):
+        assert run(*words, home=user.parent / "ours", **environment(user)).returncode == 2
+    assert asked(user, "status")["holds"]["conversations"] == 2
+
+
+def test_a_running_server_reads_by_itself(user: Path) -> None:
+    with serving(user.parent / "ours", "serve", variables=environment(user)) as server:
+        server.greet()
+        held: Json = {}
+        while held.get("claude-code", {}).get("conversations") != 2:
+            held = asked(user, "status")["histories"]
+        assert server.call("save_context", context_text="still answering")["status"] == "success"

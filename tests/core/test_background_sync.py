@@ -1,0 +1,146 @@
+"""Sync in the background of a server: behind its answers, by itself, and gone when it leaves."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from backstory.core import Engine
+from backstory.core import background as module
+from backstory.core.background import Background
+from backstory.core.calls import Call
+from backstory.domain.filters import Filter
+from backstory.readers import Places
+from backstory.store import Store
+
+from .toy_reader import append, toy_reader, write
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def open_engine(store: Store, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Engine]]:
+    """An engine that syncs with the toy reader, and does not wait between two times."""
+    monkeypatch.setattr(module, "START_AFTER_S", 0.0)
+    monkeypatch.setattr(module, "LEAST_REST_S", 0.0)
+    engines: list[Engine] = []
+
+    def open_engine(before_each: Callable[[], None] = lambda: None) -> Engine:
+        readers = {"toy": toy_reader(1, before_each)}
+        monkeypatch.setattr("backstory.readers.load_readers", lambda names: readers)
+        background: Callable[[Engine], Background] = lambda engine: Background(  # noqa: E731
+            engine, (), lambda: Places(home, {}, "linux"), redaction="standard", interval_s=0.01
+        )
+        engines.append(Engine(store, None, sync=background))
+        return engines[-1]
+
+    yield open_engine
+    for engine in engines:
+        if engine.sync is not None:
+            engine.sync.close()
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for what another thread does; a test that waits in vain fails by the time limit of this wait."""
+    pulse = threading.Event()
+    for _ in range(3_000):
+        if holds():
+            return
+        pulse.wait(0.01)
+    raise AssertionError("it never came to hold")
+
+
+def line(id: str, text: str) -> dict[str, object]:
+    return {"talk": "t", "id": id, "text": text}
+
+
+def test_nothing_is_read_before_it_is_asked_for(
+    open_engine: Callable[..., Engine], store: Store, home: Path
+) -> None:
+    write(home / "a.toy", line("1", "one"))
+    before = set(threading.enumerate())
+    open_engine()
+    assert set(threading.enumerate()) == before
+    assert store.find_sources() == {}
+
+
+def test_what_is_appended_is_found_soon(open_engine: Callable[..., Engine], store: Store, home: Path) -> None:
+    write(home / "a.toy", line("1", "one"))
+    open_engine().sync_soon()
+    until(lambda: store.count(Filter()) == 1)
+    append(home / "a.toy", line("2", "two"))
+    until(lambda: store.count(Filter()) == 2)
+
+
+def test_a_call_that_must_know_everything_reads_first(
+    open_engine: Callable[..., Engine], store: Store, home: Path
+) -> None:
+    write(home / "a.toy", line("1", "one"))
+    open_engine().sync_now(Call())
+    assert store.count(Filter()) == 1
+
+
+def test_an_engine_without_places_reads_nothing(store: Store) -> None:
+    engine = Engine(store, None)
+    engine.sync_soon()
+    engine.sync_now(Call())
+    assert engine.sync is None
+
+
+def test_closing_stops_in_the_middle_of_a_file(
+    open_engine: Callable[..., Engine], store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backstory.core.sync.BATCH_BYTES", 1)
+    write(home / "a.toy", *(line(str(n), "text") for n in range(50)))
+    reached, go_on = threading.Event(), threading.Event()
+
+    def stop_at_the_third() -> None:
+        if store.count(Filter()) == 2:
+            reached.set()
+            go_on.wait(30)
+
+    engine = open_engine(stop_at_the_third)
+    engine.sync_soon()
+    assert reached.wait(30)
+    assert engine.sync is not None
+    closing = threading.Thread(target=engine.sync.close)
+    closing.start()
+    until(lambda: getattr(engine.sync, "_is_closing", False))
+    go_on.set()
+    closing.join(30)
+    assert store.count(Filter()) == 3
+    assert store.take_lease("sync", "another process", for_ms=1)
+
+
+def test_calls_go_first(
+    open_engine: Callable[..., Engine], store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backstory.core.sync.BATCH_BYTES", 1)
+    monkeypatch.setattr(module, "LONGEST_YIELD_S", 30.0)
+    write(home / "a.toy", *(line(str(n), "text") for n in range(5)))
+    engine = open_engine()
+    with engine.serving():
+        engine.sync_soon()
+        until(lambda: store.count(Filter()) == 1)
+        engine.sync_now(Call())  # the caller itself waits for it, so there is nothing to make room for
+        assert store.count(Filter()) == 5
+    assert not engine.is_serving
+
+
+def test_a_store_that_cannot_be_written_is_tried_again(
+    open_engine: Callable[..., Engine], store: Store, home: Path
+) -> None:
+    write(home / "a.toy", line("1", "one"))
+    engine = open_engine()
+    engine._max_store_mb = 0
+    engine.sync_soon()
+    until(lambda: engine.sync is not None and engine.sync.problem is not None)
+    engine._max_store_mb = None
+    until(lambda: store.count(Filter()) == 1 and engine.sync is not None and engine.sync.problem is None)

@@ -1,0 +1,150 @@
+"""Redaction: what is a secret and what only looks like one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backstory.core.secrets import Redactor
+
+# Written in parts: none of these is a real secret, and none shall look like one to whoever scans this file.
+LETTERS = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hL"
+HEX = "0123456789abcdef" * 4
+PEM = f"-----BEGIN RSA {'PRIVATE'} KEY-----\nProc-Type: 4,ENCRYPTED\n\n{LETTERS * 2}\n{LETTERS}==\n-----END RSA {'PRIVATE'} KEY-----"
+
+SECRETS = {
+    "aws key": ["AKIA" + "IOSFODNN7EXAMPLE"[:16], "ASIA" + "Y34FZKBOKMUTVV7A"],
+    "google key": ["AIza" + "SyA-" + LETTERS[:31], "GOCSPX-" + LETTERS[:28], "ya29." + LETTERS + LETTERS],
+    "azure key": [f"AccountKey={LETTERS * 2 + LETTERS[:22]}==", f"https://x.net/b?sv=1&sig={LETTERS}{LETTERS[:11]}%3D"],
+    "github token": ["ghp_" + LETTERS + "abcd", "gho_" + LETTERS + "abcd", "github_pat_" + LETTERS[:22] + "_" + LETTERS],
+    "gitlab token": ["glpat-" + LETTERS[:20]],
+    "slack token": ["xoxb-" + "123456789012-" + LETTERS, "https://hooks.slack.com/services/T0AAAAAAA/B0BBBBBBB/" + LETTERS[:24]],
+    "stripe key": ["sk_" + "live_" + LETTERS[:24], "rk_" + "test_" + LETTERS[:24], "whsec_" + LETTERS],
+    "npm token": ["npm_" + LETTERS + "abcd"],
+    "pypi token": ["pypi-AgE" + LETTERS * 2],
+    "anthropic key": ["sk-ant-" + "api03-" + LETTERS],
+    "openai key": ["sk-" + "proj-" + LETTERS, "sk-" + LETTERS + LETTERS[:16]],
+    "hugging face token": ["hf_" + LETTERS + "ab"],
+    "sendgrid key": ["SG." + LETTERS[:22] + "." + LETTERS + LETTERS[:11]],
+    "digitalocean token": ["dop_v1_" + HEX],
+    "jwt": ["eyJ" + "hbGciOiJIUzI1NiJ9.eyJ" + "zdWIiOiIxMjM0NTY3ODkwIn0." + LETTERS],
+    "private key": [PEM, PEM.replace("\n", "\\n"), PEM.partition("\n-----END")[0].replace("Proc-Type: 4,ENCRYPTED\n\n", "")],
+    "bearer token": [f"Authorization: Bearer {LETTERS}", f'curl -H "authorization: basic {LETTERS}=="'],
+    "password in a url": ["postgres://app:s3cr3t-Pa55@db.internal:5432/app", "https://bob:hunter2@example.org/x"],
+    "secret": [
+        'password = "hunter2!"',
+        "password=Tr0ub4dor&3",
+        "PGPASSWORD=Zx81spectrum psql",
+        '"password": "correct horse"'.replace(" h", "H"),
+        "DB_PASSWORD: 'p@ss,w;rd1'",
+        "pwd: 48151623",
+        f"api_key: {LETTERS[:20]}",
+        f'{{"apiKey": "{LETTERS[:24]}"}}',
+        f'{{\\"client_secret\\": \\"{LETTERS[:24]}\\"}}',
+        f"export SLACK_TOKEN={LETTERS[:24]}",
+        f"aws_secret_access_key = {LETTERS}+/{LETTERS[:6]}",
+        f"token => '{LETTERS[:16]}'",
+        f"  secret := `{LETTERS[:16]}`".replace("`", '"'),
+    ],
+}  # fmt: skip
+
+HARMLESS = [
+    "password = get_password()",
+    "token: str",
+    "token: Optional[str] = None",
+    "def login(user: str, password: str) -> Session:",
+    "password = os.environ['DB_PASSWORD']",
+    "api_key = settings.openai_api_key",
+    "const token = await fetchToken(user.id)",
+    "const apiKey = process.env.OPENAI_API_KEY",
+    'api_key = os.getenv("API_KEY")',
+    'password: "<your password>"',
+    "api_key: YOUR_API_KEY",
+    'token = "your-token-here"',
+    "password=$DB_PASSWORD",
+    "password: ${{ secrets.DB_PASSWORD }}",
+    "PASSWORD=********",
+    "secret: xxxxxxxxxxxxxxxx",
+    'name="password" type="password"',
+    '"password": "string"',
+    'label: "Password", placeholder: "Password"',
+    "Password: required, at least 12 characters",
+    "The token: it expires after 24 hours.",
+    "max_tokens: 4096000",
+    "total_tokens=1234567",
+    "token_type: sha256",
+    "secret = self._secrets.load(name)",
+    "private_key = /etc/ssl/private/server.key",
+    "postgres://user:password@localhost/db",
+    "postgres://app:${DB_PASSWORD}@db/app",
+    "http://localhost:8080/@scope/package",
+    "ssh://git@github.com:22/me/repo",
+    "https://example.org/a:b@c",
+    "import { token } from './token'",
+    "sk-learn and sk-toolbelt are packages",
+    "the basic authentication mechanism",
+    "a basic understanding of cryptography",
+    "Bearer token authentication",
+    "commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
+    "550e8400-e29b-41d4-a716-446655440000",
+    "-----BEGIN PRIVATE KEY----- is the first line of such a file",
+    "eyJ is how a JWT begins",
+    "npm_config_registry and npm_package_version",
+    "ghp_ is the prefix of a personal token",
+    "mail me at ann@example.org",
+]
+
+
+@pytest.fixture(scope="module")
+def standard() -> Redactor:
+    return Redactor("standard")
+
+
+@pytest.mark.parametrize(("kind", "secret"), [(kind, each) for kind, all in SECRETS.items() for each in all])
+def test_a_secret_is_replaced_by_its_kind(standard: Redactor, kind: str, secret: str) -> None:
+    text, count = standard.redact(f"Before, ünd:\n{secret}\nafter.")
+    assert f"[redacted: {kind}]" in text
+    assert count == 1
+    assert text.startswith("Before, ünd:\n")
+    assert text.endswith("\nafter.")
+    assert LETTERS[:12] not in text
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_only_looks_like_a_secret_stays(standard: Redactor, text: str) -> None:
+    assert standard.redact(f"Say:\n{text}\nand go on.") == (f"Say:\n{text}\nand go on.", 0)
+
+
+def test_every_secret_of_a_text_goes(standard: Redactor) -> None:
+    text, count = standard.redact("\n".join(each for all in SECRETS.values() for each in all))
+    assert count == sum(map(len, SECRETS.values()))
+    assert LETTERS[:12] not in text
+
+
+def test_redacting_again_changes_nothing(standard: Redactor) -> None:
+    once = standard.redact("\n".join(each for all in SECRETS.values() for each in all)).text
+    assert standard.redact(once) == (once, 0)
+
+
+def test_wide_takes_addresses_and_dense_strings_too() -> None:
+    text, count = Redactor("wide").redact(f"ann@example.org wrote {LETTERS} in src/backstory/core/secrets.py")
+    assert (
+        text
+        == "[redacted: e-mail address] wrote [redacted: high-entropy string] in src/backstory/core/secrets.py"
+    )
+    assert count == 2
+
+
+def test_off_leaves_everything() -> None:
+    text = SECRETS["aws key"][0]
+    assert Redactor("off").redact(text) == (text, 0)
+
+
+@given(st.text())
+def test_any_text_without_a_secret_comes_back_as_it_was(text: str) -> None:
+    redacted, count = REDACTOR.redact(text)
+    assert count or redacted == text
+
+
+REDACTOR = Redactor("wide")

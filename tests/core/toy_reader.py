@@ -1,0 +1,109 @@
+"""A reader of our own invention: JSON lines `{"talk", "id", "text", ...}`, a few of them for each piece."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from backstory.domain.errors import Unreadable
+from backstory.readers import (
+    Form,
+    Kind,
+    Mark,
+    Piece,
+    Places,
+    Reader,
+    Role,
+    Source,
+    Standing,
+    ToolCall,
+    Transcript,
+    Turn,
+)
+
+Line = dict[str, Any]
+
+
+def find(places: Places) -> Iterator[Source]:
+    for path in places.home.glob("*.toy"):
+        yield Source(path, Form.LOG)
+    for path in places.home.glob("*.whole"):
+        yield Source(path, Form.DOCUMENT)
+
+
+def read_by(
+    lines: int, before_each: Callable[[], None] = lambda: None
+) -> Callable[[Source, Mark], Iterator[Piece]]:
+    """Pieces of so many lines. A line without its end is read again."""
+
+    def read(source: Source, mark: Mark) -> Iterator[Piece]:
+        raw = source.path.read_bytes()
+        if b"encrypted" in raw[:20]:
+            raise Unreadable("It is encrypted.")
+        offset = mark.offset
+        told: dict[str, list[Line]] = {}
+        ended = raw[offset : raw.rfind(b"\n") + 1].splitlines(keepends=True)
+        for number, line in enumerate(ended, 1):
+            offset += len(line)
+            record = json.loads(line)
+            told.setdefault(record["talk"], []).append(record)
+            if number % lines == 0 or number == len(ended):
+                before_each()
+                yield from _pieces(source, told, Mark(offset, {"lines": number}))
+                told = {}
+
+    return read
+
+
+def _pieces(source: Source, told: dict[str, list[Line]], mark: Mark) -> Iterator[Piece]:
+    """One for each conversation; only the last has the mark."""
+    for place, (talk, lines) in enumerate(told.items(), 1):
+        turns = [_turn(line) for line in lines]
+        is_whole = source.form is Form.DOCUMENT
+        yield Piece(
+            _transcript(source, talk, lines),
+            turns,
+            mark if place == len(told) else None,
+            is_whole,
+            {"odd": 1},
+        )
+
+
+def _transcript(source: Source, talk: str, lines: list[Line]) -> Transcript:
+    known = {key: value for line in lines for key, value in line.items()}
+    return Transcript(
+        native_id=talk,
+        source=str(source.path),
+        title=known.get("title", ""),
+        directory=known.get("directory", ""),
+        kind=Kind(known.get("kind", "main")),
+        parent=known.get("parent"),
+        standing=Standing(known.get("standing", Standing.OWN)),
+    )
+
+
+def _turn(line: Line) -> Turn:
+    calls = tuple(ToolCall(**call) for call in line.get("calls", ()))
+    return Turn(
+        line["id"],
+        Role(line.get("role", "user")),
+        line.get("text", ""),
+        line.get("at"),
+        line.get("thinking", ""),
+        calls,
+    )
+
+
+def toy_reader(lines: int = 2, before_each: Callable[[], None] = lambda: None) -> Reader:
+    return Reader("toy", "Toy", find, read_by(lines, before_each))
+
+
+def write(path: Path, *lines: Line) -> None:
+    path.write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+
+
+def append(path: Path, *lines: Line) -> None:
+    with path.open("ab") as file:
+        file.write(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
