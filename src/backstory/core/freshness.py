@@ -1,0 +1,13 @@
+"""How much it counts that something is new: all of a day, half of a month, hardly anything of a year."""
+
+from __future__ import annotations
+
+DAY_MS = 86_400_000
+_STEPS = ((1, 1.0), (7, 0.8), (30, 0.5), (90, 0.2))
+_OLD = 0.1
+
+
+def freshness(at_ms: float, now_ms: float) -> float:
+    """From 0.1 to 1; what lies ahead is new."""
+    age = (now_ms - at_ms) / DAY_MS
+    return next((worth for days, worth in _STEPS if age <= days), _OLD)

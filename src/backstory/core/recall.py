@@ -1,0 +1,202 @@
+"""Recall conversations with any assistant: what they speak of, how new they are, and what was worked on in them.
+
+A conversation's score is the sum of four parts, and each is told: `keywords` (the share of the asked words that it
+holds, up to 1), `recency` (1.0 within a day, 0.8 a week, 0.5 a month, 0.2 a quarter, else 0.1), `files` (half for
+reading or writing any, half when they are those that were named or, when none were, this project's) and `type`.
+Subagents and forks speak for the conversation that started them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..domain.filters import Filter, Kind
+from ..domain.records import QUIET_ROLES, Conversation, Message
+from ..domain.when import to_ms
+from ..store.histories import Talks
+from .asking import Asked, WordIndex, read_question
+from .engine import Caller, Engine
+from .families import Families
+from .freshness import freshness
+from .snippets import excerpt, named_files
+
+if TYPE_CHECKING:
+    from ..store.threads import TalkOutline
+
+TYPE_BONUS = {
+    "architecture": 0.5,
+    "debugging": 0.5,
+    "problem_solving": 0.4,
+    "technical": 0.3,
+    "code_discussion": 0.2,
+    "general": 0.0,
+}
+
+
+class Wanted(NamedTuple):
+    days: int = 30
+    least_score: float = 0.0
+    surfaces: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    query: str = ""
+    """All of its words must stand in a conversation, or in its title."""
+    tags: tuple[str, ...] = ()
+    """One of them must."""
+    prompt: str = ""
+    """What the words to look for are taken from, without leaving anything out."""
+    with_subagents: bool = False
+    """As conversations of their own."""
+
+
+class Parts(NamedTuple):
+    """Why a conversation stands where it does."""
+
+    keywords: float
+    recency: float
+    files: float
+    type: float
+
+    @property
+    def score(self) -> float:
+        return sum(self)
+
+
+class Recalled(NamedTuple):
+    conversation: Conversation
+    parts: Parts
+    matched: tuple[str, ...]
+    """Which of the keywords it holds."""
+    excerpt: str
+    files: tuple[str, ...]
+    messages: int
+    subagents: int
+
+
+class Recollection(NamedTuple):
+    found: list[Recalled]
+    total: int
+    by_surface: Mapping[str, int]
+    keywords: tuple[str, ...]
+
+
+class ReaderState(NamedTuple):
+    """How it stands with the files of one assistant."""
+
+    files: int
+    problems: Mapping[str, int]
+    """Why some cannot be read, and how many."""
+
+
+class _Scored(NamedTuple):
+    outline: TalkOutline
+    parts: Parts
+    matched: tuple[str, ...]
+
+
+class Recall(NamedTuple):
+    engine: Engine
+    caller: Caller
+
+    def find(self, wanted: Wanted, *, limit: int, offset: int = 0) -> Recollection:
+        """The conversations that match, the best first; equal ones by when they were last spoken in."""
+        store = self.engine.store
+        since = self.engine.now() - timedelta(days=wanted.days)
+        which = Talks(surfaces=wanted.surfaces, updated_after=since)
+        asked = read_question(store, wanted.query, wanted.tags, wanted.prompt)
+        index = WordIndex(store, which)
+        families = Families.of(store, which, among=index.seeds(asked), are_apart=wanted.with_subagents)
+        scored = self._scored(wanted, asked, families, index)
+        order = sorted(scored, key=lambda s: (-s.parts.score, -s.outline.updated_ms, s.outline.id))
+        return Recollection(
+            self._told(order[offset : offset + limit], asked, families, index),
+            total=len(order),
+            by_surface=Counter(each.outline.surface for each in order),
+            keywords=tuple(keyword.label for keyword in asked.keywords),
+        )
+
+    def readers(self) -> dict[str, ReaderState]:
+        """Those of whom files were found."""
+        states: dict[str, ReaderState] = {}
+        for reader, problem, files in self.engine.store.count_sources():
+            known, problems = states.get(reader, ReaderState(0, {}))
+            states[reader] = ReaderState(known + files, {**problems, **({problem: files} if problem else {})})
+        return states
+
+    def _scored(self, wanted: Wanted, asked: Asked, families: Families, index: WordIndex) -> list[_Scored]:
+        chosen = index.chosen(asked, families)
+        if wanted.subjects:
+            chosen = {id for id in chosen if families.heads[id].subject in wanted.subjects}
+        working = families.heads_of(self.engine.store.touching_files(families.members(chosen)))
+        named = self._touching_named(wanted, families)
+        held = [(keyword.label, families.heads_of(index.holding(keyword))) for keyword in asked.keywords]
+        now_ms = to_ms(self.engine.now())
+        scored = []
+        for id in chosen:
+            outline = families.heads[id]
+            matched = tuple([label for label, heads in held if id in heads])
+            about = outline.project == self.caller.project if named is None else id in named
+            parts = Parts(
+                keywords=len(matched) / len(held) if held else 0.0,
+                recency=freshness(outline.updated_ms, now_ms),
+                files=(0.5 + 0.5 * about) if id in working else 0.0,
+                type=TYPE_BONUS.get(outline.subject, 0.0),
+            )
+            if parts.score >= wanted.least_score:
+                scored.append(_Scored(outline, parts, matched))
+        return scored
+
+    def _touching_named(self, wanted: Wanted, families: Families) -> set[str] | None:
+        """Conversations that touched a file which was named; None when there are none."""
+        named = named_files(f"{wanted.query} {' '.join(wanted.tags)} {wanted.prompt}")
+        messages = Filter(kinds=(Kind.MESSAGE,))
+        touched = (self.engine.store.threads_touching(name, messages) for name in named)
+        return families.heads_of(did.conversation for some in touched for did in some) or None
+
+    def _told(
+        self, page: Sequence[_Scored], asked: Asked, families: Families, index: WordIndex
+    ) -> list[Recalled]:
+        store = self.engine.store
+        ids = [each.outline.id for each in page]
+        conversations = {each.id: each for each in store.find_conversations(ids)}
+        counts = store.count_messages(ids)
+        files = store.files_of(families.members(ids))
+        excerpts = self._excerpts(ids, asked, families, index)
+        return [
+            Recalled(
+                conversation=conversations[each.outline.id],
+                parts=each.parts,
+                matched=each.matched,
+                excerpt=excerpts[each.outline.id],
+                files=_merged(files, families.members_of[each.outline.id]),
+                messages=counts.get(each.outline.id, 0),
+                subagents=len(families.members_of[each.outline.id]) - 1,
+            )
+            for each in page
+            if each.outline.id in conversations  # forgotten by another process since it was ranked
+        ]
+
+    def _excerpts(
+        self, ids: Sequence[str], asked: Asked, families: Families, index: WordIndex
+    ) -> dict[str, str]:
+        """Around the words that were asked for, else the beginning of what the user said."""
+        store = self.engine.store
+        proposed = index.best_entries(asked, families, ids)
+        entries = store.load([entry for some in proposed.values() for entry, _ in some])
+        excerpts: dict[str, str] = {}
+        for id in ids:
+            messages = [
+                (held, message)
+                for entry, held in proposed.get(id, ())
+                if isinstance(message := entries.get(entry), Message)
+            ]
+            # what somebody said is better than what a tool printed
+            best = max(messages, key=lambda each: (each[0], each[1].role not in QUIET_ROLES), default=None)
+            text = best[1].text if best is not None else " ".join(store.opening(id, 1))
+            excerpts[id] = excerpt(text, asked.words)
+        return excerpts
+
+
+def _merged(files: Mapping[str, Sequence[str]], members: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(path for member in members for path in files.get(member, ())))

@@ -1,0 +1,256 @@
+"""Conversations with every assistant on this machine, recalled with the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict
+
+from ...core import Core
+from ...core.workspaces import workspace_hash
+from ...domain.when import iso
+from ...tools import READS
+from ...tools.params import Json, Range, Shaped
+from .vocabulary import Stopwatch, fitting, surface
+
+if TYPE_CHECKING:
+    from ...core.recall import ReaderState, Recalled, Recollection, Wanted
+
+SHOWN_FILES = 20
+NOTHING_READ = "No history of another assistant has been read yet; fast_mode false reads them first."
+NOTHING_FOUND = "No history of another assistant was found on this machine."
+
+TypeName = Literal["architecture", "debugging", "problem_solving", "technical", "code_discussion", "general"]
+ToolName = Literal[
+    "claude-code", "cursor", "windsurf", "codex", "gemini-cli", "opencode", "copilot", "cline", "aider", "zed",
+    "amp", "continue", "pi",
+]  # fmt: skip
+
+
+class ScoreParts(TypedDict):
+    keywords: float
+    recency: float
+    files: float
+    type: float
+
+
+class RecalledConversation(TypedDict):
+    id: str
+    title: str
+    tool: str
+    project: str
+    workspace: str
+    created_at: str
+    updated_at: str
+    message_count: int
+    conversation_type: str
+    relevance_score: float
+    score_parts: ScoreParts
+    matched_keywords: list[str]
+    snippet: str
+    files: list[str]
+    file_count: int
+    subagents: NotRequired[int]
+    kind: NotRequired[str]
+    parent: NotRequired[str]
+    completeness: NotRequired[str]
+    source_gone: NotRequired[bool]
+
+
+class Summary(TypedDict):
+    total_conversations: int
+    available_tools: list[str]
+    processing_time: float
+    next_offset: NotRequired[int]
+
+
+class Narrowing(TypedDict):
+    conversation_types: NotRequired[list[str]]
+    tools: NotRequired[list[str]]
+    search_query: NotRequired[str]
+    tags: NotRequired[list[str]]
+    include_subagents: NotRequired[bool]
+    offset: NotRequired[int]
+
+
+class FiltersApplied(Narrowing):
+    fast_mode: bool
+    days_lookback: int
+    min_score: float
+    limit: int
+
+
+class Problem(TypedDict):
+    problem: str
+    files: int
+
+
+class ToolResult(TypedDict):
+    total_conversations: int
+    problems: NotRequired[list[Problem]]
+    note: NotRequired[str]
+
+
+class Context(TypedDict):
+    keywords: list[str]
+    filters_applied: FiltersApplied
+
+
+class Recollected(TypedDict):
+    summary: Summary
+    conversations: list[RecalledConversation]
+    context: Context
+    tool_results: dict[str, Any]
+    notices: NotRequired[list[str]]
+
+
+@surface.tool("Recall conversations", READS)
+def recall_conversations(
+    core: Core,
+    fast_mode: Annotated[bool, "Answer from the index as it stands; false first brings it up to date"] = True,
+    days_lookback: Annotated[int, "Days to look back", Range(1, 60)] = 30,
+    limit: Annotated[int, "Maximum number of conversations", Range(1, 100)] = 60,
+    min_score: Annotated[float, "Least relevance score", Range(0, 5)] = 1.0,
+    conversation_types: Annotated[list[TypeName] | None, "Only conversations of these types"] = None,
+    tools: Annotated[list[ToolName] | None, "Only conversations with these assistants"] = None,
+    search_query: Annotated[
+        str | None, 'Only conversations that hold all of these words; "phrases", a OR b and -not work'
+    ] = None,
+    user_prompt: Annotated[
+        str | None, "Text to take keywords for the scores from; leaves nothing out"
+    ] = None,
+    tags: Annotated[list[str] | None, "Only conversations that hold one of these words"] = None,
+    offset: Annotated[int, "Skip so many conversations: how to read on", Range(low=0)] = 0,
+    include_subagents: Annotated[
+        bool, "List subagents and forks as conversations of their own, not as a part of what started them"
+    ] = False,
+) -> Shaped[Recollected]:
+    """Recall earlier conversations with any assistant on this machine, in all projects, the most relevant first.
+    Start here: what is asked now may have been solved before. A relevance score (0 to 5) is the sum of its
+    `score_parts`: keywords (the share of the asked words that a conversation holds), recency (1.0 within a day, 0.8 a
+    week, 0.5 a month), files (0.5 for working on files, 1.0 when they are this project's or those that were named)
+    and type (up to 0.5). `total_conversations` are all that match; `tool_results` tells of each assistant what was
+    found and what could not be read."""
+    from ...core.recall import Wanted
+
+    clock = Stopwatch()
+    if not fast_mode:
+        core.engine.sync_now(core.call)
+    wanted = Wanted(
+        days=days_lookback,
+        least_score=min_score,
+        surfaces=tuple(tools or ()),
+        subjects=tuple(conversation_types or ()),
+        query=search_query or "",
+        tags=tuple(tags or ()),
+        prompt=user_prompt or "",
+        with_subagents=include_subagents,
+    )
+    found = core.recall.find(wanted, limit=limit, offset=offset)
+    filters: FiltersApplied = {
+        "fast_mode": fast_mode,
+        "days_lookback": days_lookback,
+        "min_score": min_score,
+        "limit": limit,
+    }
+    return _arranged(core, found, {**filters, **_narrowing(wanted, offset)}, clock)
+
+
+def _narrowing(wanted: Wanted, offset: int) -> Narrowing:
+    """What was asked for besides the usual."""
+    narrowing: Narrowing = {}
+    if wanted.subjects:
+        narrowing["conversation_types"] = list(wanted.subjects)
+    if wanted.surfaces:
+        narrowing["tools"] = list(wanted.surfaces)
+    if wanted.query:
+        narrowing["search_query"] = wanted.query
+    if wanted.tags:
+        narrowing["tags"] = list(wanted.tags)
+    if wanted.with_subagents:
+        narrowing["include_subagents"] = True
+    if offset:
+        narrowing["offset"] = offset
+    return narrowing
+
+
+def _arranged(
+    core: Core, found: Recollection, filters: FiltersApplied, clock: Stopwatch
+) -> Shaped[Recollected]:
+    shown = [_shown(each) for each in found.found]
+    shown = shown[: fitting(shown)]
+    readers = core.recall.readers()
+    results = _tool_results(readers, found.by_surface, filters.get("tools"))
+    after = filters.get("offset", 0) + len(shown)
+    summary: Summary = {
+        "total_conversations": found.total,
+        "available_tools": sorted(name for name in results if "note" not in results[name]),
+        "processing_time": clock.seconds(),
+    }
+    if shown and after < found.total:
+        summary["next_offset"] = after
+    context: Context = {"keywords": list(found.keywords), "filters_applied": filters}
+    structured: Recollected = {
+        "summary": summary,
+        "conversations": shown,
+        "context": context,
+        "tool_results": results,
+    }
+    text: Json = {"conversations": shown, **summary, **context, "tool_results": results}
+    if not readers and not found.total:
+        structured["notices"] = text["notices"] = [NOTHING_READ if filters["fast_mode"] else NOTHING_FOUND]
+    return Shaped(text, structured)
+
+
+def _shown(recalled: Recalled) -> RecalledConversation:
+    talk = recalled.conversation
+    shown: RecalledConversation = {
+        "id": talk.id,
+        "title": talk.title,
+        "tool": talk.surface,
+        "project": talk.project,
+        "workspace": workspace_hash(talk.project),
+        "created_at": iso(talk.created_at),
+        "updated_at": iso(talk.updated_at),
+        "message_count": recalled.messages,
+        "conversation_type": talk.subject,
+        "relevance_score": round(recalled.parts.score, 3),
+        "score_parts": {
+            "keywords": round(recalled.parts.keywords, 3),
+            "recency": recalled.parts.recency,
+            "files": recalled.parts.files,
+            "type": recalled.parts.type,
+        },
+        "matched_keywords": list(recalled.matched),
+        "snippet": recalled.excerpt,
+        "files": list(recalled.files[:SHOWN_FILES]),
+        "file_count": len(recalled.files),
+    }
+    if recalled.subagents:
+        shown["subagents"] = recalled.subagents
+    if talk.kind != "main":
+        shown["kind"] = talk.kind
+    if talk.parent is not None:
+        shown["parent"] = talk.parent
+    if talk.completeness != "full":
+        shown["completeness"] = talk.completeness
+    if talk.is_gone:
+        shown["source_gone"] = True
+    return shown
+
+
+def _tool_results(
+    readers: Mapping[str, ReaderState], matching: Mapping[str, int], asked: list[str] | None
+) -> dict[str, ToolResult]:
+    """Of each assistant: what matches, and what was found of it but cannot be read."""
+    results: dict[str, ToolResult] = {}
+    for name in asked or sorted({*readers, *matching}):
+        result: ToolResult = {"total_conversations": matching.get(name, 0)}
+        state = readers.get(name)
+        if state is not None and state.problems:
+            result["problems"] = [
+                {"problem": problem, "files": files} for problem, files in state.problems.items()
+            ]
+        if state is None and not matching.get(name):
+            result["note"] = "No history of it was found on this machine."
+        results[name] = result
+    return results

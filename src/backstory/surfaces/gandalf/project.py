@@ -1,0 +1,157 @@
+"""The project at hand: what it is, and which of its files matter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
+
+from ...core import Core
+from ...domain.errors import InvalidInput
+from ...tools import READS
+from ...tools.params import Range, Shaped
+from .vocabulary import Stopwatch, fitting, surface
+
+if TYPE_CHECKING:
+    from ...core.projects.description import Description
+    from ...core.projects.files import ProjectFile
+
+
+class Project(TypedDict):
+    name: str
+    root: str
+    valid: bool
+
+
+class Git(TypedDict):
+    is_git_repo: bool
+    current_branch: NotRequired[str]
+    repo_root: NotRequired[str]
+    commit: NotRequired[str]
+    is_detached: NotRequired[bool]
+    is_worktree: NotRequired[bool]
+    is_bare: NotRequired[bool]
+    notice: NotRequired[str]
+
+
+class Statistics(TypedDict):
+    files: int
+    directories: int
+
+
+class Metadata(TypedDict):
+    timestamp: float
+    sanitized: bool
+
+
+class ProjectInfo(TypedDict):
+    project: Project
+    git: Git
+    statistics: NotRequired[Statistics]
+    metadata: Metadata
+
+
+class ListedFile(TypedDict):
+    path: str
+    score: NotRequired[float]
+    priority: NotRequired[str]
+    size: int
+    commits: NotRequired[int]
+
+
+class ListedFiles(TypedDict):
+    files: list[ListedFile]
+    total_files: int
+    processing_time: float
+    next_offset: NotRequired[int]
+    notices: NotRequired[list[str]]
+
+
+@surface.tool("Get project info", READS)
+def get_project_info(
+    core: Core,
+    include_stats: Annotated[bool, "Count files and directories, without what .gitignore leaves out"] = True,
+) -> Shaped[ProjectInfo]:
+    """Tell what the project at hand is: its name and root, the state of its git repository (branch, commit, whether
+    HEAD is detached, whether it is a worktree or bare), and how many files and directories it has."""
+    from ...core.projects.description import describe  # git is not for start-up
+
+    told = describe(Path(core.caller.checkout()), with_size=include_stats)
+    info: ProjectInfo = {
+        "project": {"name": told.name, "root": told.root, "valid": told.is_valid},
+        "git": _git(told),
+        "metadata": {"timestamp": core.engine.now().timestamp(), "sanitized": told.is_altered},
+    }
+    if told.size is not None:
+        info["statistics"] = {"files": told.size.files, "directories": told.size.directories}
+    text: dict[str, Any] = {
+        "project_root": told.root,
+        "project_name": told.name,
+        "valid_path": told.is_valid,
+        **info["git"],
+        **({"statistics": info["statistics"]} if "statistics" in info else {}),
+        **info["metadata"],
+    }
+    return Shaped(text, info)
+
+
+def _git(told: Description) -> Git:
+    repository = told.repository
+    if repository is None:
+        return {"is_git_repo": False}
+    git: Git = {"is_git_repo": True, "repo_root": repository.root}
+    if repository.branch is not None:
+        git["current_branch"] = repository.branch
+    if not repository.is_known_to_git:
+        return {**git, "notice": "git could not be asked: it is not installed, or refuses this repository."}
+    if repository.commit is not None:
+        git["commit"] = repository.commit
+    return {
+        **git,
+        "is_detached": repository.branch is None,
+        "is_worktree": repository.is_worktree,
+        "is_bare": repository.is_bare,
+    }
+
+
+@surface.tool("List project files", READS)
+def list_project_files(
+    core: Core,
+    file_types: Annotated[
+        list[str] | None, "Only files with these extensions, such as .py or js", Range(high=20)
+    ] = None,
+    max_files: Annotated[int, "Maximum number of files", Range(1, 10_000)] = 1000,
+    use_relevance_scoring: Annotated[bool, "Score the files and list the most relevant first"] = True,
+    offset: Annotated[int, "Skip so many files: how to read on", Range(low=0)] = 0,
+) -> ListedFiles:
+    """List the files of the project at hand, without what .gitignore leaves out, the most relevant first. A score
+    from 0 to 1 counts how lately a file changed, how often it was committed in the last 90 days (`commits`), what it
+    is, where it lies and its size; priority is high, medium or low. `total_files` are all that match; when an answer
+    cannot hold them, `next_offset` says how to read on."""
+    from ...core.projects.files import list_files  # git is not for start-up
+
+    clock = Stopwatch()
+    types = file_types or []
+    if not all(ending.strip(". ") and "/" not in ending for ending in types):
+        raise InvalidInput("file_types must be extensions.", hint="Such as .py or js.", field="file_types")
+    found = list_files(
+        Path(core.caller.checkout()), core.engine.now(), types=types, is_scored=use_relevance_scoring
+    )
+    page = [_listed(file) for file in found.files[offset : offset + max_files]]
+    shown = page[: fitting(page)]
+    reply: ListedFiles = {
+        "files": shown,
+        "total_files": len(found.files),
+        "processing_time": clock.seconds(),
+    }
+    if offset + len(shown) < len(found.files):
+        reply["next_offset"] = offset + len(shown)
+    if found.notices:
+        reply["notices"] = list(found.notices)
+    return reply
+
+
+def _listed(file: ProjectFile) -> ListedFile:
+    listed: ListedFile = {"path": file.path, "size": file.size}
+    if file.score is not None and file.priority is not None:
+        listed = {"path": file.path, "score": file.score, "priority": file.priority, "size": file.size}
+    return {**listed, "commits": file.commits} if file.commits else listed

@@ -1,0 +1,422 @@
+"""recall_conversations: every parameter changes the answer, and every score says why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backstory.core import Core
+from backstory.core.workspaces import workspace_hash
+from backstory.domain.records import Conversation, Message, Trace
+from backstory.store.sources import SourceState
+from backstory.surfaces import load_surfaces
+from backstory.surfaces.gandalf.vocabulary import BUDGET
+
+from ..doubles import DAWN, make_conversation
+from ..processes import serving
+
+TOOL = load_surfaces(["gandalf"])["gandalf"].tools["recall_conversations"]
+Json = dict[str, Any]
+
+
+def keep(
+    core: Core,
+    id: str,
+    *texts: str,
+    days_ago: float = 0.5,
+    files: Sequence[str] = (),
+    thought: str = "",
+    **changes: Any,
+) -> Conversation:
+    """A conversation as a sync would keep it: question and answer in turn, then what tools did."""
+    at = DAWN - timedelta(days=days_ago)
+    talk = make_conversation(id, created_at=at, updated_at=at, surface="claude-code")._replace(**changes)
+    said = [("user" if n % 2 == 0 else "assistant", f"{id}/{n}", text) for n, text in enumerate(texts)]
+    rest = [
+        (role, f"{id}/#{role}", text)
+        for role, text in (("thinking", thought), ("tool", " ".join(files)))
+        if text
+    ]
+    messages = [
+        Message(message, id, seq, role, text, talk.project, talk.surface, at)
+        for seq, (role, message, text) in enumerate([*said, *rest])
+    ]
+    traces = [Trace(f"{id}/#tool", "written", path) for path in files]
+    core.engine.store.add_messages(talk, messages, traces)
+    return talk
+
+
+def recall(core: Core, **arguments: Any) -> Json:
+    reply = TOOL.call(core, arguments)
+    assert not reply.is_error, reply.text
+    assert reply.structured is not None
+    return reply.structured
+
+
+def ids(told: Json) -> list[str]:
+    return [each["id"] for each in told["conversations"]]
+
+
+@pytest.fixture
+def three(core: Core) -> Core:
+    keep(core, "auth", "How do we do authentication?", "With a JWT token.", subject="architecture")
+    keep(
+        core,
+        "deploy",
+        "The deploy fails.",
+        "The token expired.",
+        days_ago=5,
+        subject="debugging",
+        surface="codex",
+    )
+    keep(core, "lunch", "What is for lunch?", "Soup.", days_ago=20, surface="cursor")
+    return core
+
+
+@pytest.mark.requirement("gandalf.recall.structure", "gandalf.recall.text", "gandalf.envelope")
+def test_structure_and_text_have_their_documented_shapes(three: Core) -> None:
+    reply = TOOL.call(three, {"search_query": "token", "min_score": 0})
+    told, text = reply.structured, json.loads(reply.text)
+    assert told is not None
+    assert set(told) == {"summary", "conversations", "context", "tool_results"}
+    summary = told["summary"]
+    assert summary.pop("processing_time") > 0
+    assert summary == {"total_conversations": 2, "available_tools": ["claude-code", "codex"]}
+    assert told["context"] == {
+        "keywords": ["token"],
+        "filters_applied": {
+            "fast_mode": True,
+            "days_lookback": 30,
+            "min_score": 0,
+            "limit": 60,
+            "search_query": "token",
+        },
+    }
+    assert told["tool_results"] == {
+        "claude-code": {"total_conversations": 1},
+        "codex": {"total_conversations": 1},
+    }
+    assert text["total_conversations"] == 2
+    assert text["conversations"] == told["conversations"]
+
+
+@pytest.mark.requirement("gandalf.recall.fields", "gandalf.recall.explained", "gandalf.recall.workspace")
+def test_a_conversation_tells_all_that_is_promised(core: Core) -> None:
+    keep(
+        core,
+        "auth",
+        "How do we do authentication?",
+        "With a JWT token.",
+        days_ago=2,
+        files=["/p/src/auth.py", "/p/src/jwt.py"],
+        subject="architecture",
+        title="Authentication",
+    )
+    (told,) = recall(core, search_query="token")["conversations"]
+    assert told == {
+        "id": "auth",
+        "title": "Authentication",
+        "tool": "claude-code",
+        "project": "/p",
+        "workspace": workspace_hash("/p"),
+        "created_at": "2026-02-27T09:30:00.000Z",
+        "updated_at": "2026-02-27T09:30:00.000Z",
+        "message_count": 2,
+        "conversation_type": "architecture",
+        "relevance_score": 3.3,
+        "score_parts": {"keywords": 1.0, "recency": 0.8, "files": 1.0, "type": 0.5},
+        "matched_keywords": ["token"],
+        "snippet": "With a JWT token.",
+        "files": ["/p/src/auth.py", "/p/src/jwt.py"],
+        "file_count": 2,
+    }
+
+
+@pytest.mark.requirement("gandalf.recall.defaults")
+def test_without_arguments_the_last_month_is_told_above_a_score_of_one(core: Core) -> None:
+    keep(core, "new", "Hello?")
+    keep(core, "old but worked on", "Fix it.", days_ago=29, files=["/p/a.py"])
+    keep(core, "old", "Hello?", days_ago=29)
+    keep(core, "too old", "Fix it.", days_ago=31, files=["/p/a.py"], subject="debugging")
+    assert ids(recall(core)) == ["old but worked on", "new"]
+
+
+@pytest.mark.requirement("gandalf.recall.days")
+def test_days_lookback_is_honoured(three: Core) -> None:
+    assert set(ids(recall(three, days_lookback=60, min_score=0))) == {"auth", "deploy", "lunch"}
+    assert set(ids(recall(three, days_lookback=6, min_score=0))) == {"auth", "deploy"}
+    assert ids(recall(three, days_lookback=1, min_score=0)) == ["auth"]
+
+
+@pytest.mark.requirement("gandalf.recall.limit", "gandalf.recall.total", "gandalf.recall.paging")
+def test_limit_cuts_but_the_total_counts_all(three: Core) -> None:
+    told = recall(three, limit=2, min_score=0)
+    assert (len(told["conversations"]), told["summary"]["total_conversations"]) == (2, 3)
+    assert told["summary"]["next_offset"] == 2
+    assert sum(each["total_conversations"] for each in told["tool_results"].values()) == 3
+    rest = recall(three, limit=2, min_score=0, offset=2)
+    assert sorted(ids(told) + ids(rest)) == ["auth", "deploy", "lunch"]
+    assert "next_offset" not in rest["summary"]
+
+
+@pytest.mark.requirement("gandalf.recall.min-score")
+def test_min_score_leaves_out_what_is_below(three: Core) -> None:
+    scores = {each["id"]: each["relevance_score"] for each in recall(three, min_score=0)["conversations"]}
+    assert scores == {"auth": 1.5, "deploy": 1.3, "lunch": 0.5}
+    assert ids(recall(three, min_score=1.3)) == ["auth", "deploy"]
+    assert ids(recall(three, min_score=5)) == []
+
+
+@pytest.mark.requirement("gandalf.recall.types")
+def test_conversation_types_narrow(three: Core) -> None:
+    assert ids(recall(three, conversation_types=["debugging", "problem_solving"])) == ["deploy"]
+    assert set(ids(recall(three, conversation_types=["general", "architecture"], min_score=0))) == {
+        "auth",
+        "lunch",
+    }
+
+
+@pytest.mark.requirement("gandalf.recall.tools")
+def test_tools_narrow_and_an_assistant_without_history_is_said_to_have_none(three: Core) -> None:
+    told = recall(three, tools=["cursor", "windsurf"], min_score=0)
+    assert ids(told) == ["lunch"]
+    assert told["tool_results"]["cursor"] == {"total_conversations": 1}
+    assert told["tool_results"]["windsurf"] == {
+        "total_conversations": 0,
+        "note": "No history of it was found on this machine.",
+    }
+    assert told["summary"]["available_tools"] == ["cursor"]
+
+
+@pytest.mark.requirement("gandalf.recall.unreadable")
+def test_what_was_found_but_cannot_be_read_is_never_a_silent_zero(core: Core) -> None:
+    for n in range(2):
+        core.engine.store.put_source(
+            SourceState(f"/w/{n}.pb", "windsurf", 1, 1, problem="It is encrypted.", read_at=DAWN)
+        )
+    core.engine.store.put_source(SourceState("/c/a.jsonl", "claude-code", 1, 1, read_at=DAWN))
+    told = recall(core)
+    assert told["tool_results"] == {
+        "claude-code": {"total_conversations": 0},
+        "windsurf": {
+            "total_conversations": 0,
+            "problems": [{"problem": "It is encrypted.", "files": 2}],
+        },
+    }
+    assert told["summary"]["available_tools"] == ["claude-code", "windsurf"]
+
+
+@pytest.mark.requirement("gandalf.recall.stored-sessions")
+def test_sessions_that_were_stored_through_us_are_recalled_too(core: Core) -> None:
+    keep(core, "stored", "We chose Postgres.", surface="codearchitect")
+    told = recall(core, search_query="postgres")
+    assert [each["tool"] for each in told["conversations"]] == ["codearchitect"]
+    assert told["tool_results"] == {"codearchitect": {"total_conversations": 1}}
+    assert ids(recall(core, tools=["cursor"])) == []
+
+
+@pytest.mark.requirement("gandalf.recall.query")
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("token", {"auth", "deploy"}),
+        ("jwt token", {"auth"}),
+        ("authentication token", {"auth"}),  # in different messages
+        ("deploy lunch", set()),
+        ('"jwt token"', {"auth"}),
+        ('"token jwt"', set()),
+        ("soup OR jwt", {"auth", "lunch"}),
+        ("token -jwt", {"deploy"}),
+        ("failing", {"deploy"}),  # stems
+        ("how did the deploy", {"deploy"}),
+        ("nowhere", set()),
+        ("null", set()),
+        ("' OR 1=1 --", set()),
+    ],
+)
+def test_search_query_keeps_only_what_holds_its_words(three: Core, query: str, found: set[str]) -> None:
+    assert set(ids(recall(three, search_query=query, min_score=0))) == found
+
+
+@pytest.mark.requirement("gandalf.recall.query")
+def test_a_title_is_searched_too(core: Core) -> None:
+    keep(core, "named", "Hello?", title="The Zebra plan")
+    assert ids(recall(core, search_query="zebra hello")) == ["named"]
+    assert ids(recall(core, search_query="zebr")) == []
+
+
+@pytest.mark.requirement("gandalf.recall.query")
+def test_tool_use_and_thinking_are_searched_too(core: Core) -> None:
+    keep(core, "quiet", "Go on.", files=["/p/heron.py"], thought="Perhaps an egret.")
+    assert ids(recall(core, search_query="heron egret")) == ["quiet"]
+
+
+@pytest.mark.requirement("gandalf.recall.tags")
+def test_tags_keep_what_holds_one_of_them(three: Core) -> None:
+    told = recall(three, tags=["jwt", "soup"], min_score=0)
+    assert set(ids(told)) == {"auth", "lunch"}
+    assert told["context"]["keywords"] == ["jwt", "soup"]
+    assert ids(recall(three, tags=["jwt", "soup"], search_query="lunch", min_score=0)) == ["lunch"]
+
+
+@pytest.mark.requirement("gandalf.recall.prompt")
+def test_a_prompt_gives_keywords_and_leaves_nothing_out(three: Core) -> None:
+    told = recall(three, user_prompt="Why does the deploy not like the token, please?", min_score=0)
+    assert told["context"]["keywords"] == ["deploy", "token"]
+    parts = {each["id"]: each["score_parts"]["keywords"] for each in told["conversations"]}
+    assert parts == {"deploy": 1.0, "auth": 0.5, "lunch": 0.0}
+
+
+@pytest.mark.requirement("gandalf.recall.scores")
+@pytest.mark.parametrize(
+    ("days_ago", "recency"),
+    [(0.9, 1.0), (1.1, 0.8), (6.9, 0.8), (7.1, 0.5), (29.9, 0.5), (30.1, 0.2), (59, 0.2)],
+)
+def test_recency_goes_down_in_the_promised_steps(core: Core, days_ago: float, recency: float) -> None:
+    keep(core, "one", "Hello?", days_ago=days_ago)
+    (told,) = recall(core, days_lookback=60, min_score=0)["conversations"]
+    assert told["score_parts"] == {"keywords": 0.0, "recency": recency, "files": 0.0, "type": 0.0}
+
+
+@pytest.mark.requirement("gandalf.recall.scores")
+def test_files_count_more_in_this_project_and_when_they_are_named(core: Core) -> None:
+    keep(core, "here", "Fix it.", files=["/p/src/auth.py"])
+    keep(core, "elsewhere", "Fix it.", files=["/q/lib/jwt.py"], project="/q")
+    keep(core, "talk", "Fix it.")
+
+    def parts(**arguments: Any) -> dict[str, float]:
+        told = recall(core, min_score=0, **arguments)["conversations"]
+        return {each["id"]: each["score_parts"]["files"] for each in told}
+
+    assert parts() == {"here": 1.0, "elsewhere": 0.5, "talk": 0.0}
+    assert parts(user_prompt="What did we do in lib/jwt.py?") == {"here": 0.5, "elsewhere": 1.0, "talk": 0.0}
+    assert parts(user_prompt="e.g. in nothing.py") == {"here": 1.0, "elsewhere": 0.5, "talk": 0.0}
+
+
+@pytest.mark.requirement("gandalf.recall.scores")
+def test_a_score_is_the_sum_of_its_parts(three: Core) -> None:
+    for each in recall(three, min_score=0, user_prompt="token soup authentication")["conversations"]:
+        assert each["relevance_score"] == pytest.approx(sum(each["score_parts"].values()), abs=0.001)
+
+
+@pytest.mark.requirement("gandalf.recall.subagents")
+def test_a_subagent_speaks_for_its_parent(core: Core) -> None:
+    keep(core, "main", "Please look for herons.", days_ago=3)
+    keep(core, "helper", "Found an egret.", kind="subagent", parent="main", files=["/p/bird.py"])
+    keep(core, "below", "And a stork.", kind="subagent", parent="helper")
+    keep(core, "orphan", "An egret alone.", kind="subagent", parent="never seen")
+    told = recall(core, search_query="egret")
+    assert ids(told) == ["main", "orphan"]
+    main = told["conversations"][0]
+    assert (main["snippet"], main["files"], main["subagents"]) == ("Found an egret.", ["/p/bird.py"], 2)
+    assert main["score_parts"]["recency"] == 1.0
+    assert ids(recall(core, search_query="herons egret stork")) == ["main"]
+    assert set(ids(recall(core))) == {"main", "orphan"}
+    apart = recall(core, search_query="egret", include_subagents=True)
+    assert set(ids(apart)) == {"helper", "orphan"}
+    assert {each.get("parent") for each in apart["conversations"]} == {"main", "never seen"}
+
+
+@pytest.mark.requirement("gandalf.recall.subagents")
+def test_a_parent_that_was_silent_for_long_is_recalled_through_its_subagent(core: Core) -> None:
+    keep(core, "main", "Please look.", days_ago=50)
+    keep(core, "helper", "Found an egret.", kind="subagent", parent="main")
+    assert ids(recall(core, search_query="egret")) == ["main"]
+    assert ids(recall(core)) == ["main"]
+
+
+@pytest.mark.requirement("gandalf.recall.subagents")
+def test_a_ring_of_parents_does_no_harm(core: Core) -> None:
+    keep(core, "a", "An egret.", kind="fork", parent="b")
+    keep(core, "b", "A heron.", kind="fork", parent="a")
+    assert len(ids(recall(core, search_query="egret"))) == 1
+
+
+@pytest.mark.requirement("gandalf.recall.snippet")
+def test_a_snippet_is_cut_around_the_match(core: Core) -> None:
+    keep(core, "long", f"{'before ' * 300} the egret {'after ' * 300}")
+    (told,) = recall(core, search_query="egrets")["conversations"]
+    assert "egret" in told["snippet"]
+    assert told["snippet"].startswith("…before")
+    assert told["snippet"].endswith("…")
+    assert len(told["snippet"]) < 260
+
+
+@pytest.mark.requirement("gandalf.recall.snippet")
+def test_without_words_a_snippet_is_what_the_user_said_first(core: Core) -> None:
+    keep(core, "one", "First question\nin two lines", "An answer.")
+    assert recall(core)["conversations"][0]["snippet"] == "First question in two lines"
+
+
+@pytest.mark.requirement("gandalf.recall.gone")
+def test_what_vanished_is_still_found_and_said_to_be_gone(core: Core) -> None:
+    keep(core, "gone", "An egret.", is_gone=True, completeness="partial")
+    (told,) = recall(core, search_query="egret")["conversations"]
+    assert (told["source_gone"], told["completeness"]) == (True, "partial")
+
+
+@pytest.mark.requirement("gandalf.recall.files-cut")
+def test_many_files_are_counted_and_the_most_touched_shown(core: Core) -> None:
+    keep(core, "busy", "Go.", files=[f"/p/{n:02}.py" for n in range(30)])
+    (told,) = recall(core)["conversations"]
+    assert (len(told["files"]), told["file_count"]) == (20, 30)
+
+
+@pytest.mark.requirement("gandalf.budget")
+def test_an_answer_that_would_be_too_large_is_paged(core: Core) -> None:
+    for n in range(60):
+        files = [f"/p/{'long-' * 20}{n}-{m}.py" for m in range(20)]
+        keep(core, f"c{n:02}", "Go on.", files=files)
+    seen: list[str] = []
+    offset = 0
+    while True:
+        reply = TOOL.call(core, {"offset": offset})
+        assert len(reply.text.encode()) < BUDGET + 2_000
+        assert reply.structured is not None
+        seen += ids(reply.structured)
+        if "next_offset" not in reply.structured["summary"]:
+            break
+        offset = reply.structured["summary"]["next_offset"]
+    assert seen == sorted(seen)
+    assert len(seen) == 60
+
+
+@pytest.mark.requirement("gandalf.recall.order")
+def test_equal_scores_are_in_order_of_time_and_then_of_id(core: Core) -> None:
+    for id, days in (("b", 0.5), ("a", 0.5), ("c", 0.2)):
+        keep(core, id, "An egret.", days_ago=days)
+    assert ids(recall(core, search_query="egret")) == ["c", "a", "b"]
+    assert recall(core)["conversations"] == recall(core)["conversations"]
+
+
+@pytest.mark.requirement("gandalf.recall.strings")
+def test_memories_are_no_conversations(core: Core) -> None:
+    core.through("projectmemory").memories.save("An egret that was saved.")
+    assert recall(core, search_query="egret", min_score=0)["summary"]["total_conversations"] == 0
+
+
+@pytest.mark.requirement("gandalf.recall.fast-mode")
+def test_fast_mode_answers_from_the_index_and_false_reads_what_is_new_first(tmp_path: Path) -> None:
+    folder = tmp_path / "user" / ".claude" / "projects" / "-p"
+    folder.mkdir(parents=True)
+    line = {
+        "type": "user",
+        "uuid": "u1",
+        "sessionId": "5f0c8f4e-0000-4000-8000-000000000001",
+        "cwd": "/p",
+        "timestamp": datetime.now(UTC).isoformat(),
+        "message": {"role": "user", "content": "Where do egrets live?"},
+    }
+    (folder / "5f0c8f4e-0000-4000-8000-000000000001.jsonl").write_text(json.dumps(line) + "\n")
+    variables = {"HOME": str(tmp_path / "user"), "BACKSTORY_EMBEDDINGS": "off"}
+    with serving(tmp_path / "data", "serve", variables=variables) as server:
+        before = server.call("recall_conversations", search_query="egrets", min_score=0)
+        after = server.call("recall_conversations", search_query="egrets", min_score=0, fast_mode=False)
+    assert before["summary"]["total_conversations"] == 0
+    assert [each["tool"] for each in after["conversations"]] == ["claude-code"]
+    assert after["context"]["filters_applied"]["fast_mode"] is False
