@@ -16,7 +16,7 @@ from mcp.client.stdio import stdio_client
 
 from backstory.surfaces import all_tools, load_surfaces
 
-from ..example_calls import DOOMED, Known, example_calls
+from ..example_calls import DOOMED, Known, chunked_answer, example_calls
 from ..processes import BACKSTORY, environment, save, serving
 
 HERE = Path(__file__).parent
@@ -33,7 +33,8 @@ def calls(tmp_path: Path) -> list[Json]:
     replaced, deleted = save(tmp_path, "The staging server is called heron.", "Lunch is at noon.")
     with serving(tmp_path, "serve") as server:
         session = server.call("context_save", key=DOOMED, value="Not for long.")["sessionId"]
-    known = Known(replaced, deleted, session)
+        chunked = chunked_answer(server.call)
+    known = Known(replaced, deleted, session, str(tmp_path / "work"), chunked)
     return [{"name": name, "arguments": arguments} for name, arguments in example_calls(known)]
 
 

@@ -1,0 +1,244 @@
+"""Stored conversations: files that people read and edit, which the store indexes so that search finds them.
+
+The tree of files is the truth: what lies there is listed and fetched, whoever put it there. The store adds what a file
+is too small for: a conversation of more than a megabyte is whole there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...domain.errors import BackstoryError, InvalidInput, NotFound, StorageFull
+from ...domain.records import Conversation
+from ...domain.topics import LONGEST_TOPIC, folder_name, slug, topic_of
+from ..engine import Caller, Engine
+from . import places
+from .fullfile import Header, Reading, write_full
+from .places import Found, Place
+from .reading import Head, derived_id, read_head, read_session
+from .rows import messages_of, turns_in
+from .summaryfile import write_summary
+from .turns import SPEAKERS, USER, Turn, first_part, read_conversation, to_json
+
+MB = 1 << 20
+LARGEST = 10 * MB
+IN_FILES = 1 * MB
+_AT_ONCE = 500  # ids of one statement
+
+
+class Kept(NamedTuple):
+    """A session that was just stored, and what its user should know of it."""
+
+    folder: Path
+    header: Header
+    is_empty: bool
+    is_cut: bool
+    is_unnamed: bool
+    """No topic could be found in it."""
+
+
+class Listed(NamedTuple):
+    found: Found
+    head: Head
+
+    @property
+    def day(self) -> str:
+        return self.found.day or f"{self.head.date:%Y-%m-%d}"
+
+
+class Listing(NamedTuple):
+    sessions: list[Listed]
+    total: int
+
+
+class Fetched(NamedTuple):
+    session: Listed
+    turns: list[Turn]
+
+
+class Transcripts(NamedTuple):
+    engine: Engine
+    caller: Caller
+    surface: str
+
+    def place(self, given: str | None) -> Place:
+        if given is not None:
+            self.caller.check_local(
+                "sessionsDir", hint="Leave it out: the server keeps sessions in its own place."
+            )
+        return places.sessions_place(given, self.engine.sessions_dir, self.caller.directory)
+
+    def keep(self, conversation: str | Sequence[Any], topic: str | None, place: Place) -> Kept:
+        """Write a conversation to the tree and to the store: both, or neither."""
+        turns = read_conversation(conversation, LARGEST)
+        self.engine.check_room()
+        size = sum(turn.size for turn in turns)
+        is_empty = not any(turn.text.strip() for turn in turns)
+        header, name, is_unnamed = self._named(turns, topic)
+        header = header._replace(whole_size=size if size > IN_FILES else 0)
+        shown = first_part(turns, IN_FILES) if header.whole_size else turns
+        files = {places.SUMMARY: write_summary(header, shown), places.FULL: write_full(header, shown)}
+        folder = self._save(place, header, name, files, turns)
+        self.engine.embed_soon()
+        return Kept(folder, header, is_empty, bool(header.whole_size), is_unnamed and not is_empty)
+
+    def listing(self, place: Place, day: str | None, limit: int) -> Listing:
+        """The newest sessions, of one day or of all, and how many there are."""
+        loose = [_listed(found) for found in places.found_on(place, "")]
+        days = {each for each in places.days(place) if each} | {each.day for each in loose}
+        shown: list[Listed] = []
+        total = 0
+        for each in sorted(days if day is None else {day}, reverse=True):
+            dated = places.found_on(place, each)
+            undated = [session for session in loose if session.day == each]
+            total += len(dated) + len(undated)
+            if len(shown) < limit:
+                newest = sorted([*map(_listed, dated), *undated], key=_age, reverse=True)
+                shown += newest[: limit - len(shown)]
+        self._see([(session, None) for session in shown])
+        return Listing(shown, total)
+
+    def fetch(self, place: Place, name: str, day: str | None) -> Fetched:
+        """A session by its name, the newest where several days have it."""
+        wanted, inner_day = _read_name(name)
+        day = day or inner_day
+        days = [each for each in places.days(place) if day in (None, each) or not each]
+        tree = (found for each in days for found in places.found_on(place, each))
+        chosen = [each for each in map(_listed, places.choose(tree, wanted)) if day in (None, each.day)]
+        if not chosen:
+            raise NotFound("session", name, hint="get_session without a filename lists them.")
+        session = max(chosen, key=_age)
+        reading = read_session(session.found)
+        turns = self._whole(session.head.id, reading) or reading.turns
+        self._see([(session, reading)])
+        return Fetched(session, turns)
+
+    def _named(self, turns: Sequence[Turn], given: str | None) -> tuple[Header, str, bool]:
+        now = self.engine.now()
+        title = " ".join((given or "")[:LONGEST_TOPIC].split())
+        if not title:
+            asked = [turn.text for turn in turns if SPEAKERS.get(turn.role.lower()) == USER]
+            title = topic_of([*asked, *(turn.text for turn in turns)])
+        name = folder_name(title)
+        fallback = f"session-{now:%Y%m%d-%H%M%S}"
+        header = Header(self.engine.new_id(), title if name else fallback, slug(title) or fallback, now)
+        return header, name or fallback, not name
+
+    def _save(
+        self, place: Place, header: Header, name: str, files: dict[str, str], turns: Sequence[Turn]
+    ) -> Path:
+        conversation = Conversation(
+            id=header.id,
+            title=header.title,
+            project=self.caller.project,
+            surface=self.surface,
+            created_at=header.date,
+            updated_at=header.date,
+            directory=self.caller.directory,
+        )
+        store = self.engine.store
+
+        def record(folder: Path) -> None:
+            known = conversation._replace(source=str(folder / places.FULL))
+            store.put_conversation(known, messages_of(known, turns))
+
+        folder: Path | None = None
+        try:
+            with store.transaction():
+                folder = places.save(place, f"{header.date:%Y-%m-%d}", name, files, header.date, record)
+        except BackstoryError:
+            if folder is not None:  # the commit failed
+                places.remove(folder)
+            raise
+        return folder
+
+    def _whole(self, id: str, reading: Reading) -> list[Turn] | None:
+        """What the store has of a session whose file holds the beginning only, and is as it was written."""
+        if not (reading.is_cut and reading.is_as_written):
+            return None
+        return turns_in(self.engine.store.find_messages(id)) or None
+
+    def _see(self, seen: Sequence[tuple[Listed, Reading | None]]) -> None:
+        """Index what is new or changed; a store that is full is no reason not to show the tree."""
+        identified = [_identified(session, reading) for session, reading in seen]
+        known = self._known([id for id, _, _ in identified])
+        fresh = [each for each in identified if _is_news(each[1], known.get(each[0]))]
+        if not fresh:
+            return
+        with suppress(StorageFull):
+            self.engine.check_room()
+            with self.engine.store.transaction():
+                for id, session, reading in fresh:
+                    self._index(id, session, reading or read_session(session.found), known.get(id))
+            self.engine.embed_soon()
+
+    def _known(self, ids: Sequence[str]) -> dict[str, Conversation]:
+        slices = (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
+        return {each.id: each for some in slices for each in self.engine.store.find_conversations(some)}
+
+    def _index(self, id: str, session: Listed, reading: Reading, known: Conversation | None) -> None:
+        store, head = self.engine.store, session.head
+        conversation = known or Conversation(
+            id=id,
+            title=head.topic,
+            project=self.caller.project,
+            surface=self.surface,
+            created_at=head.date,
+            updated_at=head.modified,
+            directory=self.caller.directory,
+        )
+        conversation = conversation._replace(source=str(session.found.file), updated_at=head.modified)
+        if known is None or not reading.is_cut:
+            store.put_conversation(conversation, messages_of(conversation, reading.turns))
+            return
+        store.put_conversation(
+            conversation, store.find_messages(id)
+        )  # the whole, of which the file is a part
+        if not reading.is_as_written:
+            edited = conversation._replace(id=f"{id}:edited")
+            store.put_conversation(edited, messages_of(edited, reading.turns))
+
+
+def _read_name(name: str) -> tuple[str, str | None]:
+    """The name and the day that `2026-03-01/login/full.md` or any shorter form means."""
+    parts = name.split("/")
+    if "\\" in name or "\0" in name or "" in parts or ".." in parts or "." in parts:
+        raise InvalidInput(
+            f"{name!r} is not the name of a session.", hint="get_session lists them.", field="filename"
+        )
+    if len(parts) > 1 and parts[-1] in (places.FULL, places.SUMMARY):
+        parts.pop()
+    day = parts.pop(0) if len(parts) > 1 and places.is_day(parts[0]) else None
+    if len(parts) > 1:
+        raise InvalidInput(
+            f"{name!r} is not the name of a session.", hint="get_session lists them.", field="filename"
+        )
+    return parts[0], day
+
+
+def _listed(found: Found) -> Listed:
+    return Listed(found, read_head(found))
+
+
+def _age(session: Listed) -> tuple[Any, ...]:
+    return session.day, session.head.date, session.found.name
+
+
+def _identified(session: Listed, reading: Reading | None) -> tuple[str, Listed, Reading | None]:
+    """With an id. A file without a head is known by its name and by what was said first."""
+    if session.head.id:
+        return session.head.id, session, reading
+    reading = reading or read_session(session.found)
+    first = to_json(reading.turns[0].as_json()) if reading.turns else ""
+    return derived_id(session.found.name, first), session, reading
+
+
+def _is_news(session: Listed, known: Conversation | None) -> bool:
+    if known is None:
+        return True
+    if known.source == str(session.found.file):
+        return known.updated_at != session.head.modified
+    return not os.path.exists(known.source)  # it was moved here; else this is a copy

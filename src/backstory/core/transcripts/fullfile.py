@@ -1,0 +1,188 @@
+"""full.md as we write it: the conversation for people, then the same as JSON, which is exact.
+
+Comments mark where a turn begins. Their tag stands in no text of the conversation, so nothing that was said can be
+taken for one. While the part for people is as it was written, the JSON counts; once it was edited, it counts itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from hashlib import sha256
+from itertools import count
+from typing import Any, NamedTuple
+
+from ...domain.when import iso
+from .turns import Turn, from_json, has_open_fence, said, to_json, turns_of
+
+FORMAT = 1
+_FIRST_MARK = re.compile(r"^<!-- ([0-9a-f]{8}) (\{.*\}) -->\r?$", re.MULTILINE)
+_HEAD = 4_000  # characters in which the first mark stands
+_HEADING = re.compile(r"\r?\n*## \d+\. [^\n]*\n(?:\r?\n)?")
+_RUNS = re.compile("`{3,}")
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]|\r(?!\n)")
+_FENCED = re.compile(r"\s*(`{3,})[^\n]*\n(.*)\n\1\s*", re.DOTALL)
+
+
+class Header(NamedTuple):
+    """What is known of a session besides what was said."""
+
+    id: str
+    title: str
+    topic: str
+    date: datetime
+    whole_size: int = 0
+    """Bytes of the whole conversation, where the files hold its beginning only."""
+
+
+class Reading(NamedTuple):
+    """What a file says."""
+
+    turns: list[Turn]
+    is_as_written: bool = False
+    is_cut: bool = False
+
+
+def write_full(header: Header, turns: Sequence[Turn]) -> str:
+    tag = _tag(header.id, turns)
+    opening = {"backstory": FORMAT, "session": header.id, "topic": header.topic, "date": iso(header.date)}
+    parts = [*_headlines(header, len(turns)), _mark(tag, opening), "\n"]
+    for number, turn in enumerate(turns, 1):
+        form, body = _body(turn)
+        shown = " ".join(turn.role.split()) or "(no role)"
+        parts += [_mark(tag, {"role": turn.role, **form}), f"\n## {number}. {shown}\n\n{body}\n\n"]
+    readable = "".join(parts)
+    exact = _exact(turns)
+    closing: dict[str, Any] = {"end": FORMAT, "readable": _hash(readable), "json": _hash(exact)}
+    if header.whole_size:
+        closing["cut"] = True
+    return readable + _mark(tag, closing) + exact
+
+
+def read_full(text: str) -> Reading | None:
+    """None when it is not ours."""
+    first = _FIRST_MARK.search(text[:_HEAD])
+    if first is None or "session" not in _fields(first[2]):
+        return None
+    end = re.search(rf"^<!-- {first[1]} (\{{\"end\": .*\}}) -->\r?\n", text, re.MULTILINE)
+    readable, exact, closing = text, "", dict[str, Any]()
+    if end is not None:
+        readable, exact, closing = text[: end.start()], text[end.end() :], _fields(end[1])
+    is_same = closing.get("readable") == _hash(readable)
+    turns = _read_exact(exact) if is_same else None
+    is_as_written = is_same and closing.get("json") == _hash(exact)
+    return Reading(
+        _read_readable(readable, first[1]) if turns is None else turns,
+        is_as_written,
+        is_cut=bool(closing.get("cut")),
+    )
+
+
+def opening_of(start: str) -> Mapping[str, Any]:
+    """What the first mark says: session, topic and date. Empty when the text is not ours."""
+    first = _FIRST_MARK.search(start[:_HEAD])
+    fields = _fields(first[2]) if first else {}
+    return fields if "session" in fields else {}
+
+
+def _headlines(header: Header, messages: int) -> list[str]:
+    lines = [
+        f"# {header.title}\n\n",
+        f"**Date:** {iso(header.date)}  \n",
+        f"**Topic:** {header.topic}  \n",
+        f"**Messages:** {messages}  \n",
+        "**Summary:** [summary.md](summary.md)\n\n",
+    ]
+    if header.whole_size:
+        lines.append(
+            f"**Cut:** the beginning of {header.whole_size:,} bytes; get_session gives the whole.\n\n"
+        )
+    return lines
+
+
+def _body(turn: Turn) -> tuple[dict[str, str], str]:
+    """The form of a turn, and how it is written in that form."""
+    if not turn.is_plain or _CONTROLS.search(turn.rest["content"]):
+        return {"as": "json"}, _fenced(json.dumps(turn.rest, ensure_ascii=False, indent=2), "json")
+    text: str = turn.rest["content"]
+    if has_open_fence(text):  # it would swallow what follows
+        return {"as": "fenced"}, _fenced(text, "markdown")
+    return {}, text
+
+
+def _fenced(text: str, language: str) -> str:
+    fence = "`" * max(3, 1 + max(map(len, _RUNS.findall(text)), default=0))
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _exact(turns: Sequence[Turn]) -> str:
+    """One turn to a line. No line of JSON begins with a backtick, so none can end the fence."""
+    lines = ",\n".join(to_json(turn.as_json()) for turn in turns)
+    body = _fenced(f"[\n{lines}\n]" if turns else "[]", "json")
+    return (
+        f"\n---\n\n<details>\n<summary>The same conversation as JSON</summary>\n\n{body}\n\n</details>\n\n"
+        "*Stored by Backstory*\n"
+    )
+
+
+def _read_exact(part: str) -> list[Turn] | None:
+    found = re.search(r"^(`{3,})json\r?\n(.*?)\r?\n\1\r?$", part, re.DOTALL | re.MULTILINE)
+    try:
+        return turns_of(from_json(found[2])) if found else None
+    except ValueError:
+        return None
+
+
+def _read_readable(text: str, tag: str) -> list[Turn]:
+    marks = [
+        (mark, fields)
+        for mark in re.finditer(rf"^<!-- {tag} (\{{.*\}}) -->\r?\n", text, re.MULTILINE)
+        if isinstance((fields := _fields(mark[1])).get("role"), str)
+    ]
+    ends = [mark.start() for mark, _ in marks[1:]] + [len(text)]
+    return [
+        _read_turn(fields, text[mark.end() : end]) for (mark, fields), end in zip(marks, ends, strict=False)
+    ]
+
+
+def _read_turn(fields: Mapping[str, Any], part: str) -> Turn:
+    role, form = fields["role"], fields.get("as")
+    heading = _HEADING.match(part)
+    body = part[heading.end() :] if heading else part.lstrip("\r\n")
+    body = re.sub(r"(?:\r?\n){1,2}\Z", "", body)
+    fenced = _FENCED.fullmatch(body) if form else None
+    if fenced is None:
+        return said(role, body)
+    if form == "json":
+        try:
+            rest = from_json(fenced[2])
+        except ValueError:
+            rest = None
+        return Turn(role, rest) if isinstance(rest, dict) else said(role, fenced[2])
+    return said(role, fenced[2])
+
+
+def _tag(id: str, turns: Sequence[Turn]) -> str:
+    texts = "".join(to_json(turn.rest) for turn in turns)
+    tags = (sha256(f"{id} {number}".encode()).hexdigest()[:8] for number in count())
+    return next(tag for tag in tags if tag not in texts)
+
+
+def _mark(tag: str, fields: Mapping[str, Any]) -> str:
+    """As JSON without the characters that end a comment."""
+    safe = json.dumps(fields).replace("-", "\\u002d").replace(">", "\\u003e")
+    return f"<!-- {tag} {safe} -->\n"
+
+
+def _fields(text: str) -> dict[str, Any]:
+    try:
+        fields = from_json(text)
+    except ValueError:
+        return {}
+    return fields if isinstance(fields, dict) else {}
+
+
+def _hash(text: str) -> str:
+    """The same whether line ends are \\n or \\r\\n, which git may change."""
+    return sha256(text.replace("\r\n", "\n").encode(errors="replace")).hexdigest()

@@ -1,0 +1,239 @@
+"""Where sessions lie: `<sessions>/YYYY-MM-DD/<name>/`. Nothing is written or read outside the sessions directory.
+
+A session is written into a hidden folder beside its place, which then gets the session's name: it is there whole or
+not at all, and two processes that want one name get two."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from ...domain.errors import InvalidInput, NoFolder, NoName, NotWritten, Unreadable
+from ...domain.when import to_ms
+
+DEFAULT = Path(".codearchitect", "sessions")
+FULL, SUMMARY = "full.md", "summary.md"
+MOST_NAMES = 1_000
+_ROOT_MARKS = (
+    *(".git", ".hg", ".svn", "package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "pom.xml"),
+    *("build.gradle", "build.gradle.kts", "composer.json", "Gemfile", "mix.exs", "CMakeLists.txt"),
+)
+_REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+class Place(NamedTuple):
+    """A sessions directory."""
+
+    root: Path
+    bounds: Path
+    """What a symbolic link must not lead out of."""
+    is_guessed: bool = False
+    """Nothing says that the directory it lies in is a project's."""
+
+
+class Found(NamedTuple):
+    """A session in the tree. `day` is empty where it lies in no folder of a day."""
+
+    name: str
+    day: str
+    file: Path
+
+
+def sessions_place(given: str | None, configured: str, directory: str) -> Place:
+    """The given directory, else the configured one, else the project's own."""
+    chosen = configured or None if given is None else given
+    if chosen is None:
+        project = Path(directory)
+        is_project = any((project / mark).exists() for mark in _ROOT_MARKS)
+        return Place(project / DEFAULT, project, is_guessed=not is_project)
+    try:
+        if not chosen.strip() or "\0" in chosen:
+            raise ValueError(chosen)
+        root = Path(directory, Path(chosen).expanduser())
+    except (ValueError, RuntimeError):
+        raise InvalidInput(f"{chosen!r} is not a directory.", field="sessionsDir") from None
+    return Place(root, root)
+
+
+def save(
+    place: Place,
+    day: str,
+    name: str,
+    files: Mapping[str, str],
+    modified: datetime,
+    record: Callable[[Path], None],
+) -> Path:
+    """Write the files into a new folder of that name, or of the name with a number; the folder. It is recorded
+    before it is there, and again where another process took the name."""
+    folder = place.root / day
+    _make_folder(folder, place)
+    draft = folder / f".{os.getpid()}-{os.urandom(6).hex()}"
+    try:
+        draft.mkdir()
+        for each, text in files.items():
+            _write(draft / each, text, modified)
+        _sync(draft)
+        return _claim(draft, folder, name, record)
+    except OSError as error:
+        raise NotWritten(
+            f"{folder / name} cannot be written: {error.strerror}.", hint="Nothing was saved."
+        ) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def remove(folder: Path) -> None:
+    """Take back what `save` just made."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make_folder(folder: Path, place: Place) -> None:
+    try:
+        if not _is_inside(folder, place):
+            raise NoFolder(
+                f"{folder} is a symbolic link out of {place.bounds}.",
+                hint="Nothing was saved.",
+                field="sessionsDir",
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        kind = NotWritten if error.errno in _REFUSED else NoFolder
+        raise kind(f"{folder} cannot be made: {error.strerror}.", hint="Nothing was saved.") from error
+
+
+def _write(path: Path, text: str, modified: datetime) -> None:
+    with path.open("xb") as file:
+        file.write(text.encode())
+        file.flush()
+        os.fsync(file.fileno())
+    nanoseconds = to_ms(modified) * 1_000_000
+    os.utime(path, ns=(nanoseconds, nanoseconds))
+
+
+def _claim(draft: Path, folder: Path, name: str, record: Callable[[Path], None]) -> Path:
+    for number in range(MOST_NAMES + 1):
+        target = folder / (f"{name}-{number}" if number else name)
+        if os.path.lexists(target):  # a rename would take the place of an empty folder
+            continue
+        record(target)
+        try:
+            os.rename(draft, target)
+        except OSError as error:
+            if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
+                continue  # another process was faster
+            raise
+        _sync(folder)
+        return target
+    raise NoName(
+        f"{name} and its {MOST_NAMES} numbered names are taken on this day.",
+        hint="Give another topic.",
+        field="topic",
+    )
+
+
+def _sync(folder: Path) -> None:
+    if os.name == "nt":  # no directory can be opened there
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def days(place: Place) -> Iterator[str]:
+    """The folders of days, the last first; then "" for what lies in none."""
+    names = [entry.name for entry in _entries(place.root, place) if is_day(entry.name) and entry.is_dir()]
+    yield from sorted(names, reverse=True)
+    yield ""
+
+
+def found_on(place: Place, day: str) -> list[Found]:
+    """The sessions in the folder of a day, by name."""
+    folder = place.root / day
+    found: dict[str, Found] = {}
+    for entry in _entries(folder, place):
+        if not day and is_day(entry.name):
+            continue
+        for name, file in _sessions_at(entry, day, place):
+            known = found.get(name)
+            if known is None or _rank(file) < _rank(known.file):
+                found[name] = Found(name, day, file)
+    return sorted(found.values())
+
+
+def _sessions_at(entry: os.DirEntry[str], day: str, place: Place) -> Iterator[tuple[str, Path]]:
+    """A folder with full.md or summary.md; or a file, whose name may end in `-full` or `-summary`."""
+    if entry.is_dir():
+        files = {inner.name: inner for inner in _entries(Path(entry.path), place) if inner.is_file()}
+        yield from ((entry.name, Path(files[each].path)) for each in (FULL, SUMMARY) if each in files)
+    elif entry.is_file() and entry.name.endswith(".md"):
+        if entry.name in (FULL, SUMMARY):  # the original's, when nothing was left of the topic
+            yield day or place.root.name, Path(entry.path)
+        else:
+            stem = entry.name.removesuffix(".md")
+            yield entry.name if base_name(stem) == stem else base_name(stem), Path(entry.path)
+
+
+def base_name(stem: str) -> str:
+    """The session that `topic-full` and `topic-summary` are files of."""
+    for ending in ("-full", "-summary"):
+        if stem.endswith(ending) and stem != ending:
+            return stem.removesuffix(ending)
+    return stem
+
+
+def choose(found: Iterable[Found], wanted: str) -> list[Found]:
+    """Those a name means: the very name, else the name without `.md`, else without `-full` or `-summary` too."""
+    stem = wanted.removesuffix(".md")
+    levels: tuple[list[Found], ...] = ([], [], [])
+    for each in found:
+        names = (each.name, each.name.removesuffix(".md"))
+        for level, name in enumerate((wanted, stem, base_name(stem))):
+            if name in names:
+                levels[level].append(each)
+                break
+    return next((some for some in levels if some), [])
+
+
+def _rank(file: Path) -> int:
+    if file.name.endswith(FULL):
+        return 0
+    return 1 if file.name.endswith(SUMMARY) else 2
+
+
+def is_day(name: str) -> bool:
+    try:
+        return len(name) == 10 and datetime.strptime(name, "%Y-%m-%d").strftime("%Y-%m-%d") == name  # noqa: DTZ007
+    except ValueError:
+        return False
+
+
+def _entries(folder: Path, place: Place) -> list[os.DirEntry[str]]:
+    """Without what is hidden, and what a symbolic link brings in from outside."""
+    try:
+        if not _is_inside(folder, place):
+            return []
+        with os.scandir(folder) as entries:
+            return [
+                entry
+                for entry in entries
+                if not entry.name.startswith(".")
+                and (not entry.is_symlink() or _is_inside(Path(entry.path), place))
+            ]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise Unreadable(f"{folder} cannot be read: {error.strerror}.") from error
+
+
+def _is_inside(path: Path, place: Place) -> bool:
+    try:
+        return path.resolve().is_relative_to(place.bounds.resolve())
+    except (OSError, RuntimeError):  # a ring of links
+        return False

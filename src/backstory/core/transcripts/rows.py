@@ -1,0 +1,45 @@
+"""A session in the store: rows that search finds, and from which the very turns can be made again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...domain.records import Conversation, Message
+from .turns import SPEAKERS, SYSTEM, Turn, from_json, said, to_json, turn_of
+
+AS_JSON = ":json"
+"""Ends the id of a row whose text is the turn itself, as JSON."""
+
+
+def messages_of(conversation: Conversation, turns: Sequence[Turn]) -> list[Message]:
+    return [_message(conversation, seq, turn) for seq, turn in enumerate(turns)]
+
+
+def turns_in(messages: Sequence[Message]) -> list[Turn]:
+    return [_turn(message) for message in messages]
+
+
+def _message(conversation: Conversation, seq: int, turn: Turn) -> Message:
+    role = SPEAKERS.get(turn.role.lower(), SYSTEM)
+    text = turn.text
+    # a database may refuse NUL, a text without words is no text to search, and a row knows only role and text
+    is_text = turn.is_plain and bool(text.strip()) and "\0" not in text + turn.role and turn.role != ""
+    return Message(
+        id=f"{conversation.id}:{seq}" + ("" if is_text else AS_JSON),
+        conversation=conversation.id,
+        seq=seq,
+        role=role,
+        text=text if is_text else to_json(turn.as_json()),
+        project=conversation.project,
+        surface=conversation.surface,
+        created_at=conversation.created_at,
+        speaker="" if turn.role == role or not is_text else turn.role,
+    )
+
+
+def _turn(message: Message) -> Turn:
+    if not message.id.endswith(AS_JSON):
+        return said(message.speaker or message.role, message.text)
+    turn = turn_of(from_json(message.text))
+    assert turn is not None
+    return turn

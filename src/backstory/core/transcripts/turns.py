@@ -1,0 +1,194 @@
+"""The turns of a conversation: made of JSON or of plain text, measured and cut."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...domain.errors import InvalidInput
+
+USER, ASSISTANT, SYSTEM, TOOL = "user", "assistant", "system", "tool"
+SPEAKERS = {
+    "user": USER,
+    "human": USER,
+    "assistant": ASSISTANT,
+    "ai": ASSISTANT,
+    "bot": ASSISTANT,
+    "model": ASSISTANT,
+    "claude": ASSISTANT,
+    "chatgpt": ASSISTANT,
+    "copilot": ASSISTANT,
+    "gemini": ASSISTANT,
+    "system": SYSTEM,
+    "developer": SYSTEM,
+    "tool": TOOL,
+}
+_SPEAKER = re.compile(
+    r"(?:#{1,6} +)?(?P<bold>\*\*|__|)(?P<name>"
+    + "|".join(SPEAKERS)
+    + r")(?:(?P=bold):|:(?P=bold))(?=\s|$)[ \t]?",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r" {0,3}(`{3,9}|~{3,9})(?![`~])([^\n]*)$")
+
+
+class Turn(NamedTuple):
+    """What one side said. `rest` is everything but the role, as it was given; mostly `content` alone."""
+
+    role: str
+    rest: Mapping[str, Any]
+
+    @property
+    def text(self) -> str:
+        """The content as people read it: the texts of content blocks, JSON for anything else."""
+        content = self.rest.get("content")
+        if content is None:
+            return ""
+        if isinstance(content, str):
+            return content
+        texts = (
+            [block.get("text") for block in content if isinstance(block, dict)]
+            if isinstance(content, list)
+            else []
+        )
+        said = [text for text in texts if isinstance(text, str)]
+        return "\n\n".join(said) if said else to_json(content)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a role and a text, and nothing else."""
+        return set(self.rest) == {"content"} and isinstance(self.rest["content"], str)
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        said = self.rest["content"] if self.is_plain else to_json(self.rest)
+        return len(said.encode(errors="replace"))
+
+    def as_json(self) -> dict[str, Any]:
+        return {"role": self.role, **self.rest}
+
+
+def to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def from_json(text: str) -> Any:
+    """Raises ValueError, also for what JSON does not know: NaN, and nesting without end."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(constant)
+
+    try:
+        value = json.loads(text, parse_constant=refuse)
+        if "\\ud" not in text.lower():
+            return value
+        # half of a surrogate pair, which JavaScript writes and no store takes: U+FFFD, as on the wire
+        sound = to_json(value).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return json.loads(sound)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def turn_of(value: object) -> Turn | None:
+    """A turn as JSON has it; None where there is no role."""
+    if not isinstance(value, dict) or not isinstance(value.get("role"), str):
+        return None
+    return Turn(value["role"], {key: each for key, each in value.items() if key != "role"})
+
+
+def turns_of(values: object) -> list[Turn] | None:
+    """All of them, or None when one is none."""
+    if not isinstance(values, list):
+        return None
+    turns = [turn for turn in map(turn_of, values) if turn is not None]
+    return turns if len(turns) == len(values) else None
+
+
+def read_conversation(given: str | Sequence[Any], largest: int) -> list[Turn]:
+    """The turns of plain text, or of messages as JSON."""
+    if given == "":
+        raise InvalidInput("Conversation cannot be empty", field="conversation")
+    text = given if isinstance(given, str) else to_json(given)
+    if len(text) > largest or len(text.encode()) > largest:
+        raise InvalidInput(
+            f"Conversation is larger than {largest >> 20} MB",
+            hint="Nothing was saved. Store it in parts.",
+            field="conversation",
+        )
+    if isinstance(given, str):
+        return split_plain(given)
+    turns = []
+    for number, value in enumerate(given):
+        turn = turn_of(value)
+        if turn is None:
+            raise InvalidInput(f"conversation[{number}] has no role that is text.", field="conversation")
+        turns.append(turn)
+    return turns
+
+
+def said(role: str, text: str) -> Turn:
+    return Turn(role, {"content": text})
+
+
+def split_plain(text: str) -> list[Turn]:
+    """Plain text cut where a line begins with a speaker, `User:` or `**AI:**`, outside code fences. What stands
+    before the first speaker is kept: as the user's where nobody else speaks, else as the system's."""
+    lines = text.split("\n")
+    starts = [(number, found) for number in outside_fences(lines) if (found := _SPEAKER.match(lines[number]))]
+    if not starts:
+        return [said(USER, text)]
+    before = "\n".join(lines[: starts[0][0]])
+    turns = [said(SYSTEM, before.strip("\r\n"))] if before.strip() else []
+    for place, (number, found) in enumerate(starts):
+        end = starts[place + 1][0] if place + 1 < len(starts) else len(lines)
+        spoken = "\n".join([lines[number][found.end() :], *lines[number + 1 : end]])
+        turns.append(said(SPEAKERS[found["name"].lower()], spoken.strip("\r\n")))
+    return turns
+
+
+def outside_fences(lines: Sequence[str]) -> Iterator[int]:
+    """Numbers of the lines that are in no code fence. A fence that is never closed is none."""
+    number = 0
+    unclosed: set[str] = set()  # looked for once: a text may be a million of them
+    while number < len(lines):
+        opening = _opening(lines[number])
+        end = None if opening is None or opening in unclosed else _fence_end(lines, number, opening)
+        if opening is not None and end is None:
+            unclosed.add(opening)
+        if end is None:
+            yield number
+        number = number + 1 if end is None else end + 1
+
+
+def has_open_fence(text: str) -> bool:
+    lines = text.split("\n")
+    return any(_opening(lines[number]) for number in outside_fences(lines))
+
+
+def _opening(line: str) -> str | None:
+    found = _FENCE.match(line.rstrip("\r"))
+    return None if found is None or (found[1][0] == "`" and "`" in found[2]) else found[1]
+
+
+def _fence_end(lines: Sequence[str], start: int, opening: str) -> int | None:
+    for number in range(start + 1, len(lines)):
+        closing = _FENCE.match(lines[number].rstrip("\r"))
+        if closing and closing[1].startswith(opening) and not closing[2].strip():
+            return number
+    return None
+
+
+def first_part(turns: Sequence[Turn], most: int) -> list[Turn]:
+    """The turns that fit into so many bytes; the last one is cut at a character."""
+    kept: list[Turn] = []
+    for turn in turns:
+        if turn.size > most:
+            text = turn.rest["content"] if turn.is_plain else to_json(turn.rest)
+            kept.append(said(turn.role, text.encode(errors="replace")[:most].decode(errors="ignore")))
+            break
+        kept.append(turn)
+        most -= turn.size
+    return kept

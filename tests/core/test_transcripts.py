@@ -1,0 +1,92 @@
+"""Transcripts: the parts that any surface with stored conversations would need."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backstory.core.transcripts.fullfile import Header, read_full, write_full
+from backstory.core.transcripts.rows import messages_of, turns_in
+from backstory.core.transcripts.turns import Turn, first_part, said, split_plain
+
+from ..doubles import make_conversation
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+TURNS = st.lists(
+    st.builds(
+        Turn, TEXTS, st.dictionaries(st.sampled_from(["content", "name"]), TEXTS | st.none() | st.integers())
+    )
+)
+HEADER = Header("id-1", "Log in", "log-in", datetime(2026, 3, 1, tzinfo=UTC))
+
+
+@given(TURNS)
+def test_rows_of_the_store_give_the_very_turns_again(turns: list[Turn]) -> None:
+    messages = messages_of(make_conversation("c"), turns)
+    assert turns_in(messages) == turns
+    assert all("\0" not in message.text + message.speaker for message in messages)
+
+
+@given(TURNS)
+def test_a_full_file_has_the_whole_conversation(turns: list[Turn]) -> None:
+    text = write_full(HEADER, turns)
+    reading = read_full(text)
+    assert reading is not None
+    assert (reading.turns, reading.is_as_written) == (turns, True)
+
+
+@given(TURNS)
+def test_the_readable_part_alone_is_exact(turns: list[Turn]) -> None:
+    text = write_full(HEADER, turns).replace("# Log in", "# Log out", 1)
+    reading = read_full(text)
+    assert reading is not None
+    assert (reading.turns, reading.is_as_written) == (turns, False)
+
+
+def test_a_stored_file_inside_a_conversation_is_only_text() -> None:
+    inner = write_full(HEADER, [said("user", "inner")])
+    turns = [said("user", inner), said("assistant", "outer")]
+    for text in (write_full(HEADER, turns), write_full(HEADER, turns).replace("outer", "changed", 1)):
+        reading = read_full(text)
+        assert reading is not None
+        assert reading.turns[0] == turns[0]
+        assert len(reading.turns) == 2
+
+
+@given(st.lists(st.builds(said, st.just("user"), TEXTS)), st.integers(0, 200))
+def test_the_first_part_is_a_beginning_cut_at_a_character(turns: list[Turn], most: int) -> None:
+    part = first_part(turns, most)
+    whole, kept = ("".join(turn.text for turn in some) for some in (turns, part))
+    assert whole.startswith(kept)
+    assert min(most - 3, len(whole.encode())) <= len(kept.encode()) <= most
+
+
+@given(
+    st.lists(st.sampled_from(["User: ", "AI:", "```", "~~~~", "text", "\n", "\r\n", "**Human:** "])).map(
+        "".join
+    )
+)
+def test_splitting_loses_no_word(text: str) -> None:
+    kept = "".join(turn.text for turn in split_plain(text))
+    assert kept.count("text") == text.count("text")
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("as it is", "as it is"),
+        ([{"type": "text", "text": "one"}, {"type": "image"}, {"type": "text", "text": "two"}], "one\n\ntwo"),
+        ({"a": "ü"}, '{"a": "ü"}'),
+        (None, ""),
+    ],
+)
+def test_the_text_of_a_turn_is_what_people_read(content: Any, text: str) -> None:
+    assert Turn("user", {"content": content}).text == text
+
+
+def test_a_million_fences_take_no_time_to_speak_of() -> None:
+    assert len(split_plain("```a\n" * 200_000)) == 1
