@@ -75,8 +75,8 @@ def test_sorting_by_a_field_puts_what_lacks_it_last_either_way(core: Core) -> No
 
 
 def test_a_full_store_refuses_every_save_and_keeps_what_it_has(store: Store, clock: SteppedClock) -> None:
-    core = Core(Engine(store, None, now=clock, max_store_mb=0.001), Caller(project="/p"))
-    with pytest.raises(StorageFull, match=r"limit of 0\.001 MB"):
+    core = Core(Engine(store, None, now=clock, max_store_mb=0), Caller(project="/p"))
+    with pytest.raises(StorageFull, match=r"limit of 0 MB"):
         core.memories.save("text")
     with pytest.raises(StorageFull):
         core.memories.save_item(Draft("text", key="k"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.core.projects import project_root
+from backstory.core.projects import project_root, work_tree
 
 
 @pytest.mark.requirement("server.store.project")
@@ -17,6 +17,17 @@ def test_a_directory_belongs_to_the_repository_that_holds_it(tmp_path: Path, mar
     git = tmp_path / "repo" / ".git"
     git.mkdir() if mark == "directory" else git.write_text("gitdir: elsewhere")
     assert project_root(inner) == project_root(tmp_path / "repo") == (tmp_path / "repo").resolve()
+
+
+def test_worktrees_of_one_repository_are_one_project(tmp_path: Path) -> None:
+    main, linked = tmp_path / "main", tmp_path / "linked"
+    own = main / ".git" / "worktrees" / "linked"
+    own.mkdir(parents=True)
+    linked.mkdir()
+    (own / "commondir").write_text("../..\n")
+    (linked / ".git").write_text(f"gitdir: {own}\n")
+    assert project_root(linked) == project_root(main) == main.resolve()
+    assert work_tree(linked) == linked.resolve()
 
 
 def test_the_innermost_repository_counts(tmp_path: Path) -> None:

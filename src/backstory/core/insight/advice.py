@@ -40,14 +40,13 @@ def _urgent_tasks(sample: Sample) -> list[Finding]:
 
 
 def _undecided_errors(sample: Sample) -> list[Finding]:
-    """Errors that came back, or are urgent, and that no later decision, fix or finished task speaks of."""
-    answers = [memory for memory in sample.memories if _settles(memory)]
+    """Errors that came back, or are urgent, and that nothing settled."""
     advice = []
-    for group in groups_of_errors(sample):
+    for group, answer in errors_and_answers(sample):
         times = times_seen(group, sample)
         worst = min(group, key=lambda memory: RANKS[memory.priority]).priority
         serious = times > 1 or worst in (Priority.CRITICAL, Priority.HIGH)
-        if serious and not any(_answers(answer, group) for answer in answers):
+        if serious and answer is None:
             often = f"the error that was reported {times} times" if times > 1 else f"the {worst} error"
             priority = worst if RANKS[worst] < RANKS[Priority.HIGH] else Priority.HIGH
             advice.append(
@@ -61,6 +60,15 @@ def _undecided_errors(sample: Sample) -> list[Finding]:
                 )
             )
     return advice
+
+
+def errors_and_answers(sample: Sample) -> list[tuple[list[Memory], Memory | None]]:
+    """Errors that look like one, with the later decision, fix or finished task that speaks of them, if any."""
+    answers = [memory for memory in sample.memories if _settles(memory)]
+    return [
+        (group, next((answer for answer in answers if _answers(answer, group)), None))
+        for group in groups_of_errors(sample)
+    ]
 
 
 def _settles(memory: Memory) -> bool:

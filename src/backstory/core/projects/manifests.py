@@ -1,0 +1,225 @@
+"""Manifests: which dependencies a project declares, by name. They are read, never run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from .survey import Survey
+
+DEEPEST = 2
+"""Directories above a manifest that still counts as the project's own."""
+_NOT_OWN = frozenset(("test", "tests", "testdata", "fixtures", "examples", "example", "samples", "templates"))
+
+BROKEN = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
+"""What reading a file raises that is not what its name says; TOML's and JSON's own errors are ValueErrors."""
+
+_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
+_ARTIFACT = re.compile(r"<artifactId>\s*([^<\s]+)")
+_GRADLE = re.compile(r"""["'][\w.-]+:([\w.-]+)(?::[^"']*)?["']""")
+_GRADLE_PLUGIN = re.compile(r"""\bid\s*\(?\s*["']([\w.-]+)["']""")
+
+
+class Manifest(NamedTuple):
+    path: str
+    ecosystem: str
+    needed: frozenset[str]
+    """What it needs in any case."""
+    also: frozenset[str] = frozenset()
+    """What it needs for development, as an option, or on some machines."""
+    settings: frozenset[str] = frozenset()
+    """Tools that it configures: the tables below `tool`, the scripts, of its kind."""
+
+    @property
+    def dependencies(self) -> frozenset[str]:
+        return self.needed | self.also
+
+
+def manifests(survey: Survey) -> list[Manifest]:
+    """Those of the project itself, the outermost first; a broken one declares nothing."""
+    found = []
+    for path in sorted(survey.at_most(DEEPEST), key=lambda path: (path.count("/"), path)):
+        name = path.rpartition("/")[2]
+        kind = "requirements.txt" if re.fullmatch(r"requirements[\w.-]*\.txt", name) else name
+        if kind in READERS and not _NOT_OWN & set(PurePosixPath(path).parent.parts):
+            ecosystem, read = READERS[kind]
+            try:
+                found.append(Manifest(path, ecosystem, *read(survey.text(path))))
+            except BROKEN:
+                found.append(Manifest(path, ecosystem, frozenset()))
+    return found
+
+
+Names = frozenset[str]
+Read = tuple[Names, Names, Names]
+
+
+def python_name(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _requirements(lines: Iterable[str]) -> tuple[Names, Names]:
+    """Of lines such as `httpx[http2]>=0.27; python_version < "3.13"`."""
+    needed: set[str] = set()
+    also: set[str] = set()
+    for line in lines:
+        if match := _REQUIREMENT.match(line):
+            (also if ";" in line else needed).add(python_name(match[1]))
+    return frozenset(needed), frozenset(also)
+
+
+def _pyproject(text: str) -> Read:
+    import tomllib  # not for start-up
+
+    whole = tomllib.loads(text)
+    project, tools = whole.get("project", {}), whole.get("tool", {})
+    needed, some = _requirements(project.get("dependencies", ()))
+    groups = [
+        *project.get("optional-dependencies", {}).values(),
+        *whole.get("dependency-groups", {}).values(),
+    ]
+    optional = [line for group in groups for line in group if isinstance(line, str)]
+    poetry = tools.get("poetry", {})
+    by_poetry = {python_name(name) for name in poetry.get("dependencies", {}) if name != "python"}
+    also = {
+        python_name(name)
+        for group in poetry.get("group", {}).values()
+        for name in group.get("dependencies", {})
+    }
+    every = some.union(also, *_requirements(optional))
+    return needed | by_poetry, every - needed, frozenset(tools)
+
+
+def _pipfile(text: str) -> Read:
+    import tomllib
+
+    whole = tomllib.loads(text)
+    return (
+        frozenset(map(python_name, whole.get("packages", ()))),
+        frozenset(map(python_name, whole.get("dev-packages", ()))),
+        frozenset(),
+    )
+
+
+def _setup_cfg(text: str) -> Read:
+    from configparser import ConfigParser
+    from configparser import Error as Broken
+
+    parser = ConfigParser(interpolation=None)
+    try:
+        parser.read_string(text)
+    except Broken as error:
+        raise ValueError(str(error)) from None
+    needed, also = _requirements(parser.get("options", "install_requires", fallback="").splitlines())
+    return needed, also, frozenset(parser.sections())
+
+
+def _requirements_txt(text: str) -> Read:
+    lines = (line for line in text.splitlines() if not line.lstrip().startswith(("#", "-")))
+    return (*_requirements(lines), frozenset())
+
+
+def _setup_py(text: str) -> Read:
+    return frozenset(), frozenset(), frozenset()  # a program: it would have to be run
+
+
+def _package_json(text: str) -> Read:
+    whole = json.loads(text)
+    also = [
+        name
+        for kind in ("devDependencies", "optionalDependencies", "peerDependencies")
+        for name in _object(whole, kind)
+    ]
+    settings = {
+        *_object(whole, "scripts"),
+        *(name for name in ("eslintConfig", "jest", "prettier") if name in whole),
+    }
+    return frozenset(_object(whole, "dependencies")), frozenset(also), frozenset(settings)
+
+
+def _object(whole: Any, name: str) -> Mapping[str, Any]:
+    value = whole.get(name, {})
+    return value if isinstance(value, dict) else {}
+
+
+def _cargo(text: str) -> Read:
+    import tomllib
+
+    whole = tomllib.loads(text)
+    tables = [whole, whole.get("workspace", {}), *_object(whole, "target").values()]
+    needed = {
+        _crate(name, value)
+        for table in tables
+        for name, value in _object(table, "dependencies").items()
+        if not _is_optional(value)
+    }
+    also = {
+        _crate(name, value)
+        for table in tables
+        for kind in ("dependencies", "dev-dependencies", "build-dependencies")
+        for name, value in _object(table, kind).items()
+    }
+    return frozenset(needed), frozenset(also - needed), frozenset()  # fmt: skip
+
+
+def _crate(name: str, value: Any) -> str:
+    return str(value.get("package", name)) if isinstance(value, dict) else name
+
+
+def _is_optional(value: Any) -> bool:
+    return isinstance(value, dict) and bool(value.get("optional"))
+
+
+def _go_mod(text: str) -> Read:
+    modules = go_modules(text)
+    direct = frozenset(name for name, _, indirect in modules if not indirect)
+    return direct, frozenset(name for name, _, indirect in modules if indirect), frozenset()
+
+
+def go_modules(text: str) -> list[tuple[str, str, bool]]:
+    """Module, version and whether it is there for another one's sake."""
+    modules, block = [], ""
+    for line in text.splitlines():
+        words = line.split()
+        if words[1:] == ["("]:
+            block = words[0]
+        elif words == [")"]:
+            block = ""
+        elif words and (block or words[0]) == "require":
+            name, version, *rest = [*(words if block else words[1:]), "", ""]
+            if version.startswith("v"):
+                modules.append((name, version, "indirect" in rest))
+    return modules
+
+
+def _pom(text: str) -> Read:
+    return frozenset(_artifacts(text, "dependency")), frozenset(_artifacts(text, "parent")), frozenset()
+
+
+def _artifacts(text: str, element: str) -> Iterator[str]:
+    """The first name in each such element; what is excluded comes after it."""
+    for part in text.split(f"<{element}>")[1:]:
+        if match := _ARTIFACT.search(part.partition(f"</{element}>")[0]):
+            yield match[1]
+
+
+def _gradle(text: str) -> Read:
+    return frozenset(_GRADLE.findall(text)), frozenset(_GRADLE_PLUGIN.findall(text)), frozenset()
+
+
+READERS: dict[str, tuple[str, Callable[[str], Read]]] = {
+    "pyproject.toml": ("python", _pyproject),
+    "setup.cfg": ("python", _setup_cfg),
+    "setup.py": ("python", _setup_py),
+    "requirements.txt": ("python", _requirements_txt),
+    "Pipfile": ("python", _pipfile),
+    "package.json": ("node", _package_json),
+    "Cargo.toml": ("rust", _cargo),
+    "go.mod": ("go", _go_mod),
+    "pom.xml": ("java", _pom),
+    "build.gradle": ("java", _gradle),
+    "build.gradle.kts": ("java", _gradle),
+}

@@ -1,0 +1,110 @@
+"""Which files a project has, found once: by git, which knows what is ignored, else by a walk."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ...domain.errors import NotAllowed, NotFound
+from .git import git, names, printable
+
+MOST_FILES = 100_000
+"""A survey says when there are more."""
+
+VENDORED = frozenset(
+    ("node_modules", "vendor", "third_party", "venv", "site-packages", "target", "dist", "build", "__pycache__", "bower_components", "Pods")
+)  # fmt: skip
+"""Directories whose content is somebody else's, or is made from the rest."""
+
+LARGEST_MANIFEST = 20_000_000
+
+_HINT = "Call init with a working_directory that exists."
+
+
+class Survey(NamedTuple):
+    root: Path
+    paths: tuple[str, ...]
+    """Relative to the root with `/`, in their order."""
+    is_whole: bool
+    untracked: int = 0
+    """How many of them git does not know and does not ignore."""
+
+    def at_most(self, depth: int) -> list[str]:
+        """Paths with no more than so many directories above them."""
+        return [path for path in self.paths if path.count("/") <= depth]
+
+    def text(self, path: str) -> str:
+        """What a file says; empty when it cannot be read as text."""
+        return read_text(self.root / path)
+
+
+def read_text(path: Path) -> str:
+    try:
+        return (read_beginning(str(path), LARGEST_MANIFEST) or b"").decode("utf-8-sig")
+    except ValueError:
+        return ""
+
+
+def read_beginning(path: str, most: int) -> bytes | None:
+    """Never waits: what is named like a file may be a pipe."""
+    try:
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb", buffering=0) as file:
+            return file.read(most)
+    except OSError:
+        return None  # deleted since it was listed, or not ours to read
+
+
+def directory_of(given: str) -> Path:
+    """The directory that is meant, which exists and may be read."""
+    try:
+        path = Path(given).expanduser().resolve()
+        is_directory = stat.S_ISDIR(path.stat().st_mode)
+    except PermissionError:
+        raise NotAllowed(f"{given} may not be looked at.", hint="Check its mode.") from None
+    except (OSError, ValueError, RuntimeError):
+        raise NotFound("project", given, hint=_HINT) from None
+    if not is_directory:
+        raise NotFound("project", given, hint=_HINT)
+    if not os.access(path, os.R_OK | os.X_OK):
+        raise NotAllowed(f"{path} may not be read.", hint="Check its owner and mode.")
+    return path
+
+
+def survey(root: Path) -> Survey:
+    listed = git(root, "ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard")
+    if listed is None:
+        return _surveyed(root, _walked(root))
+    tagged = names(listed)
+    untracked = sum(name.startswith("? ") for name in tagged)
+    return _surveyed(root, (name[2:] for name in tagged))._replace(untracked=untracked)
+
+
+def _surveyed(root: Path, found: Iterable[str]) -> Survey:
+    paths = sorted(_first(found))
+    return Survey(root, tuple(paths[:MOST_FILES]), len(paths) <= MOST_FILES)
+
+
+def _first(found: Iterable[str]) -> set[str]:
+    """One more than are kept tells that there are more. A conflict lists a file three times."""
+    paths: set[str] = set()
+    for path in found:
+        if len(paths) > MOST_FILES:
+            break
+        if path == printable(path):
+            paths.add(path)
+    return paths
+
+
+def _walked(root: Path) -> Iterator[str]:
+    for folder, inner, files in os.walk(root):
+        inner[:] = sorted(name for name in inner if _is_own(name))
+        above = Path(folder).relative_to(root).as_posix()
+        for name in sorted(files):
+            yield name if above == "." else f"{above}/{name}"
+
+
+def _is_own(folder: str) -> bool:
+    return folder not in VENDORED and (not folder.startswith(".") or folder in (".github", ".circleci"))

@@ -1,0 +1,68 @@
+"""Who touched a file, and who speaks of it: entries, each with how sure it is that the very file is meant."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ...domain.filters import Filter
+from ...domain.words import Unit
+from ...store import Outline, Store
+from ...store.matching import TextFields
+
+TOUCHED = 1.0
+TOUCHED_BELOW = 0.95  # a path that ends in the one asked for
+NAMED = 0.9
+NAMED_SHORTER = 0.75  # its last part alone, which other files may have too
+MOST_READ = 500
+"""Texts that are read for mentions, the newest: `index.ts` stands in every other one."""
+
+_WORD = re.compile(r"[^\W_]+")
+_PART = r"[\w@.+-]"
+
+
+class Mention(NamedTuple):
+    outline: Outline
+    score: float
+
+
+def mentions(store: Store, path: str, where: Filter) -> list[Mention]:
+    """In no particular order."""
+    path = _plain(path)
+    sure = {
+        did.entry: TOUCHED if _plain(did.value) == path else TOUCHED_BELOW
+        for did in store.threads_touching(path, where)
+    }
+    outlines = {o.entry: o for o in store.outlines(sure, where)}
+    for outline, score in _named(store, path, where):
+        outlines[outline.entry] = outline
+        sure[outline.entry] = max(score, sure.get(outline.entry, 0.0))
+    return [Mention(outline, sure[entry]) for entry, outline in outlines.items()]
+
+
+def _named(store: Store, path: str, where: Filter) -> list[Mention]:
+    last = path.rpartition("/")[2]
+    words = tuple(_WORD.findall(last.casefold()))
+    if not words:
+        return []
+    visible = store.outlines(store.match_text(Unit(words), TextFields.BOTH), where)
+    newest = sorted(visible, key=lambda o: -o.created_ms)[:MOST_READ]
+    texts = store.load(o.entry for o in newest)
+    whole, alone = _spelled(path), _spelled(last)
+    found = []
+    for outline in newest:
+        text = texts[outline.entry].text.replace("\\", "/") if outline.entry in texts else ""
+        if whole.search(text):
+            found.append(Mention(outline, NAMED))
+        elif alone.search(text):
+            found.append(Mention(outline, NAMED_SHORTER))
+    return found
+
+
+def _spelled(path: str) -> re.Pattern[str]:
+    """The path with nothing before it but other folders, and nothing after it; a full stop may end a sentence."""
+    return re.compile(rf"(?<!{_PART}){re.escape(path)}(?!{_PART}*[\w@+-])", re.IGNORECASE)
+
+
+def _plain(path: str) -> str:
+    return path.strip().replace("\\", "/").removeprefix("./")

@@ -1,0 +1,250 @@
+"""The life of a session of work on a project: begun, checked now and then, ended with a handoff."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...domain.filters import Filter, Kind, Order, Page
+from ...domain.records import Memory, Session
+from ..engine import Caller, Engine
+from ..events import Events
+from ..insight.advice import errors_and_answers, recommendations
+from ..insight.digest import clipped
+from ..insight.tasks import TASK, is_open_task
+from ..projects import project_root, work_tree
+from ..projects.git_checkpoint import Checkpoint, git_checkpoint
+from ..projects.health import look_at
+from ..projects.survey import directory_of
+from ..sessions import Sessions
+from .advice import MOST_ADVICE, from_project, from_session, left_open
+from .handoff import Handoff, as_data, from_data, note, urgent_first, write
+from .history import CHECKPOINT, HANDOFF, MOST_READ, TOOL, History, history, sample
+from .insights import Workflow, kept_changes, suggestions, workflow
+from .learning import Learning, learning
+from .quality import Measured, check_permissions, check_programs, quality
+
+QUOTED = 200
+_SWITCHED_OFF = Checkpoint(None, "Git checkpoints are off; BACKSTORY_GIT_CHECKPOINTS=on makes them.")
+
+
+class Started(NamedTuple):
+    session: Session
+    measured: Measured
+    is_remembered: bool
+    """Whether the store has the session."""
+    handoff: Handoff | None
+    """What the last session of the project left."""
+    still_open: list[Memory]
+    """Its tasks that were neither finished nor deleted since."""
+    recommendations: list[str]
+
+
+class Checked(NamedTuple):
+    session: Session
+    measured: Measured
+    recommendations: list[str]
+    suggestions: list[str]
+    workflow: Workflow
+    since_last: dict[str, int]
+    """How the numbers changed since the last checkpoint; empty at the first."""
+    git: Checkpoint
+
+
+class Ended(NamedTuple):
+    measured: Measured
+    session: Session | None
+    """None when none was open."""
+    learning: Learning
+    file: Path | None
+    """The handoff."""
+    is_persisted: bool
+
+
+class Standing(NamedTuple):
+    session: Session | None
+    measured: Measured
+    memories: int
+    """That the caller may see."""
+    conversations: int
+    bytes: int
+    """Of the store."""
+    can_embed: bool
+    problem: str | None
+    """Why texts are not embedded at the moment."""
+
+
+class Working(NamedTuple):
+    engine: Engine
+    caller: Caller
+    surface: str
+
+    def start(self, directory: str | None) -> Started:
+        """Begin a session in a directory, whose project becomes the connection's. A session that is open there
+        is continued by the new one."""
+        own = self.caller.checkout()
+        place = directory_of(directory or own)
+        measured = self._measure(place)
+        project = str(project_root(place))
+        with self.caller.starting:
+            former = self._open_session()
+            continued = former.id if former is not None and former.project == project else None
+            session = self._sessions.begin(
+                measured.project.name, description="", channel="", continued=continued, directory=str(place)
+            )
+        handoff, tasks = self._last_handoff(project), self._open_tasks(project)
+        return Started(
+            session=session,
+            measured=measured,
+            is_remembered=self.engine.store.find_session(session.id) is not None,
+            handoff=handoff,
+            still_open=[task for task in tasks if handoff and task.id in handoff.task_ids],
+            recommendations=[
+                *left_open(tasks, handoff),
+                *self._unsettled(handoff),
+                *from_project(measured),
+            ],
+        )
+
+    def checkpoint(self) -> Checked:
+        """Measure the work and keep the figures for later checkpoints. Without a session one is begun."""
+        measured = self._measure(directory_of(self.caller.checkout()))
+        session = self._sessions.current()
+        past = history(self.engine, self.caller, self.surface, session)
+        project = measured.project
+        seen = workflow(past, project)
+        wanted = self.engine.git_checkpoints
+        kept = git_checkpoint(project.root, session.id, past.now) if wanted else _SWITCHED_OFF
+        figures = _figures(measured, seen)
+        data: dict[str, Any] = {"figures": figures, "files": kept_changes(project.changes), "git": kept.ref}
+        self._events.record(TOOL, CHECKPOINT, data)
+        before = past.last.get("figures", {})
+        return Checked(
+            session=session,
+            measured=measured,
+            recommendations=[*from_session(past, project), *from_project(measured)],
+            suggestions=suggestions(past, project, seen),
+            workflow=seen,
+            since_last={name: value - before[name] for name, value in figures.items() if name in before},
+            git=kept,
+        )
+
+    def end(self) -> Ended:
+        """Close the connection's session and leave a handoff, in the store and as a file."""
+        measured = self._measure(directory_of(self.caller.checkout()))
+        session = self._open_session()
+        if session is None:
+            return Ended(measured, None, Learning((), (), ()), None, is_persisted=False)
+        past = history(self.engine, self.caller, self.surface, session)
+        handoff = self._handoff(past, measured)
+        file = write(handoff, measured.project.root, self.engine.handoffs)
+        path = None if file is None else str(file)
+        event = self._events.record(TOOL, HANDOFF, as_data(handoff) | {"path": path})
+        kept = self.engine.store.find_events(Filter(threads=(session.id,)))
+        self.caller.session = None
+        return Ended(
+            measured=measured,
+            session=session,
+            learning=learning(past, workflow(past, measured.project)),
+            file=file,
+            is_persisted=any(each.id == event.id for each in kept),
+        )
+
+    def status(self, directory: str | None) -> Standing:
+        """How things stand, of the connection's project or another one; nothing changes."""
+        own = self.caller.checkout()
+        measured = self._measure(directory_of(directory or own))
+        store, backlog = self.engine.store, self.engine.backlog
+        census = store.census()
+        return Standing(
+            session=self._open_session(),
+            measured=measured,
+            memories=store.count(self.caller.visible(Filter(kinds=(Kind.MEMORY,)))),
+            conversations=census.conversations,
+            bytes=census.bytes,
+            can_embed=backlog is not None and backlog.problem is None,
+            problem=None if backlog is None else backlog.problem,
+        )
+
+    def _measure(self, place: Path) -> Measured:
+        project = look_at(work_tree(place), self.engine.now())
+        permissions = tuple(check_permissions(project, self.engine.handoffs))
+        programs = tuple(check_programs(project))
+        return Measured(project, permissions, programs, quality(project, permissions, programs))
+
+    def _open_session(self) -> Session | None:
+        id = self.caller.session
+        return None if id is None else self.engine.store.find_session(id)
+
+    def _open_tasks(self, project: str) -> list[Memory]:
+        """Public ones: what is private to a session is not for the next. Of a key that several sessions saved, the
+        last word counts."""
+        where = Filter(projects=(project,), categories=(TASK,), public_or_in="")
+        page = Page(limit=MOST_READ, order=Order.UPDATED_NEWEST)
+        tasks = list(filter(is_open_task, self.engine.store.find_memories(where, page)))
+        keys = tuple({task.key for task in tasks if task.key is not None})
+        saved = (
+            self.engine.store.find_memories(where._replace(categories=(), keys=keys), page) if keys else []
+        )
+        last = {(memory.surface, memory.key): memory.id for memory in reversed(saved)}
+        return urgent_first(t for t in tasks if last.get((t.surface, t.key), t.id) == t.id)
+
+    def _last_handoff(self, project: str) -> Handoff | None:
+        where = Filter(surfaces=(self.surface,), projects=(project,))
+        events = self.engine.store.find_events(where, MOST_READ)
+        return next((from_data(event.data) for event in events if event.type == HANDOFF), None)
+
+    def _unsettled(self, handoff: Handoff | None) -> list[str]:
+        """Errors of the last handoff that are still remembered."""
+        if handoff is None or not handoff.errors:
+            return []
+        ids = tuple(error.id for error in handoff.errors)
+        known = self.engine.store.find_memories(Filter(ids=ids, public_or_in=""), Page())
+        there = {memory.id for memory in known}
+        day = f"{handoff.ended_at:%Y-%m-%d}"
+        return [f"Not settled on {day}: {clipped(e.text, QUOTED)}" for e in handoff.errors if e.id in there]
+
+    def _handoff(self, past: History, measured: Measured) -> Handoff:
+        session, project = past.session, measured.project
+        public = sample(self.engine.store, Filter(threads=(session.id,), public_or_in=""), past.now)
+        decisions = [memory for memory in public.memories if memory.category == "decision"]
+        errors = [group[0] for group, answer in errors_and_answers(public) if answer is None]
+        changed = [file.path for file in project.changes.files] if project.changes else []
+        touched = [file.what for file in workflow(past, project).files]
+        tasks = tuple(map(note, self._open_tasks(session.project)))
+        asked = [each.statement for each in recommendations(public, ()) if each.kind != "open task"]
+        return Handoff(
+            session=session.id,
+            project=session.project,
+            started_at=session.created_at,
+            ended_at=past.now,
+            branch=(project.changes.branch if project.changes else None) or "",
+            quality=measured.quality.overall,
+            decisions=tuple(map(note, urgent_first(decisions))),
+            tasks=tasks,
+            errors=tuple(map(note, urgent_first(errors))),
+            files=tuple(dict.fromkeys([*touched, *changed])),
+            next_steps=(
+                *(f"Go on with: {task.text}" for task in tasks[:MOST_ADVICE]),
+                *asked,
+                *from_project(measured),
+            ),
+        )
+
+    @property
+    def _sessions(self) -> Sessions:
+        return Sessions(self.engine, self.caller, self.surface)
+
+    @property
+    def _events(self) -> Events:
+        return Events(self.engine, self.caller, self.surface)
+
+
+def _figures(measured: Measured, seen: Workflow) -> dict[str, int]:
+    return {
+        **measured.quality._asdict(),
+        "items_saved": seen.saved,
+        "changed_files": seen.changed_files,
+        "changed_lines": seen.changed_lines,
+        "test_runs": seen.test_runs,
+    }

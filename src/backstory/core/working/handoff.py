@@ -1,0 +1,151 @@
+"""The handoff: what a session leaves to the next one, as a record and as a file that people read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...domain.records import Memory
+from ...domain.when import iso
+from ..insight.digest import RANKS, clipped
+
+FOLDER = Path(".backstory") / "handoff"
+LONGEST_LINE = 300
+MOST_LISTED = 50
+"""Lines of a section; the rest is counted."""
+
+
+class Note(NamedTuple):
+    """A memory in a line."""
+
+    id: str
+    text: str
+    priority: str
+
+
+class Handoff(NamedTuple):
+    session: str
+    project: str
+    started_at: datetime
+    ended_at: datetime
+    branch: str
+    quality: int
+    decisions: tuple[Note, ...]
+    tasks: tuple[Note, ...]
+    """Still open."""
+    errors: tuple[Note, ...]
+    """That nothing settled."""
+    files: tuple[str, ...]
+    next_steps: tuple[str, ...]
+
+    @property
+    def task_ids(self) -> frozenset[str]:
+        return frozenset(task.id for task in self.tasks)
+
+
+def note(memory: Memory) -> Note:
+    return Note(memory.id, clipped(memory.text, LONGEST_LINE), memory.priority.value)
+
+
+def urgent_first(memories: Iterable[Memory]) -> list[Memory]:
+    """The most urgent first, of those the newest."""
+    return sorted(memories, key=lambda m: (RANKS[m.priority], -m.updated_at.timestamp(), m.id))
+
+
+def as_data(handoff: Handoff) -> dict[str, Any]:
+    """As the store keeps it."""
+    return handoff._asdict() | {
+        "started_at": iso(handoff.started_at),
+        "ended_at": iso(handoff.ended_at),
+        **{
+            name: [each._asdict() for each in getattr(handoff, name)]
+            for name in ("decisions", "tasks", "errors")
+        },
+    }
+
+
+def from_data(data: Mapping[str, Any]) -> Handoff:
+    fields = {name: data[name] for name in Handoff._fields}
+    for name in ("started_at", "ended_at"):
+        fields[name] = datetime.fromisoformat(data[name])
+    for name in ("decisions", "tasks", "errors"):
+        fields[name] = tuple(Note(**each) for each in data[name])
+    for name in ("files", "next_steps"):
+        fields[name] = tuple(data[name])
+    return Handoff(**fields)
+
+
+def markdown(handoff: Handoff) -> str:
+    minutes = int((handoff.ended_at - handoff.started_at).total_seconds() // 60)
+    lines = [
+        f"# Handoff of {Path(handoff.project).name}, {handoff.ended_at:%Y-%m-%d %H:%M} UTC",
+        "",
+        f"- Session: {handoff.session}, {minutes} minutes",
+        *([f"- Branch: {handoff.branch}"] if handoff.branch else []),
+        f"- Quality at the end: {handoff.quality} of 100",
+        *_section("Decisions", map(_line, handoff.decisions)),
+        *_section("Open tasks", (f"[ ] {_line(task)}" for task in handoff.tasks)),
+        *_section("Errors that nothing settled", map(_line, handoff.errors)),
+        *_section("Files", (f"`{path}`" for path in handoff.files)),
+        *_section("Next steps", handoff.next_steps),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _line(each: Note) -> str:
+    return each.text if each.priority == "normal" else f"({each.priority}) {each.text}"
+
+
+def _section(title: str, entries: Iterable[str]) -> list[str]:
+    every = list(entries)
+    if not every:
+        return []
+    more = [f"- and {len(every) - MOST_LISTED} more"] if len(every) > MOST_LISTED else []
+    return ["", f"## {title}", "", *(f"- {entry}" for entry in every[:MOST_LISTED]), *more]
+
+
+def write(handoff: Handoff, directory: Path, ours: Path | None) -> Path | None:
+    """Write the file into the project's hidden folder, else into our own directory; None where neither can be
+    written. It is whole or not there."""
+    name = f"{handoff.ended_at:%Y%m%d-%H%M%S}-{handoff.session[:12]}.md"
+    text = markdown(handoff)
+    with suppress(OSError):
+        return _written(_hidden_folder(directory) / name, text)
+    if ours is not None:
+        with suppress(OSError):
+            ours.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return _written(ours / name, text)
+    return None
+
+
+def _hidden_folder(directory: Path) -> Path:
+    """Made so that git does not see it: the folder ignores itself."""
+    hidden = directory / FOLDER.parent
+    for folder in (hidden, directory / FOLDER):
+        if folder.is_symlink():  # a repository may hold a link that leads elsewhere
+            raise OSError(f"{folder} is a link")
+        folder.mkdir(exist_ok=True)
+    ignore = hidden / ".gitignore"
+    if not os.path.lexists(ignore):
+        ignore.write_text("*\n", "utf-8")
+    return directory / FOLDER
+
+
+def _written(target: Path, text: str) -> Path:
+    """Beside it first, then in its place: a crash leaves no half of a file under its name."""
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with open(part, "x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, target)
+    except OSError:
+        with suppress(OSError):
+            part.unlink()
+        raise
+    return target

@@ -1,0 +1,11 @@
+"""session-mgmt's tools: the life of a session, and reflection on past ones; `{"success": ...}` replies.
+
+`vocabulary` declares the surface; the tools are in the modules below it, one for each chapter of the document.
+"""
+
+from __future__ import annotations
+
+from . import lifecycle, reflections, searching
+from .vocabulary import surface
+
+__all__ = ["lifecycle", "reflections", "searching", "surface"]
