@@ -32,6 +32,7 @@ def test_a_sound_installation_passes(tmp_path: Path) -> None:
         "store",
         "integrity",
         "waiting",
+        "histories",
         "embeddings",
     ]
     assert list(checks) == names

@@ -11,6 +11,7 @@ from backstory.core import Caller, Core, Engine
 from backstory.domain.errors import InvalidInput
 from backstory.server import StdioServer
 from backstory.settings import build_settings
+from backstory.store import Store
 from backstory.tools import ADDS, READS, Surface, dump
 
 toy = Surface(
@@ -22,8 +23,8 @@ toy = Surface(
 servers: list[StdioServer] = []
 
 
-# A real Core without a product behind it: the toys use nothing but the call.
-toybox = Core(engine=cast(Engine, None), caller=cast(Caller, None))
+# A real Core without a store behind it: the toys use nothing but the call.
+toybox = Core(engine=Engine(cast(Store, None), None), caller=Caller(project="/p"))
 
 
 class Echoed(TypedDict):

@@ -20,17 +20,21 @@ from .report import Report, table
 from .serve import serve
 
 COMMANDS = {
-    "serve": "Speak MCP over standard input and output. This is what an assistant starts.",
+    "serve": "Speak MCP over standard input and output, which is what an assistant starts, or with --http for many.",
     "demo": "See it work: save, kill the server, start another, find by meaning. Touches no memory of yours.",
     "search": "Search memories and conversations.",
     "status": "Where the store is, what it holds, which settings were changed.",
     "doctor": "Check this installation and say what to do about what is wrong.",
     "tools": "The tools that assistants get.",
     "settings": "Every setting: its flag, its variable, its meaning and its value now.",
+    "sync": "Read what other assistants kept of your conversations since the last time.",
+    "forget": "Remove conversations of other assistants for good; a sync does not bring them back.",
     "embed": "Give every text that waits its vectors, now instead of in the background.",
     "backup": "Write a whole copy of the store while it is in use.",
     "restore": "Put a backup in the place of the store; the present one is kept as a backup.",
     "unarchive": "Make a memory live again that was compressed into the archive.",
+    "token": "Make, list and revoke the tokens that let people use this server over HTTP.",
+    "audit": "Who changed what over HTTP: tools, times and outcomes, never contents.",
     "integrity": "Check every page and index of the store.",
 }
 """Each is a module of this package."""
@@ -67,6 +71,10 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
     command = importlib.import_module(f".{name}", __package__)
     command.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+    # a setting's flag was taken before the command was known; where both have it, the command gets it too
+    for flag, setting in setting_flags().items():
+        if setting in flags and flag in parser:
+            rest += [flag, flags[setting]]
     options = parser.read(rest)
     report: Report = command.run(options, read_settings(flags))
     clear_progress()
@@ -90,6 +98,9 @@ class _Parser(argparse.ArgumentParser):
         if unknown:
             raise InvalidInput(f"{self.prog} does not take {unknown[0]!r}.", hint=self.format_usage().strip())
         return options
+
+    def __contains__(self, flag: str) -> bool:
+        return flag in self._option_string_actions
 
     def error(self, message: str) -> NoReturn:
         raise InvalidInput(f"{message[:1].upper()}{message[1:]}.", hint=self.format_usage().strip())

@@ -79,7 +79,7 @@ def _play(home: Path, transcript: list[str]) -> list[str]:
 def _server(home: Path, transcript: list[str]) -> Iterator[_Server]:
     # every setting that could lead to the user's own store or to an endpoint is given
     flags = [f"--home={home}", "--database-url=", f"--project={home}"]
-    flags += ["--embeddings=local", "--summaries=local", "--surfaces=projectmemory"]
+    flags += ["--embeddings=local", "--summaries=local", "--surfaces=projectmemory", "--histories=off"]
     process = subprocess.Popen(
         [sys.executable, "-m", "backstory", "serve", *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )

@@ -10,15 +10,17 @@ import sqlite3
 import stat
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple
 
-from ..app import open_engine, open_store, store_path, unknown_variables
+from ..app import in_postgres, open_engine, open_store, store_path, store_place, unknown_variables
 from ..core import Engine
 from ..domain.errors import BackstoryError
 from ..search.embed import build_embedder
 from ..settings import Settings
 from ..surfaces import all_tools, load_surfaces
+from .integrity import advice
 from .progress import show_progress
 from .report import Report, counted, size, table
 from .status import count_waiting
@@ -80,19 +82,26 @@ def _variables() -> Check:
 
 
 def _permissions(settings: Settings) -> Check:
-    name, home, store = "permissions", settings.home, store_path(settings)
+    name, home = "permissions", settings.home
     if not home.exists():
         return Check(name, "ok", f"{home} is made when the first server starts")
     if not os.access(home, os.W_OK | os.X_OK):
         return Check(name, "fail", f"{home} cannot be written.", "Check its owner and mode, or set --home.")
-    files = [path for path in (store, *store.parent.glob(f"{store.name}-*")) if path.exists()]
     if os.name != "posix":
         return Check(name, "ok", f"{home} can be written")
-    open_to_others = [path for path in (home, *files) if stat.S_IMODE(path.stat().st_mode) & 0o077]
+    paths = [home, *_store_files(settings)]
+    open_to_others = [path for path in paths if stat.S_IMODE(path.stat().st_mode) & 0o077]
     if open_to_others:
         advice = " ".join(f"chmod go= '{path}';" for path in open_to_others).rstrip(";")
         return Check(name, "warn", "Other users may read your memories.", f"Run: {advice}")
     return Check(name, "ok", f"{home} is yours alone")
+
+
+def _store_files(settings: Settings) -> list[Path]:
+    if in_postgres(settings):
+        return []
+    store = store_path(settings)
+    return [path for path in (store, *store.parent.glob(f"{store.name}-*")) if path.exists()]
 
 
 def _space(settings: Settings) -> Check:
@@ -120,19 +129,20 @@ def _store(settings: Settings) -> Iterator[Check]:
     try:
         census = engine.store.census()
         held = f"{counted(census.memories, 'memory', 'memories')}, {counted(census.messages, 'message')}"
-        yield Check("store", "ok", f"{store_path(settings)} opens: {held}, {size(census.bytes)}")
-        yield _integrity(engine)
+        yield Check("store", "ok", f"{store_place(settings)} opens: {held}, {size(census.bytes)}")
+        yield _integrity(engine, settings)
         yield _waiting(engine)
+        yield _histories(engine)
     except BackstoryError as error:  # damage may show only when a page is read
         yield Check("integrity", "fail", error.message, error.hint)
     finally:
         engine.close()
 
 
-def _integrity(engine: Engine) -> Check:
+def _integrity(engine: Engine, settings: Settings) -> Check:
     if problems := engine.store.problems():
         message = f"{counted(len(problems), 'problem')}: {problems[0]}."
-        return Check("integrity", "fail", message, "`backstory restore FILE` brings back a backup.")
+        return Check("integrity", "fail", message, advice(settings))
     return Check("integrity", "ok", "every page and index is sound")
 
 
@@ -141,6 +151,18 @@ def _waiting(engine: Engine) -> Check:
         message = f"{counted(waiting, 'text')} without vectors: only their words find them."
         return Check("waiting", "warn", message, "A running server makes them, or `backstory embed`.")
     return Check("waiting", "ok", "no text waits for its vectors")
+
+
+def _histories(engine: Engine) -> Check:
+    if problems := engine.store.find_problems():
+        path, problem = next(iter(problems.items()))
+        message = f"{counted(len(problems), 'file')} cannot be read, such as {path}: {problem}"
+        return Check("histories", "warn", message, "`backstory status --json` lists them.")
+    held = engine.store.history_census()
+    told = ", ".join(
+        f"{counted(each.conversations, 'conversation')} of {name}" for name, each in held.items()
+    )
+    return Check("histories", "ok", told or "none read yet; a running server or `backstory sync` does")
 
 
 def _embeddings(settings: Settings) -> Check:

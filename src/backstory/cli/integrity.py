@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..app import open_store, store_path
+from ..app import in_postgres, open_store, store_place
 from ..settings import Settings
 from .report import Report
 
@@ -21,9 +21,14 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         problems = store.problems()
     finally:
         store.close()
-    path = store_path(settings)
-    body = {"store": str(path), "ok": not problems, "problems": problems}
+    place = store_place(settings)
+    body = {"store": place, "ok": not problems, "problems": problems}
     if not problems:
-        return Report(body, f"{path} is sound.")
-    advice = "`backstory restore FILE` brings back a backup."
-    return Report(body, "\n".join([f"{path} is damaged:", *problems, advice]), FAILED)
+        return Report(body, f"{place} is sound.")
+    return Report(body, "\n".join([f"{place} is damaged:", *problems, advice(settings)]), FAILED)
+
+
+def advice(settings: Settings) -> str:
+    if in_postgres(settings):
+        return "REINDEX may help; else restore a dump of the database."
+    return "`backstory restore FILE` brings back a backup."

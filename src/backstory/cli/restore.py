@@ -31,12 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     file: Path = options.file
+    live = store_path(settings)
     _check_ours(file)
     settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="restore-", dir=settings.home) as folder:
         incoming = _checked_copy(file, Path(folder) / "store.db", settings)
         try:
-            kept = _replace_present(incoming, settings)
+            kept = _replace_present(live, incoming, settings)
             census = incoming.census()
         finally:
             incoming.close()
@@ -66,9 +67,8 @@ def _checked_copy(file: Path, copy: Path, settings: Settings) -> Store:
     return store
 
 
-def _replace_present(incoming: Store, settings: Settings) -> Path | None:
+def _replace_present(live: Path, incoming: Store, settings: Settings) -> Path | None:
     """Put the incoming store in the place of the present one; where that one was kept."""
-    live = store_path(settings)
     kept = None
     if live.exists():
         kept = new_backup(settings, "before-restore")

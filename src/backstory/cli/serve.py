@@ -1,4 +1,4 @@
-"""`backstory serve`: speak MCP over standard input and output until the client leaves."""
+"""`backstory serve`: speak MCP over standard input and output until the client leaves, or over HTTP."""
 
 from __future__ import annotations
 
@@ -8,14 +8,30 @@ from collections.abc import Mapping
 from threading import Thread
 
 from ..app import open_core, read_settings
+from ..domain.errors import Unavailable
 from ..server import serve_stdio
+from ..settings import Settings
 from ..surfaces import load_surfaces
 
 CLOSING_S = 0.2
 
 
+def _serve_http(settings: Settings) -> int:
+    try:
+        from ..server.http import serve_http
+    except ModuleNotFoundError as error:
+        raise Unavailable(
+            f"Serving over HTTP needs {error.name}, which is not installed.",
+            hint="pip install 'backstory[http]'",
+        ) from None
+    return serve_http(settings)
+
+
 def serve(flags: Mapping[str, str]) -> int:
     settings = read_settings(flags)
+    if settings.http:
+        gc.enable()
+        return _serve_http(settings)
     core = open_core(settings)
     surfaces = load_surfaces(settings.surfaces)
     gc.freeze()

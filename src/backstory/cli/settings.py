@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ..app import CONFIG
-from ..settings import COMPUTED, TABLE, Setting, Settings, variable
+from ..settings import COMPUTED, TABLE, Setting, Settings, variable, without_password
 from .flags import flag
 from .report import Json, Report, wrapped
 
@@ -39,6 +39,8 @@ def describe(setting: Setting, settings: Settings) -> Json:
 
 def shown_value(setting: Setting, settings: Settings) -> Any:
     value = getattr(settings, setting.name)
+    if setting.name.endswith("_url"):
+        return without_password(value)
     return HIDDEN if setting.secret and value else plain(value)
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 
 from .. import __version__
-from ..app import open_engine, store_path
+from ..app import open_engine, store_place
 from ..core import Engine
 from ..search.embed import build_embedder
 from ..settings import COMPUTED, TABLE, Settings
 from ..store import Census
+from ..store.sources import HistoryCensus
 from .report import Json, Report, counted, size, table
 from .settings import shown_value
+
+PROBLEMS = 5  # shown; the JSON has all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,14 +25,17 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     engine = open_engine(settings)
     try:
         census, waiting = engine.store.census(), count_waiting(engine)
+        histories, problems = engine.store.history_census(), engine.store.find_problems()
     finally:
         engine.close()
     body = {
         "version": __version__,
         "home": str(settings.home),
-        "store": str(store_path(settings)),
+        "store": store_place(settings),
         "holds": census._asdict() | {"waiting": waiting},
         "embeddings": {"source": settings.embeddings, "model": _model(settings)},
+        "histories": {name: held._asdict() for name, held in histories.items()},
+        "history_problems": problems,
         "changed_settings": _changed(settings),
     }
     return Report(body, _text(body, census, waiting))
@@ -52,8 +58,19 @@ def _text(body: Json, census: Census, waiting: int) -> str:
     ]
     if waiting:
         rows.append(("waiting", f"{counted(waiting, 'text')} for vectors; `backstory embed` makes them now"))
+    rows += [(name, _history(HistoryCensus(**held))) for name, held in body["histories"].items()]
+    rows += [("problem", f"{path}: {problem}") for path, problem in body["history_problems"].items()][
+        :PROBLEMS
+    ]
     rows += [("changed", f"{name} = {value}") for name, value in body["changed_settings"].items()]
     return table(rows)
+
+
+def _history(held: HistoryCensus) -> str:
+    told = f"{counted(held.conversations, 'conversation')}, {counted(held.messages, 'message')}"
+    told += f" from {counted(held.sources, 'file')}"
+    notes = {"gone by now": held.gone, "secrets blotted out": held.redacted, "unreadable": held.problems}
+    return "; ".join([told, *(f"{count:,} {note}" for note, count in notes.items() if count)])
 
 
 def _model(settings: Settings) -> str | None:

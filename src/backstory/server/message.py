@@ -33,6 +33,11 @@ class Request(NamedTuple):
     size: int
 
     @property
+    def version(self) -> str | None:
+        """From 2026-07-28 each request says which version it is of."""
+        return self.meta[_VERSION] if self.modern else None
+
+    @property
     def progress_token(self) -> str | int | None:
         token = self.meta.get("progressToken")
         return token if isinstance(token, str) or type(token) is int else None

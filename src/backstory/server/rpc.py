@@ -8,12 +8,12 @@ with `server/discover` and fall back. Every request is answered, whatever is wro
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .. import __version__
 from ..surfaces import all_tools
-from ..tools import Surface
+from ..tools import Surface, Tool
 from . import wire
 from .message import (
     HANDSHAKE_VERSIONS,
@@ -55,11 +55,12 @@ class Conversation:
 
     def __init__(self, surfaces: Mapping[str, Surface], set_log_level: Callable[[str], None]) -> None:
         self._surfaces = surfaces
-        self._tools = all_tools(surfaces)
+        self._known_tools: dict[str, Tool] | None = None
         self._catalogue: str | None = None
         self._set_log_level = set_log_level
         self._level: str | None = None
         self._handshaken = False
+        self._version = HANDSHAKE_VERSIONS[0]
         self._in_flight: dict[str, ToolCall] = {}
         self._subscriptions: dict[str, bool] = {}  # by id, whether it wants to know of changed tools
 
@@ -76,6 +77,12 @@ class Conversation:
             return [outcome for item in message for outcome in self._take(item, len(line))]
         return self._take(message, len(line))
 
+    @property
+    def _tools(self) -> dict[str, Tool]:
+        if self._known_tools is None:
+            self._known_tools = all_tools(self._surfaces)
+        return self._known_tools
+
     def finish(self, call: ToolCall) -> None:
         """The call's id may be used again."""
         id = call.request.id
@@ -84,7 +91,7 @@ class Conversation:
 
     def tools_changed(self) -> list[bytes]:
         """Read the tools anew, and say so to a client that listens."""
-        self._tools = all_tools(self._surfaces)
+        self._known_tools = None
         self._catalogue = None
         method = "notifications/tools/list_changed"
         lines = [wire.notification(method, {})] if self._handshaken else []
@@ -143,12 +150,13 @@ class Conversation:
         if not isinstance(wanted, str):
             raise Refused(INVALID_PARAMS, "Invalid params: protocolVersion must be a string")
         self._handshaken = True
+        self._version = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0]
         return wire.to_json(
             {
-                "protocolVersion": wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0],
+                "protocolVersion": self._version,
                 "capabilities": CAPABILITIES,
                 "serverInfo": SERVER_INFO,
-                "instructions": _instructions(self._surfaces),
+                "instructions": instructions(self._surfaces),
             }
         )
 
@@ -157,7 +165,7 @@ class Conversation:
             {
                 "supportedVersions": list(VERSIONS),
                 "capabilities": CAPABILITIES,
-                "instructions": _instructions(self._surfaces),
+                "instructions": instructions(self._surfaces),
             }
             | _CACHEABLE
         )
@@ -189,7 +197,12 @@ class Conversation:
             raise Refused(INVALID_PARAMS, "Invalid params: arguments must be an object")
         level = request.level if request.modern else self._level
         call = ToolCall(
-            request, self._tools[name], arguments or {}, level, _COMPLETE if request.modern else {}
+            request,
+            self._tools[name],
+            arguments or {},
+            level=level,
+            version=request.version or self._version,
+            envelope=_COMPLETE if request.modern else {},
         )
         self._in_flight[request.id] = call
         return call
@@ -207,14 +220,13 @@ class Conversation:
         return wire.notification("notifications/subscriptions/acknowledged", params)
 
 
-def _instructions(surfaces: Mapping[str, Surface]) -> str:
-    families = " ".join(f"{name}: {surface.about}" for name, surface in surfaces.items())
+def instructions(surfaces: Iterable[str]) -> str:
     return (
         "A memory on this machine that outlives sessions, compaction and a change of assistant. "
         "Before you start on a task, search it for earlier decisions, errors and conversations; "
         "when something is decided, learned or left open, save it at once, in words that make sense on their own. "
-        f"What one family of tools saves, the others find. {families}"
-    ).rstrip()
+        f"What one family of tools saves, the others find; here are: {', '.join(surfaces)}."
+    )
 
 
 Answer = Callable[[Conversation, Request], str | bytes | ToolCall]

@@ -40,6 +40,7 @@ class StdioServer:
     def __init__(self, core: Core, surfaces: Mapping[str, Surface], settings: Settings) -> None:
         log = SessionLog(settings.home, settings.log_level)
         self._conversation = Conversation(surfaces, log.set_level)
+        self._sync_soon = core.engine.sync_soon
         runner = Runner(core, log, self._send, self._conversation.finish, lambda: self._is_leaving)
         self._limit_mb = settings.max_request_mb
         self._limit_bytes = int(self._limit_mb * 1024 * 1024)
@@ -94,6 +95,12 @@ class StdioServer:
             self._workers.forget(outcome.call)
         else:
             self._send(outcome)
+            self._begin_sync()
+
+    def _begin_sync(self) -> None:
+        """Once, and not before something was answered: a client waits for `initialize`."""
+        self._sync_soon()
+        self._sync_soon = _nothing
 
     def _refusal(self, line: wire.TooLong) -> bytes:
         reason = f"Invalid request: larger than {self._limit_mb:g} MB, the limit that {variable('max_request_mb')} sets"
@@ -134,6 +141,10 @@ class StdioServer:
         while os.getppid() == parent:
             time.sleep(PARENT_POLL_S)
         self._interrupt()
+
+
+def _nothing() -> None:
+    pass
 
 
 def _claim_stdio() -> tuple[int, int]:

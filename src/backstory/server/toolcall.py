@@ -21,13 +21,22 @@ class ToolCall:
     """A `tools/call` between its arrival and its answer."""
 
     def __init__(
-        self, request: Request, tool: Tool, arguments: Json, level: str | None, envelope: Json
+        self,
+        request: Request,
+        tool: Tool,
+        arguments: Json,
+        *,
+        level: str | None,
+        version: str,
+        envelope: Json,
     ) -> None:
-        """`level`: the least severe event the client wants to hear of; `envelope`: what its era adds to a result."""
+        """`level`: the least severe event the client wants to hear of; `version`: of the protocol, as agreed on;
+        `envelope`: what its era adds to a result."""
         self.request = request
         self.tool = tool
         self.arguments = arguments
         self.level = level
+        self.version = version
         self.envelope = envelope
         self.is_withdrawn = False
 
@@ -51,28 +60,39 @@ class Runner:
 
     def run(self, call: ToolCall) -> None:
         """Answer a call, unless the client withdrew it. Never raises."""
+        try:
+            line = wire.result(call.request.id, self.answer(call))
+        except wire.Refused as refused:
+            line = wire.refusal(call.request.id, refused)
+        self._finish(call)  # first, since the client may use the id again as soon as it is answered
+        if not call.is_withdrawn:
+            self._send(line)
+        if not self._is_leaving():
+            self._core.engine.sync_soon()
+
+    def answer(self, call: ToolCall) -> str:
+        """The result as JSON text, also of a call that failed. Raises Refused when not even that can be said."""
         started = time.perf_counter()
         try:
-            reply, line = self._attempt(call)
+            with self._core.engine.serving():
+                reply, text = self._attempt(call)
         except BaseException as bug:  # also a library's sys.exit(): the client still waits for an answer
             self._report_bug(call, bug)
-            reply, line = _apologise(call)
+            reply, text = _apologise(call)
         elapsed = round(time.perf_counter() - started, 6)
         outcome = "withdrawn" if call.is_withdrawn else "failed" if reply.is_error else "completed"
         self._report(
             call, "info", f"Tool call {outcome}", {"processing_time": elapsed, "is_error": reply.is_error}
         )
-        self._finish(call)  # first, since the client may use the id again as soon as it is answered
-        if not call.is_withdrawn:
-            self._send(line)
+        return text
 
-    def _attempt(self, call: ToolCall) -> tuple[Reply, bytes]:
+    def _attempt(self, call: ToolCall) -> tuple[Reply, str]:
         try:
-            during = Call(self._progress(call), lambda: call.is_withdrawn or self._is_leaving())
+            during = Call(self._progress(call), lambda: call.is_withdrawn or self._is_leaving(), call.version)
             reply = call.tool.call(self._core.during(during), call.arguments)
         except Cancelled:
             reply = call.tool.surface.fail(Unavailable("The server is shutting down."))
-        return reply, wire.result(call.request.id, wire.to_json(_result(reply) | call.envelope))
+        return reply, wire.to_json(result_of(reply) | call.envelope)
 
     def _progress(self, call: ToolCall) -> Progress:
         last = float("-inf")
@@ -110,7 +130,8 @@ class Runner:
             self._send(wire.notification("notifications/message", params))
 
 
-def _result(reply: Reply) -> Json:
+def result_of(reply: Reply) -> Json:
+    """The result of a `tools/call`, whatever carries it."""
     annotations = {"audience": ["assistant"], "priority": 0.9 if reply.is_error else 0.8}
     body: Json = {"content": [{"type": "text", "text": reply.text, "annotations": annotations}]}
     if reply.structured is not None and not reply.is_error:
@@ -118,11 +139,10 @@ def _result(reply: Reply) -> Json:
     return body | {"isError": reply.is_error}
 
 
-def _apologise(call: ToolCall) -> tuple[Reply, bytes]:
+def _apologise(call: ToolCall) -> tuple[Reply, str]:
     error = BackstoryError("An internal error occurred.", hint="The session log has the details.")
     try:
         reply = call.tool.surface.fail(error)
-        return reply, wire.result(call.request.id, wire.to_json(_result(reply) | call.envelope))
+        return reply, wire.to_json(result_of(reply) | call.envelope)
     except Exception:
-        refused = wire.Refused(wire.INTERNAL_ERROR, "Internal error")
-        return Reply(refused.message, is_error=True), wire.refusal(call.request.id, refused)
+        raise wire.Refused(wire.INTERNAL_ERROR, "Internal error") from None

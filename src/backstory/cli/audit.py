@@ -1,0 +1,27 @@
+"""`backstory audit`: who changed what on a team server."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..app import CONTROL, open_store
+from ..domain.when import iso, parse_when, utc_now
+from ..settings import Settings
+from .report import Report, table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--since", default="1 weeks ago", help='a date, or "2 hours ago" (default: a week ago)'
+    )
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    control = open_store(settings, CONTROL)
+    try:
+        found = control.find_audited(parse_when(options.since, utc_now()))
+    finally:
+        control.close()
+    rows = [(iso(each.at), each.person, each.space, each.outcome, each.tool) for each in found]
+    body = {"calls": [{**each._asdict(), "at": iso(each.at)} for each in found]}
+    return Report(body, table(rows) or "Nothing was changed in that time.")

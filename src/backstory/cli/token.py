@@ -1,0 +1,94 @@
+"""`backstory token`: make, list and revoke the tokens of a team server."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import timedelta
+
+from ..app import CONTROL, open_store
+from ..core.engine import new_id
+from ..domain.errors import NotFound
+from ..domain.scopes import Scope
+from ..domain.when import iso, utc_now
+from ..server.spaces import check_name
+from ..server.tokens import make_token
+from ..settings import Settings
+from ..store import Store
+from ..store.team import Token
+from .report import Json, Report, table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action", nargs="?", choices=list(_ACTIONS), default="list", help="what to do (default: list)"
+    )
+    parser.add_argument("id", nargs="?", help="revoke: which, as list shows it")
+    parser.add_argument("--user", help="create: whose it is; a user's tokens open the same memories")
+    scopes = [scope.word for scope in Scope if scope]
+    parser.add_argument("--scope", choices=scopes, default="write", help="create: what it allows (write)")
+    parser.add_argument("--space", action="append", default=[], help="create: a shared space; repeatable")
+    parser.add_argument("--expires", type=_days, metavar="DAYS", help="create: ends then (never)")
+
+
+def _days(text: str) -> timedelta:
+    days = timedelta(days=float(text))
+    if days <= timedelta():
+        raise ValueError(text)
+    return days
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    control = open_store(settings, CONTROL)
+    try:
+        return _ACTIONS[options.action](options, control)
+    finally:
+        control.close()
+
+
+def _create(options: argparse.Namespace, control: Store) -> Report:
+    now = utc_now()
+    secret, token = make_token(
+        check_name(options.user or "", "user"),
+        Scope[options.scope.upper()],
+        [check_name(space, "space") for space in options.space],
+        id=new_id(),
+        now=now,
+        until=now + options.expires if options.expires else None,
+    )
+    control.add_token(token)
+    text = f"{secret}\n\nThis is the only time it is shown. Its id, to revoke it, is {token.id}."
+    return Report({"token": secret, **_described(token)}, text)
+
+
+def _list(options: argparse.Namespace, control: Store) -> Report:
+    tokens = control.find_tokens()
+    rows = [(token.id, token.person, token.scope, _state(token), ", ".join(token.spaces)) for token in tokens]
+    text = table([("id", "user", "scope", "state", "spaces"), *rows]) if rows else "There are no tokens."
+    return Report({"tokens": [_described(token) for token in tokens]}, text)
+
+
+def _revoke(options: argparse.Namespace, control: Store) -> Report:
+    if not control.revoke_token(options.id or "", utc_now()):
+        raise NotFound("token", options.id or "", hint="`backstory token list` shows them.")
+    return Report({"id": options.id, "state": "revoked"}, f"Revoked {options.id}.")
+
+
+_ACTIONS = {"create": _create, "list": _list, "revoke": _revoke}
+
+
+def _state(token: Token) -> str:
+    if token.is_valid(utc_now()):
+        return "valid"
+    return "revoked" if token.revoked_at else "expired"
+
+
+def _described(token: Token) -> Json:
+    return {
+        "id": token.id,
+        "user": token.person,
+        "scope": token.scope,
+        "spaces": list(token.spaces),
+        "created_at": iso(token.created_at),
+        "expires_at": iso(token.expires_at) if token.expires_at else None,
+        "state": _state(token),
+    }

@@ -1,0 +1,80 @@
+"""The way in to `/mcp`: where from, who, which space, how often and on which connection, before the SDK sees it."""
+
+from __future__ import annotations
+
+import math
+
+import anyio.to_thread
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .auth import LOCAL, principal_of
+from .limits import RateLimit
+from .metrics import Metrics
+from .visits import Visit, Visits
+
+VISIT = "backstory.visit"
+"""Where a request's scope carries its Visit to the tools."""
+
+
+class Door:
+    def __init__(
+        self,
+        inside: ASGIApp,
+        security: TransportSecuritySettings,
+        visits: Visits,
+        limit: RateLimit,
+        metrics: Metrics,
+    ) -> None:
+        self._inside = inside
+        self._security = TransportSecurityMiddleware(security)
+        self._visits = visits
+        self._limit = limit
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        answered = await self._turned_away(request)
+        visit = scope.get(VISIT)
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._metrics.responded(message["status"])
+                if visit is not None and visit.is_new:
+                    header = (MCP_SESSION_ID_HEADER.encode(), visit.connection.encode())
+                    message = {**message, "headers": [*message.get("headers", ()), header]}
+            await send(message)
+
+        await (answered or self._inside)(scope, receive, counted)
+
+    async def _turned_away(self, request: Request) -> Response | None:
+        """The answer to a request that goes no further; else its Visit is in its scope."""
+        refused = await self._security.validate_request(request, is_post=request.method == "POST")
+        if refused is not None:
+            return refused
+        if request.method not in ("POST", "DELETE"):
+            return Response(status_code=405, headers={"Allow": "POST, DELETE"})  # we never speak unasked
+        principal = principal_of(request.scope.get("user"))
+        space = principal.space(request.path_params.get("team"))
+        if space is None:
+            return Response("There is no such space.", status_code=404)
+        wait_s = 0.0 if principal is LOCAL else self._limit.wait_s(principal.credential)
+        if wait_s:
+            after = {"Retry-After": str(math.ceil(wait_s))}
+            return Response("Too many requests.", status_code=429, headers=after)
+        visit = Visit(principal, space, request.headers.get(MCP_SESSION_ID_HEADER))
+        if visit.connection is not None and not await anyio.to_thread.run_sync(self._visits.is_known, visit):
+            return Response("There is no such session.", status_code=404)
+        if request.method == "DELETE":
+            return await self._end(visit)
+        request.scope[VISIT] = visit
+        return None
+
+    async def _end(self, visit: Visit) -> Response:
+        if visit.connection is None:
+            return Response(f"{MCP_SESSION_ID_HEADER} is missing.", status_code=400)
+        await anyio.to_thread.run_sync(self._visits.end, visit)
+        return Response(status_code=204)

@@ -1,0 +1,258 @@
+"""MCP over HTTP: the SDK's transport, our tools, and what people who run a server need to see."""
+
+from __future__ import annotations
+
+import ipaddress
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+
+import anyio.to_thread
+import uvicorn
+from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
+from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from pydantic import AnyHttpUrl
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from ..app import CONTROL, open_database, open_engine, open_store
+from ..core import Engine
+from ..core.projects import project_root
+from ..domain.errors import BackstoryError, InvalidInput, Unavailable
+from ..domain.scopes import Scope
+from ..domain.when import utc_now
+from ..search.embed import build_embedder
+from ..settings import Settings, variable
+from ..store import Store
+from ..surfaces import load_surfaces
+from .auth import JwtIssuer, Verifier
+from .door import Door
+from .limits import RateLimit
+from .metrics import Metrics
+from .registry import Registry
+from .sessionlog import SessionLog
+from .spaces import ORDINARY, Spaces
+from .visits import Visits
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+class Address(NamedTuple):
+    host: str
+    port: int
+
+    @property
+    def is_loopback(self) -> bool:
+        return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+
+    @property
+    def name(self) -> str:
+        """As it stands in a URL."""
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+
+def serve_http(settings: Settings) -> int:
+    """Serve until a signal; requests that run then get `grace_s` to finish."""
+    address = read_address(settings.http)
+    if settings.http_auth == "none" and not address.is_loopback:
+        raise InvalidInput(
+            f"{settings.http} can be reached from other machines, and nothing says who may connect.",
+            hint=f"Set {variable('http_auth')} to token or oauth, or serve on 127.0.0.1.",
+            field="http_auth",
+        )
+    allowed = _allowed(address, settings.http_hosts)
+    listening = _listen(address)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)  # uvicorn has its own, and sends them on to us when it is done
+    config = uvicorn.Config(
+        TeamServer(settings, allowed).app(),
+        log_level="warning",
+        access_log=False,
+        lifespan="on",
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=round(settings.grace_s),
+    )
+    print(f"backstory: http://{address.name}:{listening.getsockname()[1]}/mcp", file=sys.stderr, flush=True)
+    uvicorn.Server(config).run(sockets=[listening])
+    return 0
+
+
+class TeamServer:
+    def __init__(self, settings: Settings, security: TransportSecuritySettings) -> None:
+        # a caller's project is not on this machine, so sessions that are kept as files go to the server's own place
+        self._settings = settings.changed(
+            sessions_dir=settings.sessions_dir or str(settings.home / "sessions")
+        )
+        self._security = security
+        self._embedder = build_embedder(settings)  # one model for all spaces
+        self._database = open_database(settings)
+        self._spaces = Spaces(self._open_space)
+        self._control: Store | None = (
+            open_store(settings, CONTROL, database=self._database) if settings.http_auth != "none" else None
+        )
+        self._issuer = JwtIssuer(settings) if settings.http_auth == "oauth" else None
+        self._metrics = Metrics()
+
+    def app(self) -> Starlette:
+        settings = self._settings
+        visits = Visits(self._spaces, str(project_root(settings.project)), utc_now)
+        registry = Registry(
+            load_surfaces(settings.surfaces),
+            visits,
+            SessionLog(settings.home, settings.log_level),
+            self._metrics,
+            self._control,
+            utc_now,
+            workers=settings.workers,
+            keeps_sessions=settings.http_sessions == "kept",
+        )
+        manager = StreamableHTTPSessionManager(
+            registry.server,
+            json_response=True,
+            stateless=True,  # sessions are in the store, where every instance finds them
+            max_request_body_size=int(settings.max_request_mb * 1024 * 1024),
+        )
+        limit = RateLimit(settings.requests_per_minute)
+        door = self._guarded(Door(manager.handle_request, self._security, visits, limit, self._metrics))
+        routes = [
+            Route("/mcp", door),
+            Route("/mcp/{team}", door),
+            Route("/healthz", self._is_alive),
+            Route("/readyz", self._is_ready),
+            Route("/metrics", self._guarded(_Page(self._measure))),
+            *self._metadata(),
+        ]
+
+        @asynccontextmanager
+        async def lifespan(app: Starlette) -> AsyncIterator[None]:
+            async with manager.run():
+                yield
+            await anyio.to_thread.run_sync(self._close)
+
+        return Starlette(routes=routes, middleware=self._authentication(), lifespan=lifespan)
+
+    def _open_space(self, space: str) -> Engine:
+        return open_engine(self._settings, space, embedder=self._embedder, database=self._database)
+
+    def _close(self) -> None:
+        self._spaces.close()
+        if self._control is not None:
+            self._control.close()
+        if self._database is not None:
+            self._database.close()
+
+    def _authentication(self) -> list[Middleware]:
+        if self._control is None:
+            return []
+        verifier = Verifier(self._control, utc_now, self._issuer)
+        return [Middleware(AuthenticationMiddleware, backend=BearerAuthBackend(verifier))]
+
+    def _guarded(self, app: ASGIApp) -> ASGIApp:
+        if self._control is None:
+            return app
+        url = build_resource_metadata_url(AnyHttpUrl(self._issuer.audience)) if self._issuer else None
+        return RequireAuthMiddleware(app, [], url)
+
+    def _metadata(self) -> list[Route]:
+        if self._issuer is None:
+            return []
+        scopes = [scope.word for scope in Scope if scope]
+        return create_protected_resource_routes(
+            AnyHttpUrl(self._issuer.audience), [AnyHttpUrl(self._issuer.issuer)], scopes, "Backstory"
+        )
+
+    async def _is_alive(self, request: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+    async def _is_ready(self, request: Request) -> Response:
+        try:
+            await anyio.to_thread.run_sync(self._ask_store)
+        except BackstoryError as error:
+            return PlainTextResponse(f"{error.message}\n", 503)
+        return PlainTextResponse("ok\n")
+
+    def _ask_store(self) -> None:
+        if self._control is not None:
+            self._control.count_connections()
+        else:
+            with self._spaces.lend(ORDINARY) as engine:
+                engine.store.count_connections()
+
+    async def _measure(self, request: Request) -> Response:
+        text = await anyio.to_thread.run_sync(lambda: self._metrics.text(self._gauges()))
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+    def _gauges(self) -> dict[str, tuple[str, float]]:
+        spaces = self._spaces.open_now()
+        sessions = waiting = 0
+        for space in spaces:
+            with self._spaces.lend(space) as engine:
+                sessions += engine.store.count_connections()
+                if engine.backlog is not None:
+                    waiting += engine.store.count_waiting(engine.backlog.space)
+        return {
+            "backstory_open_spaces": ("Databases that this server has open.", len(spaces)),
+            "backstory_sessions": ("MCP sessions that are kept in the open databases.", sessions),
+            "backstory_waiting_vectors": ("Texts in the open databases without a vector yet.", waiting),
+        }
+
+
+class _Page:
+    """A function of a request as an ASGI application, which a guard can stand before."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        response = await self._answer(Request(scope, receive))
+        await response(scope, receive, send)
+
+
+def read_address(text: str) -> Address:
+    host, separator, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    try:
+        if not separator or not 0 <= int(port) < 65_536:
+            raise ValueError(port)
+        if host != "localhost":
+            ipaddress.ip_address(host)
+    except ValueError:
+        raise InvalidInput(
+            f"http {text!r} is not an address to serve on.", hint="Use 127.0.0.1:8765.", field="http"
+        ) from None
+    return Address(host, int(port))
+
+
+def _allowed(address: Address, names: tuple[str, ...]) -> TransportSecuritySettings:
+    """The names a request may call us by, and the pages it may come from: none of another site (DNS rebinding)."""
+    own = LOOPBACK if address.is_loopback else (address.name,)
+    if not names and not address.is_loopback and ipaddress.ip_address(address.host).is_unspecified:
+        raise InvalidInput(
+            f"{address.name} is every address of this machine; clients use a name.",
+            hint=f"Set {variable('http_hosts')} to the names that clients reach the server by.",
+            field="http_hosts",
+        )
+    hosts = [spelling for name in (*own, *names) for spelling in (name, f"{name}:*")]
+    origins = [f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")]
+    return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
+
+
+def _listen(address: Address) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    try:
+        return socket.create_server(address, family=family, backlog=2048)
+    except OSError as error:
+        raise Unavailable(
+            f"{address.name}:{address.port} cannot be used: {error.strerror}.", hint="Choose another port."
+        ) from error

@@ -1,0 +1,67 @@
+"""What the server counts, as Prometheus text. Labels are names of tools and outcomes, never of people or spaces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from threading import Lock
+
+from .. import __version__
+
+BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Metrics:
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._calls: Counter[tuple[str, str]] = Counter()
+        self._within: Counter[tuple[str, float]] = Counter()
+        self._seconds: dict[str, float] = {}
+        self._responses: Counter[int] = Counter()
+
+    def called(self, tool: str, outcome: str, seconds: float) -> None:
+        with self._lock:
+            self._calls[tool, outcome] += 1
+            self._seconds[tool] = self._seconds.get(tool, 0.0) + seconds
+            for bound in BUCKETS_S:
+                self._within[tool, bound] += seconds <= bound
+
+    def responded(self, status: int) -> None:
+        with self._lock:
+            self._responses[status] += 1
+
+    def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
+        """`gauges`: name → what it is, and its value now."""
+        with self._lock:
+            lines = [
+                *_family("backstory_build_info", "gauge", "The version that runs."),
+                f'backstory_build_info{{version="{__version__}"}} 1',
+                *_family("backstory_http_responses_total", "counter", "HTTP responses by status."),
+                *(
+                    f'backstory_http_responses_total{{status="{status}"}} {count}'
+                    for status, count in sorted(self._responses.items())
+                ),
+                *_family("backstory_tool_calls_total", "counter", "Tool calls by outcome."),
+                *(
+                    f'backstory_tool_calls_total{{tool="{tool}",outcome="{outcome}"}} {count}'
+                    for (tool, outcome), count in sorted(self._calls.items())
+                ),
+                *_family("backstory_tool_seconds", "histogram", "How long tool calls took."),
+                *self._durations(),
+            ]
+        for name, (meaning, value) in gauges.items():
+            lines += [*_family(name, "gauge", meaning), f"{name} {value:g}"]
+        return "\n".join([*lines, ""])
+
+    def _durations(self) -> Iterable[str]:
+        for tool in sorted(self._seconds):
+            total = sum(count for (name, _), count in self._calls.items() if name == tool)
+            for bound in BUCKETS_S:
+                yield f'backstory_tool_seconds_bucket{{tool="{tool}",le="{bound:g}"}} {self._within[tool, bound]}'
+            yield f'backstory_tool_seconds_bucket{{tool="{tool}",le="+Inf"}} {total}'
+            yield f'backstory_tool_seconds_sum{{tool="{tool}"}} {self._seconds[tool]:.6f}'
+            yield f'backstory_tool_seconds_count{{tool="{tool}"}} {total}'
+
+
+def _family(name: str, kind: str, meaning: str) -> list[str]:
+    return [f"# HELP {name} {meaning}", f"# TYPE {name} {kind}"]

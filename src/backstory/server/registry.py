@@ -1,0 +1,144 @@
+"""The SDK's low-level server over our tools: what it is asked, they answer, as over standard input and output."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp import MCPError
+from mcp.server.caching import CacheHint
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from .. import __version__
+from ..core.engine import new_id
+from ..domain.errors import BackstoryError
+from ..domain.when import Clock
+from ..store import Store
+from ..store.team import Audited
+from ..surfaces import all_tools
+from ..tools import Surface, Tool
+from . import wire
+from .auth import LOCAL
+from .door import VISIT
+from .message import Request
+from .metrics import Metrics
+from .rpc import instructions
+from .sessionlog import SessionLog
+from .toolcall import Runner, ToolCall, result_of
+from .visits import Visit, Visits, lasting_id
+
+Json = dict[str, Any]
+Context = ServerRequestContext[Any, Any]
+
+UNCHANGING = CacheHint(ttl_ms=300_000, scope="public")
+"""Only an upgrade changes the list of tools."""
+
+
+class Registry:
+    def __init__(
+        self,
+        surfaces: Mapping[str, Surface],
+        visits: Visits,
+        log: SessionLog,
+        metrics: Metrics,
+        control: Store | None,
+        now: Clock,
+        *,
+        workers: int,
+        keeps_sessions: bool,
+    ) -> None:
+        self._tools = all_tools(surfaces)
+        self._visits = visits
+        self._log = log
+        self._metrics = metrics
+        self._control = control
+        self._now = now
+        self._workers = anyio.CapacityLimiter(workers)
+        self._keeps_sessions = keeps_sessions
+        self._catalogue: list[Json] = [tool.describe() for tool in self._tools.values()]
+        self.server: Server[Any] = Server(
+            "backstory",
+            version=__version__,
+            title="Backstory",
+            instructions=instructions(surfaces),
+            cache_hints={"tools/list": UNCHANGING, "server/discover": UNCHANGING},
+            get_tool_input_schema=lambda name: None,  # no parameter of ours travels in a header
+        )
+        self.server.add_request_handler("tools/list", types.PaginatedRequestParams, self._list)
+        self.server.add_request_handler("tools/call", types.CallToolRequestParams, self._call)
+        self.server.middleware.append(self._greet)
+
+    async def _greet(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        result = await call_next(ctx)
+        if ctx.method == "initialize" and self._keeps_sessions:
+            await anyio.to_thread.run_sync(self._visits.open, _visit(ctx))
+        return result
+
+    async def _list(self, ctx: Context, params: types.PaginatedRequestParams) -> Json:
+        if params.cursor is not None:
+            raise MCPError(wire.INVALID_PARAMS, "Invalid params: unknown cursor, the list has one page")
+        return _complete(ctx, {"tools": self._catalogue})
+
+    async def _call(self, ctx: Context, params: types.CallToolRequestParams) -> Json:
+        tool = self._tools.get(params.name)
+        if tool is None:
+            raise MCPError(wire.INVALID_PARAMS, f"Unknown tool: {params.name[:100]}")
+        visit = _visit(ctx)
+        if _is_modern(ctx) and self._keeps_sessions:
+            client = ctx.session.client_params
+            visit.connection = lasting_id(visit.principal, client.client_info.name if client else "")
+        # not abandoned when the client leaves: what it asked to save is saved
+        result = await anyio.to_thread.run_sync(
+            self._answer, visit, tool, params.arguments or {}, ctx.protocol_version, limiter=self._workers
+        )
+        return _complete(ctx, result)
+
+    def _answer(self, visit: Visit, tool: Tool, arguments: Json, version: str) -> Json:
+        started = time.perf_counter()
+        try:
+            result = self._result(visit, tool, arguments, version)
+        except BackstoryError as error:  # the space itself cannot be used
+            result = result_of(tool.surface.fail(error))
+        except wire.Refused as refused:
+            raise MCPError(refused.code, refused.message) from None
+        outcome = "failed" if result["isError"] else "completed"
+        self._metrics.called(tool.name, outcome, time.perf_counter() - started)
+        return result
+
+    def _result(self, visit: Visit, tool: Tool, arguments: Json, version: str) -> Json:
+        call = ToolCall(
+            Request(wire.NO_ID, {}, {}, False, 0), tool, arguments, level=None, version=version, envelope={}
+        )
+        with self._visits.core(visit) as core:
+            text = Runner(core, self._log, _unheard, _unheard, lambda: False).answer(call)
+        result: Json = json.loads(wire.result(wire.NO_ID, text))["result"]
+        if self._control is not None and visit.principal is not LOCAL and not tool.effect.read_only:
+            outcome = "failed" if result["isError"] else "completed"
+            who = (visit.principal.person, visit.principal.credential, visit.space)
+            self._control.add_audited(Audited(new_id(), self._now(), *who, tool.name, outcome))
+        return result
+
+
+def _is_modern(ctx: Context) -> bool:
+    return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+
+def _complete(ctx: Context, result: Json) -> Json:
+    return {"resultType": "complete", **result} if _is_modern(ctx) else result
+
+
+def _visit(ctx: Context) -> Visit:
+    visit = ctx.request.scope[VISIT] if ctx.request is not None else None
+    assert isinstance(visit, Visit)
+    return visit
+
+
+def _unheard(message: object) -> None:
+    """JSON responses carry no notifications."""

@@ -1,0 +1,90 @@
+"""Spaces: each user and each team has a database of its own, opened when it is first asked for.
+
+A request is answered by the engine of exactly one space, so nothing it asks for can reach another one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+from ..core import Engine
+from ..domain.errors import InvalidInput
+
+MOST_OPEN = 64
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+
+ORDINARY = ""
+"""The local user's own store, as stdio serves it."""
+
+
+def check_name(name: str, field: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise InvalidInput(
+            f"{field} {name!r} cannot be a name.",
+            hint="Use up to 40 of a-z, 0-9, _ and -, beginning with a letter or digit.",
+            field=field,
+        )
+    return name
+
+
+def personal(person: str) -> str:
+    """The space of one user. Identity providers name users in any way, so other names are hashed."""
+    if _NAME.fullmatch(person):
+        return f"user-{person}"
+    from hashlib import sha256
+
+    return f"id-{sha256(person.encode()).hexdigest()[:40]}"
+
+
+def shared(team: str) -> str:
+    return f"team-{team}"
+
+
+class _Lent:
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.users = 0
+
+
+class Spaces:
+    """Keeps up to MOST_OPEN engines open; one that is in use is never closed."""
+
+    def __init__(self, open_engine: Callable[[str], Engine]) -> None:
+        self._open_engine = open_engine
+        self._open: OrderedDict[str, _Lent] = OrderedDict()
+        self._lock = Lock()
+
+    @contextmanager
+    def lend(self, space: str) -> Iterator[Engine]:
+        lent = self._take(space)
+        try:
+            yield lent.engine
+        finally:
+            with self._lock:
+                lent.users -= 1
+
+    def open_now(self) -> list[str]:
+        with self._lock:
+            return list(self._open)
+
+    def close(self) -> None:
+        with self._lock:
+            for lent in self._open.values():
+                lent.engine.close()
+            self._open.clear()
+
+    def _take(self, space: str) -> _Lent:
+        with self._lock:
+            if space not in self._open:
+                self._open[space] = _Lent(self._open_engine(space))
+            self._open.move_to_end(space)
+            lent = self._open[space]
+            lent.users += 1
+            idle = [name for name, other in self._open.items() if not other.users]
+            for name in idle[: max(len(self._open) - MOST_OPEN, 0)]:
+                self._open.pop(name).engine.close()
+            return lent

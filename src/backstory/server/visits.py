@@ -1,0 +1,101 @@
+"""Requests over HTTP that belong together: the caller is kept in the store, for whichever instance comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from hashlib import sha256
+from threading import Lock
+from weakref import WeakValueDictionary
+
+from ..core import Caller, Core
+from ..domain.when import Clock
+from ..store.connections import Connection
+from .auth import Principal
+from .spaces import Spaces
+
+KEPT = timedelta(days=30)
+"""A connection that nobody used for so long is gone."""
+TOUCHED = timedelta(hours=1)
+"""A connection that only reads is marked as used so often."""
+
+
+class Visit:
+    """One HTTP request: who asks, in which space, and for which connection, if it named or opened one."""
+
+    def __init__(self, principal: Principal, space: str, connection: str | None) -> None:
+        self.principal = principal
+        self.space = space
+        self.connection = connection
+        self.is_new = False
+
+
+def lasting_id(principal: Principal, client: str) -> str:
+    """The connection of a client whose protocol knows none: all requests of one program with one credential."""
+    return sha256(f"{principal.credential}\0{client}".encode()).hexdigest()[:32]
+
+
+class Visits:
+    """Callers between requests. Methods are for any thread."""
+
+    def __init__(self, spaces: Spaces, project: str, now: Clock) -> None:
+        self._spaces = spaces
+        self._project = project
+        self._now = now
+        # Requests of one connection that run at once share their caller: two first calls make one session.
+        self._callers: WeakValueDictionary[tuple[str, str], Caller] = WeakValueDictionary()
+        self._lock = Lock()
+
+    def is_known(self, visit: Visit) -> bool:
+        """Whether the connection that a request names is one of its own."""
+        assert visit.connection is not None
+        with self._spaces.lend(visit.space) as engine:
+            found = engine.store.find_connection(visit.connection)
+        return found is not None and found.owner == visit.principal.credential and self._is_alive(found)
+
+    def open(self, visit: Visit) -> None:
+        with self._spaces.lend(visit.space) as engine:
+            visit.connection = engine.new_id() + engine.new_id()
+            visit.is_new = True
+            engine.store.delete_connections(self._now() - KEPT)
+            engine.store.put_connection(self._fresh(visit, visit.connection))
+
+    def end(self, visit: Visit) -> None:
+        assert visit.connection is not None
+        with self._spaces.lend(visit.space) as engine:
+            engine.store.delete_connection(visit.connection)
+
+    @contextmanager
+    def core(self, visit: Visit) -> Iterator[Core]:
+        """The product as the visitor sees it. What the call changes of the caller is kept before it is answered."""
+        with self._spaces.lend(visit.space) as engine:
+            if visit.connection is None:
+                yield Core(engine, self._caller(visit, self._fresh(visit, "")))
+                return
+            known = engine.store.find_connection(visit.connection) or self._fresh(visit, visit.connection)
+            with self._lock:
+                caller = self._callers.get((visit.space, known.id)) or self._caller(visit, known)
+                self._callers[visit.space, known.id] = caller
+            yield Core(engine, caller)
+            now = self._now()
+            kept = known._replace(project=caller.project, directory=caller.directory, session=caller.session)
+            if kept != known or now - known.seen_at > TOUCHED:
+                engine.store.put_connection(kept._replace(seen_at=now))
+
+    def _is_alive(self, connection: Connection) -> bool:
+        return self._now() - connection.seen_at < KEPT
+
+    def _fresh(self, visit: Visit, id: str) -> Connection:
+        project = visit.space or self._project
+        return Connection(id, visit.principal.credential, project, project, None, self._now())
+
+    def _caller(self, visit: Visit, known: Connection) -> Caller:
+        return Caller(
+            project=known.project,
+            directory=known.directory,
+            session=known.session,
+            id=known.id or None,
+            is_local=False,
+            scope=visit.principal.scope,
+        )

@@ -1,0 +1,110 @@
+"""A real HTTP server in a process of its own, and the official client to talk to it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from email.message import Message
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from ..processes import BACKSTORY, environment, run
+
+Json = dict[str, Any]
+LEGACY = "2025-11-25"
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Message
+    body: str
+
+    @property
+    def json(self) -> Json:
+        parsed: Json = json.loads(self.body)
+        return parsed
+
+
+class Web(NamedTuple):
+    """One server that listens."""
+
+    process: subprocess.Popen[str]
+    url: str
+
+    def send(self, path: str, body: object = None, method: str = "", **headers: str) -> Answer:
+        data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        spelled = {name.replace("_", "-"): value for name, value in headers.items()}
+        accepted = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+        request = urllib.request.Request(
+            self.url.removesuffix("/mcp") + path, data, accepted | spelled, method=method or None
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=30) as response:
+                return Answer(response.status, response.headers, response.read().decode())
+        except urllib.error.HTTPError as error:
+            with error:
+                return Answer(error.code, error.headers, error.read().decode())
+
+    def ask(self, method: str, params: Json, path: str = "/mcp", **headers: str) -> Answer:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return self.send(path, message, **headers)
+
+    def greet(self, path: str = "/mcp", **headers: str) -> str:
+        """The id of a new session."""
+        client = {"name": "test", "version": "1"}
+        params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client}
+        return self.ask("initialize", params, path, **headers).headers["Mcp-Session-Id"]
+
+    def call(self, tool: str, arguments: Json, path: str = "/mcp", **headers: str) -> Json:
+        """The result of a call."""
+        result: Json = self.ask("tools/call", {"name": tool, "arguments": arguments}, path, **headers).json[
+            "result"
+        ]
+        return result
+
+
+@contextmanager
+def listening(home: Path, *words: str, **variables: str) -> Iterator[Web]:
+    with subprocess.Popen(
+        [*BACKSTORY, "serve", "--http", "127.0.0.1:0", "--embeddings", "off", *words],
+        env=environment(home, **variables),
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert line.startswith("backstory: http"), line + process.stderr.read()
+        threading.Thread(target=process.stderr.read, daemon=True).start()  # or a full pipe would stop it
+        try:
+            yield Web(process, line.split()[1])
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def token(home: Path, user: str, *words: str) -> Json:
+    made: Json = json.loads(run("token", "create", "--user", user, *words, "--json", home=home).stdout)
+    return made
+
+
+def bearer(made: Json) -> dict[str, str]:
+    return {"Authorization": f"Bearer {made['token']}"}
+
+
+@asynccontextmanager
+async def connected(url: str, mode: str, headers: Mapping[str, str] | None = None) -> AsyncIterator[Client]:
+    async with (
+        httpx2.AsyncClient(headers=headers or {}) as http,
+        Client(streamable_http_client(url, http_client=http), mode=mode, cache=None) as client,
+    ):
+        yield client

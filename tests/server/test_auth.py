@@ -1,0 +1,184 @@
+"""Who may do what: tokens, their scopes and ends, and the JWTs of an identity provider."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from backstory.surfaces import all_tools, load_surfaces
+
+from ..example_calls import Known, chunked_answer, example_calls
+from ..processes import run
+from .team import Web, bearer, listening, token
+
+Json = dict[str, Any]
+TOOLS = all_tools(load_surfaces())
+ISSUER = "https://login.example.com"
+AUDIENCE = "https://memory.example.com/mcp"
+
+
+def test_a_token_is_needed_and_shown_only_once(tmp_path: Path) -> None:
+    made = token(tmp_path, "alice", "--expires", "30")
+    with listening(tmp_path, "--http-auth", "token") as web:
+        refused = web.ask("ping", {})
+        assert refused.status == 401
+        assert refused.headers["WWW-Authenticate"].startswith("Bearer ")
+        assert web.ask("ping", {}, Authorization="Bearer bst_wrong").status == 401
+        assert web.ask("ping", {}, **bearer(made)).status == 200
+        assert web.send("/metrics").status == 401
+        assert web.send("/healthz").status == web.send("/readyz").status == 200
+    listed = run("token", "list", "--json", home=tmp_path).stdout
+    assert json.loads(listed)["tokens"][0]["user"] == "alice"
+    kept = b"".join(path.read_bytes() for path in tmp_path.glob("team.db*"))
+    assert made["token"] not in listed
+    assert made["token"].encode() not in kept
+
+
+def test_a_revoked_token_is_refused_at_once(tmp_path: Path) -> None:
+    made = token(tmp_path, "alice")
+    with listening(tmp_path, "--http-auth", "token") as web:
+        assert web.ask("ping", {}, **bearer(made)).status == 200
+        assert run("token", "revoke", made["id"], home=tmp_path).returncode == 0
+        assert web.ask("ping", {}, **bearer(made)).status == 401
+    assert run("token", "revoke", made["id"], home=tmp_path).returncode == 1
+
+
+def test_a_token_ends_when_it_expires(tmp_path: Path) -> None:
+    made = token(tmp_path, "alice", "--expires", "0.0000001")
+    with listening(tmp_path, "--http-auth", "token") as web:
+        assert web.ask("ping", {}, **bearer(made)).status == 401
+
+
+def test_names_that_could_leave_their_folder_are_refused(tmp_path: Path) -> None:
+    for words in (["--user", "../eve"], ["--user", "eve", "--space", "a/b"], []):
+        assert run("token", "create", *words, home=tmp_path).returncode == 2
+
+
+def contents(web: Web, headers: dict[str, str]) -> list[Json]:
+    asked: list[tuple[str, Json]] = [
+        ("context_get", {"limit": 100, "includeMetadata": True}),
+        ("retrieve_context", {"query": "kept one two", "limit": 9}),
+        ("context_session_list", {"limit": 100}),
+    ]
+    return [web.call(tool, arguments, **headers)["structuredContent"] for tool, arguments in asked]
+
+
+def test_a_read_token_writes_through_no_tool_and_a_write_token_cannot_clear(tmp_path: Path) -> None:
+    admin, writer, reader = (
+        bearer(token(tmp_path, "alice", "--scope", scope)) for scope in ("admin", "write", "read")
+    )
+    with listening(tmp_path, "--http-auth", "token") as web:
+        session = web.call("context_session_start", {"name": "Mine"}, **writer)["structuredContent"]
+        web.call("context_save", {"key": "doomed", "value": "Kept."}, **writer)
+        one, two = (
+            web.call("save_context", {"context_text": text}, **writer)["structuredContent"]["id"]
+            for text in ("One kept.", "Two kept.")
+        )
+        chunked = chunked_answer(
+            lambda tool, **arguments: web.call(tool, arguments, **writer)["structuredContent"]
+        )
+        before = contents(web, admin)
+        for name, arguments in example_calls(Known(one, two, session["sessionId"], str(tmp_path), chunked)):
+            result = web.call(name, arguments, **reader)
+            if not TOOLS[name].effect.read_only:
+                assert result["isError"], name
+                assert "scope" in result["content"][0]["text"], name
+            wrong = web.call(name, {"no": "such"}, **reader)["content"][0]["text"]
+            assert TOOLS[name].effect.read_only or "scope" in wrong, name
+        assert contents(web, admin) == before
+        clear, confirmed = "clear_all_context", {"confirmation": "confirm"}
+        assert web.call(clear, confirmed, **writer)["isError"]
+        assert web.call(clear, confirmed, **admin)["structuredContent"]["deleted_count"] == 3
+
+
+@pytest.fixture(scope="module")
+def key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+@pytest.fixture
+def jwks_url(key: rsa.RSAPrivateKey) -> Iterator[str]:
+    published = jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
+    body = json.dumps({"keys": [{**published, "kid": "one", "use": "sig", "alg": "RS256"}]}).encode()
+
+    class Keys(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Keys) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/jwks"
+        server.shutdown()
+        thread.join()
+
+
+def claims(**changes: Any) -> Json:
+    until = int(time.time()) + 600
+    usual = {
+        "iss": ISSUER,
+        "aud": AUDIENCE,
+        "sub": "auth0|7",
+        "exp": until,
+        "scope": "openid backstory:write",
+    }
+    return {name: value for name, value in (usual | changes).items() if value is not None}
+
+
+def signed(key: Any, algorithm: str = "RS256", kid: str = "one", **changes: Any) -> dict[str, str]:
+    text = jwt.encode(claims(**changes), key, algorithm, headers={"kid": kid})
+    return {"Authorization": f"Bearer {text}"}
+
+
+def test_jwts_of_the_identity_provider_are_accepted_and_no_others(
+    tmp_path: Path, key: rsa.RSAPrivateKey, jwks_url: str
+) -> None:
+    provider = {
+        "BACKSTORY_OAUTH_ISSUER": ISSUER,
+        "BACKSTORY_OAUTH_AUDIENCE": AUDIENCE,
+        "BACKSTORY_OAUTH_JWKS_URL": jwks_url,
+    }
+    stranger = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    own = bearer(token(tmp_path, "alice"))
+    with listening(tmp_path, "--http-auth", "oauth", **provider) as web:
+        assert web.ask("ping", {}, **own).status == 200
+        for wrong in [
+            signed(stranger),
+            signed(key, kid="two"),
+            signed(key, iss="https://evil.example"),
+            signed(key, aud="https://other.example"),
+            signed(key, exp=int(time.time()) - 600),
+            signed(key, exp=None),
+            signed(key, sub=None),
+            signed("a" * 64, "HS256"),
+            {"Authorization": f"Bearer {jwt.encode(claims(), '', 'none')}"},
+        ]:
+            assert web.ask("ping", {}, **wrong).status == 401, wrong
+        good = signed(key, spaces=["ops"])
+        assert not web.call("save_context", {"context_text": "Lunch."}, **good)["isError"]
+        assert web.ask("ping", {}, "/mcp/ops", **good).status == 200
+        assert web.ask("ping", {}, "/mcp/dev", **good).status == 404
+        assert web.call("save_context", {"context_text": "x"}, **signed(key, scope="backstory:read"))[
+            "isError"
+        ]
+        assert web.call("retrieve_context", {"query": "x"}, **signed(key, scope="openid"))["isError"]
+        refused = web.ask("ping", {}).headers["WWW-Authenticate"]
+        assert "https://memory.example.com/.well-known/oauth-protected-resource/mcp" in refused
+        metadata = web.send("/.well-known/oauth-protected-resource/mcp").json
+        assert metadata["resource"] == AUDIENCE
+        assert metadata["authorization_servers"][0].rstrip("/") == ISSUER

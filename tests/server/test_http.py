@@ -1,0 +1,244 @@
+"""MCP over HTTP: both eras, sessions that any instance continues, and a way out that loses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from ..example_calls import DOOMED, Known, example_calls
+from ..processes import run, serving
+from .team import LEGACY, Web, bearer, connected, listening, token
+
+NOT_OVER_HTTP = {
+    "init", "checkpoint", "status", "end", "get_project_info", "list_project_files",  # of a project on this machine
+    "store_session", "get_session",  # the examples name a directory
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("mode", "version"), [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28", "2026-07-28")]
+)
+def test_the_official_client_calls_every_tool(tmp_path: Path, mode: str, version: str) -> None:
+    async def talk(url: str) -> None:
+        async with connected(url, mode) as client:
+            assert client.protocol_version == version
+            listed = {tool.name for tool in (await client.list_tools()).tools}
+            other = await client.call_tool("context_session_start", {"name": "Other"})
+            await client.call_tool("context_save", {"key": DOOMED, "value": "Not for long."})
+            saved = [await client.call_tool("save_context", {"context_text": text}) for text in ("a", "b")]
+            one, two = [(each.structured_content or {})["id"] for each in saved]
+            session = (other.structured_content or {})["sessionId"]
+            await client.call_tool("context_session_start", {"name": "Mine"})
+            await client.call_tool("save_context", {"context_text": "albatross " * 3_000})
+            large = await client.call_tool("reflect_on_past", {"query": "albatross", "min_score": 0.1})
+            chunked = (large.structured_content or {})["cache_key"]
+            calls = example_calls(Known(one, two, session, str(tmp_path), chunked))
+            assert {name for name, _ in calls} == listed
+            for name, arguments in calls:
+                result = await client.call_tool(name, arguments)
+                assert result.is_error == (name in NOT_OVER_HTTP), (name, result)
+
+    with listening(tmp_path) as web:
+        asyncio.run(talk(web.url))
+
+
+def test_an_answer_is_what_stdio_would_answer(tmp_path: Path) -> None:
+    asked = {"name": "retrieve_context", "arguments": {"query": "lunch ü"}}
+    wrong = {"name": "context_get", "arguments": {"limit": "many"}}
+    with serving(tmp_path, "serve", "--embeddings", "off") as server:
+        server.greet()
+        tools = server.ask("tools/list", {})
+        expected = [server.ask("tools/call", params) for params in (asked, wrong)]
+    with listening(tmp_path) as web:
+        assert web.ask("tools/list", {}).json["result"] == tools
+        assert [web.ask("tools/call", params).json["result"] for params in (asked, wrong)] == expected
+
+
+def test_what_http_saves_the_local_user_finds_over_stdio(tmp_path: Path) -> None:
+    with listening(tmp_path) as web:
+        assert not web.call("save_context", {"context_text": "Lunch is at noon."})["isError"]
+    with serving(tmp_path, "serve", "--embeddings", "off") as server:
+        server.greet()
+        assert server.call("retrieve_context", query="lunch")["results"] == ["Lunch is at noon."]
+
+
+def test_a_session_keeps_its_place_between_requests(tmp_path: Path) -> None:
+    with listening(tmp_path) as web:
+        one, two = ({"Mcp_Session_Id": web.greet()} for _ in range(2))
+        web.call("context_session_start", {"name": "Login", "projectDir": "/their/machine"}, **one)
+        web.call("context_save", {"key": "k", "value": "Mine.", "private": True}, **one)
+        mine = web.call("context_get", {"key": "k"}, **one)["structuredContent"]["items"]
+        assert [item["value"] for item in mine] == ["Mine."]
+        assert web.call("context_get", {"key": "k"}, **two)["structuredContent"]["items"] == []
+
+
+def test_first_calls_at_once_make_one_session(tmp_path: Path) -> None:
+    with listening(tmp_path) as web:
+        session = {"Mcp_Session_Id": web.greet()}
+        saves = [
+            threading.Thread(
+                target=web.call, args=("context_save", {"key": f"k{n}", "value": "v"}), kwargs=session
+            )
+            for n in range(6)
+        ]
+        for save in saves:
+            save.start()
+        for save in saves:
+            save.join()
+        listed = web.call("context_session_list", {}, **session)["structuredContent"]
+        assert len(listed["sessions"]) == 1
+
+
+def test_a_session_ends_when_it_is_deleted_and_unknown_ones_are_not_found(tmp_path: Path) -> None:
+    with listening(tmp_path) as web:
+        session = web.greet()
+        assert web.ask("ping", {}, Mcp_Session_Id=session).status == 200
+        assert web.send("/mcp", method="DELETE", Mcp_Session_Id=session).status == 204
+        assert web.ask("ping", {}, Mcp_Session_Id=session).status == 404
+        assert web.ask("ping", {}, Mcp_Session_Id="another").status == 404
+        assert web.send("/mcp", method="DELETE").status == 400
+
+
+def test_without_sessions_no_id_is_given_and_each_request_stands_alone(tmp_path: Path) -> None:
+    params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    with listening(tmp_path, "--http-sessions", "none") as web:
+        assert "Mcp-Session-Id" not in web.ask("initialize", params).headers
+        web.call("context_save", {"key": "k", "value": "v", "private": True})
+        assert web.call("context_get", {"key": "k"})["structuredContent"]["items"] == []
+
+
+def test_a_session_continues_on_another_instance_and_no_acknowledged_save_is_lost(tmp_path: Path) -> None:
+    with listening(tmp_path) as first, listening(tmp_path) as second:
+        session = {"Mcp_Session_Id": first.greet()}
+        acknowledged = []
+        for n in range(20):
+            saved = first.call("context_save", {"key": f"k{n}", "value": str(n), "private": True}, **session)
+            acknowledged.append(saved["structuredContent"]["key"])
+        first.process.kill()
+        found = second.call("context_get", {"limit": 50}, **session)["structuredContent"]["items"]
+        assert {item["key"] for item in found} == set(acknowledged)
+
+
+def test_a_server_that_is_asked_to_stop_loses_no_answered_save(tmp_path: Path) -> None:
+    answered: list[str] = []
+    enough = threading.Event()
+
+    def save(web: Web, worker: int) -> None:
+        with suppress(OSError):  # nobody listens any more
+            for n in range(1_000):
+                web.call("context_save", {"key": f"k{worker}-{n}", "value": "v"}, Mcp_Session_Id=session)
+                answered.append(f"k{worker}-{n}")
+                if len(answered) > 20:
+                    enough.set()
+
+    with listening(tmp_path) as web:
+        session = web.greet()
+        threads = [threading.Thread(target=save, args=(web, worker)) for worker in range(4)]
+        for thread in threads:
+            thread.start()
+        assert enough.wait(60)
+        web.process.terminate()
+        assert web.process.wait(60) == 0
+        for thread in threads:
+            thread.join()
+    with listening(tmp_path) as web:
+        items = web.call("context_get", {"limit": 1_000})["structuredContent"]["items"]
+        assert {item["key"] for item in items} >= set(answered)
+
+
+def test_10_mb_fit_into_a_request(tmp_path: Path) -> None:
+    with listening(tmp_path) as web:
+        saved = web.call("context_save", {"key": "large", "value": "é" * 5_000_000})
+        assert saved["structuredContent"]["key"] == "large"
+
+
+def test_a_body_beyond_the_limit_is_refused(tmp_path: Path) -> None:
+    with listening(tmp_path, "--max-request-mb", "0.01") as web:
+        assert web.ask("ping", {}).status == 200
+        assert web.ask("ping", {"padding": "x" * 20_000}).status == 413
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "http://localhost:3000"}, 200),
+        ({"Host": "localhost:99"}, 200),
+    ],
+)
+def test_host_and_origin_are_checked(tmp_path: Path, headers: dict[str, str], status: int) -> None:
+    with listening(tmp_path) as web:
+        assert web.ask("ping", {}, **headers).status == status
+
+
+def test_it_tells_how_it_is(tmp_path: Path) -> None:
+    with listening(tmp_path) as web:
+        assert web.send("/healthz").status == web.send("/readyz").status == 200
+        web.greet()
+        web.call("save_context", {"context_text": "A secret of mine."})
+        web.call("context_get", {"limit": "many"})
+        text = web.send("/metrics").body
+        assert 'backstory_tool_calls_total{tool="save_context",outcome="completed"} 1' in text
+        assert 'backstory_tool_calls_total{tool="context_get",outcome="failed"} 1' in text
+        assert 'backstory_tool_seconds_bucket{tool="save_context",le="+Inf"} 1' in text
+        assert "backstory_sessions 1" in text
+        assert "secret" not in text
+
+
+def test_paths_of_the_server_are_out_of_reach(tmp_path: Path) -> None:
+    (tmp_path / "foreign.txt").write_text("Not yours.")
+    with listening(tmp_path) as web:
+        session = {"Mcp_Session_Id": web.greet()}
+        web.call("context_save", {"key": "k", "value": "v"}, **session)
+        for tool, arguments in [
+            ("context_export", {"outputPath": str(tmp_path / "out.json")}),
+            ("context_export", {"outputPath": "~/out.json"}),
+            ("context_import", {"filePath": str(tmp_path / "foreign.txt")}),
+            ("context_file_changed", {"filePath": str(tmp_path / "foreign.txt")}),
+        ]:
+            result = web.call(tool, arguments, **session)
+            assert result["isError"], tool
+            assert "server's machine" in result["content"][0]["text"]
+        exported = web.call("context_export", {}, **session)["structuredContent"]["filePath"]
+        assert not Path(exported).is_absolute()
+        assert not web.call("context_import", {"filePath": exported}, **session)["isError"]
+
+
+def test_any_other_address_needs_authentication_and_a_name(tmp_path: Path) -> None:
+    open_door = run("serve", "--http", "0.0.0.0:0", home=tmp_path)
+    assert open_door.returncode == 2
+    assert "BACKSTORY_HTTP_AUTH" in open_door.stderr
+    unnamed = run("serve", "--http", "0.0.0.0:0", "--http-auth", "token", home=tmp_path)
+    assert "BACKSTORY_HTTP_HOSTS" in unnamed.stderr
+    assert run("serve", "--http", "nonsense", home=tmp_path).returncode == 2
+
+
+def test_too_many_requests_of_one_token_are_put_off(tmp_path: Path) -> None:
+    eager, calm = token(tmp_path, "eager"), token(tmp_path, "calm")
+    with listening(tmp_path, "--http-auth", "token", "--requests-per-minute", "2") as web:
+        answers = [web.ask("ping", {}, **bearer(eager)) for _ in range(3)]
+        assert [answer.status for answer in answers] == [200, 200, 429]
+        assert int(answers[2].headers["Retry-After"]) >= 1
+        assert web.ask("ping", {}, **bearer(calm)).status == 200
+
+
+def test_writes_are_audited_without_their_contents(tmp_path: Path) -> None:
+    made = token(tmp_path, "alice")
+    with listening(tmp_path, "--http-auth", "token") as web:
+        web.call("save_context", {"context_text": "A secret of mine."}, **bearer(made))
+        web.call("delete_context", {"id": "nowhere"}, **bearer(made))
+        web.call("retrieve_context", {"query": "secret"}, **bearer(made))
+    printed = run("audit", "--since", "today", "--json", home=tmp_path).stdout
+    calls = json.loads(printed)["calls"]
+    assert [(call["person"], call["tool"], call["outcome"]) for call in calls] == [
+        ("alice", "save_context", "completed"),
+        ("alice", "delete_context", "failed"),
+    ]
+    assert {call["credential"] for call in calls} == {made["id"]}
+    assert "secret" not in printed
