@@ -79,9 +79,11 @@ def set_up(*, with_tools: bool) -> None:
         return
     say("Setting up .venv; the first time this takes about a minute.")
     installer = make_venv()
-    # with the extra, or its tests would be skipped
+    # with the extras, or their tests would be skipped
     packages = (
-        ["--editable", f"{ROOT}[code]", *development_tools()] if with_tools else ["--editable", str(ROOT)]
+        ["--editable", f"{ROOT}[code,http]", *development_tools()]
+        if with_tools
+        else ["--editable", str(ROOT)]
     )
     if subprocess.call([*installer, "install", "--quiet", *packages]):
         sys.exit("run.py: the packages could not be installed; the lines above say why.")

@@ -105,7 +105,8 @@ def _type(schema: Json) -> str:
 
 
 def _fields(schema: Json) -> str:
-    required = schema.get("required", ())
+    # an answer that may come in chunks has its own fields in the first alternative
+    required = schema.get("anyOf", [schema])[0].get("required", ())
     return ", ".join(
         f"`{name}`" + ("" if name in required else " (at times)") for name in schema["properties"]
     )
@@ -126,11 +127,10 @@ def readme_page(text: str) -> str:
 
 
 def _tool_table(surfaces: Iterable[Surface]) -> str:
-    rows = ["| surface | tool | what it does |", "| --- | --- | --- |"]
+    rows = ["| surface | what it is for | tools |", "| --- | --- | --- |"]
     for surface in surfaces:
-        for tool in surface.tools.values():
-            first = tool.description.partition(". ")[0].rstrip(".")
-            rows.append(f"| {surface.name} | `{tool.name}` | {first}. |")
+        tools = ", ".join(f"`{name}`" for name in surface.tools)
+        rows.append(f"| `{surface.name}` | {surface.about} | {tools} |")
     return "\n".join(rows)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 Json = dict[str, Any]
@@ -11,15 +12,40 @@ DOOMED = "doomed"
 
 
 class Known(NamedTuple):
-    """What must be there before: two texts of `save_context`, and a session, not the caller's, with an item DOOMED."""
+    """What must be there before: two texts of `save_context`, a session, not the caller's, with an item DOOMED,
+    a directory to write to, and the key of an answer in chunks."""
 
     replaced: str
     deleted: str
     session: str
+    directory: str
+    chunked: str
+
+
+def chunked_answer(call: Callable[..., Json]) -> str:
+    """Ask something whose answer comes in chunks; the key to them."""
+    call("save_context", context_text="albatross " * 3_000)
+    key: str = call("reflect_on_past", query="albatross", min_score=0.1)["cache_key"]
+    return key
 
 
 def example_calls(known: Known) -> list[tuple[str, Json]]:
-    return [*_projectmemory(known), *_memory_keeper(known)]
+    return [
+        *_codearchitect(known),
+        *_gandalf(),
+        *_projectmemory(known),
+        *_session_mgmt(known),
+        *_memory_keeper(known),
+    ]
+
+
+def _codearchitect(known: Known) -> list[tuple[str, Json]]:
+    said = [{"role": "user", "content": "Log in"}, {"role": "assistant", "content": {"code": "```\n---"}}]
+    return [
+        ("codearchitect_help", {"feature": "store_session"}),
+        ("store_session", {"conversation": said, "format": "messages", "sessionsDir": known.directory}),
+        ("get_session", {"filename": "log-in", "sessionsDir": known.directory}),
+    ]
 
 
 def _projectmemory(known: Known) -> list[tuple[str, Json]]:
@@ -29,6 +55,34 @@ def _projectmemory(known: Known) -> list[tuple[str, Json]]:
         ("replace_context", {"id": known.replaced, "context_text": "It is called egret."}),
         ("delete_context", {"id": known.deleted}),
         ("clear_all_context", {"confirmation": "confirm"}),
+    ]
+
+
+def _session_mgmt(known: Known) -> list[tuple[str, Json]]:
+    return [
+        ("init", {"working_directory": known.directory}),
+        ("checkpoint", {}),
+        ("status", {"working_directory": known.directory}),
+        ("end", {}),
+        ("store_reflection", {"content": "Renew the token on every request.", "tags": ["auth"]}),
+        ("reflect_on_past", {"query": "renew the token", "limit": 3, "min_score": 0.5}),
+        ("quick_search", {"query": "token"}),
+        ("get_more_results", {"query": "token", "offset": 0, "limit": 2}),
+        ("search_by_file", {"file_path": "src/auth.ts"}),
+        ("search_by_concept", {"concept": "renewing tokens", "include_files": True}),
+        ("reflection_stats", {}),
+        ("get_cached_chunk", {"cache_key": known.chunked, "chunk_index": 1}),
+    ]
+
+
+def _gandalf() -> list[tuple[str, Json]]:
+    return [
+        ("recall_conversations", {"search_query": "staging server", "tools": ["cursor"], "min_score": 0.5}),
+        ("get_project_info", {}),
+        ("list_project_files", {"file_types": [".py"], "max_files": 5}),
+        # a title that no conversation has: an example must not write into anybody's home
+        ("export_individual_conversations", {"format": "md", "conversation_filter": "heron & egret"}),
+        ("get_server_version", {}),
     ]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from backstory.app import open_core, read_settings, store_path, unknown_variables
 from backstory.domain.errors import InvalidInput
-from backstory.settings import PREFIX, TABLE, build_settings, variable
+from backstory.settings import PREFIX, TABLE, build_settings, variable, without_password
 
 DEFAULTS = {"home": Path("/home"), "project": Path("/project")}
 
@@ -150,10 +150,28 @@ def test_the_store_is_in_the_data_directory_unless_said_otherwise(home: Path) ->
     assert store_path(other) == home / "other.db"
 
 
-@pytest.mark.parametrize("url", ["postgres://host/db", "sqlite:", "sqlite:///", "/plain/path"])
+@pytest.mark.parametrize("url", ["mysql://host/db", "sqlite:", "sqlite:///", "/plain/path"])
 def test_a_store_we_cannot_open_is_refused(home: Path, url: str) -> None:
     with pytest.raises(InvalidInput, match="is not a store this version can open"):
         store_path(read_settings({"database_url": url}))
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://me:s3c:r@t/@host:5432/db", "postgresql://me:***@host:5432/db"),
+        (
+            "postgresql://me@host/db?password=s3cret&sslmode=require",
+            "postgresql://me@host/db?password=***&sslmode=require",
+        ),
+        ("postgresql://host:5432/db", "postgresql://host:5432/db"),
+        ("http://localhost:11434/v1", "http://localhost:11434/v1"),
+        ("sqlite:///a@b.db", "sqlite:///a@b.db"),
+        ("", ""),
+    ],
+)
+def test_a_url_is_shown_without_its_password(url: str, shown: str) -> None:
+    assert without_password(url) == shown
 
 
 def test_a_memory_saved_by_one_process_is_there_for_the_next(home: Path) -> None:

@@ -693,6 +693,6 @@ def test_files_that_cannot_be_read_have_their_codes(call: Call, exports: Path, t
 @requirement("keeper-transfer.import.storage-full")
 def test_a_full_store_takes_no_import(call: Call, keeper: Core, exports: Path, monkeypatch: Any) -> None:
     path = write(exports, OLD)
-    monkeypatch.setattr(keeper.engine, "_max_store_mb", 0.001)
+    monkeypatch.setattr(keeper.engine, "_max_store_mb", 0)
     assert code(call("context_import", filePath=path)) == "STORAGE_FULL"
     assert keeper.engine.store.count(Filter()) == 0

@@ -13,7 +13,7 @@ from backstory.surfaces import all_tools, load_surfaces
 
 from ..conftest import OpenCore, OpenStore, caller_of
 from ..doubles import HashedWords
-from ..example_calls import DOOMED, Known, example_calls
+from ..example_calls import DOOMED, Known, chunked_answer, example_calls
 
 TOOLS = all_tools(load_surfaces())
 SECRET = "The zebra password is hunter2, see ZebraService in src/zebra.ts, fixes ZEBRA-99."
@@ -84,9 +84,13 @@ def test_an_export_of_anothers_session_leaves_its_private_items_out(owner: Core,
     assert [sign for sign in SIGNS if sign in text] == []
 
 
-def test_no_example_call_of_any_tool_shows_a_private_item(owner: Core, stranger: Core) -> None:
+def test_no_example_call_of_any_tool_shows_a_private_item(
+    owner: Core, stranger: Core, tmp_path: Path
+) -> None:
+    stranger.caller.directory = str(tmp_path)
     one, two = (stranger.through("projectmemory").memories.save(text).id for text in ("One.", "Two."))
-    for tool, arguments in example_calls(Known(one, two, owner.caller.session or "")):
+    known = Known(one, two, owner.caller.session or "", str(tmp_path), chunked_answer(caller_of(stranger)))
+    for tool, arguments in example_calls(known):
         reply = TOOLS[tool].call(stranger, arguments)
         assert not reply.is_error, (tool, reply.text)
         answer = json.dumps(reply.structured).lower()

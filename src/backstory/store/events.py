@@ -17,7 +17,7 @@ class Events(Protocol):
     def add_event(self, event: Event) -> None: ...
 
     def find_events(self, where: Filter, limit: int | None = None) -> list[Event]:
-        """Newest first. Of the Filter, surfaces, threads and times count: an event has nothing else of it."""
+        """Newest first. Of the Filter, surfaces, threads, projects and times count: an event has nothing else of it."""
 
     def count_events(self, where: Filter) -> list[tuple[int, int]]:
         """Hours since 1970 in which events happened, and how many; in the order of time."""
@@ -49,7 +49,11 @@ class EventRows(Statements):
 def _condition(where: Filter) -> tuple[str, list[object]]:
     conditions: list[str] = []
     values: list[object] = []
-    for column, wanted in (("surface", where.surfaces), ("session", where.threads)):
+    for column, wanted in (
+        ("surface", where.surfaces),
+        ("session", where.threads),
+        ("project", where.projects),
+    ):
         if wanted:
             conditions.append(f"{column} IN ({', '.join('?' * len(wanted))})")
             values += wanted

@@ -8,13 +8,33 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..domain.errors import InvalidInput
 from ..tools import Surface, Tool
 
 
-def load_surfaces(names: Iterable[str] = ()) -> dict[str, Surface]:
+class Surfaces(Mapping[str, Surface]):
+    """Surfaces by name. One is imported when it is first looked at: a client waits for `initialize`, which needs
+    their names alone."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = tuple(names)
+
+    def __getitem__(self, name: str) -> Surface:
+        if name not in self._names:
+            raise KeyError(name)
+        return _load(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def load_surfaces(names: Iterable[str] = ()) -> Surfaces:
     """The named surfaces, or all. Modules are named after their surface: `memory-keeper` is memory_keeper."""
     known = sorted(_names())
     wanted = list(names) or known
@@ -23,7 +43,7 @@ def load_surfaces(names: Iterable[str] = ()) -> dict[str, Surface]:
             raise InvalidInput(
                 f"There is no surface {name!r}.", hint=f"Known: {', '.join(known)}.", field="surfaces"
             )
-    return {name: _load(name) for name in wanted}
+    return Surfaces(wanted)
 
 
 def _names() -> Iterator[str]:
@@ -41,3 +61,12 @@ def _load(name: str) -> Surface:
 
 def all_tools(surfaces: Mapping[str, Surface]) -> dict[str, Tool]:
     return {name: tool for surface in surfaces.values() for name, tool in surface.tools.items()}
+
+
+def loaded_surfaces() -> dict[str, Surface]:
+    """Those this process has loaded: in a server, the ones it serves."""
+    return {
+        name: _load(name)
+        for name in sorted(_names())
+        if f"{__name__}.{name.replace('-', '_')}" in sys.modules
+    }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 from ..core import Core
 from ..domain.errors import BackstoryError, InvalidInput
 from ..domain.records import Memory
-from ..tools import ADDS, READS, REMOVES, REPLACES, Surface, dump
+from ..tools import ADDS, CLEARS, READS, REMOVES, REPLACES, Surface, dump
 from ..tools.params import Range
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def delete_context(core: Core, id: Annotated[str, "The id that save_context retu
     return {}
 
 
-@surface.tool("Clear all context", REMOVES)
+@surface.tool("Clear all context", CLEARS)
 def clear_all_context(
     core: Core, confirmation: Annotated[str, f'Must be exactly "{CONFIRMATION}"']
 ) -> Cleared:
