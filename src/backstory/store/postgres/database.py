@@ -23,6 +23,7 @@ from .dialect import adapt_texts
 MOST_CONNECTIONS = 16  # what two cores of a database keep busy; more clients wait for one of these
 OLDEST_PGVECTOR = (0, 8)  # iterative scans: before it, a filter made the nearest disappear
 PAUSES_S = (0.02, 0.1, 0.3, 1.0, 2.0, 4.0)  # a database restarts within these
+RECONNECT_S = 30.0  # it tries ever more rarely; after so long whoever asks next begins anew
 LOST = {"53300", "57P01", "57P02", "57P03"}  # too many connections, shut down, crashed, starting
 COLLIDED = {"40001", "40P01"}  # serialization failure, deadlock
 OPTIONS: dict[str, Any] = {
@@ -66,6 +67,7 @@ class Database:
             max_size=most_connections,
             num_workers=1,
             timeout=busy_timeout_s,
+            reconnect_timeout=RECONNECT_S,
             configure=self._configure,
             open=True,
         )
@@ -105,6 +107,15 @@ class Database:
             with suppress(psycopg.OperationalError):
                 connection.rollback()
         self._pool.putconn(connection)
+
+    def store_schemas(self) -> list[str]:
+        """Those that hold a store."""
+        find = (
+            "SELECT n.nspname::text FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid"
+            " WHERE c.relname = 'entry_text' AND c.relkind = 'r' AND has_schema_privilege(n.oid, 'USAGE') ORDER BY 1"
+        )
+        with self.in_our_words(), self._pool.connection() as connection:
+            return [row[0] for row in connection.execute(find)]
 
     def close(self) -> None:
         self._pool.close()

@@ -9,11 +9,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...domain.filters import Filter
 from .. import Embedded
 from ..entries import EntryRows
+from ..moving import MovingRows
 from ..statements import Row
 from ..where import where_clause
 
@@ -25,13 +26,15 @@ NEAREST = 150  # vectors read for a query at least; a long text has several
 MOST_DIMENSIONS = 4_000  # that pgvector puts into an index; more are compared one by one
 
 
-class VectorRows(EntryRows):
+class VectorRows(EntryRows, MovingRows):
+    _vector_table = "embedding"
     _claim_lock = " FOR UPDATE SKIP LOCKED"
 
     def __init__(self, vector_schema: str) -> None:
         super().__init__()
         # named in full: the search path holds nothing but the store's own schema
         self._halfvec = f"{vector_schema}.halfvec"
+        self._sent = f"{vector_schema}.halfvec_send"
         self._product = f"OPERATOR({vector_schema}.<#>)"
         self._operators = f"{vector_schema}.halfvec_ip_ops"
         self._dimensions: dict[int, int] = {}
@@ -87,6 +90,32 @@ class VectorRows(EntryRows):
         among, numbers = self._among("entry", entries)
         sql = f"SELECT entry, -(code {self._product} ?::{self._halfvec}) FROM embedding WHERE space = ? AND {among}"
         return _best(self._rows(sql, [str(vector.tolist()), space, numbers]))
+
+    def _export_vectors(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
+        import numpy as np
+
+        sql = f"SELECT v, space, entry, {self._sent}(code) FROM embedding WHERE {condition} ORDER BY v LIMIT {limit:d}"
+        return [
+            (v, space, entry, np.frombuffer(sent, ">f2", offset=4).astype(np.float32).tobytes())
+            for v, space, entry, sent in self._rows(sql, values)  # the first four bytes tell the dimensions
+        ]
+
+    def _import_vectors(self, rows: Sequence[Row]) -> None:
+        import numpy as np
+
+        written = [str(np.frombuffer(row[-1], np.float32).tolist()) for row in rows]
+        self._change(
+            f"INSERT INTO embedding (v, space, entry, code) SELECT v, space, entry, code::{self._halfvec}"
+            " FROM unnest(?::bigint[], ?::integer[], ?::bigint[], ?::text[]) AS new (v, space, entry, code)",
+            [*([row[column] for row in rows] for column in range(3)), written],
+        )
+
+    def _index_vectors(self) -> None:
+        """One index after many rows is made sooner than kept up with each."""
+        sql = "SELECT DISTINCT ON (space) space, code FROM embedding ORDER BY space, v"
+        first = f"SELECT space, (octet_length({self._sent}(code)) - 4) / 2 FROM ({sql}) AS firsts"
+        for space, dimensions in self._rows(first):
+            self._make_index(space, dimensions)
 
     def _make_index(self, space: int, dimensions: int) -> None:
         if self._dimensions.get(space) == dimensions or dimensions > MOST_DIMENSIONS:

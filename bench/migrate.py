@@ -1,0 +1,102 @@
+"""A store of 100,000 memories into PostgreSQL and back: how long it takes, and that its export is the same.
+
+    python bench/migrate.py HOME DATABASE_URL [SIZE]
+
+HOME and the database are new and empty. Vectors are random: nothing here depends on what they mean.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from notes import note
+
+from backstory.app import open_core, read_settings
+from backstory.core import Core
+from backstory.store import Embedded, Store
+from backstory.surfaces import all_tools, load_surfaces
+
+TOOLS = all_tools(load_surfaces(["memory-keeper"]))
+IN_A_SESSION = 1_000
+DIMENSIONS = 384
+
+
+def call(core: Core, tool: str, **arguments: Any) -> dict[str, Any]:
+    reply = TOOLS[tool].call(core, arguments)
+    assert not reply.is_error, reply.text
+    return reply.structured or {}
+
+
+def open_at(home: Path, url: str) -> Core:
+    flags = {"home": home, "database_url": url, "embeddings": "off", "histories": "off"}
+    return open_core(read_settings(flags))
+
+
+def fill(home: Path, url: str, size: int) -> list[str]:
+    """The ids of the sessions."""
+    core, random_, sessions = open_at(home, url), random.Random(7), []
+    for first in range(0, size, IN_A_SESSION):
+        with core.engine.store.transaction():
+            sessions.append(call(core, "context_session_start", name=f"From {first}")["sessionId"])
+            for n in range(first, min(first + IN_A_SESSION, size)):
+                call(core, "context_save", key=f"key-{n}", value=note(random_), private=n % 50 == 0)
+            call(core, "context_save", key=f"key-{first}", value=note(random_))  # leaves a former value
+    _embed(core.engine.store)
+    core.engine.close()
+    return sessions
+
+
+def _embed(store: Store) -> None:
+    space, random_ = store.open_space("random"), np.random.default_rng(7)
+    while waiting := store.claim_waiting(space, 1_000, lease_ms=60_000):
+        vectors = random_.standard_normal((len(waiting), 1, DIMENSIONS)).astype(np.float32)
+        vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
+        store.put_vectors(
+            space, [Embedded(w.entry, w.revision, v) for w, v in zip(waiting, vectors, strict=True)]
+        )
+
+
+def exported(home: Path, url: str, sessions: list[str]) -> tuple[int, str]:
+    """Size and hash of the export of each session, private items included."""
+    core, size, hash = open_at(home, url), 0, hashlib.sha256()
+    for session in sessions:
+        core.caller.session = session
+        written = Path(call(core, "context_export", sessionId=session)["filePath"])
+        data = written.read_bytes()
+        written.unlink()
+        size += len(data)
+        hash.update(data)
+    core.engine.close()
+    return size, hash.hexdigest()
+
+
+def migrate(home: Path, source: str, target: str) -> None:
+    started = time.perf_counter()
+    words = ["migrate", "--from", source, "--to", target, "--home", str(home)]
+    subprocess.run([sys.executable, "-m", "backstory", *words], check=True)
+    print(f"{time.perf_counter() - started:.0f} s\n", flush=True)
+
+
+def main(home: Path, postgres: str, size: int) -> None:
+    home.mkdir(mode=0o700, parents=True)
+    there, back = f"sqlite:///{home}/there/store.db", f"sqlite:///{home}/back/store.db"
+    sessions = fill(home, there, size)
+    exports = [exported(home, there, sessions)]
+    for source, target in ((there, postgres), (postgres, back)):
+        migrate(home, source, target)
+        exports.append(exported(home, target, sessions))
+    for (written, hash), place in zip(exports, ("SQLite", "PostgreSQL", "SQLite again"), strict=True):
+        print(f"{place:12}  {written:,} bytes exported, SHA-256 {hash}")
+    if len(set(exports)) != 1:
+        sys.exit("The exports differ.")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 100_000)

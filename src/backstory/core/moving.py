@@ -1,0 +1,109 @@
+"""Move a whole store into another, whatever keeps either: resumable, and compared row by row at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from ..domain.errors import Incompatible, InvalidInput
+from ..store import Store
+from ..store.moving import TABLES, Move, fingerprint
+from ..store.statements import Row
+
+Tick = Callable[[str, int, int], None]
+"""Told what is being done, and how much of how much is done."""
+
+
+class Digest(NamedTuple):
+    rows: int
+    hash: str
+    """Of all rows in whatever order."""
+
+
+class Compared(NamedTuple):
+    table: str
+    source: Digest
+    target: Digest
+
+    @property
+    def is_equal(self) -> bool:
+        return self.source == self.target
+
+
+def move(source: Store, target: Store, name: str, tick: Tick) -> list[Compared]:
+    """Fill the target, which is empty or was being filled from the same source, and compare it with the source.
+    The source is only read. `name` tells sources apart."""
+    if any(source.columns(table) != target.columns(table) for table in TABLES):
+        raise Incompatible(
+            "The two stores were written by different versions of Backstory.",
+            hint="Update Backstory, then try again.",
+        )
+    _copy(source, target, _begin(target, name), tick)
+    target.finish_import(source.last_number())
+    compared = [_compare(table, source, target, tick) for table in TABLES]
+    if all(each.is_equal for each in compared):
+        target.end_move()
+    else:
+        target.put_move(Move(name, is_void=True))
+    return compared
+
+
+def _begin(target: Store, name: str) -> Move:
+    """Where to go on, or the beginning of a new move."""
+    known = target.find_move()
+    if known is None and not target.is_empty():
+        raise InvalidInput(
+            "The store to move to is not empty; nothing was changed.",
+            hint="Give --to a new file, or a database without memories.",
+            field="to",
+        )
+    if known is not None and known.source != name:
+        raise InvalidInput(
+            f"The store to move to holds a part of {known.source}; nothing was changed.",
+            hint=f"Give --from {known.source} to go on with it, or --to another place.",
+            field="to",
+        )
+    if known is not None and not known.is_void:
+        return known
+    start = Move(name)
+    with target.transaction():
+        target.clear()
+        target.put_move(start)
+    return start
+
+
+def _copy(source: Store, target: Store, start: Move, tick: Tick) -> None:
+    total = sum(map(source.count_rows, TABLES))
+    done = sum(map(target.count_rows, TABLES))
+    tables = list(TABLES)
+    for table in tables[tables.index(start.table) :]:
+        after = start.after if table == start.table else ()
+        for rows in _pages(source, table, after):
+            with target.transaction():
+                target.import_rows(table, rows)
+                target.put_move(Move(start.source, table, _key(table, rows[-1])))
+            done += len(rows)
+            tick(f"Moving {table}", done, total)
+
+
+def _compare(table: str, source: Store, target: Store, tick: Tick) -> Compared:
+    return Compared(table, *(_digest(store, table, tick) for store in (source, target)))
+
+
+def _digest(store: Store, table: str, tick: Tick) -> Digest:
+    count, total, sum_ = 0, store.count_rows(table), 0
+    for rows in _pages(store, table, ()):
+        sum_ += sum(fingerprint(table, row) for row in rows)
+        count += len(rows)
+        tick(f"Comparing {table}", count, total)
+    return Digest(count, f"{sum_ % 2**128:032x}")
+
+
+def _pages(store: Store, table: str, after: Row) -> Iterator[list[Row]]:
+    while rows := store.export_rows(table, after):
+        yield rows
+        after = _key(table, rows[-1])
+
+
+def _key(table: str, row: Row) -> tuple[object, ...]:
+    return tuple(row[: len(TABLES[table].key)])

@@ -1,0 +1,112 @@
+"""`backstory migrate`: a user's store, or a whole team server's, between SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from backstory.domain.filters import Filter, Page
+from backstory.store.sqlite import SqliteStore
+
+from ..doubles import make_memory
+from ..postgres_server import PASSWORD, own_database
+from ..processes import BACKSTORY, Json, environment, run
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with own_database("moved") as url:
+        yield url
+
+
+def fill(path: Path, count: int) -> None:
+    with closing(SqliteStore(path)) as store:
+        store.put_memories([make_memory(f"{path.stem}-{n}", f"text {n}") for n in range(count)])
+
+
+def ids(path: Path) -> list[str]:
+    with closing(SqliteStore(path)) as store:
+        return sorted(memory.id for memory in store.find_memories(Filter(), Page()))
+
+
+def migrate(home: Path, source: str, target: str, *words: str) -> Json:
+    done = run("migrate", "--from", source, "--to", target, "--json", *words, home=home)
+    assert PASSWORD not in done.stdout + done.stderr
+    assert done.returncode == 0, done.stderr
+    body: Json = json.loads(done.stdout)
+    return body
+
+
+def test_a_team_servers_stores_go_there_and_back(tmp_path: Path, url: str) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    names = ["store.db", "team.db", "spaces/team-ops.db", "spaces/user-alice.db"]
+    for count, name in enumerate(names, 1):
+        fill(here / name, count)
+    told = migrate(tmp_path, f"sqlite:///{here}/store.db", url)
+    assert told["ok"]
+    rows = {store["space"]: store["tables"]["entry"]["to"]["rows"] for store in told["stores"]}
+    assert rows == {"": 1, "team": 2, "team-ops": 3, "user-alice": 4}
+    again = migrate(tmp_path, url, f"sqlite:///{there}/store.db")
+    assert {name: ids(there / name) for name in names} == {name: ids(here / name) for name in names}
+    hashes = [
+        {store["space"]: [each["to"] for each in store["tables"].values()] for store in moved["stores"]}
+        for moved in (told, again)
+    ]
+    assert hashes[0] == hashes[1]
+
+
+def test_one_space_can_be_moved_alone(tmp_path: Path, url: str) -> None:
+    fill(tmp_path / "store.db", 1)
+    fill(tmp_path / "spaces" / "user-alice.db", 2)
+    source = f"sqlite:///{tmp_path}/store.db"
+    told = migrate(tmp_path, source, url, "--space", "user-alice")
+    assert [store["space"] for store in told["stores"]] == ["user-alice"]
+    unknown = run("migrate", "--from", source, "--to", url, "--space", "user-bob", home=tmp_path)
+    assert unknown.returncode == 1
+    assert "user-alice" in unknown.stderr
+
+
+def test_a_killed_move_is_finished_by_the_next(tmp_path: Path, url: str) -> None:
+    fill(tmp_path / "store.db", 2_000)
+    source = f"sqlite:///{tmp_path}/store.db"
+    words = ["migrate", "--from", source, "--to", url]
+    with subprocess.Popen([*BACKSTORY, *words], env=environment(tmp_path)) as process:
+        with psycopg.connect(url, autocommit=True) as watching:
+            while not arrived(watching):
+                assert process.poll() is None
+        process.kill()
+    with psycopg.connect(url) as watching:
+        assert 0 < arrived(watching) < 2_000
+    told = migrate(tmp_path, source, url)
+    assert told["stores"][0]["tables"]["entry"]["to"]["rows"] == 2_000
+
+
+def arrived(connection: psycopg.Connection[tuple[int]]) -> int:
+    with suppress(psycopg.errors.UndefinedTable):
+        ((count,),) = connection.execute("SELECT count(*) FROM entry").fetchall()
+        return count
+    return 0
+
+
+@pytest.mark.parametrize("is_back", [False, True])
+def test_it_refuses_what_is_not_there_and_what_is_not_empty(tmp_path: Path, url: str, is_back: bool) -> None:
+    missing, full = f"sqlite:///{tmp_path}/missing.db", f"sqlite:///{tmp_path}/store.db"
+    fill(tmp_path / "store.db", 1)
+    migrate(tmp_path, full, url)
+    for source, target, reason in (
+        (url if is_back else full, full if is_back else url, "not empty"),
+        (missing, url, "no store at"),
+        (full, full, "the same store"),
+        (full, "mysql://x", "not a store"),
+    ):
+        refused = run("migrate", "--from", source, "--to", target, home=tmp_path)
+        assert refused.returncode == 2
+        assert reason in refused.stderr
+        assert PASSWORD not in refused.stderr
+    assert not (tmp_path / "missing.db").exists()

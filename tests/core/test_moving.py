@@ -1,0 +1,236 @@
+"""A whole store goes to the other backend and comes back the same, however often the move is stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from backstory.core import Core
+from backstory.core.moving import move
+from backstory.domain.errors import InvalidInput
+from backstory.domain.filters import Filter, Page
+from backstory.domain.records import Trace
+from backstory.domain.words import Unit
+from backstory.store import Store
+from backstory.store.connections import Connection
+from backstory.store.matching import TextFields
+from backstory.store.moving import TABLES, VECTOR, fingerprint
+from backstory.store.sources import SourceState
+from backstory.store.sqlite import SqliteStore
+from backstory.store.team import Audited, Token
+from backstory.surfaces import all_tools, load_surfaces
+
+from .. import postgres_server
+from ..conftest import BACKENDS, caller_of
+from ..doubles import DAWN, HashedWords, make_conversation, make_memory, make_messages
+from ..example_calls import DOOMED, Known, chunked_answer, example_calls
+
+TOOLS = all_tools(load_surfaces())
+DERIVED = {"migration", "lease", "entry_text", "key_text"}
+"""Tables of a store that are about itself, or that it makes of others."""
+
+Elsewhere = Callable[[str], Store]
+
+
+@pytest.fixture(autouse=True)
+def connections() -> None:
+    postgres_server.database()  # its threads are not the test's
+
+
+@pytest.fixture
+def backend(request: pytest.FixtureRequest) -> str:
+    name: str = request.node.callspec.params["open_store"]
+    return name
+
+
+@pytest.fixture
+def open_at(tmp_path: Path) -> Iterator[Elsewhere]:
+    """Opens another store of a backend."""
+    with ExitStack() as opened:
+
+        def open_at(backend: str) -> Store:
+            path = tmp_path / f"{backend}-elsewhere.db"
+            if backend == "postgres":
+                opened.callback(postgres_server.drop, postgres_server.schema_of(path))
+            return opened.enter_context(closing(BACKENDS[backend](path)))
+
+        yield open_at
+
+
+@pytest.fixture
+def other(backend: str, open_at: Elsewhere) -> Store:
+    return open_at("sqlite" if backend == "postgres" else "postgres")
+
+
+def hush(message: str, done: int, total: int) -> None:
+    pass
+
+
+def fill(core: Core, directory: Path) -> None:
+    """Every tool's example, and what no tool of a local server writes."""
+    core.caller.directory = str(directory)
+    call = caller_of(core)
+    session = call("context_save", key=DOOMED, value="Not for long.")["sessionId"]
+    call("context_save", key="packed", value="A NUL \0, a \ufdd0 and an owl 🦉.", metadata={"a": 1})
+    call("context_save", key="packed", value="Another value.", private=True)
+    call("context_compress", olderThan="2999-01-01")
+    one, two = (core.through("projectmemory").memories.save(text).id for text in ("One.", "Two."))
+    known = Known(one, two, session, str(directory), chunked_answer(call))
+    core.caller.session = None
+    for tool, arguments in example_calls(known):
+        assert not TOOLS[tool].call(core, arguments).is_error, tool
+    call("context_save", key="again", value="First.")
+    call("context_save", key="again", value="Second.")
+    fill_store(core.engine.store)
+    assert core.engine.backlog is not None
+    core.engine.backlog.drain()
+    core.engine.store.open_space("a model that embeds nothing")
+
+
+def fill_store(store: Store) -> None:
+    said = make_messages("talk", "Fix login.", "Done.")
+    done = make_messages("talk", "", "", "", "src/login.ts")[-1]._replace(role="tool")
+    store.add_messages(make_conversation("talk"), [*said, done], [Trace(done.id, "read", "src/login.ts")])
+    store.add_messages(make_conversation("gone"), make_messages("gone", "Secret."), [])
+    store.forget(["gone"], DAWN)
+    for old in ("old", "brought back"):
+        store.add_messages(make_conversation(old), make_messages(old, "Long ago."), [])
+        store.archive_conversation(old)
+    store.restore_conversations(["brought back"])
+    store.bring_back(["brought back"], DAWN)
+    store.put_source(SourceState("/talks.jsonl", "claude-code", 10, 7, state={"a": 1}, read_at=DAWN))
+    store.put_connection(Connection("c", "owner", "p", "d", None, "info", DAWN))
+    store.add_token(Token("t", "hash", "alice", "read", ("ops",), DAWN))
+    store.add_audited(Audited("1", DAWN, "alice", "t", "user-alice", "save_context", "completed"))
+
+
+def contents(store: Store) -> dict[str, list[object]]:
+    """All rows; of vectors what both backends can keep."""
+    return {
+        table: [
+            fingerprint(table, row) if table == VECTOR else tuple(row) for row in store.export_rows(table, ())
+        ]
+        for table in TABLES
+    }
+
+
+def test_everything_goes_there_and_back(
+    core: Core, embedder: HashedWords, other: Store, backend: str, open_at: Elsewhere, tmp_path: Path
+) -> None:
+    fill(core, tmp_path)
+    store = core.engine.store
+    before = contents(store)
+    assert [table for table, rows in before.items() if not rows] == []
+    for source, target in ((store, other), (other, open_at(backend))):
+        compared = move(source, target, "here", hush)
+        assert all(each.is_equal for each in compared)
+        assert {each.table: each.source.rows for each in compared} == {
+            table: len(rows) for table, rows in before.items()
+        }
+        assert contents(target) == before == contents(source)
+        assert target.problems() == []
+        assert target.find_move() is None
+        for unit in (Unit((word,)) for word in ("login", "token", "again")):
+            found = target.match_text(unit, TextFields.BOTH)
+            assert found == store.match_text(unit, TextFields.BOTH) != set()
+        vector = embedder.embed(["Renew the token"])[0]
+        entries = range(store.last_number() + 1)
+        near = [each.similarities(1, vector, entries) for each in (target, store)]
+        assert near[0] == pytest.approx(near[1], abs=0.002)
+
+
+def test_new_rows_come_after_those_that_were_moved(store: Store, other: Store) -> None:
+    store.put_memories([make_memory("a"), make_memory("b"), make_memory("c")])
+    store.delete_memories(Filter(ids=("c",)))
+    store.open_space("one")
+    move(store, other, "here", hush)
+    other.put_memories([make_memory("d")])
+    assert other.size_hint() == 4
+    assert other.open_space("two") == 2
+
+
+def test_a_move_that_is_stopped_goes_on_where_it_was(store: Store, other: Store) -> None:
+    store.put_memories([make_memory(f"m{n}", f"text {n}") for n in range(900)])
+    fill_store(store)
+    moved: list[tuple[str, int]] = []
+
+    def stop_at_each_step(message: str, done: int, total: int) -> None:
+        if message.startswith("Moving"):
+            moved.append((message, done))
+            raise InterruptedError
+
+    starts = 1
+    while True:
+        try:
+            compared = move(store, other, "here", stop_at_each_step)
+        except InterruptedError:
+            starts += 1
+        else:
+            break
+    assert starts > 9
+    assert moved == sorted(set(moved), key=lambda step: step[1])  # nothing twice
+    assert all(each.is_equal for each in compared)
+    assert contents(other) == contents(store)
+    assert other.problems() == []
+
+
+def test_what_is_written_meanwhile_is_noticed_and_the_next_move_starts_anew(
+    store: Store, other: Store
+) -> None:
+    store.put_memories([make_memory("a"), make_memory("b", "old")])
+
+    def write(message: str, done: int, total: int) -> None:
+        if message == "Moving entry":
+            store.put_memories([make_memory("b", "new"), make_memory("c")])
+
+    compared = {each.table: each for each in move(store, other, "here", write)}
+    assert not compared["entry"].is_equal
+    assert compared["conversation"].is_equal
+    assert other.find_move() is not None
+    assert all(each.is_equal for each in move(store, other, "here", hush))
+    assert {memory.text for memory in other.find_memories(Filter(), Page())} == {"a text", "new"}
+
+
+def test_a_store_that_holds_something_else_is_not_moved_to(store: Store, other: Store) -> None:
+    store.put_memories([make_memory("a")])
+    other.put_memories([make_memory("mine")])
+    with pytest.raises(InvalidInput, match="not empty"):
+        move(store, other, "here", hush)
+    assert [memory.id for memory in other.find_memories(Filter(), Page())] == ["mine"]
+
+
+def test_a_part_of_another_store_is_not_mixed_with_this_one(store: Store, other: Store) -> None:
+    def stop(message: str, done: int, total: int) -> None:
+        raise InterruptedError
+
+    store.put_memories([make_memory("a")])
+    with pytest.raises(InterruptedError):
+        move(store, other, "there", stop)
+    with pytest.raises(InvalidInput, match="a part of there"):
+        move(store, other, "here", hush)
+    assert all(each.is_equal for each in move(store, other, "there", hush))
+
+
+def test_a_store_that_was_only_looked_at_is_empty(store: Store, other: Store) -> None:
+    store.open_space("one")
+    store.put_memories([make_memory("a")])
+    other.open_space("another")
+    assert all(each.is_equal for each in move(store, other, "here", hush))
+    assert other.open_space("one") == 1
+
+
+def test_every_table_is_moved_or_made_of_others(tmp_path: Path) -> None:
+    with closing(SqliteStore(tmp_path / "store.db")) as store:
+        rows = store._rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+    in_sqlite = {row[0] for row in rows if not row[0].startswith(("entry_text_", "key_text_"))}
+    assert in_sqlite == set(TABLES) | DERIVED
+    with closing(postgres_server.open_shared()), psycopg.connect(postgres_server.url()) as admin:
+        found = admin.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = %s", [postgres_server.SHARED]
+        )
+        in_postgres = {row[0] for row in found}
+    assert in_postgres - {"embedding"} | {VECTOR} == in_sqlite
