@@ -22,6 +22,7 @@ from backstory.core.graph.reading import extractor, read
 from backstory.domain.filters import Filter
 from backstory.domain.records import Memory
 from backstory.domain.when import utc_now
+from backstory.settings import Settings
 from backstory.store.graph import Ungraphed
 from backstory.store.sqlite import SqliteStore
 
@@ -86,7 +87,11 @@ def main(relations: int) -> None:
     random_ = random.Random(1)
     with tempfile.TemporaryDirectory() as folder:
         store = SqliteStore(Path(folder) / "store.db")
-        core = Core(Engine(store, None), Caller(project="/p", session="s"), SURFACE)
+        core = Core(
+            Engine(Settings(home=Path(folder), project=Path("/p")), store, None),
+            Caller(project="/p", session="s"),
+            SURFACE,
+        )
         fill(core, relations)
         whole = core.graph.analyze(Filter(), 2)
         print(f"{len(whole.entities):,} entities, {len(whole.relations):,} distinct relations")

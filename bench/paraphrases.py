@@ -16,6 +16,7 @@ from typing import Any
 
 from backstory.core import Caller, Core, Engine
 from backstory.search.minilm import MiniLM
+from backstory.settings import Settings
 from backstory.store.sqlite import SqliteStore
 from backstory.surfaces import all_tools, load_surfaces
 
@@ -96,7 +97,7 @@ def main() -> None:
 def probe(others: int) -> None:
     with tempfile.TemporaryDirectory() as directory:
         store = SqliteStore(Path(directory) / "store.db")
-        engine = Engine(store, MiniLM())
+        engine = Engine(Settings(home=Path(directory), project=Path("/bench")), store, MiniLM())
         core = Core(engine, Caller(project="/bench"))
         tools = all_tools(load_surfaces(["memory-keeper"]))
 

@@ -23,6 +23,7 @@ from backstory.core.sync import Sync
 from backstory.domain.filters import Filter
 from backstory.domain.records import Conversation, Message
 from backstory.readers import Places, load_readers
+from backstory.settings import Settings
 from backstory.store.sqlite import SqliteStore
 
 LOGS = Path(__file__).resolve().parents[2] / "shared" / "data" / "histories" / "claude-code"
@@ -37,6 +38,7 @@ QUERIES = (
 )
 TURNS = 150_000
 SEARCHES = 60
+SETTINGS = Settings(home=Path("/nowhere"), project=Path("/p"))
 
 
 def repeat(home: Path, size: int) -> Iterator[int]:
@@ -61,7 +63,7 @@ def repeat(home: Path, size: int) -> Iterator[int]:
 
 
 def measure(store: SqliteStore, home: Path, size: int, files: int) -> None:
-    sync, readers = Sync(Engine(store, None)), load_readers(["claude-code"])
+    sync, readers = Sync(Engine(SETTINGS, store, None)), load_readers(["claude-code"])
     places = Places(home, {}, "linux")
 
     def run() -> float:
@@ -80,7 +82,7 @@ def measure(store: SqliteStore, home: Path, size: int, files: int) -> None:
 
 def search(store: SqliteStore) -> None:
     """Grow the store to TURNS turns of the texts it has, and search by words."""
-    engine = Engine(store, None)
+    engine = Engine(SETTINGS, store, None)
     entries = store.load(range(1, 20_000)).values()
     messages = [entry for entry in entries if isinstance(entry, Message)]
     copy = 0

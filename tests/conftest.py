@@ -15,7 +15,7 @@ from backstory.store import Store
 from backstory.store.sqlite import SqliteStore
 from backstory.surfaces import all_tools, load_surfaces
 
-from .doubles import HashedWords, SteppedClock, counted_ids
+from .doubles import HashedWords, SteppedClock, counted_ids, make_settings
 from .postgres_server import database, empty_shared, open_postgres, open_shared
 
 BACKENDS: dict[str, Callable[[Path], Store]] = {
@@ -72,14 +72,7 @@ def open_core(clock: SteppedClock, open_store: OpenStore, tmp_path: Path) -> Ite
     new_id = counted_ids()
 
     def open_core(store: Store, embedder: HashedWords | None) -> Core:
-        engine = Engine(
-            store,
-            embedder,
-            now=clock,
-            new_id=new_id,
-            exports=tmp_path / "exports",
-            conversation_exports=tmp_path / ".gandalf" / "exports",
-        )
+        engine = Engine(make_settings(tmp_path), store, embedder, now=clock, new_id=new_id)
         engines.append(engine)
         return Core(engine, Caller(project="/p"))
 

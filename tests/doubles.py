@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from backstory.domain.errors import Unavailable
 from backstory.domain.records import Conversation, Memory, Message
+from backstory.settings import Settings
 
 DAWN = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 
@@ -37,6 +39,12 @@ class SteppedClock:
 
     def step(self, seconds: float = 1) -> None:
         self._now += timedelta(seconds=seconds)
+
+
+def make_settings(home: Path = Path("/nowhere"), **changes: Any) -> Settings:
+    """What a user set; everything that is written by default lies in `home`."""
+    own = {"project": Path("/p"), "conversation_exports": home / ".gandalf" / "exports"}
+    return Settings(home=home, **own | changes)
 
 
 def counted_ids() -> Callable[[], str]:

@@ -27,6 +27,8 @@ CONFIG = "config.toml"
 STORE = "store.db"
 CONTROL = "team"
 """The store of tokens and of the audit log."""
+PUBLIC, CONTROL_SCHEMA = "public", "backstory_control"
+"""Where a database has the user's own store and CONTROL; other spaces are in schemas of their names."""
 
 
 def read_settings(flags: Mapping[str, Any]) -> Settings:
@@ -64,25 +66,25 @@ def open_engine(
     database: Database | None = None,
 ) -> Engine:
     """Over the user's own store, or that of a team server's space. Spaces may share an embedder and a database."""
-    store = open_store(settings, space, database=database)
-    place = settings.home / "spaces" / f"{space}.files" if space else settings.home
+    own = _settings_of(settings, space) if space else settings
     return Engine(
-        store,
+        own,
+        open_store(settings, space, database=database),
         embedder or build_embedder(settings),
         _writer(settings),
-        max_store_mb=settings.max_store_mb,
-        exports=place / "exports",
-        sessions_dir=str(place / "sessions") if space else settings.sessions_dir,
-        handoffs=place / "handoffs",
-        git_checkpoints=settings.git_checkpoints == "on",
-        related_projects=settings.related_projects,
-        conversation_exports=place / "conversations" if space else settings.conversation_exports.expanduser(),
-        sync=None if space or reads_no_histories(settings) else lambda engine: _background(engine, settings),
+        background=_background if own.reads_histories or own.retention_days else None,
     )
 
 
-def reads_no_histories(settings: Settings) -> bool:
-    return settings.histories == ("off",)
+def _settings_of(settings: Settings, space: str) -> Settings:
+    """A space has its own directory for files, and nobody's histories."""
+    place = settings.home / "spaces" / f"{space}.files"
+    return settings.changed(
+        home=place,
+        sessions_dir=str(place / "sessions"),
+        conversation_exports=place / "conversations",
+        histories=("off",),
+    )
 
 
 def history_places(settings: Settings, store: Store) -> Places:
@@ -100,16 +102,10 @@ def history_places(settings: Settings, store: Store) -> Places:
     )
 
 
-def _background(engine: Engine, settings: Settings) -> Background:
+def _background(engine: Engine) -> Background:
     from .core.background import Background
 
-    return Background(
-        engine,
-        settings.histories,
-        lambda: history_places(settings, engine.store),
-        redaction=settings.redaction,
-        interval_s=settings.sync_interval_s,
-    )
+    return Background(engine, lambda: history_places(engine.settings, engine.store))
 
 
 def _history_roots(settings: Settings) -> dict[str, tuple[Path, ...]]:
@@ -138,7 +134,7 @@ def _windows_homes() -> Iterator[Path]:
 
 def open_store(settings: Settings, space: str = "", *, database: Database | None = None) -> Store:
     if in_postgres(settings):
-        schema = {"": "public", CONTROL: "backstory_control"}.get(space, space)
+        schema = {"": PUBLIC, CONTROL: CONTROL_SCHEMA}.get(space, space)
         store: Store = _postgres().PostgresStore(
             database or settings.database_url, schema=schema, busy_timeout_s=settings.busy_timeout_s
         )
@@ -149,6 +145,22 @@ def open_store(settings: Settings, space: str = "", *, database: Database | None
     if space:
         path = path.with_name(f"{CONTROL}.db") if space == CONTROL else path.parent / "spaces" / f"{space}.db"
     return SqliteStore(path, busy_timeout_s=settings.busy_timeout_s)
+
+
+def find_spaces(settings: Settings) -> list[str]:
+    """The stores that are there: "" is the user's own, CONTROL that of tokens, the others those of a team server."""
+    if in_postgres(settings):
+        database = open_database(settings)
+        assert database is not None
+        try:
+            schemas = database.store_schemas()
+        finally:
+            database.close()
+        return [{PUBLIC: "", CONTROL_SCHEMA: CONTROL}.get(schema, schema) for schema in schemas]
+    path = store_path(settings)
+    named = [CONTROL] if path.with_name(f"{CONTROL}.db").exists() else []
+    named += sorted(file.stem for file in (path.parent / "spaces").glob("*.db"))
+    return ["", *named] if path.exists() else named
 
 
 def open_database(settings: Settings) -> Database | None:

@@ -115,6 +115,10 @@ class Settings:
     max_store_mb: float | None = _setting(
         None, "Size from which the store takes no more memories. Default: no limit, which 0 means too."
     )
+    retention_days: float | None = _setting(
+        None,
+        "Age in days from which conversations and reflections go to the archive, which `backstory unarchive` reads. Default: they stay, which 0 means too.",
+    )
     git_checkpoints: str = _setting(
         "off",
         "Whether `checkpoint` also keeps the tracked changes as a commit under `refs/backstory/checkpoints`.",
@@ -172,6 +176,10 @@ class Settings:
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError("settings do not change; use changed()")
+
+    @property
+    def reads_histories(self) -> bool:
+        return self.histories != ("off",)
 
     def changed(self, **values: Any) -> Settings:
         return Settings(**{**vars(self), **values})

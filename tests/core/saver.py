@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backstory.core import Caller, Core, Engine
+from backstory.settings import Settings
 from backstory.store.sqlite import SqliteStore
 
 
@@ -21,8 +22,9 @@ class Constant:
 
 
 def main(path: str, times: str) -> None:
+    settings = Settings(home=Path(path).parent, project=Path("/p"))
     for number in range(int(times)):
-        core = Core(Engine(SqliteStore(Path(path)), Constant()), Caller(project="/p"))
+        core = Core(Engine(settings, SqliteStore(Path(path)), Constant()), Caller(project="/p"))
         core.memories.save(f"text {number}")
         core.engine.close()
 

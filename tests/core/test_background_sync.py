@@ -16,6 +16,7 @@ from backstory.domain.filters import Filter
 from backstory.readers import Places
 from backstory.store import Store
 
+from ..doubles import make_settings
 from .toy_reader import append, toy_reader, write
 
 
@@ -35,16 +36,18 @@ def open_engine(store: Store, home: Path, monkeypatch: pytest.MonkeyPatch) -> It
     def open_engine(before_each: Callable[[], None] = lambda: None) -> Engine:
         readers = {"toy": toy_reader(1, before_each)}
         monkeypatch.setattr("backstory.readers.load_readers", lambda names: readers)
-        background: Callable[[Engine], Background] = lambda engine: Background(  # noqa: E731
-            engine, (), lambda: Places(home, {}, "linux"), redaction="standard", interval_s=0.01
-        )
-        engines.append(Engine(store, None, sync=background))
+        settings = make_settings(sync_interval_s=0.01)
+        engines.append(Engine(settings, store, None, background=reading(home)))
         return engines[-1]
 
     yield open_engine
     for engine in engines:
-        if engine.sync is not None:
-            engine.sync.close()
+        if engine.background is not None:
+            engine.background.close()
+
+
+def reading(home: Path) -> Callable[[Engine], Background]:
+    return lambda engine: Background(engine, lambda: Places(home, {}, "linux"))
 
 
 def until(holds: Callable[[], bool]) -> None:
@@ -88,16 +91,16 @@ def test_a_call_that_must_know_everything_reads_first(
 
 
 def test_an_engine_without_places_reads_nothing(store: Store) -> None:
-    engine = Engine(store, None)
+    engine = Engine(make_settings(), store, None)
     engine.sync_soon()
     engine.sync_now(Call())
-    assert engine.sync is None
+    assert engine.background is None
 
 
 def test_closing_stops_in_the_middle_of_a_file(
     open_engine: Callable[..., Engine], store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backstory.core.sync.BATCH_BYTES", 1)
+    monkeypatch.setattr("backstory.core.sync.SMALL_BYTES", 1)
     write(home / "a.toy", *(line(str(n), "text") for n in range(50)))
     reached, go_on = threading.Event(), threading.Event()
 
@@ -109,10 +112,10 @@ def test_closing_stops_in_the_middle_of_a_file(
     engine = open_engine(stop_at_the_third)
     engine.sync_soon()
     assert reached.wait(30)
-    assert engine.sync is not None
-    closing = threading.Thread(target=engine.sync.close)
+    assert engine.background is not None
+    closing = threading.Thread(target=engine.background.close)
     closing.start()
-    until(lambda: getattr(engine.sync, "_is_closing", False))
+    until(lambda: getattr(engine.background, "_is_closing", False))
     go_on.set()
     closing.join(30)
     assert store.count(Filter()) == 3
@@ -122,7 +125,7 @@ def test_closing_stops_in_the_middle_of_a_file(
 def test_calls_go_first(
     open_engine: Callable[..., Engine], store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backstory.core.sync.BATCH_BYTES", 1)
+    monkeypatch.setattr("backstory.core.sync.SMALL_BYTES", 1)
     monkeypatch.setattr(module, "LONGEST_YIELD_S", 30.0)
     write(home / "a.toy", *(line(str(n), "text") for n in range(5)))
     engine = open_engine()
@@ -139,8 +142,13 @@ def test_a_store_that_cannot_be_written_is_tried_again(
 ) -> None:
     write(home / "a.toy", line("1", "one"))
     engine = open_engine()
-    engine._max_store_mb = 0
+    settings = engine.settings
+    engine.settings = settings.changed(max_store_mb=0)
     engine.sync_soon()
-    until(lambda: engine.sync is not None and engine.sync.problem is not None)
-    engine._max_store_mb = None
-    until(lambda: store.count(Filter()) == 1 and engine.sync is not None and engine.sync.problem is None)
+    until(lambda: engine.background is not None and engine.background.problem is not None)
+    engine.settings = settings
+    until(
+        lambda: (
+            store.count(Filter()) == 1 and engine.background is not None and engine.background.problem is None
+        )
+    )

@@ -53,12 +53,13 @@ def test_a_long_section_says_how_many_more_there_are() -> None:
 
 def test_no_part_of_a_file_is_left_when_writing_fails(tmp_path: Path) -> None:
     folder = tmp_path / ".backstory" / "handoff"
-    name = write(HANDOFF, tmp_path, None)
+    name = write(HANDOFF, tmp_path, tmp_path / "ours")
     assert name is not None
     name.unlink()
     name.mkdir()  # nothing can take its place
     (name / "occupied").touch()
-    assert write(HANDOFF, tmp_path, None) is None
+    (tmp_path / "ours").touch()
+    assert write(HANDOFF, tmp_path, tmp_path / "ours") is None
     assert [path.name for path in folder.iterdir()] == [name.name]
 
 
@@ -75,5 +76,5 @@ def test_a_link_in_the_project_leads_nowhere(tmp_path: Path, linked: str) -> Non
 def test_the_users_own_ignore_file_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / ".backstory").mkdir()
     (tmp_path / ".backstory" / ".gitignore").write_text("!handoff\n")
-    assert write(HANDOFF, tmp_path, None) is not None
+    assert write(HANDOFF, tmp_path, tmp_path / "ours") is not None
     assert (tmp_path / ".backstory" / ".gitignore").read_text() == "!handoff\n"

@@ -13,7 +13,7 @@ from backstory.domain.metadata import as_given, as_object
 from backstory.store import Store
 from backstory.store.matching import TextFields
 
-from ..doubles import SteppedClock, make_conversation, make_memory, make_messages
+from ..doubles import SteppedClock, make_conversation, make_memory, make_messages, make_settings
 
 
 def search(core: Core, query: str, fields: TextFields = TextFields.BOTH) -> list[str]:
@@ -75,10 +75,12 @@ def test_sorting_by_a_field_puts_what_lacks_it_last_either_way(core: Core) -> No
 
 
 def test_a_full_store_refuses_every_save_and_keeps_what_it_has(store: Store, clock: SteppedClock) -> None:
-    core = Core(Engine(store, None, now=clock, max_store_mb=0), Caller(project="/p"))
+    core = Core(Engine(make_settings(max_store_mb=0), store, None, now=clock), Caller(project="/p"))
     with pytest.raises(StorageFull, match=r"limit of 0 MB"):
         core.memories.save("text")
     with pytest.raises(StorageFull):
         core.memories.save_item(Draft("text", key="k"))
     assert store.find_memories(Filter(), Page()) == []
-    assert Core(Engine(store, None), Caller(project="/p")).memories.save("text").text == "text"
+    assert (
+        Core(Engine(make_settings(), store, None), Caller(project="/p")).memories.save("text").text == "text"
+    )

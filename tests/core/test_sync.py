@@ -28,9 +28,10 @@ from backstory.store.matching import TextFields
 from backstory.store.sqlite import SqliteStore
 
 from ..conftest import OpenCore, OpenStore
-from ..doubles import DAWN, SteppedClock
+from ..doubles import DAWN, SteppedClock, make_settings
 from .toy_reader import Line, append, toy_reader, write
 
+TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hLaB3d"
 AT = 1_770_000_000_000
 
 
@@ -288,6 +289,48 @@ def test_what_was_forgotten_does_not_come_back(sync: Callable[..., Told], store:
     assert (store.find_talks(Talks()), store.count(Filter())) == ([], 0)
 
 
+def test_a_list_of_names_renames_what_is_known(sync: Callable[..., Told], store: Store, home: Path) -> None:
+    write(home / "a.toy", said("1", "one"))
+    names = [{"talk": talk, "closed": True, "title": "Fix a crash"} for talk in ("t", "unknown")]
+    write(home / "names.whole", *names)
+    sync()
+    before = only(store)
+    assert (before.title, before.subject) == ("Fix a crash", "debugging"), "the log was read first"
+    write(home / "names.whole", {"talk": "t", "closed": True, "title": f"Plan with {TOKEN}"})
+    assert (sync().conversations, texts(store)) == (1, ["one"])
+    assert only(store) == before._replace(title="Plan with [redacted: github token]", subject="architecture")
+    assert sync().conversations == 0
+
+
+CLOSED = {"talk": "t", "closed": True, "title": "Walrus", "completeness": "encrypted", "standing": 0}
+
+
+def test_a_conversation_whose_words_cannot_be_read_is_listed(
+    sync: Callable[..., Told], store: Store, home: Path
+) -> None:
+    write(home / "a.toy", CLOSED)
+    assert (sync().conversations, store.count(Filter())) == (1, 0)
+    assert (only(store).title, only(store).completeness) == ("Walrus", "encrypted")
+    assert store.count_unread() == [("toy", "encrypted", 1)]
+    write(home / "a.toy", CLOSED | {"closed": False, "id": "1", "text": "a plan"})
+    sync()
+    assert (texts(store), store.count_unread()) == (["a plan"], [("toy", "encrypted", 1)])
+    write(home / "b.toy", said("1", "in clear"))
+    sync()
+    assert (texts(store), only(store).completeness, store.count_unread()) == (["in clear"], "full", [])
+    write(home / "a.toy", CLOSED, CLOSED)
+    sync()
+    assert (texts(store), only(store).completeness) == (["in clear"], "full")
+
+
+def test_a_file_that_says_nothing_is_no_conversation(
+    sync: Callable[..., Told], store: Store, home: Path
+) -> None:
+    write(home / "a.toy", {"talk": "t", "closed": True, "title": "Walrus"})
+    sync()
+    assert store.find_talks(Talks()) == []
+
+
 def test_a_file_that_cannot_be_read_is_reported_and_stops_nothing(
     sync: Callable[..., Told], store: Store, home: Path, clock: SteppedClock
 ) -> None:
@@ -362,7 +405,7 @@ def fill(home: Path) -> None:
 
 
 def engine_over(path: Path) -> Engine:
-    return Engine(SqliteStore(path), None)
+    return Engine(make_settings(), SqliteStore(path), None)
 
 
 class Killed(BaseException):
@@ -374,7 +417,7 @@ class Killed(BaseException):
 def test_a_sync_that_was_interrupted_anywhere_ends_as_if_it_had_not_been(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int, is_rewritten: bool
 ) -> None:
-    monkeypatch.setattr("backstory.core.sync.BATCH_BYTES", 1)  # each file in transactions of its own
+    monkeypatch.setattr("backstory.core.sync.SMALL_BYTES", 1)  # each file in transactions of its own
     left = 0
 
     def count() -> None:
@@ -413,14 +456,16 @@ from backstory.core import sync
 from backstory.readers import Places
 from backstory.store.sqlite import SqliteStore
 from core.toy_reader import toy_reader
-sync.BATCH_BYTES = sync.LEASE_MS = 1
+from doubles import make_settings
+sync.SMALL_BYTES = sync.LEASE_MS = 1
 left = int(sys.argv[3])
 def count():
     global left
     left -= 1
     if left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
-sync.Sync(Engine(SqliteStore(Path(sys.argv[1])), None)).run([toy_reader(1, count)], Places(Path(sys.argv[2]), {}, "linux"))
+engine = Engine(make_settings(), SqliteStore(Path(sys.argv[1])), None)
+sync.Sync(engine).run([toy_reader(1, count)], Places(Path(sys.argv[2]), {}, "linux"))
 """
 
 
@@ -463,7 +508,7 @@ def test_small_files_are_kept_all_or_none(home: Path, tmp_path: Path) -> None:
 def test_a_cancelled_sync_keeps_what_it_read(
     core: Core, store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backstory.core.sync.BATCH_BYTES", 1)
+    monkeypatch.setattr("backstory.core.sync.SMALL_BYTES", 1)
     fill(home)
     call = Call(is_cancelled=lambda: store.count(Filter()) > 1)
     with pytest.raises(Cancelled):

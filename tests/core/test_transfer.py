@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from backstory.core import Caller, Core, Engine
 from backstory.core.memories import Draft
 from backstory.core.transfer import places
-from backstory.domain.errors import InvalidInput, NotAllowed, NotFound, StorageFull, Unavailable, Unreadable
+from backstory.domain.errors import InvalidInput, NotAllowed, NotFound, StorageFull, Unreadable
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Priority
 from backstory.store import Store
 
 from ..conftest import BACKENDS
-from ..doubles import SteppedClock, counted_ids, make_conversation, make_messages
+from ..doubles import SteppedClock, counted_ids, make_conversation, make_messages, make_settings
 
 SURFACE = "memory-keeper"
 
@@ -85,9 +85,8 @@ def fresh_core(backend: Callable[[Path], Store]) -> Iterator[tuple[Core, Stepped
     with tempfile.TemporaryDirectory() as folder:
         clock = SteppedClock()
         home = Path(folder)
-        engine = Engine(
-            backend(home / "store.db"), None, now=clock, new_id=counted_ids(), exports=home / "exports"
-        )
+        store = backend(home / "store.db")
+        engine = Engine(make_settings(home), store, None, now=clock, new_id=counted_ids())
         yield Core(engine, Caller(project="/p"), SURFACE), clock
         engine.close()
 
@@ -108,7 +107,7 @@ def test_an_export_that_was_imported_is_exported_the_same(
         for name, argument in history:
             getattr(life, name)(argument)
         first = export(core).read_bytes()
-        source = other.engine.exports / "in.json" if other.engine.exports else Path()
+        source = other.engine.settings.home / "exports" / "in.json"
         source.parent.mkdir()
         source.write_bytes(first)
         arrived = other.transfer.bring("in.json")
@@ -145,9 +144,9 @@ def keeper(core: Core) -> Core:
 
 @pytest.fixture
 def exports(core: Core) -> Path:
-    assert core.engine.exports is not None
-    core.engine.exports.mkdir()
-    return core.engine.exports
+    folder = core.engine.settings.home / "exports"
+    folder.mkdir()
+    return folder
 
 
 def test_a_large_file_is_imported(keeper: Core, exports: Path) -> None:
@@ -340,13 +339,6 @@ def test_sessions_of_other_surfaces_are_not_exported(core: Core) -> None:
     other = core.through("another").sessions.start("Theirs")
     with pytest.raises(NotFound):
         export(core.through(SURFACE), other.id)
-
-
-def test_without_an_export_directory_nothing_is_exported(keeper: Core) -> None:
-    keeper.sessions.start("Mine")
-    keeper.engine.exports = None
-    with pytest.raises(Unavailable):
-        export(keeper)
 
 
 def test_an_imported_memory_is_found_by_meaning(keeper: Core, exports: Path) -> None:

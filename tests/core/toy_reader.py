@@ -1,4 +1,5 @@
-"""A reader of our own invention: JSON lines `{"talk", "id", "text", ...}`, a few of them for each piece."""
+"""A reader of our own invention: JSON lines `{"talk", "id", "text", ...}`, a few of them for each piece. A line that is
+`closed` tells of its conversation, but not what was said."""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ def read_by(
 def _pieces(source: Source, told: dict[str, list[Line]], mark: Mark) -> Iterator[Piece]:
     """One for each conversation; only the last has the mark."""
     for place, (talk, lines) in enumerate(told.items(), 1):
-        turns = [_turn(line) for line in lines]
+        turns = [_turn(line) for line in lines if not line.get("closed")]
         is_whole = source.form is Form.DOCUMENT
         yield Piece(
             _transcript(source, talk, lines),
@@ -68,6 +69,7 @@ def _pieces(source: Source, told: dict[str, list[Line]], mark: Mark) -> Iterator
             mark if place == len(told) else None,
             is_whole,
             {"odd": 1},
+            is_name=source.form is Form.DOCUMENT and source.path.stem == "names",
         )
 
 
@@ -80,6 +82,7 @@ def _transcript(source: Source, talk: str, lines: list[Line]) -> Transcript:
         directory=known.get("directory", ""),
         kind=Kind(known.get("kind", "main")),
         parent=known.get("parent"),
+        completeness=known.get("completeness", "full"),
         standing=Standing(known.get("standing", Standing.OWN)),
     )
 

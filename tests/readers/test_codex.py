@@ -250,3 +250,16 @@ def _counts(talk: Told) -> Counter[str]:
         counts["assistant_text"] += turn.role is Role.ASSISTANT and bool(turn.text)
         counts["tool_use"] += len(turn.calls)
     return counts
+
+
+def test_the_list_of_names_names_threads_whose_logs_rest(tmp_path: Path) -> None:
+    home = tmp_path / ".codex"
+    home.mkdir()
+    lines = [{"id": THREAD, "thread_name": name} for name in ("First", "Last")]
+    lines.append({"id": "another", "thread_name": "Other"})
+    (home / "session_index.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (source,) = sources(reader, tmp_path)
+    pieces = list(reader.read(source, Mark()))
+    named = [(piece.transcript.native_id, piece.transcript.title, piece.is_name) for piece in pieces]
+    assert named == [(THREAD, "Last", True), ("another", "Other", True)]
+    assert [piece.mark for piece in pieces] == [None, Mark()]

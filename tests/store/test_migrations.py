@@ -29,6 +29,8 @@ RELEASED = {
     "0007_histories.sql": "397a60566a1a6f64740427873506e20c3da5464bfa513b8ea898c94aab398b05",
     "0008_kept_answers.sql": "f772f28ba3ffb1f147aed79258eb3787a9db16d9316b4e1c81bc04c816d546f0",
     "0009_team.sql": "345d6d86821212ef47dcc3de335ac28287aa991250fc3666bcbe35872bda274e",
+    "0010_archived_conversations.sql": "ae6117b7b449845d1a366467d86148f8918ae60b908f5ee5d42be1ece9920f4e",
+    "0011_levels.sql": "f76c92fb7b5f9ba2399e2265b50ab15130e37792563f3d01e1e30652114d8df3",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

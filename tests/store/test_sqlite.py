@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.domain.errors import BackstoryError, NotAllowed, StorageFull, Unavailable
+from backstory.domain.errors import BackstoryError, InvalidInput, NotAllowed, StorageFull, Unavailable
 from backstory.domain.filters import Filter, Page
 from backstory.domain.words import Unit
 from backstory.store.sqlite import SqliteStore
@@ -224,7 +224,7 @@ def test_a_text_that_is_not_in_the_text_index_is_a_problem(store: SqliteStore, p
 
 def test_an_overwritten_page_is_a_problem_not_a_crash(path: Path) -> None:
     with closing(SqliteStore(path)) as store:
-        store.put_memories([make_memory(f"{n}", "word " * 100) for n in range(200)])
+        store.put_memories([make_memory(f"{n}", "word " * 100) for n in range(1_000)])
     with path.open("r+b") as file:
         size = file.seek(0, os.SEEK_END)
         for page in range(size // 4096 // 2, size // 4096, 3):
@@ -232,3 +232,18 @@ def test_an_overwritten_page_is_a_problem_not_a_crash(path: Path) -> None:
             file.write(b"\xa5" * 4096)
     with closing(SqliteStore(path)) as store:
         assert store.problems() != []
+
+
+def test_a_store_in_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidInput, match="A store is a file"):
+        SqliteStore(Path(":memory:"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_without_write_ahead_logs_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = sqlite3.connect
+    # a database in memory has no such log either, like one on some network drives
+    monkeypatch.setattr(sqlite3, "connect", lambda path, **options: connect(":memory:", **options))
+    with pytest.raises(Unavailable, match="write-ahead log"):
+        SqliteStore(path)

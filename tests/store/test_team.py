@@ -14,8 +14,8 @@ HOUR = timedelta(hours=1)
 
 
 def test_a_connection_is_replaced_by_id_and_forgotten_when_old(store: Store) -> None:
-    old = Connection("a", "owner", "p", "d", None, DAWN)
-    young = Connection("b", "owner", "p", "d", "session", DAWN + HOUR)
+    old = Connection("a", "owner", "p", "d", None, None, DAWN)
+    young = Connection("b", "owner", "p", "d", "session", "debug", DAWN + HOUR)
     for connection in (old, young, young._replace(session="other")):
         store.put_connection(connection)
     assert store.find_connection("a") == old

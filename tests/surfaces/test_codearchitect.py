@@ -705,7 +705,7 @@ def test_a_directory_that_is_no_project_is_used_with_a_warning(
 
 @requirement("codearchitect.directory.priority")
 def test_the_call_decides_before_the_setting(call: Call, core: Core, project: Path, tmp_path: Path) -> None:
-    core.engine.sessions_dir = str(tmp_path / "configured")
+    core.engine.settings = core.engine.settings.changed(sessions_dir=str(tmp_path / "configured"))
     assert str(tmp_path / "configured") in call("store_session", conversation=SAID)["file"]
     assert str(project / "given") in call("store_session", conversation=SAID, sessionsDir="given")["file"]
     assert names(call) == ["add-database-connection"]

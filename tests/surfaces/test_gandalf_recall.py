@@ -211,6 +211,19 @@ def test_what_was_found_but_cannot_be_read_is_never_a_silent_zero(core: Core) ->
     assert told["summary"]["available_tools"] == ["claude-code", "windsurf"]
 
 
+@pytest.mark.requirement("gandalf.recall.unreadable")
+def test_conversations_that_are_encrypted_are_listed_and_counted(core: Core) -> None:
+    store = core.engine.store
+    store.put_source(SourceState("/w/1.pb", "windsurf", 1, 1, read_at=DAWN))
+    store.add_messages(make_conversation("one", surface="windsurf", completeness="encrypted"), [], [])
+    told = recall(core, min_score=0)
+    assert [(each["id"], each["completeness"], each["message_count"]) for each in told["conversations"]] == [
+        ("one", "encrypted", 0)
+    ]
+    assert told["tool_results"]["windsurf"] == {"total_conversations": 1, "unread": {"encrypted": 1}}
+    assert recall(core, min_score=5)["tool_results"]["windsurf"]["unread"] == {"encrypted": 1}
+
+
 @pytest.mark.requirement("gandalf.recall.stored-sessions")
 def test_sessions_that_were_stored_through_us_are_recalled_too(core: Core) -> None:
     keep(core, "stored", "We chose Postgres.", surface="codearchitect")

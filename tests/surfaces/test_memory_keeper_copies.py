@@ -16,7 +16,7 @@ from backstory.store import Store
 from backstory.surfaces import load_surfaces
 
 from ..conftest import Call, OpenCore, caller_of
-from ..doubles import HashedWords, SteppedClock
+from ..doubles import HashedWords, SteppedClock, make_settings
 
 requirement = pytest.mark.requirement
 Reply = dict[str, Any]
@@ -639,7 +639,10 @@ def test_a_full_store_takes_no_copies_and_compressing_makes_room(
     call("context_checkpoint", name="before")
     other = call("context_session_start", name="other")["sessionId"]
     full = caller_of(
-        Core(Engine(store, None, now=clock, max_store_mb=0), Caller(project="/p", session=other))
+        Core(
+            Engine(make_settings(max_store_mb=0), store, None, now=clock),
+            Caller(project="/p", session=other),
+        )
     )
     for tool, arguments in (
         ("context_checkpoint", {"name": "full"}),

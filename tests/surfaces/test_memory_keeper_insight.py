@@ -14,7 +14,7 @@ from backstory.store import Store
 from backstory.surfaces.memory_keeper import surface
 
 from ..conftest import Call, caller_of
-from ..doubles import SteppedClock
+from ..doubles import SteppedClock, make_settings
 
 requirement = pytest.mark.requirement
 HOUR = 3_600
@@ -221,7 +221,7 @@ class Chat:
 
 
 def with_chat(store: Store, chat: Chat, clock: SteppedClock) -> Call:
-    return caller_of(Core(Engine(store, None, chat, now=clock), Caller(project="/p")))
+    return caller_of(Core(Engine(make_settings(), store, None, chat, now=clock), Caller(project="/p")))
 
 
 @requirement("keeper-insight.summarize.chat")

@@ -15,7 +15,7 @@ from backstory.surfaces.memory_keeper import surface
 from backstory.surfaces.memory_keeper.fitting import BUDGET
 
 from ..conftest import Call, OpenCore, OpenStore, caller_of
-from ..doubles import DAWN, HashedWords, SteppedClock
+from ..doubles import DAWN, HashedWords, SteppedClock, make_settings
 
 requirement = pytest.mark.requirement
 
@@ -344,7 +344,7 @@ def test_wrong_arguments_are_named_and_nothing_is_saved(
 
 @requirement("keeper-items.save.full")
 def test_a_store_at_its_limit_takes_no_more(store: Store, clock: SteppedClock) -> None:
-    engine = Engine(store, None, now=clock, max_store_mb=0.5)
+    engine = Engine(make_settings(max_store_mb=0.5), store, None, now=clock)
     call = caller_of(Core(engine, Caller(project="/p")))
     call("context_save", key="k", value="fits")
     call("context_save", key="large", value="words " * 100_000)

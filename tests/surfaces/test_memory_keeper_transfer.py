@@ -111,8 +111,7 @@ def keeper(core: Core) -> Core:
 
 @pytest.fixture
 def exports(core: Core) -> Path:
-    assert core.engine.exports is not None
-    return core.engine.exports
+    return core.engine.settings.home / "exports"
 
 
 def another(core: Core) -> Core:
@@ -693,6 +692,6 @@ def test_files_that_cannot_be_read_have_their_codes(call: Call, exports: Path, t
 @requirement("keeper-transfer.import.storage-full")
 def test_a_full_store_takes_no_import(call: Call, keeper: Core, exports: Path, monkeypatch: Any) -> None:
     path = write(exports, OLD)
-    monkeypatch.setattr(keeper.engine, "_max_store_mb", 0)
+    monkeypatch.setattr(keeper.engine, "settings", keeper.engine.settings.changed(max_store_mb=0))
     assert code(call("context_import", filePath=path)) == "STORAGE_FULL"
     assert keeper.engine.store.count(Filter()) == 0

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,7 @@ from backstory.store import Store
 from backstory.surfaces import all_tools, load_surfaces
 
 from ..conftest import Call, OpenCore, OpenStore, caller_of
-from ..doubles import DAWN, HashedWords, SteppedClock
+from ..doubles import DAWN, HashedWords, SteppedClock, make_settings
 from ..processes import serving
 from ..repositories import commit, git, write
 
@@ -546,7 +548,7 @@ def test_a_handoff_that_cannot_lie_in_the_project_lies_in_our_directory(
         (shop / ".backstory").write_text("not a folder")
     else:
         (shop / ".backstory").symlink_to(elsewhere)
-    engine = Engine(open_store(), None, now=clock, handoffs=tmp_path / "home" / "handoffs")
+    engine = Engine(make_settings(tmp_path / "home"), open_store(), None, now=clock)
     call = caller_of(Core(engine, Caller(project=str(shop))))
     call("init")
     path = Path(call("end")["handoff_file_path"])
@@ -556,13 +558,40 @@ def test_a_handoff_that_cannot_lie_in_the_project_lies_in_our_directory(
 
 
 @requirement("session-mgmt.end.read-only")
-def test_where_no_file_can_be_written_end_says_so_and_keeps_the_handoff(at_work: Call, shop: Path) -> None:
-    (shop / ".backstory").write_text("not a folder")
+def test_where_no_file_can_be_written_end_says_so_and_keeps_the_handoff(
+    at_work: Call, shop: Path, tmp_path: Path
+) -> None:
+    for folder in (shop / ".backstory", tmp_path / "handoffs"):
+        folder.write_text("not a folder")
     task(at_work, "card", "Pay by card")
     reply = at_work("end")
     assert (reply["handoff_file_created"], reply["memory_persisted"]) == (False, True)
     assert "handoff_file_path" not in reply
     assert at_work("init", working_directory=str(shop))["last_handoff"]["open_tasks"] == ["Pay by card"]
+
+
+@requirement("session-mgmt.end.vanished")
+def test_a_session_ends_though_its_project_vanished(at_work: Call, shop: Path, tmp_path: Path) -> None:
+    task(at_work, "card", "Pay by card")
+    shutil.rmtree(shop)
+    reply = at_work("end")
+    assert (reply["cleanup_performed"], reply["memory_persisted"]) == (True, True)
+    handoff = Path(reply["handoff_file_path"])
+    assert handoff.parent == tmp_path / "handoffs"
+    assert "Pay by card" in handoff.read_text("utf-8")
+    assert "README" not in handoff.read_text("utf-8"), "there is nothing left to advise on"
+    assert not shop.exists()
+    again = at_work("end")
+    assert (again["success"], again["error_code"]) == (False, "PROJECT_NOT_FOUND")
+
+
+@requirement("session-mgmt.end.once")
+def test_of_two_ends_at_once_one_hands_over(at_work: Call, core: Core, shop: Path) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        replies = list(threads.map(lambda _: at_work("end"), range(4)))
+    assert [reply["cleanup_performed"] for reply in replies].count(True) == 1
+    assert len(list((shop / ".backstory" / "handoff").iterdir())) == 1
+    assert len(core.engine.store.find_events(Filter())) == 1
 
 
 @requirement("session-mgmt.end.no-session")

@@ -9,11 +9,15 @@ from typing import Any
 import pytest
 
 from backstory.core import Caller, Core, Engine
+from backstory.core.calls import Call as Progress
+from backstory.core.retention import Retention
+from backstory.domain.filters import Filter
 from backstory.domain.records import Trace
 from backstory.store import Store
+from backstory.store.histories import Talks
 
 from ..conftest import Call, OpenCore, OpenStore, caller_of
-from ..doubles import DAWN, HashedWords, SteppedClock, make_conversation, make_messages
+from ..doubles import DAWN, HashedWords, SteppedClock, make_conversation, make_messages, make_settings
 
 requirement = pytest.mark.requirement
 
@@ -147,13 +151,32 @@ def test_projects_of_one_remote_are_searched_together(call: Call, store: Store, 
     assert {Path(result["project"]).name for result in alone["results"]} == {"one"}
 
 
+@requirement("session-mgmt-search.retention")
+def test_old_entries_are_archived_before_they_are_removed_and_only_when_asked_for(
+    call: Call, core: Core, store: Store, clock: SteppedClock
+) -> None:
+    talk(store, "old", "parser bug in the lexer")
+    kept = call("store_reflection", content="the parser bug was a missing flush")["reflection_id"]
+    clock.step(40 * 24 * 60 * 60)
+    Retention(core.engine).archive_daily(Progress())
+    assert call("quick_search", query="parser bug", min_score=0.3)["total_count"] == 2
+    core.engine.settings = core.engine.settings.changed(retention_days=30.0)
+    Retention(core.engine).archive_daily(Progress())
+    assert call("quick_search", query="parser bug", min_score=0.3)["total_count"] == 0
+    stats = call("reflection_stats")
+    assert (stats["total_conversations"], stats["total_reflections"]) == (0, 0)
+    assert [each.memory.id for each in store.find_archived(Filter())] == [kept]
+    assert [each.conversation.id for each in store.find_archived_talks(Talks())] == ["old"]
+
+
 @requirement("session-mgmt-search.reflect.related")
 def test_declared_projects_are_related(store: Store, clock: SteppedClock, tmp_path: Path) -> None:
     places = [tmp_path / name for name in ("api", "web", "other")]
     for place in places:
         place.mkdir()
         talk(store, place.name, "parser bug", project=str(place))
-    engine = Engine(store, None, now=clock, related_projects=(str(places[0]), str(places[1])))
+    declared = make_settings(related_projects=(str(places[0]), str(places[1])))
+    engine = Engine(declared, store, None, now=clock)
     call = caller_of(Core(engine, Caller(project="/p")))
     answer = call("reflect_on_past", query="parser bug", min_score=0.3, project="api")
     assert {Path(result["project"]).name for result in answer["results"]} == {"api", "web"}

@@ -34,12 +34,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     engine = open_engine(settings)
     try:
-        found = engine.store.find_talks(_which(options, engine))
+        which = _which(options, engine)
+        archived = engine.store.find_archived_talks(which)
+        found = [*engine.store.find_talks(which), *(talk.conversation for talk in archived)]
         if options.ids and (unknown := set(options.ids) - {talk.id for talk in found}):
             raise InvalidInput(
                 f"There is no conversation {sorted(unknown)[0]!r}.", hint="Nothing was forgotten."
             )
-        told = _announcement(engine, found)
+        messages = sum(engine.store.count_messages([talk.id for talk in found]).values())
+        told = _announcement(found, messages + sum(talk.said for talk in archived))
         if not found:
             return Report(_body(found, 0), "No conversation matches; nothing was forgotten.")
         if not options.yes and not _is_confirmed(told):
@@ -65,13 +68,10 @@ def _which(options: argparse.Namespace, engine: Engine) -> Talks:
     return Talks(ids=tuple(options.ids), surfaces=known, projects=projects, updated_before=before)
 
 
-def _announcement(engine: Engine, found: list[Conversation]) -> str:
-    messages = engine.store.count_messages([talk.id for talk in found])
+def _announcement(found: list[Conversation], messages: int) -> str:
     by_assistant = Counter(talk.surface for talk in found)
     rows = [(name, counted(count, "conversation")) for name, count in sorted(by_assistant.items())]
-    rows.append(
-        ("in all", f"{counted(len(found), 'conversation')}, {counted(sum(messages.values()), 'message')}")
-    )
+    rows.append(("in all", f"{counted(len(found), 'conversation')}, {counted(messages, 'message')}"))
     rows += [
         (talk.updated_at.strftime("%Y-%m-%d"), shortened(talk.title or talk.id, 80)) for talk in found[:SHOWN]
     ]

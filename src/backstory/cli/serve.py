@@ -24,7 +24,7 @@ def _serve_http(settings: Settings) -> int:
             f"Serving over HTTP needs {error.name}, which is not installed.",
             hint="pip install 'backstory[http]'",
         ) from None
-    return serve_http(settings)
+    return serve_http(load_surfaces(settings.surfaces), settings)
 
 
 def serve(flags: Mapping[str, str]) -> int:

@@ -10,6 +10,7 @@ from ..core import Engine
 from ..search.embed import build_embedder
 from ..settings import COMPUTED, TABLE, Settings
 from ..store import Census
+from ..store.archived_talks import ArchiveCensus
 from ..store.sources import HistoryCensus
 from .report import Json, Report, counted, size, table
 from .settings import shown_value
@@ -25,6 +26,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     engine = open_engine(settings)
     try:
         census, waiting = engine.store.census(), count_waiting(engine)
+        archived = engine.store.archive_census()
         histories, problems = engine.store.history_census(), engine.store.find_problems()
     finally:
         engine.close()
@@ -33,6 +35,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         "home": str(settings.home),
         "store": store_place(settings),
         "holds": census._asdict() | {"waiting": waiting},
+        "archived": archived._asdict(),
         "embeddings": {"source": settings.embeddings, "model": _model(settings)},
         "histories": {name: held._asdict() for name, held in histories.items()},
         "history_problems": problems,
@@ -56,6 +59,8 @@ def _text(body: Json, census: Census, waiting: int) -> str:
         ("", f"with {counted(census.messages, 'message')}, of {counted(census.projects, 'project')}"),
         ("search", f"by words and by meaning ({model})" if model else "by words alone: embeddings are off"),
     ]
+    if archived := _archived(ArchiveCensus(**body["archived"])):
+        rows.append(("archived", archived))
     if waiting:
         rows.append(("waiting", f"{counted(waiting, 'text')} for vectors; `backstory embed` makes them now"))
     rows += [(name, _history(HistoryCensus(**held))) for name, held in body["histories"].items()]
@@ -64,6 +69,15 @@ def _text(body: Json, census: Census, waiting: int) -> str:
     ]
     rows += [("changed", f"{name} = {value}") for name, value in body["changed_settings"].items()]
     return table(rows)
+
+
+def _archived(held: ArchiveCensus) -> str:
+    parts = {
+        counted(held.memories, "memory", "memories"): held.memories,
+        f"{counted(held.conversations, 'conversation')} with {counted(held.messages, 'message')}": held.conversations,
+    }
+    told = [part for part, count in parts.items() if count]
+    return f"{' and '.join(told)} ({size(held.bytes)})" if told else ""
 
 
 def _history(held: HistoryCensus) -> str:

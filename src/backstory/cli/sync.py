@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..app import history_places, open_engine, reads_no_histories
+from ..app import history_places, open_engine
 from ..core.calls import Call
 from ..core.sync import Sync, Told
 from ..domain.errors import Unavailable
@@ -23,12 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    if reads_no_histories(settings) and not options.reader:
+    if not settings.reads_histories and not options.reader:
         return Report({"assistants": {}}, "Histories are switched off (histories = off).")
     readers = load_readers(options.reader or settings.histories)
     engine = open_engine(settings)
     try:
-        outcome = Sync(engine, settings.redaction).run(
+        outcome = Sync(engine).run(
             readers.values(),
             history_places(settings, engine.store),
             call=Call(progress=_show),

@@ -1,36 +1,73 @@
-"""`backstory unarchive`: make a memory live again that was compressed into the archive."""
+"""`backstory unarchive`: make a memory or a conversation live again that is in the archive, or list what is there."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 
 from ..app import open_core
+from ..core import Core
+from ..core.retention import Retention
 from ..domain.errors import NotFound
+from ..domain.when import iso
 from ..settings import Settings
+from ..store.histories import Talks
 from ..surfaces import load_surfaces
-from .report import Report, counted
+from .report import Report, counted, shortened, table
+
+SHOWN = 50  # the JSON has all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("key", help="the key it was saved under; private memories stay with their session")
+    parser.add_argument(
+        "name",
+        nargs="?",
+        metavar="KEY|ID",
+        help="a memory's key or id, or a conversation's id; private memories stay with their session. "
+        "Without it, what is in the archive is listed",
+    )
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     core = open_core(settings)
-    found, restored = [], []
     try:
-        for surface in load_surfaces(settings.surfaces):
-            archive = core.through(surface).archive
-            archived = archive.find(options.key, None)
-            found += archived
-            restored += archive.restore(tuple(memory.id for memory in archived))
+        surfaces = load_surfaces(settings.surfaces)
+        return _listed(core, surfaces) if options.name is None else _restored(core, surfaces, options.name)
     finally:
         core.engine.close()
-    if not found:
-        raise NotFound("archived memory", options.key)
+
+
+def _restored(core: Core, surfaces: Iterable[str], name: str) -> Report:
+    found, restored = [], []
+    for surface in surfaces:
+        archive = core.through(surface).archive
+        archived = archive.find_named(name)
+        found += archived
+        restored += archive.restore(tuple(memory.id for memory in archived))
+    talks = Retention(core.engine).restore(name)
+    if not found and not talks:
+        raise NotFound("archived memory or conversation", name)
     kept = len(found) - len(restored)
-    body = {"key": options.key, "restored": [memory.id for memory in restored], "kept": kept}
-    text = f"Restored {counted(len(restored), 'memory', 'memories')} under {options.key!r}."
+    ids = [memory.id for memory in restored] + [talk.id for talk in talks]
+    told = [counted(len(restored), "memory", "memories")] if found else []
+    told += [counted(len(talks), "conversation")] if talks else []
+    text = f"Restored {' and '.join(told)} under {name!r}."
     if kept:
         text += f" {counted(kept, 'memory', 'memories')} stayed: the key was saved anew in the same session."
-    return Report(body, text)
+    return Report({"name": name, "restored": ids, "kept": kept}, text)
+
+
+def _listed(core: Core, surfaces: Iterable[str]) -> Report:
+    """The last changed first."""
+    memories = [memory for surface in surfaces for memory in core.through(surface).archive.all()]
+    talks = [talk.conversation for talk in core.engine.store.find_archived_talks(Talks())]
+    entries = [(memory.updated_at, memory.key or memory.id, memory.text) for memory in memories]
+    entries += [(talk.updated_at, talk.id, talk.title) for talk in talks]
+    entries.sort(key=lambda entry: (entry[0], entry[1]), reverse=True)
+    body = [{"name": name, "updated_at": iso(at), "text": text} for at, name, text in entries]
+    rows = [
+        (f"{at:%Y-%m-%d}", shortened(name, 60), shortened(text, 80)) for at, name, text in entries[:SHOWN]
+    ]
+    if len(entries) > SHOWN:
+        rows.append(("", "", f"and {len(entries) - SHOWN:,} more"))
+    return Report({"archived": body}, table(rows) or "The archive is empty.")

@@ -27,9 +27,17 @@ class Archive(NamedTuple):
 
     def find(self, key: str, session: str | None) -> list[Memory]:
         """Archived memories with a key, in one session or all, that the caller may see."""
-        threads = () if session is None else (session,)
-        where = self._visible(Filter(keys=(key,), threads=threads))
-        return [archived.memory for archived in self.engine.store.find_archived(where)]
+        return self._find(Filter(keys=(key,), threads=() if session is None else (session,)))
+
+    def find_named(self, name: str) -> list[Memory]:
+        """Those with this key, else the one with this id."""
+        return self.find(name, None) or self._find(Filter(ids=(name,)))
+
+    def all(self) -> list[Memory]:
+        return self._find(Filter())
+
+    def _find(self, where: Filter) -> list[Memory]:
+        return [archived.memory for archived in self.engine.store.find_archived(self._visible(where))]
 
     def history(self, memory: Memory) -> list[Former]:
         """What an archived memory said before, the oldest first; a private value stays with its session."""
@@ -42,11 +50,11 @@ class Archive(NamedTuple):
         store = self.engine.store
         with store.transaction():
             self.engine.check_room()
-            found = (
-                [each.memory for each in store.find_archived(self._visible(Filter(ids=ids)))] if ids else []
-            )
+            found = self._find(Filter(ids=ids)) if ids else []
             free = [memory for memory in found if not self._is_taken(memory)]
-            store.restore_archived([memory.id for memory in free])
+            restored = [memory.id for memory in free]
+            store.restore_archived(restored)
+            store.bring_back(restored, self.engine.now())
         self.engine.embed_soon()
         return free
 

@@ -1,4 +1,4 @@
-"""Sync while a server runs: on a thread of its own, behind every call, and in one process at a time.
+"""Sync and retention while a server runs: on a thread of their own, behind every call, in one process at a time.
 
 Nothing here may be slow to import or to make: a server that has just answered `initialize` does both.
 """
@@ -30,20 +30,9 @@ SWITCH_S = 0.001  # a thread that waits for Python gets it after this, instead o
 class Background:
     """The thread starts with the first `wake`. What it cannot do now it tries again after a rest."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        readers: tuple[str, ...],
-        places: Callable[[], Places],
-        *,
-        redaction: str,
-        interval_s: float,
-    ) -> None:
+    def __init__(self, engine: Engine, places: Callable[[], Places]) -> None:
         self._engine = engine
-        self._readers = readers
         self._places = places
-        self._interval_s = interval_s
-        self._redaction = redaction
         self._sync: Sync | None = None
         self._running = threading.Lock()
         self._changed = threading.Condition()
@@ -85,7 +74,9 @@ class Background:
             self._run_once()
             self._rest(LEAST_REST_S)
             with self._changed:
-                self._changed.wait_for(lambda: self._is_wanted or self._is_closing, self._interval_s)
+                self._changed.wait_for(
+                    lambda: self._is_wanted or self._is_closing, self._engine.settings.sync_interval_s
+                )
                 self._is_wanted = False
 
     def _rest(self, seconds: float) -> None:
@@ -95,8 +86,10 @@ class Background:
     def _run_once(self) -> None:
         before = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_S)
+        call = Call(is_cancelled=self._yield)
         try:
-            self._run(Call(is_cancelled=self._yield), 0.0)
+            self._archive(call)  # first: it makes room
+            self._run(call, 0.0)
             self.problem = None
         except BackstoryError as error:
             self.problem = error.message
@@ -105,13 +98,21 @@ class Background:
         finally:
             sys.setswitchinterval(before)
 
+    def _archive(self, call: Call) -> None:
+        if self._engine.settings.retention_days is not None:
+            from .retention import Retention
+
+            Retention(self._engine).archive_daily(call)
+
     def _run(self, call: Call, patience_s: float) -> dict[str, Told] | None:
         from ..readers import load_readers
         from .sync import Sync
 
+        if not self._engine.settings.reads_histories:
+            return {}
         with self._running:
-            self._sync = self._sync or Sync(self._engine, self._redaction)
-            readers = load_readers(self._readers).values()
+            self._sync = self._sync or Sync(self._engine)
+            readers = load_readers(self._engine.settings.histories).values()
             return self._sync.run(readers, self._places(), call=call, patience_s=patience_s)
 
     def _yield(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..domain.errors import InvalidInput, Unavailable
+from ..domain.errors import InvalidInput
 from ..domain.records import Conversation, Message
 from ..domain.when import iso
 from ..store.histories import Talks
@@ -55,9 +55,7 @@ class ConversationExport(NamedTuple):
         return ExportedFiles(target, files, len(found))
 
     def _folder(self, given: str | None) -> Path:
-        usual = self.engine.conversation_exports
-        if usual is None:
-            raise Unavailable("This server has no directory for exported conversations.")
+        usual = self.engine.settings.conversation_exports.expanduser()
         if given is not None:
             self.caller.check_local("output_dir", hint="Leave it out: the server writes to its own place.")
         folder = usual if given is None else places.locate(usual, given, "output_dir")

@@ -16,11 +16,10 @@ from ..domain.when import Clock, utc_now
 from ..store import Store
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..search.backlog import Backlog
     from ..search.embed import Embedder
     from ..search.hybrid import Search
+    from ..settings import Settings
     from .calls import Call
     from .summaries import Summarizer, Writer
 
@@ -31,8 +30,8 @@ def new_id() -> str:
     return os.urandom(12).hex()
 
 
-class Syncing(Protocol):
-    """What reads other assistants' histories; see background.py."""
+class Chores(Protocol):
+    """What is done behind the answers: other assistants' histories are read, old things archived; see background.py."""
 
     problem: str | None
 
@@ -49,39 +48,22 @@ class Engine:
 
     def __init__(
         self,
+        settings: Settings,
         store: Store,
         embedder: Embedder | None,
         writer: Writer | None = None,
         *,
         now: Clock = utc_now,
         new_id: Callable[[], str] = new_id,
-        max_store_mb: float | None = None,
-        exports: Path | None = None,
-        sessions_dir: str = "",
-        handoffs: Path | None = None,
-        git_checkpoints: bool = False,
-        related_projects: tuple[str, ...] = (),
-        conversation_exports: Path | None = None,
-        sync: Callable[[Engine], Syncing] | None = None,
+        background: Callable[[Engine], Chores] | None = None,
     ) -> None:
+        self.settings = settings
         self.store = store
         self.now = now
         self.new_id = new_id
-        self.exports = exports
-        """Where exports go when nobody says where."""
-        self.sessions_dir = sessions_dir
-        """Where stored sessions go when a call does not say; empty for the project's own directory."""
-        self.handoffs = handoffs
-        """Where handoffs go when the project cannot be written."""
-        self.git_checkpoints = git_checkpoints
-        self.related_projects = related_projects
-        """Directories that the user says belong together."""
-        self.conversation_exports = conversation_exports
-        """The same for conversations that people want to read; nothing is made there before something is written."""
-        self._max_store_mb = max_store_mb
         self._embedder = embedder
         self._writer = writer
-        self._make_sync = sync
+        self._make_background = background
         self._served: list[None] = []
         self._making = threading.RLock()
         self._made: dict[str, Any] = {}
@@ -104,20 +86,19 @@ class Engine:
             self.backlog.wake()
 
     @property
-    def sync(self) -> Syncing | None:
-        """What reads other assistants' histories; None where that is switched off."""
-        make = self._make_sync
-        return None if make is None else self._once("sync", lambda: make(self))
+    def background(self) -> Chores | None:
+        make = self._make_background
+        return None if make is None else self._once("background", lambda: make(self))
 
     def sync_soon(self) -> None:
         """After an answer: what was said elsewhere meanwhile will be found by the next call."""
-        if self.sync is not None:
-            self.sync.wake()
+        if self.background is not None:
+            self.background.wake()
 
     def sync_now(self, call: Call) -> None:
         """Before an answer that must know everything."""
-        if self.sync is not None:
-            self.sync.run_now(call)
+        if self.background is not None:
+            self.background.run_now(call)
 
     @property
     def is_serving(self) -> bool:
@@ -134,14 +115,15 @@ class Engine:
 
     def check_room(self) -> None:
         """Raises StorageFull when the store has reached the configured limit."""
-        if self._max_store_mb is not None and self.store.used_bytes() >= self._max_store_mb * 1_000_000:
+        limit_mb = self.settings.max_store_mb
+        if limit_mb is not None and self.store.used_bytes() >= limit_mb * 1_000_000:
             raise StorageFull(
-                f"The store has reached its limit of {self._max_store_mb:g} MB; nothing was saved.",
+                f"The store has reached its limit of {limit_mb:g} MB; nothing was saved.",
                 hint="Compress or delete old items, or raise BACKSTORY_MAX_STORE_MB.",
             )
 
     def close(self) -> None:
-        for part in ("sync", "summarizer", "backlog"):
+        for part in ("background", "summarizer", "backlog"):
             if self._made.get(part) is not None:
                 self._made[part].close()
         self.store.close()

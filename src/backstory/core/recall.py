@@ -87,6 +87,8 @@ class ReaderState(NamedTuple):
     files: int
     problems: Mapping[str, int]
     """Why some cannot be read, and how many."""
+    unread: Mapping[str, int]
+    """Conversations whose words cannot be read, by completeness."""
 
 
 class _Scored(NamedTuple):
@@ -120,8 +122,12 @@ class Recall(NamedTuple):
         """Those of whom files were found."""
         states: dict[str, ReaderState] = {}
         for reader, problem, files in self.engine.store.count_sources():
-            known, problems = states.get(reader, ReaderState(0, {}))
-            states[reader] = ReaderState(known + files, {**problems, **({problem: files} if problem else {})})
+            known = states.get(reader, ReaderState(0, {}, {}))
+            problems = {**known.problems, **({problem: files} if problem else {})}
+            states[reader] = ReaderState(known.files + files, problems, {})
+        for surface, completeness, conversations in self.engine.store.count_unread():
+            if (state := states.get(surface)) is not None:
+                states[surface] = state._replace(unread={**state.unread, completeness: conversations})
         return states
 
     def _scored(self, wanted: Wanted, asked: Asked, families: Families, index: WordIndex) -> list[_Scored]:

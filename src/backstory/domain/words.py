@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
@@ -154,6 +155,7 @@ _HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _COMPOUND = re.compile(r'"[^"]*"|[^\s"]+')
 _WORD = re.compile(r"[^\W_]+")
 _ALNUM = frozenset("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+_ASCII = bytes(range(128))
 
 
 class Unit(NamedTuple):
@@ -168,29 +170,36 @@ class Unit(NamedTuple):
 
 def indexed_text(text: str) -> str:
     """What the index is given for a text: its words apart from scripts without spaces, and the terms hidden in it."""
-    spaced = text if text.isascii() else _UNSPACED_RUN.sub(_SPACED, text)
-    hidden = " ".join(_hidden_terms(spaced))
-    return f"{spaced} {hidden}" if hidden else spaced
+    terms: list[str] = []
+    if not text.isascii() and _UNSPACED_RUN.search(_beyond_ascii(text)):
+        text = _UNSPACED_RUN.sub(_SPACED, text)
+        terms += [gram for run in _UNSPACED_RUN.findall(text) for gram in _grams(run)]
+    terms += [_humps(name) for name in _names(_HUMPED, text)]
+    terms += [name.replace("_", "") for name in _names(_SNAKE, text)]
+    return f"{text} {' '.join(terms)}" if terms else text
 
 
-def _hidden_terms(text: str) -> Iterator[str]:
-    if not text.isascii():
-        for run in _UNSPACED_RUN.findall(text):
-            yield from _grams(run)
-    for name in _names(_HUMPED, text):
-        yield from _HUMP.findall(name)
-    for name in _names(_SNAKE, text):
-        yield name.replace("_", "")
+def _beyond_ascii(text: str) -> str:
+    """What is left to look through of a text with a few dashes and arrows is very little."""
+    return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
 
 
-def _names(rest: re.Pattern[str], text: str) -> Iterator[str]:
+@lru_cache(maxsize=2048)
+def _humps(name: str) -> str:
+    """Code says the same names over and over."""
+    return " ".join(_HUMP.findall(name))
+
+
+def _names(rest: re.Pattern[str], text: str) -> list[str]:
     """The whole names of which a pattern finds the rest."""
     is_humped = rest is _HUMPED
+    names = []
     for match in rest.finditer(text):
-        start = match.start()
+        start, end = match.span()
         while start and ((letter := text[start - 1]) in _ALNUM or (not is_humped and letter.isalnum())):
             start -= 1
-        yield text[start : match.end()]
+        names.append(text[start:end])
+    return names
 
 
 def query_units(query: str) -> list[Unit]:

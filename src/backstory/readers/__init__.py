@@ -144,6 +144,8 @@ class Piece(NamedTuple):
     """These are all the turns there are: others of the conversation go."""
     skipped: Mapping[str, int] = MappingProxyType({})
     """Why records were passed over, and how many."""
+    is_name: bool = False
+    """It tells what a conversation is called and nothing else, for one that is known from elsewhere."""
 
 
 class Reader(NamedTuple):

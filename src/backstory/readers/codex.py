@@ -13,7 +13,7 @@ import msgspec
 import zstandard
 
 from ..domain.errors import Unreadable
-from . import Form, Kind, Mark, Piece, Places, Reader, Role, Source
+from . import Form, Kind, Mark, Piece, Places, Reader, Role, Source, Transcript
 from .forms.codex_lines import (
     ENTRIES,
     NAMES,
@@ -49,6 +49,8 @@ def find(places: Places) -> Iterator[Source]:
     for home in dict.fromkeys(_homes(places)):
         if (home / PROMPT_LOG).is_file():
             yield Source(home / PROMPT_LOG, Form.LOG)
+        if (home / NAMES_FILE).is_file():
+            yield Source(home / NAMES_FILE, Form.DOCUMENT)
         for directory in ("sessions", "archived_sessions"):
             yield from _rollouts(home / directory, "rollout-*")
     for home in places.roots.get("codex", ()):
@@ -72,6 +74,9 @@ def _rollouts(directory: Path, pattern: str) -> Iterator[Source]:
 
 
 def read(source: Source, mark: Mark) -> Iterator[Piece]:
+    if source.path.name == NAMES_FILE:
+        yield from _read_names(source.path)
+        return
     telling = Telling(str(source.path), mark)
     if source.path.suffix == ".json":
         yield from _read_document(source.path, telling)
@@ -281,6 +286,14 @@ class _Thread:
         if name := self.names.get(id):
             talk.entitle(name, Title.CHOSEN)
         return talk
+
+
+def _read_names(path: Path) -> Iterator[Piece]:
+    """A log takes its thread's name from here when it is read; this is for those that rest."""
+    names = _names(path)
+    for place, (id, name) in enumerate(names.items(), 1):
+        mark = Mark() if place == len(names) else None
+        yield Piece(Transcript(id, str(path), title=name), (), mark, is_name=True)
 
 
 def _names(path: Path) -> dict[str, str]:

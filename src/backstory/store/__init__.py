@@ -16,6 +16,7 @@ from ..domain.filters import Filter, Page
 from ..domain.records import QUIET_ROLES, Conversation, Entry, Memory, Message
 from .activity import Activity
 from .archive import Archives
+from .archived_talks import ArchivedTalks
 from .blobs import Blobs
 from .connections import Connections
 from .events import Events
@@ -24,6 +25,7 @@ from .graph import Graphs
 from .histories import Histories
 from .kept import KeptAnswers
 from .matching import Matching
+from .moving import Moving
 from .sessions import Sessions
 from .snapshots import Snapshots
 from .sources import Sources
@@ -102,8 +104,10 @@ class Store(
     Histories,
     KeptAnswers,
     Matching,
+    Moving,
     Sessions,
     Archives,
+    ArchivedTalks,
     Blobs,
     Files,
     Snapshots,

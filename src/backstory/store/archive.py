@@ -108,7 +108,7 @@ class ArchiveRows(CopyRows):
             ids,
         ):
             items[id][1].append(former)
-        whole = _dump({"columns": COPIED, "items": items})
+        whole = dump({"columns": COPIED, "items": items})
         packed = zlib.compress(whole, 9)
         n = self._rows("SELECT coalesce(max(n), 0) + 1 FROM archive_pack")[0][0]
         self._change(
@@ -136,7 +136,7 @@ class ArchiveRows(CopyRows):
         pack = self._unpack(n)
         pack["items"] = {id: item for id, item in pack["items"].items() if id not in ids}
         if pack["items"]:
-            packed = zlib.compress(_dump(pack), 9)
+            packed = zlib.compress(dump(pack), 9)
             self._change("UPDATE archive_pack SET packed = ? WHERE n = ?", [packed, n])
         else:
             self._change("DELETE FROM archive_pack WHERE n = ?", [n])
@@ -167,5 +167,5 @@ def _read_archived(pack: dict[str, Any], id: str, session: str | None, surface: 
     )
 
 
-def _dump(pack: dict[str, Any]) -> bytes:
+def dump(pack: dict[str, Any]) -> bytes:
     return json.dumps(pack, ensure_ascii=False, separators=(",", ":")).encode()

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from ..domain.when import from_ms, to_ms
 from .statements import Statements
 
-_COLUMNS = "id, owner, project, directory, session, seen_at"
+_COLUMNS = "id, owner, project, directory, session, level, seen_at"
 
 
 class Connection(NamedTuple):
@@ -18,6 +18,8 @@ class Connection(NamedTuple):
     project: str
     directory: str
     session: str | None
+    level: str | None
+    """The least severe event that the client wants to hear of."""
     seen_at: datetime
 
 
@@ -48,8 +50,8 @@ class ConnectionRows(Statements):
         rows = self._rows(f"SELECT {_COLUMNS} FROM connection WHERE id = ?", [id])
         if not rows:
             return None
-        id, owner, project, directory, session, seen_at = rows[0]
-        return Connection(id, owner, project, directory, session, from_ms(seen_at))
+        id, owner, project, directory, session, level, seen_at = rows[0]
+        return Connection(id, owner, project, directory, session, level, from_ms(seen_at))
 
     def delete_connection(self, id: str) -> None:
         with self.transaction():

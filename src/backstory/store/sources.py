@@ -57,7 +57,7 @@ class Sources(Protocol):
         """Their conversations say so too; nothing else changes. A source that is put again is back."""
 
     def forget(self, conversations: Sequence[str], at: datetime) -> int:
-        """Delete, and leave tombstones; how many conversations went."""
+        """Delete, from the archive too, and leave tombstones; how many conversations went."""
 
     def forgotten(self, conversations: Iterable[str]) -> set[str]:
         """Those of the given that must not come back."""
@@ -113,17 +113,22 @@ class SourceRows(Statements):
             self._set_gone(set(paths), 1)
 
     def _set_gone(self, paths: set[str], is_gone: int) -> None:
-        rows = self._rows(
-            "SELECT id, source FROM conversation WHERE is_gone <> ? AND source <> ''", [is_gone]
-        )
-        ids = [(is_gone, id) for id, source in rows if source_path(source, paths) is not None]
-        self._change_many("UPDATE conversation SET is_gone = ? WHERE id = ?", ids)
+        for table in ("conversation", "archived_conversation"):
+            rows = self._rows(
+                f"SELECT id, source FROM {table} WHERE is_gone <> ? AND source <> ''", [is_gone]
+            )
+            ids = [(is_gone, id) for id, source in rows if source_path(source, paths) is not None]
+            self._change_many(f"UPDATE {table} SET is_gone = ? WHERE id = ?", ids)
 
     def forget(self, conversations: Sequence[str], at: datetime) -> int:
         sql = "INSERT INTO forgotten (conversation, forgotten_at) VALUES (?, ?) ON CONFLICT (conversation) DO NOTHING"
         with self._joined():
             self._change_many(sql, [(id, to_ms(at)) for id in conversations])
-            return self.delete_conversations(conversations)
+            archived = sum(
+                self._change(f"DELETE FROM archived_conversation WHERE id IN ({marks})", some)
+                for marks, some in batches(conversations)
+            )
+            return archived + self.delete_conversations(conversations)
 
     def forgotten(self, conversations: Iterable[str]) -> set[str]:
         return {

@@ -17,12 +17,13 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..domain.errors import BackstoryError, NotAllowed, StorageFull, TimedOut, Unavailable
+from ..domain.errors import BackstoryError, InvalidInput, NotAllowed, StorageFull, TimedOut, Unavailable
 from ..domain.filters import Filter, Kind
 from ..domain.when import to_ms, utc_now
 from . import Census, Posting
 from .activity import ActivityRows
 from .archive import ArchiveRows
+from .archived_talks import ArchivedTalkRows
 from .connections import ConnectionRows
 from .events import EventRows
 from .files import FileRows
@@ -61,6 +62,7 @@ class SqliteStore(
     ArchiveRows,
     HistoryRows,
     SourceRows,
+    ArchivedTalkRows,
     ConnectionRows,
     TeamRows,
 ):
@@ -73,6 +75,12 @@ class SqliteStore(
         self._open: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
         _check_sqlite()
+        if path.name == ":memory:":
+            raise InvalidInput(
+                "A store is a file: one in memory would be another for each thread.",
+                hint="Use sqlite:///path/to/file.db.",
+                field="database_url",
+            )
         try:
             with _translated(path):
                 _make_private(path)
@@ -115,11 +123,17 @@ class SqliteStore(
         deadline = time.monotonic() + self._busy_timeout_s
         while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             try:
-                connection.execute("PRAGMA journal_mode = WAL")
+                mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
             except sqlite3.OperationalError as error:
                 if _primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)
+                continue
+            if mode != "wal":
+                raise Unavailable(
+                    f"SQLite cannot keep a write-ahead log beside {self._path}.",
+                    hint="Put the store on a local disk.",
+                )
 
     def _rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         with _translated(self._path), self._connection() as connection:
@@ -174,6 +188,17 @@ class SqliteStore(
         # entries that are inserted with these numbers move the sequence on; until then the write lock is ours
         known = self._rows("SELECT seq FROM sqlite_sequence WHERE name = 'entry'")
         return int(known[0][0]) + 1 if known else 1
+
+    def _column_names(self, table: str) -> list[str]:
+        return [row[0] for row in self._rows("SELECT name FROM pragma_table_info(?)", [table])]
+
+    def last_number(self) -> int:
+        return self._reserve(0) - 1
+
+    def finish_import(self, last_number: int) -> None:
+        with self.transaction():
+            self._change("DELETE FROM sqlite_sequence WHERE name = 'entry'")
+            self._change("INSERT INTO sqlite_sequence (name, seq) VALUES ('entry', ?)", [last_number])
 
     def _json_array(self, values: Sequence[str]) -> str:
         return f"json_array({', '.join(values)})"

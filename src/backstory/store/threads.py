@@ -37,6 +37,12 @@ class SourceCount(NamedTuple):
     files: int
 
 
+class UnreadCount(NamedTuple):
+    surface: str
+    completeness: str
+    conversations: int
+
+
 class Threads(Protocol):
     def outline_talks(self, which: Talks) -> list[TalkOutline]:
         """In no particular order."""
@@ -54,6 +60,9 @@ class Threads(Protocol):
         """Those in which a file was read or written."""
 
     def count_sources(self) -> list[SourceCount]: ...
+
+    def count_unread(self) -> list[UnreadCount]:
+        """Conversations that are encrypted, whatever is known of them, or of which only their existence is."""
 
 
 class ThreadRows(Statements):
@@ -110,3 +119,11 @@ class ThreadRows(Statements):
     def count_sources(self) -> list[SourceCount]:
         sql = "SELECT reader, problem, count(*) FROM source GROUP BY reader, problem ORDER BY reader, problem"
         return [SourceCount._make(row) for row in self._rows(sql)]
+
+    def count_unread(self) -> list[UnreadCount]:
+        sql = (
+            "SELECT surface, completeness, count(*) FROM conversation c WHERE completeness <> 'full'"
+            " AND (completeness = 'encrypted' OR NOT EXISTS (SELECT 1 FROM entry e WHERE e.thread = c.id))"
+            " GROUP BY surface, completeness ORDER BY surface, completeness"
+        )
+        return [UnreadCount._make(row) for row in self._rows(sql)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...domain.errors import InvalidInput
 from ...domain.filters import Filter, Kind
-from ...domain.records import Entry, Memory, Message, heading
+from ...domain.records import QUIET_ROLES, Entry, Memory, Message, heading
 from ...search.likeness import likeness, likeness_by_words
 from ...store.histories import Talks
 from ..engine import Caller, Engine
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 REFLECTION = "reflection"
 FIRST_POOL = 100
 ASIDE = 0.8  # what a tool printed, a model thought or a harness put in is seldom what was meant
-_ASIDES = frozenset(["tool", "thinking", "system"])
 EXCERPT = 300  # characters of a neighbouring message
 MOST_FILES = 20
 
@@ -173,14 +172,16 @@ class Reflecting(NamedTuple):
     def _related(self, projects: Sequence[str], known: Sequence[str]) -> list[str]:
         from ..projects.related import related_projects
 
-        declared = self.engine.related_projects
+        declared = self.engine.settings.related_projects
         return related_projects(projects, (*declared, self.caller.project) if declared else (), known)
 
     def _ranking(self, weighed: Weighed, where: Filter, least: float) -> Ranking:
         scores = {r.entry: _score(r.similarity, r.coverage, weighed) for r in weighed.ranked}
         outlines = {o.entry: o for o in self.engine.store.outlines(scores, where)}
         scored = [
-            Scored(r.entry, round(scores[r.entry] * (ASIDE if outlines[r.entry].role in _ASIDES else 1), 4))
+            Scored(
+                r.entry, round(scores[r.entry] * (ASIDE if outlines[r.entry].role in QUIET_ROLES else 1), 4)
+            )
             for r in weighed.ranked
             if r.entry in outlines
         ]

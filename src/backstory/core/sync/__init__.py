@@ -7,7 +7,7 @@ that is killed at any moment goes on as if it had not been. What was read stays 
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import NamedTuple
@@ -25,9 +25,12 @@ from .reading import Reading
 LEASE = "sync"
 LEASE_MS = 15_000
 ASK_AGAIN_S = 0.1
-BATCH_BYTES = 2_000_000
-"""Small files are kept together: each commit waits for the disk, and there may be a hundred thousand of them."""
-BATCH_SOURCES = 200
+SMALL_BYTES = 4_000_000
+"""Smaller files are kept together: each commit waits for the disk and has the text index write out what it gathered."""
+HOLD_S = 0.25
+"""For so long other writers wait for those that are kept together,"""
+BRIEF_HOLD_S = 0.03
+"""and for so long while calls run in this process."""
 
 
 class Told(NamedTuple):
@@ -55,10 +58,10 @@ class Due(NamedTuple):
 class Sync:
     """One for each process. The work belongs to one process at a time; the others find it done."""
 
-    def __init__(self, engine: Engine, redaction: str = "standard") -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._store = engine.store
-        self._redactor = Redactor(redaction)
+        self._redactor = Redactor(engine.settings.redaction)
         self._holder = engine.new_id()
         self._leased_at = 0.0
 
@@ -101,6 +104,9 @@ class Sync:
         if time.monotonic() - self._leased_at > LEASE_MS / 3000:
             self._lease()
 
+    def _may_hold(self, since: float) -> bool:
+        return time.monotonic() - since < (BRIEF_HOLD_S if self._engine.is_serving else HOLD_S)
+
     def _sync(self, reader: Reader, places: Places, call: Call) -> Told:
         tally = _Tally(reader.title)
         states = self._store.find_sources(reader.name)
@@ -125,11 +131,14 @@ class Sync:
 
     def _read(self, reading: Reading, due: Sequence[Due], call: Call, tally: _Tally) -> None:
         done, total = 0, sum(each.stamp.size for each in due)
-        for batch in _batched(due):
+        left = deque(due)
+        while left:
             self._engine.check_room()
-            is_small = len(batch) > 1
+            is_small = left[0].stamp.size < SMALL_BYTES
             with self._store.transaction() if is_small else nullcontext():
-                for each in batch:
+                begun = time.monotonic()
+                while left and (left[0].stamp.size < SMALL_BYTES) == is_small and self._may_hold(begun):
+                    each = left.popleft()
                     call.progress(done, total, f"Reading {tally.title}")
                     for kept in reading.read(*each, is_small=is_small):
                         tally.add(kept)
@@ -146,19 +155,6 @@ def _stamped(found: Mapping[str, Source], states: Mapping[str, SourceState]) -> 
             yield Due(found[path], stamp_of(found[path]), states.get(path))
         except OSError:
             continue  # it vanished since it was found; the next sync says so
-
-
-def _batched(due: Iterable[Due]) -> Iterator[list[Due]]:
-    batch: list[Due] = []
-    size = 0
-    for each in due:
-        if batch and (size + each.stamp.size > BATCH_BYTES or len(batch) == BATCH_SOURCES):
-            yield batch
-            batch, size = [], 0
-        batch.append(each)
-        size += each.stamp.size
-    if batch:
-        yield batch
 
 
 class _Tally:

@@ -7,12 +7,23 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ...domain.records import Conversation
+from ...domain.when import to_ms
 from ...readers import Piece, Role
 from ...store import Store
+from ...store.histories import Talks
 from ...store.sources import source_path
 from ..projects.identity import Identities
 from ..secrets import Redactor
-from .pieces import conversation_id, merged, message_ids, messages_of, placed, traces_of, without_secrets
+from .pieces import (
+    conversation_id,
+    merged,
+    message_ids,
+    messages_of,
+    placed,
+    times_of,
+    traces_of,
+    without_secrets,
+)
 from .subjects import OPENING, subject_of
 
 
@@ -40,10 +51,19 @@ class Keeping:
         """`is_renewed`: its source is read anew, and this is the first it tells of the conversation this time."""
         id = conversation_id(self._reader, piece.transcript.native_id)
         known = next(iter(self._store.find_conversations([id])), None)
-        is_outdone = known is not None and known.standing > piece.transcript.standing
+        if piece.is_name:
+            return self._rename(known, piece)
+        archived = None if known is not None else self._archived(id)
+        witness = known or archived
+        is_outdone = witness is not None and witness.standing > piece.transcript.standing
         if is_outdone or self._store.forgotten([id]):
             return Kept(skipped=piece.skipped)
-        if known is None and not piece.turns:
+        if archived is not None:
+            if max(times_of(piece, modified_ms)) <= to_ms(archived.updated_at):
+                return Kept(skipped=piece.skipped)
+            self._store.restore_conversations([id])  # it goes on
+            known = archived
+        if known is None and not piece.turns and piece.transcript.completeness == "full":
             return Kept(skipped=piece.skipped)
         piece, redacted = without_secrets(piece, self._redactor)
         if known is not None and ((is_renewed and not piece.is_whole) or self._is_superseded(known, piece)):
@@ -57,6 +77,19 @@ class Keeping:
         self._put(row, piece, is_known=known is not None)
         return Kept(id, len(piece.turns), redacted, piece.skipped)
 
+    def _rename(self, known: Conversation | None, piece: Piece) -> Kept:
+        piece, redacted = without_secrets(piece, self._redactor)
+        title = piece.transcript.title
+        if known is None or title in ("", known.title):
+            return Kept(skipped=piece.skipped)
+        row = known._replace(title=title)
+        self._store.add_messages(row._replace(subject=self._subject(row)), [], [])
+        return Kept(known.id, redacted=redacted, skipped=piece.skipped)
+
+    def _archived(self, id: str) -> Conversation | None:
+        found = self._store.find_archived_talks(Talks(ids=(id,)))
+        return found[0].conversation if found else None
+
     def _is_superseded(self, known: Conversation, piece: Piece) -> bool:
         """By a better witness, or by a file that took the place of one that is gone."""
         told = piece.transcript
@@ -64,9 +97,9 @@ class Keeping:
         return known.standing < told.standing or is_orphan
 
     def _put(self, row: Conversation, piece: Piece, *, is_known: bool) -> None:
-        candidates = {id for turn in piece.turns for id in message_ids(row.id, turn)}
         there: dict[str, int] = {}
         if is_known:
+            candidates = {id for turn in piece.turns for id in message_ids(row.id, turn)}
             there = self._store.message_places(row.id, None if piece.is_whole else sorted(candidates))
         is_new = piece.is_whole or not is_known
         last = -1 if is_new else self._store.last_place(row.id)

@@ -69,14 +69,20 @@ def _sound(texts: list[str]) -> list[str]:
     return texts
 
 
-def merged(
-    reader: str, piece: Piece, known: Conversation | None, *, project: str, modified_ms: int
-) -> Conversation:
-    """The conversation's row after this piece. Times are the turns' own; where there are none, the file's."""
+def times_of(piece: Piece, modified_ms: int) -> list[int]:
+    """The turns' own and the conversation's; where there are none, the file's."""
     told = piece.transcript
     times = [turn.at_ms for turn in piece.turns if turn.at_ms is not None]
     times += [at for at in (told.started_ms, told.ended_ms) if at is not None]
-    times = times or [modified_ms]
+    return times or [modified_ms]
+
+
+def merged(
+    reader: str, piece: Piece, known: Conversation | None, *, project: str, modified_ms: int
+) -> Conversation:
+    """The conversation's row after this piece."""
+    told = piece.transcript
+    times = times_of(piece, modified_ms)
     if known is not None:
         times += (to_ms(known.created_at), to_ms(known.updated_at))
     return Conversation(

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 from ...domain.errors import BackstoryError, InvalidInput, NotFound, StorageFull
 from ...domain.records import Conversation
 from ...domain.topics import LONGEST_TOPIC, folder_name, slug, topic_of
+from ...store.histories import Talks
+from ...store.statements import batches
 from ..engine import Caller, Engine
 from . import places
 from .fullfile import Header, Reading, write_full
@@ -26,7 +28,6 @@ from .turns import SPEAKERS, USER, Turn, first_part, read_conversation, to_json
 MB = 1 << 20
 LARGEST = 10 * MB
 IN_FILES = 1 * MB
-_AT_ONCE = 500  # ids of one statement
 
 
 class Kept(NamedTuple):
@@ -69,7 +70,7 @@ class Transcripts(NamedTuple):
             self.caller.check_local(
                 "sessionsDir", hint="Leave it out: the server keeps sessions in its own place."
             )
-        return places.sessions_place(given, self.engine.sessions_dir, self.caller.directory)
+        return places.sessions_place(given, self.engine.settings.sessions_dir, self.caller.directory)
 
     def keep(self, conversation: str | Sequence[Any], topic: str | None, place: Place) -> Kept:
         """Write a conversation to the tree and to the store: both, or neither."""
@@ -159,7 +160,8 @@ class Transcripts(NamedTuple):
         """What the store has of a session whose file holds the beginning only, and is as it was written."""
         if not (reading.is_cut and reading.is_as_written):
             return None
-        return turns_in(self.engine.store.find_messages(id)) or None
+        store = self.engine.store
+        return turns_in(store.find_messages(id) or store.archived_messages(id)) or None
 
     def _see(self, seen: Sequence[tuple[Listed, Reading | None]]) -> None:
         """Index what is new or changed; a store that is full is no reason not to show the tree."""
@@ -172,12 +174,18 @@ class Transcripts(NamedTuple):
             self.engine.check_room()
             with self.engine.store.transaction():
                 for id, session, reading in fresh:
+                    self.engine.store.restore_conversations([id])  # one that is edited is alive again
                     self._index(id, session, reading or read_session(session.found), known.get(id))
             self.engine.embed_soon()
 
     def _known(self, ids: Sequence[str]) -> dict[str, Conversation]:
-        slices = (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
-        return {each.id: each for some in slices for each in self.engine.store.find_conversations(some)}
+        """Those that are live, and those that the archive has."""
+        store = self.engine.store
+        known: dict[str, Conversation] = {}
+        for _, some in batches(ids):
+            archived = (talk.conversation for talk in store.find_archived_talks(Talks(ids=tuple(some))))
+            known |= {each.id: each for each in (*archived, *store.find_conversations(some))}
+        return known
 
     def _index(self, id: str, session: Listed, reading: Reading, known: Conversation | None) -> None:
         store, head = self.engine.store, session.head

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...domain.errors import NotAllowed, NotFound
 from ...domain.filters import Filter, Kind, Order, Page
 from ...domain.records import Memory, Session
 from ..engine import Caller, Engine
@@ -113,7 +114,7 @@ class Working(NamedTuple):
         past = history(self.engine, self.caller, self.surface, session)
         project = measured.project
         seen = workflow(past, project)
-        wanted = self.engine.git_checkpoints
+        wanted = self.engine.settings.git_checkpoints == "on"
         kept = git_checkpoint(project.root, session.id, past.now) if wanted else _SWITCHED_OFF
         figures = _figures(measured, seen)
         data: dict[str, Any] = {"figures": figures, "files": kept_changes(project.changes), "git": kept.ref}
@@ -131,17 +132,18 @@ class Working(NamedTuple):
 
     def end(self) -> Ended:
         """Close the connection's session and leave a handoff, in the store and as a file."""
-        measured = self._measure(directory_of(self.caller.checkout()))
-        session = self._open_session()
-        if session is None:
-            return Ended(measured, None, Learning((), (), ()), None, is_persisted=False)
-        past = history(self.engine, self.caller, self.surface, session)
-        handoff = self._handoff(past, measured)
-        file = write(handoff, measured.project.root, self.engine.handoffs)
-        path = None if file is None else str(file)
-        event = self._events.record(TOOL, HANDOFF, as_data(handoff) | {"path": path})
+        measured = self._measure_last()
+        with self.caller.starting:  # of two calls at once the second finds no session
+            session = self._open_session()
+            if session is None:
+                return Ended(measured, None, Learning((), (), ()), None, is_persisted=False)
+            past = history(self.engine, self.caller, self.surface, session)
+            handoff = self._handoff(past, measured)
+            file = write(handoff, measured.project.root, self._own_folder)
+            path = None if file is None else str(file)
+            event = self._events.record(TOOL, HANDOFF, as_data(handoff) | {"path": path})
+            self.caller.session = None
         kept = self.engine.store.find_events(Filter(threads=(session.id,)))
-        self.caller.session = None
         return Ended(
             measured=measured,
             session=session,
@@ -166,9 +168,22 @@ class Working(NamedTuple):
             problem=None if backlog is None else backlog.problem,
         )
 
+    def _measure_last(self) -> Measured:
+        """What is left of the project at the end of a session, also when its directory vanished meanwhile."""
+        own = self.caller.checkout()
+        try:
+            return self._measure(directory_of(own))
+        except (NotFound, NotAllowed):
+            if self._open_session() is None:
+                raise
+            return self._measure_tree(Path(own))
+
     def _measure(self, place: Path) -> Measured:
-        project = look_at(work_tree(place), self.engine.now())
-        permissions = tuple(check_permissions(project, self.engine.handoffs))
+        return self._measure_tree(work_tree(place))
+
+    def _measure_tree(self, root: Path) -> Measured:
+        project = look_at(root, self.engine.now())
+        permissions = tuple(check_permissions(project, self._own_folder))
         programs = tuple(check_programs(project))
         return Measured(project, permissions, programs, quality(project, permissions, programs))
 
@@ -227,9 +242,14 @@ class Working(NamedTuple):
             next_steps=(
                 *(f"Go on with: {task.text}" for task in tasks[:MOST_ADVICE]),
                 *asked,
-                *from_project(measured),
+                *(from_project(measured) if project.root.is_dir() else ()),
             ),
         )
+
+    @property
+    def _own_folder(self) -> Path:
+        """Where handoffs go when the project cannot be written."""
+        return self.engine.settings.home / "handoffs"
 
     @property
     def _sessions(self) -> Sessions:

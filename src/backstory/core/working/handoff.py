@@ -108,17 +108,16 @@ def _section(title: str, entries: Iterable[str]) -> list[str]:
     return ["", f"## {title}", "", *(f"- {entry}" for entry in every[:MOST_LISTED]), *more]
 
 
-def write(handoff: Handoff, directory: Path, ours: Path | None) -> Path | None:
+def write(handoff: Handoff, directory: Path, ours: Path) -> Path | None:
     """Write the file into the project's hidden folder, else into our own directory; None where neither can be
     written. It is whole or not there."""
     name = f"{handoff.ended_at:%Y%m%d-%H%M%S}-{handoff.session[:12]}.md"
     text = markdown(handoff)
     with suppress(OSError):
         return _written(_hidden_folder(directory) / name, text)
-    if ours is not None:
-        with suppress(OSError):
-            ours.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return _written(ours / name, text)
+    with suppress(OSError):
+        ours.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return _written(ours / name, text)
     return None
 
 

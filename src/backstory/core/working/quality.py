@@ -52,7 +52,7 @@ def quality(project: Project, permissions: Sequence[Check], programs: Sequence[C
     return Quality(overall=round(overall), **parts)
 
 
-def check_permissions(project: Project, ours: Path | None) -> list[Check]:
+def check_permissions(project: Project, ours: Path) -> list[Check]:
     """Whether the project may be read and written, and our own directory written."""
     checks = [
         _access("project_readable", project.root, os.R_OK | os.X_OK, "be read"),
@@ -61,9 +61,8 @@ def check_permissions(project: Project, ours: Path | None) -> list[Check]:
     repository = project.root / ".git"
     if project.changes is not None and repository.exists():
         checks.append(_access("repository_readable", repository, os.R_OK, "be read"))
-    if ours is not None:
-        place = next((path for path in (ours, *ours.parents) if path.exists()), ours)
-        checks.append(_access("data_directory_writable", place, os.W_OK | os.X_OK, "be written"))
+    place = next((path for path in (ours, *ours.parents) if os.path.exists(path)), ours)
+    checks.append(_access("data_directory_writable", place, os.W_OK | os.X_OK, "be written"))
     return checks
 
 

@@ -87,6 +87,7 @@ class Problem(TypedDict):
 class ToolResult(TypedDict):
     total_conversations: int
     problems: NotRequired[list[Problem]]
+    unread: NotRequired[dict[str, Any]]
     note: NotRequired[str]
 
 
@@ -129,7 +130,7 @@ def recall_conversations(
     `score_parts`: keywords (the share of the asked words that a conversation holds), recency (1.0 within a day, 0.8 a
     week, 0.5 a month), files (0.5 for working on files, 1.0 when they are this project's or those that were named)
     and type (up to 0.5). `total_conversations` are all that match; `tool_results` tells of each assistant what was
-    found and what could not be read."""
+    found and what could not be read; `unread` counts conversations whose words are encrypted or not there."""
     from ...core.recall import Wanted
 
     clock = Stopwatch()
@@ -250,6 +251,8 @@ def _tool_results(
             result["problems"] = [
                 {"problem": problem, "files": files} for problem, files in state.problems.items()
             ]
+        if state is not None and state.unread:
+            result["unread"] = dict(state.unread)
         if state is None and not matching.get(name):
             result["note"] = "No history of it was found on this machine."
         results[name] = result

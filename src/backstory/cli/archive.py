@@ -1,0 +1,42 @@
+"""`backstory archive`: put away what is old, now, whatever the setting says. Without --yes it only tells what would go."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..app import open_engine
+from ..core.calls import Call
+from ..core.retention import Retention
+from ..domain.errors import InvalidInput
+from ..settings import Settings, build_settings
+from .progress import show_progress
+from .report import Report, counted
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--older-than", metavar="DAYS", help="since the last message or change; default: retention_days"
+    )
+    parser.add_argument("--yes", action="store_true", help="do it, instead of telling what would go")
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    if options.older_than is not None:
+        settings = build_settings({"retention_days": options.older_than}, defaults=vars(settings))
+    days = settings.retention_days
+    if days is None:
+        raise InvalidInput("Say how old is old.", hint="--older-than 90, or BACKSTORY_RETENTION_DAYS.")
+    engine = open_engine(settings)
+    retention = Retention(engine)
+    try:
+        old = retention.find(days)
+        if options.yes:
+            retention.archive(old, Call(progress=show_progress))
+    finally:
+        engine.close()
+    conversations, memories = len(old.conversations), len(old.memories)
+    body = {"conversations": conversations, "memories": memories, "archived": options.yes}
+    told = f"{counted(conversations, 'conversation')} and {counted(memories, 'reflection')} older than {days:g} days"
+    if options.yes:
+        return Report(body, f"Archived {told}; `backstory unarchive` brings one back.")
+    return Report(body, f"{told} would go to the archive; --yes puts them there.")

@@ -1,0 +1,86 @@
+"""Retention: what is old leaves the live store for the archive, whole, and can be brought back.
+
+Conversations go by their last message, and reflections by their last change. What was saved through other surfaces
+is the user's own and stays."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from ..domain.filters import Filter, Kind, Page
+from ..domain.records import Conversation, Memory
+from ..store.histories import Talks
+from .calls import Call
+from .engine import Engine
+from .freshness import DAY_MS
+
+REFLECTIVE = "session-mgmt"
+"""The surface whose memories go by age."""
+LEASE = "retention"
+MOST_DAYS = 700_000  # times begin in the year 1
+AT_ONCE = 200  # memories of one transaction
+
+
+class Old(NamedTuple):
+    conversations: list[str]
+    memories: list[Memory]
+
+
+class Retention(NamedTuple):
+    engine: Engine
+
+    def find(self, days: float) -> Old:
+        """What is older, except what a person brought back from the archive."""
+        store = self.engine.store
+        before = self.engine.now() - timedelta(days=min(days, MOST_DAYS))
+        stays = store.brought_back()
+        talks = store.outline_talks(Talks(updated_before=before))
+        where = Filter(kinds=(Kind.MEMORY,), surfaces=(REFLECTIVE,), created_before=before)
+        return Old(
+            sorted(talk.id for talk in talks if talk.id not in stays),
+            [
+                memory
+                for memory in store.find_memories(where, Page())
+                if memory.updated_at < before and memory.id not in stays
+            ],
+        )
+
+    def archive(self, old: Old, call: Call) -> None:
+        """Each conversation at once, so that nobody waits long. Raises Cancelled in between."""
+        store, total = self.engine.store, len(old.conversations)
+        for start in range(0, len(old.memories), AT_ONCE):
+            call.checkpoint()
+            store.archive_memories(old.memories[start : start + AT_ONCE])
+        for number, id in enumerate(old.conversations, 1):
+            call.checkpoint()
+            store.archive_conversation(id)
+            call.progress(number, total, "Archiving conversations")
+
+    def archive_daily(self, call: Call) -> None:
+        """What the setting says, once a day in whichever process comes first."""
+        days, store = self.engine.settings.retention_days, self.engine.store
+        holder = self.engine.new_id()
+        if days is None or not store.take_lease(LEASE, holder, for_ms=DAY_MS):
+            return
+        try:
+            self.archive(self.find(days), call)
+        except BaseException:
+            store.drop_lease(LEASE, holder)  # when all went well nobody gives it back, and it ends in a day
+            raise
+
+    def restore(self, id: str) -> list[Conversation]:
+        """Make an archived conversation live again, with those that it started, and keep it so."""
+        store = self.engine.store
+        with store.transaction():
+            self.engine.check_room()
+            found = [
+                talk.conversation
+                for which in (Talks(ids=(id,)), Talks(parents=(id,)))
+                for talk in store.find_archived_talks(which)
+            ]
+            ids = [talk.id for talk in found]
+            store.restore_conversations(ids)
+            store.bring_back(ids, self.engine.now())
+        self.engine.embed_soon()
+        return found
