@@ -10,7 +10,7 @@ from typing import Annotated, TypedDict, cast
 from backstory.core import Caller, Core, Engine
 from backstory.domain.errors import InvalidInput
 from backstory.server import StdioServer
-from backstory.settings import build_settings
+from backstory.settings import Settings, build_settings
 from backstory.store import Store
 from backstory.tools import ADDS, READS, Surface, dump
 
@@ -24,7 +24,7 @@ servers: list[StdioServer] = []
 
 
 # A real Core without a store behind it: the toys use nothing but the call.
-toybox = Core(engine=Engine(cast(Store, None), None), caller=Caller(project="/p"))
+toybox = Core(engine=Engine(cast(Settings, None), cast(Store, None), None), caller=Caller(project="/p"))
 
 
 class Echoed(TypedDict):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from email.message import Message
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,8 @@ from ..processes import BACKSTORY, environment, run
 
 Json = dict[str, Any]
 LEGACY = "2025-11-25"
+PRODUCT = (*BACKSTORY, "serve", "--http", "127.0.0.1:0", "--embeddings", "off")
+FIXTURE = Path(__file__).with_name("conformance_server.py")
 
 
 class Answer(NamedTuple):
@@ -33,6 +36,13 @@ class Answer(NamedTuple):
         parsed: Json = json.loads(self.body)
         return parsed
 
+    @property
+    def events(self) -> list[Json]:
+        """The messages of a stream."""
+        assert self.headers["Content-Type"] == "text/event-stream", self.body
+        data = (line.removeprefix("data: ") for line in self.body.splitlines() if line.startswith("data: "))
+        return [json.loads(message) for message in data if message]
+
 
 class Web(NamedTuple):
     """One server that listens."""
@@ -41,7 +51,9 @@ class Web(NamedTuple):
     url: str
 
     def send(self, path: str, body: object = None, method: str = "", **headers: str) -> Answer:
-        data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        data = (
+            None if body is None else json.dumps(body, ensure_ascii=False).encode(errors="backslashreplace")
+        )
         spelled = {name.replace("_", "-"): value for name, value in headers.items()}
         accepted = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
         request = urllib.request.Request(
@@ -73,9 +85,9 @@ class Web(NamedTuple):
 
 
 @contextmanager
-def listening(home: Path, *words: str, **variables: str) -> Iterator[Web]:
+def listening(home: Path, *words: str, command: Sequence[str] = PRODUCT, **variables: str) -> Iterator[Web]:
     with subprocess.Popen(
-        [*BACKSTORY, "serve", "--http", "127.0.0.1:0", "--embeddings", "off", *words],
+        [*command, *words],
         env=environment(home, **variables),
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -90,6 +102,12 @@ def listening(home: Path, *words: str, **variables: str) -> Iterator[Web]:
         finally:
             process.terminate()
             process.wait(30)
+
+
+def fixture(home: Path) -> AbstractContextManager[Web]:
+    """The same server with the tools of the conformance suite in place of ours."""
+    home.mkdir(exist_ok=True)
+    return listening(home, command=[sys.executable, str(FIXTURE), str(home)])
 
 
 def token(home: Path, user: str, *words: str) -> Json:

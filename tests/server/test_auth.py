@@ -26,9 +26,9 @@ ISSUER = "https://login.example.com"
 AUDIENCE = "https://memory.example.com/mcp"
 
 
-def test_a_token_is_needed_and_shown_only_once(tmp_path: Path) -> None:
-    made = token(tmp_path, "alice", "--expires", "30")
-    with listening(tmp_path, "--http-auth", "token") as web:
+def test_a_token_is_needed_and_shown_only_once(home: Path) -> None:
+    made = token(home, "alice", "--expires", "30")
+    with listening(home, "--http-auth", "token") as web:
         refused = web.ask("ping", {})
         assert refused.status == 401
         assert refused.headers["WWW-Authenticate"].startswith("Bearer ")
@@ -36,20 +36,20 @@ def test_a_token_is_needed_and_shown_only_once(tmp_path: Path) -> None:
         assert web.ask("ping", {}, **bearer(made)).status == 200
         assert web.send("/metrics").status == 401
         assert web.send("/healthz").status == web.send("/readyz").status == 200
-    listed = run("token", "list", "--json", home=tmp_path).stdout
+    listed = run("token", "list", "--json", home=home).stdout
     assert json.loads(listed)["tokens"][0]["user"] == "alice"
-    kept = b"".join(path.read_bytes() for path in tmp_path.glob("team.db*"))
+    kept = b"".join(path.read_bytes() for path in home.glob("team.db*"))
     assert made["token"] not in listed
     assert made["token"].encode() not in kept
 
 
-def test_a_revoked_token_is_refused_at_once(tmp_path: Path) -> None:
-    made = token(tmp_path, "alice")
-    with listening(tmp_path, "--http-auth", "token") as web:
+def test_a_revoked_token_is_refused_at_once(home: Path) -> None:
+    made = token(home, "alice")
+    with listening(home, "--http-auth", "token") as web:
         assert web.ask("ping", {}, **bearer(made)).status == 200
-        assert run("token", "revoke", made["id"], home=tmp_path).returncode == 0
+        assert run("token", "revoke", made["id"], home=home).returncode == 0
         assert web.ask("ping", {}, **bearer(made)).status == 401
-    assert run("token", "revoke", made["id"], home=tmp_path).returncode == 1
+    assert run("token", "revoke", made["id"], home=home).returncode == 1
 
 
 def test_a_token_ends_when_it_expires(tmp_path: Path) -> None:
@@ -72,11 +72,11 @@ def contents(web: Web, headers: dict[str, str]) -> list[Json]:
     return [web.call(tool, arguments, **headers)["structuredContent"] for tool, arguments in asked]
 
 
-def test_a_read_token_writes_through_no_tool_and_a_write_token_cannot_clear(tmp_path: Path) -> None:
+def test_a_read_token_writes_through_no_tool_and_a_write_token_cannot_clear(home: Path) -> None:
     admin, writer, reader = (
-        bearer(token(tmp_path, "alice", "--scope", scope)) for scope in ("admin", "write", "read")
+        bearer(token(home, "alice", "--scope", scope)) for scope in ("admin", "write", "read")
     )
-    with listening(tmp_path, "--http-auth", "token") as web:
+    with listening(home, "--http-auth", "token") as web:
         session = web.call("context_session_start", {"name": "Mine"}, **writer)["structuredContent"]
         web.call("context_save", {"key": "doomed", "value": "Kept."}, **writer)
         one, two = (
@@ -87,7 +87,7 @@ def test_a_read_token_writes_through_no_tool_and_a_write_token_cannot_clear(tmp_
             lambda tool, **arguments: web.call(tool, arguments, **writer)["structuredContent"]
         )
         before = contents(web, admin)
-        for name, arguments in example_calls(Known(one, two, session["sessionId"], str(tmp_path), chunked)):
+        for name, arguments in example_calls(Known(one, two, session["sessionId"], str(home), chunked)):
             result = web.call(name, arguments, **reader)
             if not TOOLS[name].effect.read_only:
                 assert result["isError"], name

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from http.client import HTTPException
 from pathlib import Path
 
 import pytest
 
+from backstory.server.sessionlog import LEVELS
+
 from ..example_calls import DOOMED, Known, example_calls
 from ..processes import run, serving
-from .team import LEGACY, Web, bearer, connected, listening, token
+from .team import LEGACY, Web, bearer, connected, fixture, listening, token
 
 NOT_OVER_HTTP = {
     "init", "checkpoint", "status", "end", "get_project_info", "list_project_files",  # of a project on this machine
@@ -23,7 +28,7 @@ NOT_OVER_HTTP = {
 @pytest.mark.parametrize(
     ("mode", "version"), [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28", "2026-07-28")]
 )
-def test_the_official_client_calls_every_tool(tmp_path: Path, mode: str, version: str) -> None:
+def test_the_official_client_calls_every_tool(home: Path, mode: str, version: str) -> None:
     async def talk(url: str) -> None:
         async with connected(url, mode) as client:
             assert client.protocol_version == version
@@ -37,13 +42,13 @@ def test_the_official_client_calls_every_tool(tmp_path: Path, mode: str, version
             await client.call_tool("save_context", {"context_text": "albatross " * 3_000})
             large = await client.call_tool("reflect_on_past", {"query": "albatross", "min_score": 0.1})
             chunked = (large.structured_content or {})["cache_key"]
-            calls = example_calls(Known(one, two, session, str(tmp_path), chunked))
+            calls = example_calls(Known(one, two, session, str(home), chunked))
             assert {name for name, _ in calls} == listed
             for name, arguments in calls:
                 result = await client.call_tool(name, arguments)
                 assert result.is_error == (name in NOT_OVER_HTTP), (name, result)
 
-    with listening(tmp_path) as web:
+    with listening(home) as web:
         asyncio.run(talk(web.url))
 
 
@@ -67,8 +72,8 @@ def test_what_http_saves_the_local_user_finds_over_stdio(tmp_path: Path) -> None
         assert server.call("retrieve_context", query="lunch")["results"] == ["Lunch is at noon."]
 
 
-def test_a_session_keeps_its_place_between_requests(tmp_path: Path) -> None:
-    with listening(tmp_path) as web:
+def test_a_session_keeps_its_place_between_requests(home: Path) -> None:
+    with listening(home) as web:
         one, two = ({"Mcp_Session_Id": web.greet()} for _ in range(2))
         web.call("context_session_start", {"name": "Login", "projectDir": "/their/machine"}, **one)
         web.call("context_save", {"key": "k", "value": "Mine.", "private": True}, **one)
@@ -77,8 +82,8 @@ def test_a_session_keeps_its_place_between_requests(tmp_path: Path) -> None:
         assert web.call("context_get", {"key": "k"}, **two)["structuredContent"]["items"] == []
 
 
-def test_first_calls_at_once_make_one_session(tmp_path: Path) -> None:
-    with listening(tmp_path) as web:
+def test_first_calls_at_once_make_one_session(home: Path) -> None:
+    with listening(home) as web:
         session = {"Mcp_Session_Id": web.greet()}
         saves = [
             threading.Thread(
@@ -94,8 +99,8 @@ def test_first_calls_at_once_make_one_session(tmp_path: Path) -> None:
         assert len(listed["sessions"]) == 1
 
 
-def test_a_session_ends_when_it_is_deleted_and_unknown_ones_are_not_found(tmp_path: Path) -> None:
-    with listening(tmp_path) as web:
+def test_a_session_ends_when_it_is_deleted_and_unknown_ones_are_not_found(home: Path) -> None:
+    with listening(home) as web:
         session = web.greet()
         assert web.ask("ping", {}, Mcp_Session_Id=session).status == 200
         assert web.send("/mcp", method="DELETE", Mcp_Session_Id=session).status == 204
@@ -104,16 +109,16 @@ def test_a_session_ends_when_it_is_deleted_and_unknown_ones_are_not_found(tmp_pa
         assert web.send("/mcp", method="DELETE").status == 400
 
 
-def test_without_sessions_no_id_is_given_and_each_request_stands_alone(tmp_path: Path) -> None:
+def test_without_sessions_no_id_is_given_and_each_request_stands_alone(home: Path) -> None:
     params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    with listening(tmp_path, "--http-sessions", "none") as web:
+    with listening(home, "--http-sessions", "none") as web:
         assert "Mcp-Session-Id" not in web.ask("initialize", params).headers
         web.call("context_save", {"key": "k", "value": "v", "private": True})
         assert web.call("context_get", {"key": "k"})["structuredContent"]["items"] == []
 
 
-def test_a_session_continues_on_another_instance_and_no_acknowledged_save_is_lost(tmp_path: Path) -> None:
-    with listening(tmp_path) as first, listening(tmp_path) as second:
+def test_a_session_continues_on_another_instance_and_no_acknowledged_save_is_lost(home: Path) -> None:
+    with listening(home) as first, listening(home) as second:
         session = {"Mcp_Session_Id": first.greet()}
         acknowledged = []
         for n in range(20):
@@ -124,7 +129,46 @@ def test_a_session_continues_on_another_instance_and_no_acknowledged_save_is_los
         assert {item["key"] for item in found} == set(acknowledged)
 
 
-def test_a_server_that_is_asked_to_stop_loses_no_answered_save(tmp_path: Path) -> None:
+def test_clients_go_on_with_the_other_instance_when_one_is_killed_under_load(home: Path) -> None:
+    acknowledged: list[tuple[str, str]] = []
+    under_load, killed = threading.Event(), threading.Event()
+
+    def save_on(instances: list[Web], session: str) -> None:
+        """Save on one instance after the other, and on whichever is left."""
+        saved_since = 0
+        for n in itertools.count():
+            web, key = instances[n % len(instances)], f"{session[:8]}-{n}"
+            try:
+                arguments = {"key": key, "value": "v", "private": True}
+                saved = web.call("context_save", arguments, Mcp_Session_Id=session)
+            except (OSError, HTTPException):
+                assert web is first  # the request is lost with its instance, and nobody said it was done
+                assert len(instances) == 2
+                instances = [second]
+                continue
+            acknowledged.append((session, saved["structuredContent"]["key"]))
+            if len(acknowledged) > 60:
+                under_load.set()
+            saved_since += killed.is_set()
+            if saved_since > 10:
+                return
+
+    with listening(home) as first, listening(home) as second, ThreadPoolExecutor(6) as pool:
+        sessions = [web.greet() for web in (first, second) * 3]
+        saving = [pool.submit(save_on, [first, second], session) for session in sessions]
+        assert under_load.wait(120)
+        first.process.kill()
+        first.process.wait()
+        killed.set()
+        for each in saving:
+            each.result()
+        for session in sessions:
+            answer = second.call("context_get", {"limit": 1_000}, Mcp_Session_Id=session)
+            found = {item["key"] for item in answer["structuredContent"]["items"]}
+            assert found >= {key for owner, key in acknowledged if owner == session}
+
+
+def test_a_server_that_is_asked_to_stop_loses_no_answered_save(home: Path) -> None:
     answered: list[str] = []
     enough = threading.Event()
 
@@ -136,7 +180,7 @@ def test_a_server_that_is_asked_to_stop_loses_no_answered_save(tmp_path: Path) -
                 if len(answered) > 20:
                     enough.set()
 
-    with listening(tmp_path) as web:
+    with listening(home) as web:
         session = web.greet()
         threads = [threading.Thread(target=save, args=(web, worker)) for worker in range(4)]
         for thread in threads:
@@ -146,13 +190,13 @@ def test_a_server_that_is_asked_to_stop_loses_no_answered_save(tmp_path: Path) -
         assert web.process.wait(60) == 0
         for thread in threads:
             thread.join()
-    with listening(tmp_path) as web:
+    with listening(home) as web:
         items = web.call("context_get", {"limit": 1_000})["structuredContent"]["items"]
         assert {item["key"] for item in items} >= set(answered)
 
 
-def test_10_mb_fit_into_a_request(tmp_path: Path) -> None:
-    with listening(tmp_path) as web:
+def test_10_mb_fit_into_a_request(home: Path) -> None:
+    with listening(home) as web:
         saved = web.call("context_save", {"key": "large", "value": "é" * 5_000_000})
         assert saved["structuredContent"]["key"] == "large"
 
@@ -177,8 +221,8 @@ def test_host_and_origin_are_checked(tmp_path: Path, headers: dict[str, str], st
         assert web.ask("ping", {}, **headers).status == status
 
 
-def test_it_tells_how_it_is(tmp_path: Path) -> None:
-    with listening(tmp_path) as web:
+def test_it_tells_how_it_is(home: Path) -> None:
+    with listening(home) as web:
         assert web.send("/healthz").status == web.send("/readyz").status == 200
         web.greet()
         web.call("save_context", {"context_text": "A secret of mine."})
@@ -205,9 +249,58 @@ def test_paths_of_the_server_are_out_of_reach(tmp_path: Path) -> None:
             result = web.call(tool, arguments, **session)
             assert result["isError"], tool
             assert "server's machine" in result["content"][0]["text"]
+        (tmp_path / "exports").mkdir(exist_ok=True)
+        (tmp_path / "exports" / "bad.json").write_text("not an export")
+        (tmp_path / "exports" / "away.json").symlink_to(tmp_path / "foreign.txt")
+        for name in ("missing.json", "bad.json", "away.json", "."):
+            result = web.call("context_import", {"filePath": name}, **session)
+            assert result["isError"], name
+            assert str(tmp_path) not in result["content"][0]["text"]
         exported = web.call("context_export", {}, **session)["structuredContent"]["filePath"]
         assert not Path(exported).is_absolute()
         assert not web.call("context_import", {"filePath": exported}, **session)["isError"]
+
+
+def test_progress_comes_before_the_answer_to_those_who_ask_for_it(tmp_path: Path) -> None:
+    call = {"name": "test_tool_with_progress", "_meta": {"progressToken": "p"}}
+    with fixture(tmp_path) as web:
+        *steps, last = web.ask("tools/call", call).events
+        assert [step["params"]["progress"] for step in steps] == [0, 50, 100]
+        assert not last["result"]["isError"]
+        plain = web.ask("tools/call", call, Accept="application/json")  # it could not read a stream
+        assert plain.json["result"] == last["result"]
+
+
+def test_a_session_hears_of_events_at_the_level_it_set_on_every_instance(tmp_path: Path) -> None:
+    call = {"name": "test_error_handling"}
+    with fixture(tmp_path) as web, fixture(tmp_path) as other:
+        session = {"Mcp_Session_Id": web.greet()}
+        for level in LEVELS:
+            assert web.ask("logging/setLevel", {"level": level}, **session).json["result"] == {}
+        web.ask("logging/setLevel", {"level": "info"}, **session)
+        event, answer = other.ask("tools/call", call, **session).events
+        assert event["method"] == "notifications/message"
+        assert event["params"]["level"] == "info"
+        assert answer["result"]["isError"]
+        web.ask("logging/setLevel", {"level": "error"}, **session)
+        assert len(other.ask("tools/call", call, **session).events) == 1
+        assert "error" not in other.ask("tools/call", call).json  # another session hears nothing
+
+
+def test_an_unknown_level_is_refused(tmp_path: Path) -> None:
+    with fixture(tmp_path) as web:
+        session = {"Mcp_Session_Id": web.greet()}
+        assert web.ask("logging/setLevel", {"level": "loud"}, **session).json["error"]["code"] == -32602
+
+
+def test_half_a_surrogate_pair_is_refused_with_the_id_of_its_request(tmp_path: Path) -> None:
+    arguments = {"name": "save_context", "arguments": {"context_text": "half \ud83d"}}
+    with listening(tmp_path) as web:
+        refused = web.ask("tools/call", arguments)
+        assert (refused.status, refused.json["id"], refused.json["error"]["code"]) == (400, 1, -32700)
+        assert "surrogate" in refused.json["error"]["message"]
+        whole = {"name": "save_context", "arguments": {"context_text": "pair \ud83d\ude00 and C:\\udata"}}
+        assert not web.ask("tools/call", whole).json["result"]["isError"]
 
 
 def test_any_other_address_needs_authentication_and_a_name(tmp_path: Path) -> None:
@@ -228,13 +321,13 @@ def test_too_many_requests_of_one_token_are_put_off(tmp_path: Path) -> None:
         assert web.ask("ping", {}, **bearer(calm)).status == 200
 
 
-def test_writes_are_audited_without_their_contents(tmp_path: Path) -> None:
-    made = token(tmp_path, "alice")
-    with listening(tmp_path, "--http-auth", "token") as web:
+def test_writes_are_audited_without_their_contents(home: Path) -> None:
+    made = token(home, "alice")
+    with listening(home, "--http-auth", "token") as web:
         web.call("save_context", {"context_text": "A secret of mine."}, **bearer(made))
         web.call("delete_context", {"id": "nowhere"}, **bearer(made))
         web.call("retrieve_context", {"query": "secret"}, **bearer(made))
-    printed = run("audit", "--since", "today", "--json", home=tmp_path).stdout
+    printed = run("audit", "--since", "today", "--json", home=home).stdout
     calls = json.loads(printed)["calls"]
     assert [(call["person"], call["tool"], call["outcome"]) for call in calls] == [
         ("alice", "save_context", "completed"),

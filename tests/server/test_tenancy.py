@@ -20,8 +20,8 @@ SECRET = "zebra"
 
 
 @pytest.fixture
-def web(tmp_path: Path) -> Iterator[Web]:
-    with listening(tmp_path, "--http-auth", "token") as web:
+def web(home: Path) -> Iterator[Web]:
+    with listening(home, "--http-auth", "token") as web:
         yield web
 
 
@@ -68,8 +68,8 @@ def prying(known: Known) -> list[tuple[str, Json]]:
     ]
 
 
-def test_another_user_sees_and_changes_nothing_through_any_tool(tmp_path: Path, web: Web) -> None:
-    alice, bob = (bearer(token(tmp_path, user, "--scope", "admin")) for user in ("alice", "bob"))
+def test_another_user_sees_and_changes_nothing_through_any_tool(home: Path, web: Web) -> None:
+    alice, bob = (bearer(token(home, user, "--scope", "admin")) for user in ("alice", "bob"))
     known = fill(web, alice)
     before = view(web, alice)
     assert SECRET in json.dumps(before)
@@ -82,8 +82,8 @@ def test_another_user_sees_and_changes_nothing_through_any_tool(tmp_path: Path, 
     assert view(web, alice) == before
 
 
-def test_another_user_cannot_use_a_session_that_is_not_its_own(tmp_path: Path, web: Web) -> None:
-    alice, again, bob = (bearer(token(tmp_path, user)) for user in ("alice", "alice", "bob"))
+def test_another_user_cannot_use_a_session_that_is_not_its_own(home: Path, web: Web) -> None:
+    alice, again, bob = (bearer(token(home, user)) for user in ("alice", "alice", "bob"))
     session = web.greet(**alice)
     for other in (again, bob):
         assert web.ask("ping", {}, **other, Mcp_Session_Id=session).status == 404
@@ -91,9 +91,9 @@ def test_another_user_cannot_use_a_session_that_is_not_its_own(tmp_path: Path, w
     assert web.ask("ping", {}, **alice, Mcp_Session_Id=session).status == 200
 
 
-def test_a_shared_space_is_open_to_those_who_were_given_it(tmp_path: Path, web: Web) -> None:
+def test_a_shared_space_is_open_to_those_who_were_given_it(home: Path, web: Web) -> None:
     alice, bob, eve = (
-        bearer(token(tmp_path, user, *spaces))
+        bearer(token(home, user, *spaces))
         for user, spaces in (("alice", ["--space", "ops"]), ("bob", ["--space", "ops"]), ("ops", []))
     )
     web.call("save_context", {"context_text": "We use egret."}, "/mcp/ops", **alice)

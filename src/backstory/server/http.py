@@ -6,7 +6,7 @@ import ipaddress
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ import uvicorn
 from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
 from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
+from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
 from pydantic import AnyHttpUrl
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -34,7 +34,8 @@ from ..domain.when import utc_now
 from ..search.embed import build_embedder
 from ..settings import Settings, variable
 from ..store import Store
-from ..surfaces import load_surfaces
+from ..tools import Surface
+from .answers import Answers
 from .auth import JwtIssuer, Verifier
 from .door import Door
 from .limits import RateLimit
@@ -44,6 +45,8 @@ from .sessionlog import SessionLog
 from .spaces import ORDINARY, Spaces
 from .visits import Visits
 
+READY_S = 5.0
+"""A store that takes longer to answer is not ready: whoever asks wants to know now."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -61,7 +64,7 @@ class Address(NamedTuple):
         return f"[{self.host}]" if ":" in self.host else self.host
 
 
-def serve_http(settings: Settings) -> int:
+def serve_http(surfaces: Mapping[str, Surface], settings: Settings) -> int:
     """Serve until a signal; requests that run then get `grace_s` to finish."""
     address = read_address(settings.http)
     if settings.http_auth == "none" and not address.is_loopback:
@@ -75,7 +78,7 @@ def serve_http(settings: Settings) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)  # uvicorn has its own, and sends them on to us when it is done
     config = uvicorn.Config(
-        TeamServer(settings, allowed).app(),
+        TeamServer(surfaces, settings, allowed).app(),
         log_level="warning",
         access_log=False,
         lifespan="on",
@@ -89,7 +92,10 @@ def serve_http(settings: Settings) -> int:
 
 
 class TeamServer:
-    def __init__(self, settings: Settings, security: TransportSecuritySettings) -> None:
+    def __init__(
+        self, surfaces: Mapping[str, Surface], settings: Settings, security: TransportSecuritySettings
+    ) -> None:
+        self._surfaces = surfaces
         # a caller's project is not on this machine, so sessions that are kept as files go to the server's own place
         self._settings = settings.changed(
             sessions_dir=settings.sessions_dir or str(settings.home / "sessions")
@@ -108,7 +114,7 @@ class TeamServer:
         settings = self._settings
         visits = Visits(self._spaces, str(project_root(settings.project)), utc_now)
         registry = Registry(
-            load_surfaces(settings.surfaces),
+            self._surfaces,
             visits,
             SessionLog(settings.home, settings.log_level),
             self._metrics,
@@ -117,14 +123,20 @@ class TeamServer:
             workers=settings.workers,
             keeps_sessions=settings.http_sessions == "kept",
         )
-        manager = StreamableHTTPSessionManager(
-            registry.server,
-            json_response=True,
-            stateless=True,  # sessions are in the store, where every instance finds them
-            max_request_body_size=int(settings.max_request_mb * 1024 * 1024),
+        most_bytes = int(settings.max_request_mb * 1024 * 1024)
+        whole, streamed = (
+            StreamableHTTPSessionManager(
+                registry.server,
+                json_response=is_json,
+                stateless=True,  # sessions are in the store, where every instance finds them
+                max_request_body_size=most_bytes,
+            )
+            for is_json in (True, False)
         )
+        answers = Answers(whole.handle_request, streamed.handle_request)
         limit = RateLimit(settings.requests_per_minute)
-        door = self._guarded(Door(manager.handle_request, self._security, visits, limit, self._metrics))
+        inside = RequestBodyLimitMiddleware(answers, most_bytes)
+        door = self._guarded(Door(inside, self._security, visits, limit, self._metrics))
         routes = [
             Route("/mcp", door),
             Route("/mcp/{team}", door),
@@ -136,11 +148,12 @@ class TeamServer:
 
         @asynccontextmanager
         async def lifespan(app: Starlette) -> AsyncIterator[None]:
-            async with manager.run():
+            async with whole.run(), streamed.run():
                 yield
             await anyio.to_thread.run_sync(self._close)
 
-        return Starlette(routes=routes, middleware=self._authentication(), lifespan=lifespan)
+        middleware = [Middleware(_Apology), *self._authentication()]
+        return Starlette(routes=routes, middleware=middleware, lifespan=lifespan)
 
     def _open_space(self, space: str) -> Engine:
         return open_engine(self._settings, space, embedder=self._embedder, database=self._database)
@@ -177,7 +190,10 @@ class TeamServer:
 
     async def _is_ready(self, request: Request) -> Response:
         try:
-            await anyio.to_thread.run_sync(self._ask_store)
+            with anyio.fail_after(READY_S):
+                await anyio.to_thread.run_sync(self._ask_store, abandon_on_cancel=True)
+        except TimeoutError:
+            return PlainTextResponse("The store did not answer in time.\n", 503)
         except BackstoryError as error:
             return PlainTextResponse(f"{error.message}\n", 503)
         return PlainTextResponse("ok\n")
@@ -206,6 +222,19 @@ class TeamServer:
             "backstory_sessions": ("MCP sessions that are kept in the open databases.", sessions),
             "backstory_waiting_vectors": ("Texts in the open databases without a vector yet.", waiting),
         }
+
+
+class _Apology:
+    """Answers for a store that fails before a request has reached its tool."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await self._app(scope, receive, send)
+        except Unavailable as error:
+            await PlainTextResponse(f"{error}\n", 503)(scope, receive, send)
 
 
 class _Page:

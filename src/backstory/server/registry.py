@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import Any
 
 import anyio
+import anyio.from_thread
 import anyio.to_thread
 import mcp_types as types
 from mcp import MCPError
@@ -35,10 +38,16 @@ from .toolcall import Runner, ToolCall, result_of
 from .visits import Visit, Visits, lasting_id
 
 Json = dict[str, Any]
+Teller = Callable[[bytes], None]
 Context = ServerRequestContext[Any, Any]
 
 UNCHANGING = CacheHint(ttl_ms=300_000, scope="public")
 """Only an upgrade changes the list of tools."""
+
+_NOTIFICATIONS: Mapping[str, type[types.ProgressNotification | types.LoggingMessageNotification]] = {
+    "notifications/progress": types.ProgressNotification,
+    "notifications/message": types.LoggingMessageNotification,
+}
 
 
 class Registry:
@@ -73,6 +82,7 @@ class Registry:
         )
         self.server.add_request_handler("tools/list", types.PaginatedRequestParams, self._list)
         self.server.add_request_handler("tools/call", types.CallToolRequestParams, self._call)
+        self.server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_level)
         self.server.middleware.append(self._greet)
 
     async def _greet(self, ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -86,6 +96,10 @@ class Registry:
             raise MCPError(wire.INVALID_PARAMS, "Invalid params: unknown cursor, the list has one page")
         return _complete(ctx, {"tools": self._catalogue})
 
+    async def _set_level(self, ctx: Context, params: types.SetLevelRequestParams) -> Json:
+        await anyio.to_thread.run_sync(self._visits.set_level, _visit(ctx), params.level)
+        return {}
+
     async def _call(self, ctx: Context, params: types.CallToolRequestParams) -> Json:
         tool = self._tools.get(params.name)
         if tool is None:
@@ -96,14 +110,14 @@ class Registry:
             visit.connection = lasting_id(visit.principal, client.client_info.name if client else "")
         # not abandoned when the client leaves: what it asked to save is saved
         result = await anyio.to_thread.run_sync(
-            self._answer, visit, tool, params.arguments or {}, ctx.protocol_version, limiter=self._workers
+            self._answer, visit, _tool_call(ctx, visit, tool, params), _teller(ctx), limiter=self._workers
         )
         return _complete(ctx, result)
 
-    def _answer(self, visit: Visit, tool: Tool, arguments: Json, version: str) -> Json:
-        started = time.perf_counter()
+    def _answer(self, visit: Visit, call: ToolCall, tell: Teller) -> Json:
+        started, tool = time.perf_counter(), call.tool
         try:
-            result = self._result(visit, tool, arguments, version)
+            result = self._result(visit, call, tell)
         except BackstoryError as error:  # the space itself cannot be used
             result = result_of(tool.surface.fail(error))
         except wire.Refused as refused:
@@ -112,13 +126,11 @@ class Registry:
         self._metrics.called(tool.name, outcome, time.perf_counter() - started)
         return result
 
-    def _result(self, visit: Visit, tool: Tool, arguments: Json, version: str) -> Json:
-        call = ToolCall(
-            Request(wire.NO_ID, {}, {}, False, 0), tool, arguments, level=None, version=version, envelope={}
-        )
+    def _result(self, visit: Visit, call: ToolCall, tell: Teller) -> Json:
+        tool = call.tool
         with self._visits.core(visit) as core:
-            text = Runner(core, self._log, _unheard, _unheard, lambda: False).answer(call)
-        result: Json = json.loads(wire.result(wire.NO_ID, text))["result"]
+            answer = Runner(core, self._log, tell, lambda call: None, lambda: False).answer(call)
+        result = wire.sound(answer.body, answer.text)
         if self._control is not None and visit.principal is not LOCAL and not tool.effect.read_only:
             outcome = "failed" if result["isError"] else "completed"
             who = (visit.principal.person, visit.principal.credential, visit.space)
@@ -140,5 +152,23 @@ def _visit(ctx: Context) -> Visit:
     return visit
 
 
-def _unheard(message: object) -> None:
-    """JSON responses carry no notifications."""
+def _tool_call(ctx: Context, visit: Visit, tool: Tool, params: types.CallToolRequestParams) -> ToolCall:
+    meta: Json = dict((ctx.params or {}).get("_meta") or {})
+    request = Request(wire.NO_ID, {}, meta, _is_modern(ctx), 0)
+    level = request.level if request.modern else visit.level
+    return ToolCall(
+        request, tool, params.arguments or {}, level=level, version=ctx.protocol_version, envelope={}
+    )
+
+
+def _teller(ctx: Context) -> Teller:
+    """Sends a notification, from any thread, before the answer to a request. An answer that is one JSON document
+    has no place for it, and a client that left does not hear it: the call goes on."""
+
+    def tell(line: bytes) -> None:
+        message = json.loads(line)
+        notification = _NOTIFICATIONS[message["method"]].model_validate(message)
+        with suppress(CancelledError, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            anyio.from_thread.run(ctx.session.send_notification, notification, ctx.request_id)
+
+    return tell

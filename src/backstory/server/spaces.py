@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
@@ -45,8 +45,11 @@ def shared(team: str) -> str:
 
 
 class _Lent:
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
+    """The engine of one space, from the moment that somebody asks for it."""
+
+    def __init__(self) -> None:
+        self.opening = Lock()
+        self.engine: Engine | None = None
         self.users = 0
 
 
@@ -62,6 +65,8 @@ class Spaces:
     def lend(self, space: str) -> Iterator[Engine]:
         lent = self._take(space)
         try:
+            with lent.opening:  # others wait only if they want the same space
+                lent.engine = lent.engine or self._open_engine(space)
             yield lent.engine
         finally:
             with self._lock:
@@ -69,22 +74,25 @@ class Spaces:
 
     def open_now(self) -> list[str]:
         with self._lock:
-            return list(self._open)
+            return [space for space, lent in self._open.items() if lent.engine]
 
     def close(self) -> None:
         with self._lock:
-            for lent in self._open.values():
-                lent.engine.close()
-            self._open.clear()
+            leaving, self._open = list(self._open.values()), OrderedDict()
+        _close(leaving)
 
     def _take(self, space: str) -> _Lent:
         with self._lock:
-            if space not in self._open:
-                self._open[space] = _Lent(self._open_engine(space))
+            lent = self._open.setdefault(space, _Lent())
             self._open.move_to_end(space)
-            lent = self._open[space]
             lent.users += 1
             idle = [name for name, other in self._open.items() if not other.users]
-            for name in idle[: max(len(self._open) - MOST_OPEN, 0)]:
-                self._open.pop(name).engine.close()
-            return lent
+            leaving = [self._open.pop(name) for name in idle[: max(len(self._open) - MOST_OPEN, 0)]]
+        _close(leaving)
+        return lent
+
+
+def _close(leaving: Iterable[_Lent]) -> None:
+    for lent in leaving:
+        if lent.engine is not None:
+            lent.engine.close()

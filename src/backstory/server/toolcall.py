@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core import Core
 from ..core.calls import Call, Cancelled, Progress
@@ -41,6 +41,13 @@ class ToolCall:
         self.is_withdrawn = False
 
 
+class Answer(NamedTuple):
+    """A result, and the same as JSON text: that it can be written is known."""
+
+    body: Json
+    text: str
+
+
 class Runner:
     """Runs calls for one client, on any thread."""
 
@@ -61,7 +68,7 @@ class Runner:
     def run(self, call: ToolCall) -> None:
         """Answer a call, unless the client withdrew it. Never raises."""
         try:
-            line = wire.result(call.request.id, self.answer(call))
+            line = wire.result(call.request.id, self.answer(call).text)
         except wire.Refused as refused:
             line = wire.refusal(call.request.id, refused)
         self._finish(call)  # first, since the client may use the id again as soon as it is answered
@@ -70,29 +77,28 @@ class Runner:
         if not self._is_leaving():
             self._core.engine.sync_soon()
 
-    def answer(self, call: ToolCall) -> str:
-        """The result as JSON text, also of a call that failed. Raises Refused when not even that can be said."""
+    def answer(self, call: ToolCall) -> Answer:
+        """The result, also of a call that failed. Raises Refused when not even that can be said."""
         started = time.perf_counter()
         try:
             with self._core.engine.serving():
-                reply, text = self._attempt(call)
+                answer = self._attempt(call)
         except BaseException as bug:  # also a library's sys.exit(): the client still waits for an answer
             self._report_bug(call, bug)
-            reply, text = _apologise(call)
+            answer = _apologise(call)
         elapsed = round(time.perf_counter() - started, 6)
-        outcome = "withdrawn" if call.is_withdrawn else "failed" if reply.is_error else "completed"
-        self._report(
-            call, "info", f"Tool call {outcome}", {"processing_time": elapsed, "is_error": reply.is_error}
-        )
-        return text
+        is_error = answer.body["isError"]
+        outcome = "withdrawn" if call.is_withdrawn else "failed" if is_error else "completed"
+        self._report(call, "info", f"Tool call {outcome}", {"processing_time": elapsed, "is_error": is_error})
+        return answer
 
-    def _attempt(self, call: ToolCall) -> tuple[Reply, str]:
+    def _attempt(self, call: ToolCall) -> Answer:
         try:
             during = Call(self._progress(call), lambda: call.is_withdrawn or self._is_leaving(), call.version)
             reply = call.tool.call(self._core.during(during), call.arguments)
         except Cancelled:
             reply = call.tool.surface.fail(Unavailable("The server is shutting down."))
-        return reply, wire.to_json(result_of(reply) | call.envelope)
+        return _written(reply, call)
 
     def _progress(self, call: ToolCall) -> Progress:
         last = float("-inf")
@@ -139,10 +145,14 @@ def result_of(reply: Reply) -> Json:
     return body | {"isError": reply.is_error}
 
 
-def _apologise(call: ToolCall) -> tuple[Reply, str]:
+def _written(reply: Reply, call: ToolCall) -> Answer:
+    body = result_of(reply) | call.envelope
+    return Answer(body, wire.to_json(body))
+
+
+def _apologise(call: ToolCall) -> Answer:
     error = BackstoryError("An internal error occurred.", hint="The session log has the details.")
     try:
-        reply = call.tool.surface.fail(error)
-        return reply, wire.to_json(result_of(reply) | call.envelope)
+        return _written(call.tool.surface.fail(error), call)
     except Exception:
         raise wire.Refused(wire.INTERNAL_ERROR, "Internal error") from None

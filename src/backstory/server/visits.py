@@ -28,6 +28,7 @@ class Visit:
         self.principal = principal
         self.space = space
         self.connection = connection
+        self.level: str | None = None  # the least severe event that the connection wants to hear of
         self.is_new = False
 
 
@@ -52,7 +53,10 @@ class Visits:
         assert visit.connection is not None
         with self._spaces.lend(visit.space) as engine:
             found = engine.store.find_connection(visit.connection)
-        return found is not None and found.owner == visit.principal.credential and self._is_alive(found)
+        if found is None or found.owner != visit.principal.credential or not self._is_alive(found):
+            return False
+        visit.level = found.level
+        return True
 
     def open(self, visit: Visit) -> None:
         with self._spaces.lend(visit.space) as engine:
@@ -60,6 +64,15 @@ class Visits:
             visit.is_new = True
             engine.store.delete_connections(self._now() - KEPT)
             engine.store.put_connection(self._fresh(visit, visit.connection))
+
+    def set_level(self, visit: Visit, level: str) -> None:
+        """From now on the connection hears of such events, and of more severe ones."""
+        if visit.connection is None:
+            return  # nothing is remembered of it
+        with self._spaces.lend(visit.space) as engine, engine.store.transaction():
+            known = engine.store.find_connection(visit.connection)
+            if known is not None:
+                engine.store.put_connection(known._replace(level=level))
 
     def end(self, visit: Visit) -> None:
         assert visit.connection is not None
@@ -88,7 +101,7 @@ class Visits:
 
     def _fresh(self, visit: Visit, id: str) -> Connection:
         project = visit.space or self._project
-        return Connection(id, visit.principal.credential, project, project, None, self._now())
+        return Connection(id, visit.principal.credential, project, project, None, None, self._now())
 
     def _caller(self, visit: Visit, known: Connection) -> Caller:
         return Caller(

@@ -60,6 +60,16 @@ def to_json(body: object) -> str:
     return _ENCODER.encode(body)
 
 
+def sound(body: dict[str, Any], text: str) -> dict[str, Any]:
+    """A body whose JSON text is given, with U+FFFD for each lone surrogate: others than us may not be able to write it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        repaired: dict[str, Any] = json.loads(_to_line(text))
+        return repaired
+    return body
+
+
 def result(id: str, body: str) -> bytes:
     return _to_line(f'{{"jsonrpc":"2.0","id":{id},"result":{body}}}\n')
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...domain.errors import InvalidInput, NotFound, Unavailable
+from ...domain.errors import InvalidInput, NotFound
 from ...domain.records import Session
 from ...domain.when import iso
 from ..engine import Caller, Engine
@@ -46,8 +46,7 @@ class Transfer(NamedTuple):
         target = self._target(path, parts[0].session, "csv" if as_table else "json")
         text = (table if as_table else ours).write(parts, facts)
         size = places.write(target, text, self._exports, (ours.OPENING, table.OPENING))
-        shown = target if self.caller.is_local else target.relative_to(self._exports.resolve())
-        return Exported(shown, counts, size)
+        return Exported(Path(target.shown), counts, size)
 
     def bring(
         self, path: str, *, merge: bool = False, strategy: Strategy = Strategy.SKIP, name: str | None = None
@@ -75,14 +74,15 @@ class Transfer(NamedTuple):
 
     @property
     def _exports(self) -> Path:
-        if self.engine.exports is None:
-            raise Unavailable("This server has no export directory.")
-        return self.engine.exports
+        """Where exports go when nobody says where."""
+        return self.engine.settings.home / "exports"
 
-    def _locate(self, path: str, field: str) -> Path:
+    def _locate(self, path: str, field: str) -> places.Place:
         if path.startswith("~") or Path(path).is_absolute():
             self.caller.check_local(field, hint="Name a file below the export directory.")
-        return places.locate(self._exports, path, field)
+        real = places.locate(self._exports, path, field)
+        shown = real if self.caller.is_local else real.relative_to(self._exports.resolve())
+        return places.Place(real, str(shown))
 
     def _sessions(self, ids: Sequence[str]) -> Iterator[Session]:
         """Each once, in the order asked for."""
@@ -104,10 +104,10 @@ class Transfer(NamedTuple):
             "counts": counts._asdict(),
         }
 
-    def _target(self, path: str | None, session: Session, suffix: str) -> Path:
+    def _target(self, path: str | None, session: Session, suffix: str) -> places.Place:
         if path is not None:
             return self._locate(path, "outputPath")
         slug = "-".join("".join(c if c.isalnum() else " " for c in session.name.lower()).split())[:40]
         stem = f"{slug or 'session'}-{self.engine.now():%Y%m%d-%H%M%S}"
         name = f"{stem}-{self.engine.new_id()[-8:]}.{suffix}"
-        return places.locate(self._exports, name, "outputPath")
+        return self._locate(name, "outputPath")

@@ -17,6 +17,12 @@ LARGEST_MB = 200
 """A larger file is not read: it would take some gigabytes of memory."""
 
 
+class Place(NamedTuple):
+    path: Path
+    shown: str
+    """What the caller may know of the path."""
+
+
 def locate(exports: Path, given: str, field: str) -> Path:
     """The real path that is meant."""
     if not given.strip() or "\0" in given:
@@ -24,7 +30,8 @@ def locate(exports: Path, given: str, field: str) -> Path:
     if ".." in given.replace("\\", "/").split("/"):
         raise NotAllowed(f'{field} must not contain "..".', hint="Name the place itself.", field=field)
     path = exports / (Path(given).expanduser() if given.startswith("~/") else given)
-    base = exports if path.is_relative_to(exports) else path.parent
+    is_export = path.is_relative_to(exports)
+    base = exports if is_export else path.parent
     try:
         real = path.resolve()
         is_inside = real.is_relative_to(base.resolve())
@@ -35,26 +42,29 @@ def locate(exports: Path, given: str, field: str) -> Path:
         raise NotAllowed(f"{given} cannot be followed.", field=field)
     if not is_inside:
         raise NotAllowed(
-            f"{given} is a symbolic link out of {base}.", hint="Name the place itself.", field=field
+            f"{given} is a symbolic link out of {'the export directory' if is_export else base}.",
+            hint="Name the place itself.",
+            field=field,
         )
     return real
 
 
-def write(target: Path, text: Iterable[str], exports: Path, openings: Iterable[str]) -> int:
+def write(place: Place, text: Iterable[str], exports: Path, openings: Iterable[str]) -> int:
     """Write a file whole or not at all, and say how large it is. It replaces only a file that begins with one
     of the openings."""
+    target = place.path
     try:
         if target.is_relative_to(exports.resolve()):
             exports.mkdir(mode=0o700, parents=True, exist_ok=True)
             _make_folders(target.parent, exports)
-        _check_target(target, openings)
+        _check_target(place, openings)
         return _write(target, text)
     except PermissionError as error:
         raise NotAllowed(
-            f"{target} cannot be written: permission denied.", hint="Check its owner and mode."
+            f"{place.shown} cannot be written: permission denied.", hint="Check its owner and mode."
         ) from error
     except OSError as error:
-        raise _in_our_words(error, target) from error
+        raise _in_our_words(error, place) from error
 
 
 def _make_folders(folder: Path, exports: Path) -> None:
@@ -64,20 +74,21 @@ def _make_folders(folder: Path, exports: Path) -> None:
         (base / parent).mkdir(mode=0o700, exist_ok=True)
 
 
-def _check_target(target: Path, openings: Iterable[str]) -> None:
+def _check_target(place: Place, openings: Iterable[str]) -> None:
+    target = place.path
     if not target.parent.is_dir():
         raise InvalidInput(
-            f"There is no directory {target.parent}.", hint="Make it first.", field="outputPath"
+            f"There is no directory {Path(place.shown).parent}.", hint="Make it first.", field="outputPath"
         )
     if not os.path.lexists(target):
         return
     if not target.is_file():
-        raise InvalidInput(f"{target} is not a file.", field="outputPath")
+        raise InvalidInput(f"{place.shown} is not a file.", field="outputPath")
     with target.open("rb") as file:
         start = file.read(max(len(opening.encode()) for opening in openings))
     if not any(start.startswith(opening.encode()) for opening in openings):
         raise NotAllowed(
-            f"{target} exists and is not an export of Backstory.",
+            f"{place.shown} exists and is not an export of Backstory.",
             hint="It was left alone; choose another outputPath.",
             field="outputPath",
         )
@@ -97,7 +108,7 @@ def write_new(folder: Path, stem: str, suffix: str, text: Iterable[str]) -> Path
             f"{folder} cannot be written to: permission denied.", hint="Check its owner and mode."
         ) from error
     except OSError as error:
-        raise _in_our_words(error, folder) from error
+        raise _in_our_words(error, Place(folder, str(folder))) from error
 
 
 def _reserve(folder: Path, stem: str, suffix: str) -> Path:
@@ -151,31 +162,34 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _in_our_words(error: OSError, path: Path) -> StorageFull | InvalidInput | Unavailable:
+def _in_our_words(error: OSError, place: Place) -> StorageFull | InvalidInput | Unavailable:
     import errno
 
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return StorageFull(f"There is no space left for {path}.", hint="Free some space and try again.")
+        return StorageFull(
+            f"There is no space left for {place.shown}.", hint="Free some space and try again."
+        )
     if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.ENOTDIR):
-        return InvalidInput(f"{path.name[:80]} cannot be a file here: {error.strerror}.")
-    return Unavailable(f"{path} cannot be used: {error.strerror}.")
+        return InvalidInput(f"{place.path.name[:80]} cannot be a file here: {error.strerror}.")
+    return Unavailable(f"{place.shown} cannot be used: {error.strerror}.")
 
 
-def read(path: Path) -> str:
+def read(place: Place) -> str:
     """The text of a file, checked for size and encoding."""
+    path, shown = place
     try:
         if not path.exists():
-            raise NotFound("file", str(path), hint="A relative path is looked up below the export directory.")
+            raise NotFound("file", shown, hint="A relative path is looked up below the export directory.")
         if not path.is_file():
-            raise InvalidInput(f"{path} is not a file.", field="filePath")
+            raise InvalidInput(f"{shown} is not a file.", field="filePath")
         if path.stat().st_size > LARGEST_MB * 1_000_000:
             raise InvalidInput(
-                f"{path} is larger than {LARGEST_MB} MB.", hint="Nothing was imported.", field="filePath"
+                f"{shown} is larger than {LARGEST_MB} MB.", hint="Nothing was imported.", field="filePath"
             )
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unreadable(f"{path} is not UTF-8 text, at byte {error.start}.") from error
+        raise Unreadable(f"{shown} is not UTF-8 text, at byte {error.start}.") from error
     except PermissionError as error:
-        raise NotAllowed(f"{path} cannot be read: permission denied.") from error
+        raise NotAllowed(f"{shown} cannot be read: permission denied.") from error
     except OSError as error:
-        raise _in_our_words(error, path) from error
+        raise _in_our_words(error, place) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import NamedTuple
 
 from . import original, ours, places
@@ -17,16 +16,16 @@ class Contents(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
-def read(path: Path, surface: str, project: str) -> Contents:
+def read(place: places.Place, surface: str, project: str) -> Contents:
     """Everything that was wrong is told at once. `project` is for items that do not say theirs."""
     from . import table  # the csv module is not needed for JSON
 
-    text = places.read(path)
+    text = places.read(place)
     report = Report()
-    if path.suffix.lower() == ".csv" or text.startswith(table.OPENING):
+    if place.path.suffix.lower() == ".csv" or text.startswith(table.OPENING):
         parts = table.read(text, surface, project, report)
     else:
-        parts = _from_json(Fields(parse(text, str(path)), "", report), surface, project)
+        parts = _from_json(Fields(parse(text, place.shown), "", report), surface, project)
     return Contents(parts, tuple(report.problems))
 
 

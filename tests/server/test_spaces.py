@@ -1,0 +1,102 @@
+"""Spaces are opened one by one: whoever waits for one does not keep others from theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Barrier, Event, Thread
+
+import pytest
+
+from backstory.core import Engine
+from backstory.domain.errors import Unavailable
+from backstory.server import spaces as module
+from backstory.server.spaces import Spaces
+from backstory.store.sqlite import SqliteStore
+
+from ..doubles import make_settings
+
+
+class Opening:
+    """Opens a real store for each space, and remembers the order."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self.opened: list[str] = []
+        self.slow, self.migrated = Event(), Event()
+        self.is_broken = False
+
+    def __call__(self, space: str) -> Engine:
+        if space == "slow":
+            self.slow.set()
+            assert self.migrated.wait(30)
+        if self.is_broken:
+            raise Unavailable("The disk is gone.")
+        self.opened.append(space)
+        return Engine(make_settings(), SqliteStore(self._home / f"{space}.db"), None)
+
+
+@pytest.fixture
+def opening(tmp_path: Path) -> Opening:
+    return Opening(tmp_path)
+
+
+@pytest.fixture
+def spaces(opening: Opening) -> Iterator[Spaces]:
+    made = Spaces(opening)
+    yield made
+    made.close()
+
+
+def test_a_space_that_takes_long_to_open_delays_no_other(opening: Opening, spaces: Spaces) -> None:
+    def visit() -> None:
+        with spaces.lend("slow"):
+            pass
+
+    waiting = Thread(target=visit)
+    waiting.start()
+    assert opening.slow.wait(30)
+    with spaces.lend("fast") as engine:
+        assert engine.store.count_connections() == 0
+    assert spaces.open_now() == ["fast"]
+    opening.migrated.set()
+    waiting.join(30)
+    assert opening.opened == ["fast", "slow"]
+
+
+def test_all_who_ask_at_once_share_one_engine(opening: Opening, spaces: Spaces) -> None:
+    engines, together = [], Barrier(8)
+
+    def visit() -> None:
+        together.wait(30)
+        with spaces.lend("one") as engine:
+            engines.append(engine)
+
+    visitors = [Thread(target=visit) for _ in range(8)]
+    for visitor in visitors:
+        visitor.start()
+    for visitor in visitors:
+        visitor.join(30)
+    assert len(engines) == 8
+    assert len(set(map(id, engines))) == len(opening.opened) == 1
+
+
+def test_a_space_that_could_not_be_opened_is_tried_again(opening: Opening, spaces: Spaces) -> None:
+    opening.is_broken = True
+    with pytest.raises(Unavailable), spaces.lend("one"):
+        pass
+    opening.is_broken = False
+    with spaces.lend("one") as engine:
+        assert engine.store.count_connections() == 0
+
+
+def test_the_space_that_was_idle_longest_is_closed_and_one_in_use_never(
+    opening: Opening, spaces: Spaces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_OPEN", 2)
+    with spaces.lend("used") as engine:
+        for space in ("a", "b"):
+            with spaces.lend(space):
+                pass
+        assert spaces.open_now() == ["used", "b"]
+        assert engine.store.count_connections() == 0
