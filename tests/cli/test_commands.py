@@ -18,7 +18,9 @@ from ..processes import BACKSTORY, Json, environment, run, save, serving
 
 MEMORY = "We chose PostgreSQL because the reports need window functions."
 PEOPLES = [
-    name for name in COMMANDS if name not in ("serve", "demo", "search", "restore", "unarchive", "forget")
+    name
+    for name in COMMANDS
+    if name not in ("serve", "demo", "search", "restore", "archive", "unarchive", "forget", "migrate")
 ]
 """Commands that need no word of their own; `demo`, the slow one, has its own test."""
 
@@ -228,4 +230,4 @@ def test_what_was_compressed_comes_back_by_its_key(tmp_path: Path) -> None:
     assert item["value"] == "Use a queue."
     again = run("unarchive", "old_plan", home=tmp_path)
     assert again.returncode == 1
-    assert "no archived memory 'old_plan'" in again.stderr
+    assert "no archived memory or conversation 'old_plan'" in again.stderr

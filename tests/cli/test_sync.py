@@ -154,3 +154,43 @@ def test_a_running_server_reads_by_itself(user: Path) -> None:
         while held.get("claude-code", {}).get("conversations") != 2:
             held = asked(user, "status")["histories"]
         assert server.call("save_context", context_text="still answering")["status"] == "success"
+
+
+def test_what_is_old_is_archived_on_demand_and_comes_back(user: Path) -> None:
+    asked(user, "sync")
+    assert asked(user, "archive", "--older-than", "1") == {
+        "conversations": 2,
+        "memories": 0,
+        "archived": False,
+    }
+    assert asked(user, "status")["holds"]["conversations"] == 2
+    assert asked(user, "archive", "--older-than", "1", "--yes")["archived"] is True
+    asked(user, "sync")
+    held = asked(user, "status")
+    assert (held["holds"]["conversations"], held["holds"]["messages"]) == (0, 0)
+    assert (held["archived"]["conversations"], held["archived"]["messages"]) == (2, 4)
+    done = run("status", home=user.parent / "ours", **environment(user))
+    assert "archived     2 conversations with 4 messages (" in done.stdout
+    assert found(user, "walrus cache") == []
+    assert [each["name"] for each in asked(user, "unarchive")["archived"]] == [SECOND, FIRST]
+    listed = run("unarchive", home=user.parent / "ours", **environment(user)).stdout
+    assert f"2026-01-02  {FIRST}  why does the walrus cache miss?" in listed
+    assert asked(user, "unarchive", FIRST) == {"name": FIRST, "restored": [FIRST], "kept": 0}
+    assert "why does the walrus cache miss?" in found(user, "walrus cache")
+    assert asked(user, "archive", "--older-than", "1")["conversations"] == 0
+    assert run("unarchive", FIRST, home=user.parent / "ours", **environment(user)).returncode == 1
+
+
+def test_what_is_archived_can_be_forgotten(user: Path) -> None:
+    asked(user, "sync")
+    asked(user, "archive", "--older-than", "1", "--yes")
+    assert asked(user, "forget", "--assistant", "claude-code", "--yes")["forgotten"] == 2
+    assert asked(user, "status")["archived"] == {"memories": 0, "conversations": 0, "messages": 0, "bytes": 0}
+
+
+def test_how_old_is_old_comes_from_the_flag_or_the_setting(user: Path) -> None:
+    asked(user, "sync")
+    assert asked(user, "archive", "--retention-days", "1")["conversations"] == 2
+    assert asked(user, "archive", "--older-than", "9e9")["conversations"] == 0
+    for words in (["archive"], ["archive", "--older-than", "-1"], ["archive", "--older-than", "old"]):
+        assert run(*words, home=user.parent / "ours", **environment(user)).returncode == 2

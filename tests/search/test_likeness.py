@@ -13,6 +13,8 @@ from backstory.search.likeness import likeness, likeness_by_words
 from backstory.search.minilm import MiniLM
 from backstory.store import Store
 
+from ..doubles import make_settings
+
 THRESHOLD = 0.7
 shares = st.floats(0, 1)
 
@@ -31,7 +33,7 @@ def model() -> MiniLM:
 @pytest.fixture
 def knowing(store: Store, model: MiniLM) -> Core:
     """One store with all texts of the set: each query has its one answer among 59 others."""
-    core = Core(Engine(store, model), Caller(project="/p"), "projectmemory")
+    core = Core(Engine(make_settings(), store, model), Caller(project="/p"), "projectmemory")
     for text in dict.fromkeys(text for _, text in labelled("same")):
         core.memories.save(text)
     assert core.engine.backlog is not None
