@@ -28,7 +28,7 @@ CHECKS = [
     ["mypy"],
     ["lint-imports", "--no-cache"],
     ["coverage", "erase"],
-    ["coverage", "run", "-m", "pytest"],
+    ["coverage", "run", "-m", "pytest", "--numprocesses=4"],  # many wait for a process of their own
     ["coverage", "combine", "--quiet"],
     ["coverage", "report"],
 ]

@@ -17,7 +17,11 @@ BACKSTORY = [sys.executable, "-m", "backstory"]
 
 def environment(home: Path, **variables: str) -> dict[str, str]:
     """This process's environment without settings of ours, and the given ones."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("BACKSTORY_")}
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("BACKSTORY_") and name != "COLUMNS"  # how wide the terminal of the tests is
+    }
     ours = {"PYTHONPATH": os.pathsep.join(sys.path), "BACKSTORY_HOME": str(home)}
     nobody = dict.fromkeys(
         ("HOME", "USERPROFILE"), str(home / "nobody")

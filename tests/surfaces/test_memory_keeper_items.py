@@ -344,10 +344,10 @@ def test_wrong_arguments_are_named_and_nothing_is_saved(
 
 @requirement("keeper-items.save.full")
 def test_a_store_at_its_limit_takes_no_more(store: Store, clock: SteppedClock) -> None:
-    engine = Engine(make_settings(max_store_mb=0.5), store, None, now=clock)
+    engine = Engine(make_settings(max_store_mb=1), store, None, now=clock)
     call = caller_of(Core(engine, Caller(project="/p")))
     call("context_save", key="k", value="fits")
-    call("context_save", key="large", value="words " * 100_000)
+    call("context_save", key="large", value="words " * 200_000)
     refused = call("context_save", key="k", value="too much")
     assert refused["error"]["code"] == "STORAGE_FULL"
     assert "ompress" in str(refused)
