@@ -10,9 +10,10 @@ from typing import Any
 
 from backstory.domain.errors import Unreadable
 from backstory.readers import (
+    Cursor,
     Form,
+    Header,
     Kind,
-    Mark,
     Piece,
     Places,
     Reader,
@@ -20,7 +21,6 @@ from backstory.readers import (
     Source,
     Standing,
     ToolCall,
-    Transcript,
     Turn,
 )
 
@@ -36,14 +36,14 @@ def find(places: Places) -> Iterator[Source]:
 
 def read_by(
     lines: int, before_each: Callable[[], None] = lambda: None
-) -> Callable[[Source, Mark], Iterator[Piece]]:
+) -> Callable[[Source, Cursor], Iterator[Piece]]:
     """Pieces of so many lines. A line without its end is read again."""
 
-    def read(source: Source, mark: Mark) -> Iterator[Piece]:
+    def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
         raw = source.path.read_bytes()
         if b"encrypted" in raw[:20]:
             raise Unreadable("It is encrypted.")
-        offset = mark.offset
+        offset = cursor.offset
         told: dict[str, list[Line]] = {}
         ended = raw[offset : raw.rfind(b"\n") + 1].splitlines(keepends=True)
         for number, line in enumerate(ended, 1):
@@ -52,30 +52,30 @@ def read_by(
             told.setdefault(record["talk"], []).append(record)
             if number % lines == 0 or number == len(ended):
                 before_each()
-                yield from _pieces(source, told, Mark(offset, {"lines": number}))
+                yield from _pieces(source, told, Cursor(offset, {"lines": number}))
                 told = {}
 
     return read
 
 
-def _pieces(source: Source, told: dict[str, list[Line]], mark: Mark) -> Iterator[Piece]:
-    """One for each conversation; only the last has the mark."""
+def _pieces(source: Source, told: dict[str, list[Line]], cursor: Cursor) -> Iterator[Piece]:
+    """One for each conversation; only the last has the cursor."""
     for place, (talk, lines) in enumerate(told.items(), 1):
         turns = [_turn(line) for line in lines if not line.get("closed")]
         is_whole = source.form is Form.DOCUMENT
         yield Piece(
-            _transcript(source, talk, lines),
+            _header(source, talk, lines),
             turns,
-            mark if place == len(told) else None,
+            cursor if place == len(told) else None,
             is_whole,
             {"odd": 1},
             is_name=source.form is Form.DOCUMENT and source.path.stem == "names",
         )
 
 
-def _transcript(source: Source, talk: str, lines: list[Line]) -> Transcript:
+def _header(source: Source, talk: str, lines: list[Line]) -> Header:
     known = {key: value for line in lines for key, value in line.items()}
-    return Transcript(
+    return Header(
         native_id=talk,
         source=str(source.path),
         title=known.get("title", ""),

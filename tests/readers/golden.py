@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from backstory.readers import Mark, Piece, Places, Reader, Source, Transcript, Turn, load_readers
+from backstory.readers import Cursor, Header, Piece, Places, Reader, Source, Turn, load_readers
 
 
-class Told(NamedTuple):
+class ReadConversation(NamedTuple):
     """What is known of one conversation after all pieces: the last header, and the turns by id."""
 
-    transcript: Transcript
+    header: Header
     turns: dict[str, Turn]
 
 
@@ -28,25 +28,27 @@ def sources(reader: Reader, home: Path, **others: Any) -> list[Source]:
     return sorted(reader.find(places(home, **others)))
 
 
-def merged(pieces: Iterable[Piece], before: dict[str, Told] | None = None) -> dict[str, Told]:
+def merged(
+    pieces: Iterable[Piece], before: dict[str, ReadConversation] | None = None
+) -> dict[str, ReadConversation]:
     """By native id, as the store would have it: a turn that comes again replaces the former."""
     told = dict(before or {})
     for piece in pieces:
-        id = piece.transcript.native_id
+        id = piece.header.native_id
         turns = {} if piece.is_whole or id not in told else dict(told[id].turns)
-        told[id] = Told(piece.transcript, turns | {turn.id: turn for turn in piece.turns})
+        told[id] = ReadConversation(piece.header, turns | {turn.id: turn for turn in piece.turns})
     return told
 
 
-def read(reader: Reader, source: Source, mark: Mark | None = None) -> dict[str, Told]:
-    return merged(reader.read(source, mark or Mark()))
+def read(reader: Reader, source: Source, cursor: Cursor | None = None) -> dict[str, ReadConversation]:
+    return merged(reader.read(source, cursor or Cursor()))
 
 
 def read_home(reader: Reader, home: Path, **others: Any) -> list[dict[str, Any]]:
     """Everything found below home, source by source, without the fields that say nothing."""
     found = []
     for source in sources(reader, home, **others):
-        pieces = list(reader.read(source, Mark()))
+        pieces = list(reader.read(source, Cursor()))
         skipped: Counter[str] = Counter()
         for piece in pieces:
             skipped.update(piece.skipped)
@@ -55,7 +57,9 @@ def read_home(reader: Reader, home: Path, **others: Any) -> list[dict[str, Any]]
                 "path": source.path.relative_to(home).as_posix(),
                 "form": source.form.value,
                 "skipped": dict(sorted(skipped.items())),
-                "conversations": [_plain_talk(talk, home) for talk in merged(pieces).values()],
+                "conversations": [
+                    _plain_conversation(conversation, home) for conversation in merged(pieces).values()
+                ],
             }
         )
     return found
@@ -73,10 +77,10 @@ def check_golden(name: str, request: pytest.FixtureRequest, home: Path | None = 
     assert found == json.loads(golden.read_text("utf-8"))
 
 
-def _plain_talk(talk: Told, home: Path) -> dict[str, Any]:
-    header = _plain(talk.transcript)
+def _plain_conversation(conversation: ReadConversation, home: Path) -> dict[str, Any]:
+    header = _plain(conversation.header)
     header |= {name: text.replace(str(home), "~") for name, text in header.items() if isinstance(text, str)}
-    return {**header, "turns": [_plain_turn(turn) for turn in talk.turns.values()]}
+    return {**header, "turns": [_plain_turn(turn) for turn in conversation.turns.values()]}
 
 
 def _plain_turn(turn: Turn) -> dict[str, Any]:

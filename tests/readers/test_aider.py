@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.readers import Form, Mark, Role, Source, load_readers
+from backstory.readers import Cursor, Form, Role, Source, load_readers
 
 from .golden import check_golden, merged, read, sources
 
@@ -43,7 +43,9 @@ def history(directory: Path, text: str) -> Source:
 
 def said(source: Source) -> list[tuple[str, str]]:
     return [
-        (turn.role.value, turn.text) for talk in read(reader, source).values() for turn in talk.turns.values()
+        (turn.role.value, turn.text)
+        for conversation in read(reader, source).values()
+        for turn in conversation.turns.values()
     ]
 
 
@@ -103,23 +105,23 @@ def test_a_chat_that_goes_on_is_read_from_its_start_and_others_are_not(tmp_path:
     earlier = HEADER + "#### one  \n\nfirst\n\n"
     later = HEADER.replace("03:04", "04:05") + "#### two  \n\nsec"
     source = history(tmp_path, earlier + later)
-    before = merged(reader.read(source, Mark()))
-    mark = [piece.mark for piece in reader.read(source, Mark())][-1]
-    assert mark is not None
-    assert mark.offset == len(earlier)
+    before = merged(reader.read(source, Cursor()))
+    cursor = [piece.cursor for piece in reader.read(source, Cursor())][-1]
+    assert cursor is not None
+    assert cursor.offset == len(earlier)
     history(
         tmp_path,
         earlier + later + "ond\n\n#### three  \n\n" + HEADER.replace("03:04", "05:06") + "#### four  \n",
     )
-    pieces = list(reader.read(source, mark))
-    assert [piece.transcript.source.rpartition("#")[2] for piece in pieces] == ["1", "2"]
-    assert merged(pieces, before) == merged(reader.read(source, Mark()))
+    pieces = list(reader.read(source, cursor))
+    assert [piece.header.source.rpartition("#")[2] for piece in pieces] == ["1", "2"]
+    assert merged(pieces, before) == merged(reader.read(source, Cursor()))
 
 
 def test_a_file_of_any_project_takes_the_directory_that_aider_tells(tmp_path: Path) -> None:
     text = HEADER + "> Git working dir: C:\\w\\shop  \n\n#### hello  \n"
-    [talk] = read(reader, history(tmp_path, text)._replace(directory="")).values()
-    assert talk.transcript.directory == "C:\\w\\shop"
+    [conversation] = read(reader, history(tmp_path, text)._replace(directory="")).values()
+    assert conversation.header.directory == "C:\\w\\shop"
 
 
 def test_chats_in_which_nobody_speaks_are_none(tmp_path: Path) -> None:
@@ -138,6 +140,8 @@ def test_real_histories_have_every_prompt_that_aider_marked() -> None:
         text = path.read_text("utf-8")
         prompts = re.findall(r"(?:^#### .*  \n)+", text, re.MULTILINE)
         turns = [
-            turn for talk in read(reader, Source(path, Form.LOG)).values() for turn in talk.turns.values()
+            turn
+            for conversation in read(reader, Source(path, Form.LOG)).values()
+            for turn in conversation.turns.values()
         ]
         assert sum(turn.role is Role.USER for turn in turns) == len(prompts)

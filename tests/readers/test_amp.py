@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from backstory.readers import Form, Mark, Source, load_readers
+from backstory.readers import Cursor, Form, Source, load_readers
 
 from .golden import check_golden, read, sources
 
@@ -44,8 +44,8 @@ def test_threads_are_found_in_the_named_data_home_in_windows_and_in_roots(tmp_pa
 def test_an_empty_or_odd_thread_says_nothing(tmp_path: Path) -> None:
     odd: list[Any] = [{}, [], {"messages": [7, {"role": "user", "content": [7, {"type": "image"}]}]}]
     for content in odd:
-        [piece] = reader.read(thread(tmp_path, content), Mark())
-        assert (list(piece.turns), piece.transcript.native_id) == ([], "T-1")
+        [piece] = reader.read(thread(tmp_path, content), Cursor())
+        assert (list(piece.turns), piece.header.native_id) == ([], "T-1")
 
 
 def test_results_of_tools_are_not_said_by_the_user(tmp_path: Path) -> None:
@@ -54,5 +54,5 @@ def test_results_of_tools_are_not_said_by_the_user(tmp_path: Path) -> None:
         {"role": "user", "content": [result]},
         {"role": "user", "content": [{"type": "text", "text": "hi"}]},
     ]
-    [talk] = read(reader, thread(tmp_path, {"messages": messages})).values()
-    assert [turn.text for turn in talk.turns.values()] == ["hi"]
+    [conversation] = read(reader, thread(tmp_path, {"messages": messages})).values()
+    assert [turn.text for turn in conversation.turns.values()] == ["hi"]

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from backstory.readers import Form, Kind, Mark, Piece, Role, Source, Standing, Turn
+from backstory.readers import Cursor, Form, Kind, Piece, Role, Source, Standing, Turn
 from backstory.readers.claude_code import reader
 
-from .golden import Told, check_golden, merged, sources
+from .golden import ReadConversation, check_golden, merged, sources
 
 HISTORIES = Path(__file__).resolve().parents[3] / "shared/data/histories"
 
@@ -56,8 +56,8 @@ def result(id: str, content: Any, *, is_error: bool = False) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error}
 
 
-def told(source: Source) -> dict[str, Told]:
-    return merged(reader.read(source, Mark()))
+def told(source: Source) -> dict[str, ReadConversation]:
+    return merged(reader.read(source, Cursor()))
 
 
 def turns(source: Source, id: str = "s1") -> list[Turn]:
@@ -85,8 +85,8 @@ def test_times_may_be_numbers(tmp_path: Path) -> None:
 def test_a_file_without_anything_said_is_no_conversation(tmp_path: Path) -> None:
     snapshot = {"type": "file-history-snapshot", "snapshot": {}}
     title = {"type": "ai-title", "aiTitle": "Nothing", "sessionId": "s1"}
-    assert list(reader.read(write(tmp_path / "s1.jsonl", snapshot, title), Mark())) == []
-    assert list(reader.read(write(tmp_path / "s2.jsonl"), Mark())) == []
+    assert list(reader.read(write(tmp_path / "s1.jsonl", snapshot, title), Cursor())) == []
+    assert list(reader.read(write(tmp_path / "s2.jsonl"), Cursor())) == []
 
 
 def test_lines_of_one_message_are_one_turn_even_with_results_between_them(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_lines_of_other_sessions_are_a_replay_of_those(tmp_path: Path) -> None:
         user("u2", "now"),
     )
     found = told(source)
-    assert {id: talk.transcript.standing for id, talk in found.items()} == {
+    assert {id: conversation.header.standing for id, conversation in found.items()} == {
         "s0": Standing.REPLAY,
         "s1": Standing.OWN,
     }
@@ -157,7 +157,7 @@ def test_a_session_of_side_chains_only_is_none(tmp_path: Path) -> None:
         user("u1", "look around", isSidechain=True, parentUuid=None),
         assistant("a1", "m1", text("Ready."), isSidechain=True, parentUuid="u1"),
     )
-    assert list(reader.read(source, Mark())) == []
+    assert list(reader.read(source, Cursor())) == []
 
 
 def test_side_chains_within_a_session_are_told_apart(tmp_path: Path) -> None:
@@ -171,13 +171,15 @@ def test_side_chains_within_a_session_are_told_apart(tmp_path: Path) -> None:
         assistant("y2", "m2", text("Second done."), parentUuid="y1", **chain),
     )
     found = told(source)
-    assert {id: [turn.text for turn in talk.turns.values()] for id, talk in found.items()} == {
+    assert {
+        id: [turn.text for turn in conversation.turns.values()] for id, conversation in found.items()
+    } == {
         "s1": ["do both"],
         "s1/x1": ["first task", "First done."],
         "s1/y1": ["second task", "Second done."],
     }
-    assert found["s1/x1"].transcript.kind is Kind.SUBAGENT
-    assert found["s1/x1"].transcript.parent == "s1"
+    assert found["s1/x1"].header.kind is Kind.SUBAGENT
+    assert found["s1/x1"].header.parent == "s1"
     assert [turn.role for turn in found["s1/x1"].turns.values()] == [Role.SYSTEM, Role.ASSISTANT]
 
 
@@ -187,14 +189,14 @@ def test_the_directory_is_where_the_session_began(tmp_path: Path) -> None:
         user("u1", "one", cwd="C:\\w\\app", gitBranch="main"),
         user("u2", "two", cwd="/mnt/c/w/app/.claude/worktrees/x", gitBranch="x"),
     )
-    transcript = told(source)["s1"].transcript
-    assert (transcript.directory, transcript.branch) == ("C:\\w\\app", "x")
+    header = told(source)["s1"].header
+    assert (header.directory, header.branch) == ("C:\\w\\app", "x")
 
 
 def test_a_title_that_was_chosen_beats_a_generated_one_and_any_beats_the_prompt(tmp_path: Path) -> None:
     def title(*lines: dict[str, Any]) -> str:
         source = write(tmp_path / "s1.jsonl", user("u0", "/clear"), user("u1", "fix it\nnow"), *lines)
-        return told(source)["s1"].transcript.title
+        return told(source)["s1"].header.title
 
     summary = {"type": "summary", "summary": "Summary", "leafUuid": "u1"}
     generated = {"type": "ai-title", "aiTitle": "Generated"}
@@ -240,7 +242,7 @@ def test_nothing_is_found_and_nothing_made_where_nothing_is(tmp_path: Path) -> N
 
 def test_a_log_that_vanishes_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"gone\.jsonl"):
-        list(reader.read(Source(tmp_path / "gone.jsonl", Form.LOG), Mark()))
+        list(reader.read(Source(tmp_path / "gone.jsonl", Form.LOG), Cursor()))
 
 
 def test_bad_lines_are_counted_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -251,7 +253,7 @@ def test_bad_lines_are_counted_and_the_rest_is_read(tmp_path: Path) -> None:
         json.dumps(user("u1", "one")) + json.dumps(user("u2", "two")),
         '{"type":"user","uuid":"u3","sessionId":"s1","message":{"content":"lone \\ud800"}}',
     )
-    pieces: list[Piece] = list(reader.read(source, Mark()))
+    pieces: list[Piece] = list(reader.read(source, Cursor()))
     assert [turn.text for piece in pieces for turn in piece.turns] == ["one", "two", "lone ?"]
     assert pieces[-1].skipped == {"cut line": 1, "unexpected shape": 1}
 
@@ -283,8 +285,8 @@ def test_real_logs_give_what_an_independent_parser_counted() -> None:
 
 def _counts(source: Source) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for talk in told(source).values():
-        for turn in talk.turns.values():
+    for conversation in told(source).values():
+        for turn in conversation.turns.values():
             is_human = turn.role is Role.USER
             counts["human_prompt"] += is_human
             counts["commands"] += is_human and turn.text.startswith(("/", "!"))

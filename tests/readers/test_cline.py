@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from backstory.readers import Form, Mark, Role, Source, Turn, load_readers
+from backstory.readers import Cursor, Form, Role, Source, Turn, load_readers
 
 from .golden import check_golden, read, sources
 
@@ -43,7 +43,7 @@ def task(tmp_path: Path, messages: Any, shown: Any = None) -> Source:
 
 
 def turns(source: Source) -> list[Turn]:
-    return [turn for talk in read(reader, source).values() for turn in talk.turns.values()]
+    return [turn for conversation in read(reader, source).values() for turn in conversation.turns.values()]
 
 
 def said(source: Source) -> list[tuple[str, str]]:
@@ -133,9 +133,9 @@ def test_failures_go_to_the_calls_they_belong_to(tmp_path: Path) -> None:
 
 
 def test_unknown_roles_are_counted_and_a_document_of_another_shape_says_nothing(tmp_path: Path) -> None:
-    [piece] = reader.read(task(tmp_path, [{"role": "oracle", "content": "x"}, 7, "y"]), Mark())
+    [piece] = reader.read(task(tmp_path, [{"role": "oracle", "content": "x"}, 7, "y"]), Cursor())
     assert dict(piece.skipped) == {"unknown role": 1}
-    [piece] = reader.read(task(tmp_path, {"messages": 7}), Mark())
+    [piece] = reader.read(task(tmp_path, {"messages": 7}), Cursor())
     assert piece.turns == ()
 
 

@@ -12,10 +12,10 @@ import pytest
 import zstandard
 
 from backstory.domain.errors import Unreadable
-from backstory.readers import Form, Kind, Mark, Role, Source, Turn
+from backstory.readers import Cursor, Form, Kind, Role, Source, Turn
 from backstory.readers.codex import reader
 
-from .golden import Told, check_golden, merged, sources
+from .golden import ReadConversation, check_golden, merged, sources
 
 HISTORIES = Path(__file__).resolve().parents[3] / "shared/data/histories"
 THREAD = "0199bbbb-0000-7000-8000-000000000001"
@@ -50,8 +50,8 @@ def write(path: Path, *lines: dict[str, Any]) -> Source:
     return Source(path, Form.LOG)
 
 
-def told(source: Source) -> dict[str, Told]:
-    return merged(reader.read(source, Mark()))
+def told(source: Source) -> dict[str, ReadConversation]:
+    return merged(reader.read(source, Cursor()))
 
 
 def turns(source: Source) -> list[Turn]:
@@ -106,14 +106,14 @@ def test_only_the_first_record_of_a_thread_is_its_own(tmp_path: Path) -> None:
         entry("session_meta", id="parent", cwd="/w/parent", source="cli"),
         message("user", "fix it"),
     )
-    transcript = told(source)[THREAD].transcript
-    assert (transcript.directory, transcript.kind, transcript.parent) == ("/w/fork", Kind.FORK, "parent")
+    header = told(source)[THREAD].header
+    assert (header.directory, header.kind, header.parent) == ("/w/fork", Kind.FORK, "parent")
 
 
 def test_two_logs_of_a_reverted_thread_do_not_mix_their_turns(tmp_path: Path) -> None:
     one = write(tmp_path / f"{NAME}.jsonl", message("user", "first try"))
     two = write(tmp_path / f"{NAME}_0199cccc-0000.jsonl", message("user", "other try"))
-    both = merged(reader.read(two, Mark()), told(one))
+    both = merged(reader.read(two, Cursor()), told(one))
     assert [turn.text for turn in both[THREAD].turns.values()] == ["first try", "other try"]
 
 
@@ -182,27 +182,27 @@ def test_a_log_may_change_its_form_between_being_found_and_being_read(
     whole = content(message("user", "one"), message("user", "two"))
     plain.write_bytes(whole)
     found = Source(plain, Form.LOG) if is_compressed_later else Source(packed, Form.DOCUMENT)
-    *_, last = reader.read(Source(plain, Form.LOG), Mark())
+    *_, last = reader.read(Source(plain, Form.LOG), Cursor())
     if is_compressed_later:
         packed.write_bytes(zstandard.compress(whole))
         plain.unlink()
     assert [turn.text for turn in turns(found)] == ["one", "two"]
-    assert last.mark is not None
-    assert [turn.text for piece in reader.read(found, last.mark) for turn in piece.turns] == ["two"]
+    assert last.cursor is not None
+    assert [turn.text for piece in reader.read(found, last.cursor) for turn in piece.turns] == ["two"]
 
 
 def test_a_broken_compressed_log_is_unreadable(tmp_path: Path) -> None:
     path = tmp_path / f"{NAME}.jsonl.zst"
     path.write_bytes(b"not compressed at all")
     with pytest.raises(Unreadable):
-        list(reader.read(Source(path, Form.DOCUMENT), Mark()))
+        list(reader.read(Source(path, Form.DOCUMENT), Cursor()))
 
 
 def test_a_broken_old_rollout_is_unreadable(tmp_path: Path) -> None:
     path = tmp_path / "rollout-2025-01-01-x.json"
     path.write_text('{"session":')
     with pytest.raises(Unreadable):
-        list(reader.read(Source(path, Form.DOCUMENT), Mark()))
+        list(reader.read(Source(path, Form.DOCUMENT), Cursor()))
 
 
 def test_the_named_home_is_read_besides_the_usual_one(tmp_path: Path) -> None:
@@ -231,8 +231,8 @@ def test_real_logs_give_what_an_independent_parser_counted() -> None:
                 counted.update(
                     {name: int(row[name]) for name in ("human_prompt", "assistant_text", "tool_use")}
                 )
-                for talk in told(Source(HISTORIES / row["file"], Form.LOG)).values():
-                    found.update(_counts(talk))
+                for conversation in told(Source(HISTORIES / row["file"], Form.LOG)).values():
+                    found.update(_counts(conversation))
     assert (
         found["human_prompt"] + found["tasks"] == counted["human_prompt"] - 2
     )  # two parts that hold no text
@@ -240,10 +240,10 @@ def test_real_logs_give_what_an_independent_parser_counted() -> None:
     assert found["tool_use"] == counted["tool_use"]
 
 
-def _counts(talk: Told) -> Counter[str]:
+def _counts(conversation: ReadConversation) -> Counter[str]:
     counts: Counter[str] = Counter()
-    is_subagent = talk.transcript.kind is Kind.SUBAGENT
-    for turn in talk.turns.values():
+    is_subagent = conversation.header.kind is Kind.SUBAGENT
+    for turn in conversation.turns.values():
         is_task = is_subagent and turn.role is Role.SYSTEM and not turn.text.startswith(("<", "# AGENTS"))
         counts["tasks"] += is_task
         counts["human_prompt"] += turn.role is Role.USER
@@ -259,7 +259,7 @@ def test_the_list_of_names_names_threads_whose_logs_rest(tmp_path: Path) -> None
     lines.append({"id": "another", "thread_name": "Other"})
     (home / "session_index.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     (source,) = sources(reader, tmp_path)
-    pieces = list(reader.read(source, Mark()))
-    named = [(piece.transcript.native_id, piece.transcript.title, piece.is_name) for piece in pieces]
+    pieces = list(reader.read(source, Cursor()))
+    named = [(piece.header.native_id, piece.header.title, piece.is_name) for piece in pieces]
     assert named == [(THREAD, "Last", True), ("another", "Other", True)]
-    assert [piece.mark for piece in pieces] == [None, Mark()]
+    assert [piece.cursor for piece in pieces] == [None, Cursor()]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from backstory.readers import Form, Mark, Source, load_readers
+from backstory.readers import Cursor, Form, Source, load_readers
 
 from .golden import check_golden, read, sources
 
@@ -42,27 +42,27 @@ def test_sessions_are_found_in_the_named_directory_and_the_list_is_none(tmp_path
 
 def test_what_was_attached_is_not_read(tmp_path: Path) -> None:
     item = {"message": {"role": "user", "content": "look"}, "contextItems": [{"content": "the whole file"}]}
-    [talk] = read(reader, session(tmp_path, {"history": [item]})).values()
-    assert [turn.text for turn in talk.turns.values()] == ["look"]
+    [conversation] = read(reader, session(tmp_path, {"history": [item]})).values()
+    assert [turn.text for turn in conversation.turns.values()] == ["look"]
 
 
 def test_odd_items_are_passed_over_and_counted(tmp_path: Path) -> None:
     history = [7, {"message": "a text"}, {"message": {"role": "user", "content": ["a", "b"]}}]
-    [piece] = reader.read(session(tmp_path, {"history": history}), Mark())
+    [piece] = reader.read(session(tmp_path, {"history": history}), Cursor())
     assert [turn.text for turn in piece.turns] == ["a\n\nb"]
     assert dict(piece.skipped) == {"unknown role": 1}
 
 
 def test_no_times_are_invented(tmp_path: Path) -> None:
-    [talk] = read(
+    [conversation] = read(
         reader, session(tmp_path, {"history": [{"message": {"role": "user", "content": "hi"}}]})
     ).values()
-    assert (talk.transcript.started_ms, talk.transcript.ended_ms) == (None, None)
-    assert [turn.at_ms for turn in talk.turns.values()] == [None]
+    assert (conversation.header.started_ms, conversation.header.ended_ms) == (None, None)
+    assert [turn.at_ms for turn in conversation.turns.values()] == [None]
 
 
 def test_pictures_in_a_text_are_left_out(tmp_path: Path) -> None:
     picture = "data:image/png;base64," + "QUJD" * 300
     item = {"message": {"role": "user", "content": f"see {picture} there"}}
-    [talk] = read(reader, session(tmp_path, {"history": [item]})).values()
-    assert [turn.text for turn in talk.turns.values()] == ["see  there"]
+    [conversation] = read(reader, session(tmp_path, {"history": [item]})).values()
+    assert [turn.text for turn in conversation.turns.values()] == ["see  there"]

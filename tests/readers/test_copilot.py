@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from backstory.readers import Form, Mark, Role, Source, load_readers
+from backstory.readers import Cursor, Form, Role, Source, load_readers
 
 from .golden import check_golden, merged, read, sources
 
@@ -45,7 +45,9 @@ def chat(tmp_path: Path, *changes: dict[str, Any] | str) -> Source:
 
 
 def said(source: Source) -> list[str]:
-    return [turn.text for talk in read(reader, source).values() for turn in talk.turns.values()]
+    return [
+        turn.text for conversation in read(reader, source).values() for turn in conversation.turns.values()
+    ]
 
 
 def request(id: str, asked: Any, answer: Any) -> dict[str, Any]:
@@ -64,11 +66,11 @@ def test_wherever_a_log_was_cut_reading_on_gives_what_reading_at_once_gives(tmp_
     expected = read(reader, session(tmp_path, whole))
     for cut in range(len(whole)):
         source = session(tmp_path, whole[:cut])
-        pieces = list(reader.read(source, Mark()))
-        mark = pieces[-1].mark if pieces else Mark()
-        assert mark is not None
+        pieces = list(reader.read(source, Cursor()))
+        cursor = pieces[-1].cursor if pieces else Cursor()
+        assert cursor is not None
         session(tmp_path, whole)
-        assert merged(reader.read(source, mark), merged(pieces)) == expected
+        assert merged(reader.read(source, cursor), merged(pieces)) == expected
 
 
 def test_lines_may_be_cut_glued_unended_or_come_twice(tmp_path: Path) -> None:
@@ -76,7 +78,7 @@ def test_lines_may_be_cut_glued_unended_or_come_twice(tmp_path: Path) -> None:
     glued = json.dumps(event("user.message", "3", content="three")) + json.dumps(event("abort", "4")) + "\n"
     half = json.dumps(event("assistant.message", "5", content="four"))
     source = session(tmp_path, lines(first, '{"type": "user.mess\n', answer, answer, glued, half))
-    [piece] = reader.read(source, Mark())
+    [piece] = reader.read(source, Cursor())
     assert [turn.text for turn in piece.turns] == ["one", "two", "three", "four"]
     assert dict(piece.skipped) == {"cut line": 1}
 
@@ -84,11 +86,13 @@ def test_lines_may_be_cut_glued_unended_or_come_twice(tmp_path: Path) -> None:
 def test_a_log_without_anything_said_gives_nothing(tmp_path: Path) -> None:
     assert (
         list(
-            reader.read(session(tmp_path, lines(event("session.start", "1", context={"cwd": "/w"}))), Mark())
+            reader.read(
+                session(tmp_path, lines(event("session.start", "1", context={"cwd": "/w"}))), Cursor()
+            )
         )
         == []
     )
-    assert list(reader.read(session(tmp_path, b""), Mark())) == []
+    assert list(reader.read(session(tmp_path, b""), Cursor())) == []
 
 
 def test_what_was_injected_into_a_prompt_is_not_read(tmp_path: Path) -> None:
@@ -100,10 +104,10 @@ def test_what_was_injected_into_a_prompt_is_not_read(tmp_path: Path) -> None:
 
 def test_a_summary_of_the_past_is_told_apart(tmp_path: Path) -> None:
     compacted = event("session.compaction_complete", "2", success=True, summaryContent="We fixed the relay.")
-    [talk] = read(
+    [conversation] = read(
         reader, session(tmp_path, lines(event("user.message", "1", content="on"), compacted))
     ).values()
-    assert [turn.role for turn in talk.turns.values()] == [Role.USER, Role.SUMMARY]
+    assert [turn.role for turn in conversation.turns.values()] == [Role.USER, Role.SUMMARY]
 
 
 def test_a_change_may_cut_a_list_before_it_adds(tmp_path: Path) -> None:
@@ -122,7 +126,7 @@ def test_a_change_may_cut_a_list_before_it_adds(tmp_path: Path) -> None:
 def test_an_unknown_kind_of_change_ends_the_replay_and_keeps_what_was_reached(tmp_path: Path) -> None:
     first = {"kind": 0, "v": {"sessionId": "c", "requests": [request("a", "one", "1")]}}
     source = chat(tmp_path, first, {"kind": 9, "k": []}, {"kind": 1, "k": ["requests"], "v": []})
-    [piece] = reader.read(source, Mark())
+    [piece] = reader.read(source, Cursor())
     assert [turn.text for turn in piece.turns] == ["one", "1"]
     assert dict(piece.skipped) == {"unknown kind of change": 1}
 
@@ -137,30 +141,30 @@ def test_a_change_that_does_not_fit_is_passed_over(tmp_path: Path) -> None:
         '{"kind": 1, "k": ["custom\n',
         {"kind": 1, "k": ["customTitle"], "v": "Kept"},
     )
-    [piece] = reader.read(source, Mark())
-    assert piece.transcript.title == "Kept"
+    [piece] = reader.read(source, Cursor())
+    assert piece.header.title == "Kept"
     assert dict(piece.skipped) == {"unexpected shape": 3, "cut line": 1}
 
 
 def test_a_chat_without_requests_has_no_turns(tmp_path: Path) -> None:
-    [piece] = reader.read(chat(tmp_path, {"kind": 0, "v": {"sessionId": "c", "requests": []}}), Mark())
+    [piece] = reader.read(chat(tmp_path, {"kind": 0, "v": {"sessionId": "c", "requests": []}}), Cursor())
     assert piece.turns == ()
 
 
 def test_a_message_may_be_a_text_and_an_answer_may_hold_unknown_parts(tmp_path: Path) -> None:
     answer = ["plain ", {"value": "text"}, {"kind": "progressTaskSerialized"}, {"kind": "hologram"}, 7]
     [piece] = reader.read(
-        chat(tmp_path, {"kind": 0, "v": {"requests": [request("a", "hi", answer)]}}), Mark()
+        chat(tmp_path, {"kind": 0, "v": {"requests": [request("a", "hi", answer)]}}), Cursor()
     )
     assert [turn.text for turn in piece.turns] == ["hi", "plain text"]
-    assert piece.transcript.native_id == "c"
+    assert piece.header.native_id == "c"
     assert dict(piece.skipped) == {"unknown part of an answer": 1}
 
 
 def test_a_request_that_failed_leaves_its_error(tmp_path: Path) -> None:
     failed = request("a", "hi", []) | {"result": {"errorDetails": {"message": "quota exceeded"}}}
-    [talk] = read(reader, chat(tmp_path, {"kind": 0, "v": {"requests": [failed]}})).values()
-    assert [call.error for turn in talk.turns.values() for call in turn.calls] == ["quota exceeded"]
+    [conversation] = read(reader, chat(tmp_path, {"kind": 0, "v": {"requests": [failed]}})).values()
+    assert [call.error for turn in conversation.turns.values() for call in turn.calls] == ["quota exceeded"]
 
 
 USERS = {
@@ -208,8 +212,8 @@ def test_a_chat_on_windows_names_its_folder_as_windows_does(tmp_path: Path) -> N
     (storage / "workspace.json").write_text('{"folder": "file:///c%3A/w/shop"}')
     (storage / "chatSessions/a.json").write_text(json.dumps({"requests": [request("a", "hi", "ho")]}))
     [source] = sources(reader, tmp_path / "home", windows_homes=(tmp_path / "windows",))
-    [talk] = read(reader, source).values()
-    assert talk.transcript.directory == r"C:\w\shop"
+    [conversation] = read(reader, source).values()
+    assert conversation.header.directory == r"C:\w\shop"
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="real histories are not here")
@@ -217,8 +221,8 @@ def test_real_sessions_have_every_prompt_call_and_failure() -> None:
     for path in REAL.glob("**/*.jsonl"):
         events = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
         types = Counter(event["type"] for event in events)
-        [talk] = read(reader, Source(path, Form.LOG)).values()
-        turns = talk.turns.values()
+        [conversation] = read(reader, Source(path, Form.LOG)).values()
+        turns = conversation.turns.values()
         calls = [call for turn in turns for call in turn.calls]
         failures = [
             event
@@ -228,4 +232,4 @@ def test_real_sessions_have_every_prompt_call_and_failure() -> None:
         assert sum(turn.role is Role.USER for turn in turns) == types["user.message"]
         assert len(calls) == types["tool.execution_start"]
         assert sum(bool(call.error) for call in calls) == len(failures)
-        assert talk.transcript.native_id == path.stem
+        assert conversation.header.native_id == path.stem

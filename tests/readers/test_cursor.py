@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from backstory.domain.errors import Unreadable
-from backstory.readers import Form, Kind, Mark, Piece, Role, Source, Standing, Turn, load_readers
+from backstory.readers import Cursor, Form, Kind, Piece, Role, Source, Standing, Turn, load_readers
 
 from . import golden
 from .cursor.make import BEGUN, composer, make_home, user_directory
@@ -26,8 +26,8 @@ def everything(home: Path) -> Path:
     return user_directory(home) / "globalStorage" / "state.vscdb"
 
 
-def read(path: Path, mark: Mark | None = None) -> list[Piece]:
-    return list(reader.read(Source(path, Form.DATABASE), mark or Mark()))
+def read(path: Path, cursor: Cursor | None = None) -> list[Piece]:
+    return list(reader.read(Source(path, Form.DATABASE), cursor or Cursor()))
 
 
 def read_composer(home: Path, rows: Mapping[str, object], items: dict[str, object] | None = None) -> Piece:
@@ -63,19 +63,19 @@ def test_only_what_changed_is_read_again(tmp_path: Path) -> None:
     make_home(tmp_path)
     path = everything(tmp_path)
     first = read(path)
-    assert [piece.mark is not None for piece in first] == [False] * (len(first) - 1) + [True]
-    mark = first[-1].mark
-    assert mark
-    assert json.loads(json.dumps(mark.state)) == mark.state
-    assert read(path, mark) == []
+    assert [piece.cursor is not None for piece in first] == [False] * (len(first) - 1) + [True]
+    cursor = first[-1].cursor
+    assert cursor
+    assert json.loads(json.dumps(cursor.state)) == cursor.state
+    assert read(path, cursor) == []
     put(path, "bubbleId:pane:u1", {"type": 1, "text": "In a pane that grew."})
-    (piece,) = read(path, mark)
-    assert (piece.transcript.native_id, piece.turns[0].text) == ("pane", "In a pane that grew.")
-    assert piece.mark
-    assert read(path, piece.mark) == []
+    (piece,) = read(path, cursor)
+    assert (piece.header.native_id, piece.turns[0].text) == ("pane", "In a pane that grew.")
+    assert piece.cursor
+    assert read(path, piece.cursor) == []
     put(path, "composerData:pane", composer("pane", "u1", name="Named"))
-    (piece,) = read(path, piece.mark)
-    assert piece.transcript.title == "Named"
+    (piece,) = read(path, piece.cursor)
+    assert piece.header.title == "Named"
 
 
 def test_what_is_in_the_wal_only_is_read(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_bubble_without_content_is_counted_and_the_others_are_read(tmp_path: P
     assert [turn.text for turn in piece.turns] == ["Here."]
     assert piece.skipped["header without a bubble"] == 2
     assert piece.skipped.get("not JSON", 0) == bool(value)
-    assert piece.transcript.completeness == "partial"
+    assert piece.header.completeness == "partial"
     assert not piece.is_whole, "what was kept while the rows were there stays"
 
 
@@ -141,8 +141,8 @@ def test_a_composer_may_hold_anything_anywhere(tmp_path: Path) -> None:
     }
     piece = read_composer(tmp_path, {"composerData:c": odd, "bubbleId:c:u1": bubble})
     assert piece.turns == [Turn("u1", Role.USER, "Here.")]
-    assert piece.transcript.title == "Here."
-    assert piece.transcript.started_ms is None
+    assert piece.header.title == "Here."
+    assert piece.header.started_ms is None
 
 
 def test_the_boxes_of_one_model_message_are_one_turn(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_the_folder_is_the_first_of_those_that_are_known(tmp_path: Path, known: 
     if known == 0:
         told["workspaceIdentifier"] = {"uri": {"fsPath": "/w/0"}}
     piece = read_composer(tmp_path, {"composerData:c": composer("c", "u1", **told), **rows}, items)
-    assert piece.transcript.directory == f"/w/{known}"
+    assert piece.header.directory == f"/w/{known}"
 
 
 def test_a_composer_that_was_moved_is_told_by_the_newer_place_only(tmp_path: Path) -> None:
@@ -250,11 +250,11 @@ def test_a_composer_that_was_moved_is_told_by_the_newer_place_only(tmp_path: Pat
     path = editor_state(directory / "state.vscdb", {"composer.composerData": {"allComposers": [old, left]}})
     row = {"type": 1, "text": "As it is."}
     editor_state(everything(tmp_path), {}, {"composerData:c": composer("c", "u1"), "bubbleId:c:u1": row})
-    assert [(piece.transcript.native_id, piece.turns[0].text) for piece in read(path)] == [
+    assert [(piece.header.native_id, piece.turns[0].text) for piece in read(path)] == [
         ("left", "Never moved.")
     ]
     (moved,) = read(everything(tmp_path))
-    assert (moved.turns[0].text, moved.transcript.directory) == ("As it is.", "/w/app")
+    assert (moved.turns[0].text, moved.header.directory) == ("As it is.", "/w/app")
 
 
 @pytest.mark.parametrize("listed", [[], ["c", "draft"], ["c", "draft", "lost"]])
@@ -276,7 +276,7 @@ def test_prompts_are_a_log_only_where_a_composer_is_missing(tmp_path: Path, list
     expected = {0: ["Kept.", "Lost."], 2: [], 3: ["Lost."]}[len(listed)]
     assert [turn.text for log in logs for turn in log.turns] == expected
     for log in logs:
-        header = log.transcript
+        header = log.header
         assert (header.kind, header.standing, header.directory) == (
             Kind.PROMPT_LOG,
             Standing.PROMPTS,
@@ -293,7 +293,7 @@ def test_a_broken_workspace_does_not_hide_the_others(tmp_path: Path) -> None:
     editor_state(nameless, {"composer.composerData": {"selectedComposerIds": ["c"]}})
     row = {"type": 1, "text": "Hi."}
     piece = read_composer(tmp_path, {"composerData:c": composer("c", "u1"), "bubbleId:c:u1": row})
-    assert piece.transcript.directory == "/w/b"
+    assert piece.header.directory == "/w/b"
     with pytest.raises(Unreadable):
         read(broken / "state.vscdb")
 
@@ -317,9 +317,9 @@ def test_a_database_of_another_program_tells_nothing(tmp_path: Path) -> None:
 def test_a_transcript_is_a_weaker_witness_than_the_editor(tmp_path: Path) -> None:
     make_home(tmp_path)
     standings = {
-        piece.transcript.native_id: piece.transcript.standing
+        piece.header.native_id: piece.header.standing
         for source in reader.find(golden.places(tmp_path))
-        for piece in reader.read(source, Mark())
+        for piece in reader.read(source, Cursor())
     }
     assert standings["rows"] > standings["agent-1"] > standings["agent-2"]
 
@@ -334,7 +334,7 @@ def test_lines_of_a_transcript_may_be_broken(tmp_path: Path) -> None:
         + lines({"kind": "new"}, {"type": "error", "error": "x"})
         + said.strip()[:-1],
     )
-    (piece,) = reader.read(Source(path, Form.DOCUMENT), Mark())
+    (piece,) = reader.read(Source(path, Form.DOCUMENT), Cursor())
     assert [(turn.id, turn.text) for turn in piece.turns] == [("0", "A text."), ("1", "A text.")]
     assert piece.skipped == {"cut line": 1, "record of unknown kind": 1}
 
@@ -356,7 +356,7 @@ def test_only_the_query_is_a_persons(tmp_path: Path, text: str, role: Role, said
     answer = {"role": "assistant", "message": {"content": [{"type": "text", "text": "Yes."}]}}
     asked = {"role": "user", "message": {"content": [{"type": "text", "text": text}]}}
     path = write(tmp_path / "t.jsonl", lines(asked, answer))
-    (piece,) = reader.read(Source(path, Form.DOCUMENT), Mark())
+    (piece,) = reader.read(Source(path, Form.DOCUMENT), Cursor())
     assert (piece.turns[0].role, piece.turns[0].text) == (role, said)
 
 
@@ -370,8 +370,8 @@ def test_projects_that_others_know_give_agents_their_folder(tmp_path: Path) -> N
     )
     found = list(reader.find(golden.places(tmp_path, projects=(project,))))
     assert [source.directory for source in found] == ["/w/my_app", "/w/my_app"]
-    (piece,) = reader.read(found[0], Mark())
-    assert (piece.transcript.directory, piece.transcript.is_directory_lossy) == ("/w/my_app", False)
+    (piece,) = reader.read(found[0], Cursor())
+    assert (piece.header.directory, piece.header.is_directory_lossy) == ("/w/my_app", False)
 
 
 def test_messages_in_a_store_are_read_where_they_are_plain(tmp_path: Path) -> None:
@@ -399,7 +399,7 @@ def test_messages_in_a_store_are_read_where_they_are_plain(tmp_path: Path) -> No
         (Role.USER, "Ask.", 0),
         (Role.ASSISTANT, "Say.", 1),
     ]
-    assert piece.transcript.completeness == "partial"
+    assert piece.header.completeness == "partial"
 
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "histories" / "cursor"

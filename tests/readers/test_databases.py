@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from backstory.domain.errors import Unreadable
-from backstory.readers import Mark, Piece, Transcript
-from backstory.readers.forms.databases import Progress, document, fingerprint, opened, stamp
+from backstory.readers import Cursor, Header, Piece
+from backstory.readers.formats.databases import Progress, document, fingerprint, open_database, stamp
 
 OWNER = """
 import os, sqlite3, sys
@@ -58,7 +58,7 @@ def listing(directory: Path) -> dict[str, tuple[int, int, bytes]]:
 def numbers(path: Path, *, is_direct: bool) -> list[int]:
     """What the table holds, read without leaving a trace, in place or from a copy."""
     before, changed = listing(path.parent), path.parent.stat().st_mtime_ns
-    with opened(path, wait_s=0) as connection:
+    with open_database(path, wait_s=0) as connection:
         found = [number for (number,) in connection.execute("SELECT x FROM t")]
         ((_, _, file),) = connection.execute("PRAGMA database_list").fetchall()
         assert (Path(file) == path) == is_direct
@@ -110,7 +110,7 @@ def test_a_link_to_a_database_is_read_with_what_is_beside_its_target(tmp_path: P
     link.symlink_to(path)
     with owner(path, "INSERT INTO t VALUES (3)"):
         assert stamp(link) == stamp(path)
-        with opened(link) as connection:
+        with open_database(link) as connection:
             assert connection.execute("SELECT COUNT(*) FROM t").fetchone() == (4,)
 
 
@@ -162,7 +162,7 @@ def test_a_name_with_signs_of_a_uri_is_only_a_name(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError), opened(tmp_path / "a.db"):
+    with pytest.raises(FileNotFoundError), open_database(tmp_path / "a.db"):
         pass
     assert list(tmp_path.iterdir()) == []
 
@@ -170,7 +170,7 @@ def test_what_is_not_there_is_not_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"not a database, though long enough to look like one" * 20])
 def test_what_is_no_database_is_unreadable(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.db").write_bytes(content)
-    with pytest.raises(Unreadable, match="not a SQLite database"), opened(tmp_path / "a.db"):
+    with pytest.raises(Unreadable, match="not a SQLite database"), open_database(tmp_path / "a.db"):
         pass
 
 
@@ -179,13 +179,13 @@ def test_damage_that_shows_while_reading_is_unreadable(tmp_path: Path) -> None:
     raw = bytearray(path.read_bytes())
     raw[8192:] = b"\xff" * (len(raw) - 8192)
     path.write_bytes(raw)
-    with pytest.raises(Unreadable, match="cannot be read"), opened(path) as connection:
+    with pytest.raises(Unreadable, match="cannot be read"), open_database(path) as connection:
         connection.execute("SELECT SUM(x) FROM t").fetchall()
 
 
 def test_writing_is_refused(tmp_path: Path) -> None:
     path = made(tmp_path / "a.db")
-    with pytest.raises(Unreadable), opened(path) as connection:
+    with pytest.raises(Unreadable), open_database(path) as connection:
         connection.execute("INSERT INTO t VALUES (4)")
 
 
@@ -217,15 +217,15 @@ def test_fingerprints_tell_values_apart_that_look_alike_when_joined() -> None:
 
 
 def test_only_the_last_piece_is_marked_and_what_did_not_change_is_known() -> None:
-    first = Progress(Mark())
+    first = Progress(Cursor())
     assert first.is_new("one", "1")
     assert first.is_new("two", "1")
-    pieces = [Piece(Transcript(id, "x"), (), skipped={"odd": 1}) for id in ("one", "two")]
+    pieces = [Piece(Header(id, "x"), (), skipped={"odd": 1}) for id in ("one", "two")]
     first.skipped["lost"] += 2
-    given = list(first.marked(iter(pieces)))
+    given = list(first.with_cursor(iter(pieces)))
     assert given[0] == pieces[0]
     assert given[1].skipped == {"odd": 1, "lost": 2}
-    assert given[1].mark
-    again = Progress(given[1].mark)
+    assert given[1].cursor
+    again = Progress(given[1].cursor)
     assert not again.is_new("one", "1")
     assert again.is_new("two", "2")

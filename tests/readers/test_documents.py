@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backstory.domain.errors import Unreadable
-from backstory.readers.forms.documents import RETRY_S, read_beside, read_document
+from backstory.readers.formats.documents import RETRY_S, read_beside, read_document
 
 
 def test_a_file_that_is_being_rewritten_is_read_again_after_a_pause(tmp_path: Path) -> None:

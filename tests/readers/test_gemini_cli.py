@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from backstory.readers import Form, Mark, Role, Source, load_readers
+from backstory.readers import Cursor, Form, Role, Source, load_readers
 
 from .golden import check_golden, read, sources
 
@@ -40,7 +40,9 @@ def log(tmp_path: Path, *records: dict[str, Any] | str) -> Source:
 
 
 def said(source: Source) -> list[str]:
-    return [turn.text for talk in read(reader, source).values() for turn in talk.turns.values()]
+    return [
+        turn.text for conversation in read(reader, source).values() for turn in conversation.turns.values()
+    ]
 
 
 def test_a_rewind_drops_its_message_and_what_follows(tmp_path: Path) -> None:
@@ -54,15 +56,15 @@ def test_a_rewind_to_an_unknown_message_drops_all(tmp_path: Path) -> None:
 
 
 def test_a_session_that_was_rewound_to_nothing_is_given_without_turns(tmp_path: Path) -> None:
-    [piece] = reader.read(log(tmp_path, HEAD, user("a", "one"), {"$rewindTo": "a"}), Mark())
+    [piece] = reader.read(log(tmp_path, HEAD, user("a", "one"), {"$rewindTo": "a"}), Cursor())
     assert (piece.turns, piece.is_whole) == ((), True)
 
 
 def test_setting_messages_replaces_them_all(tmp_path: Path) -> None:
     patch = {"$set": {"messages": [user("n", "new")], "summary": "Anew"}}
-    [talk] = read(reader, log(tmp_path, HEAD, user("a", "old"), patch, gemini("m", "more"))).values()
-    assert [turn.text for turn in talk.turns.values()] == ["new", "more"]
-    assert talk.transcript.title == "Anew"
+    [conversation] = read(reader, log(tmp_path, HEAD, user("a", "old"), patch, gemini("m", "more"))).values()
+    assert [turn.text for turn in conversation.turns.values()] == ["new", "more"]
+    assert conversation.header.title == "Anew"
 
 
 def test_a_message_that_comes_again_replaces_the_former_in_its_place(tmp_path: Path) -> None:
@@ -73,7 +75,7 @@ def test_a_message_that_comes_again_replaces_the_former_in_its_place(tmp_path: P
 def test_lines_may_be_cut_glued_or_unended(tmp_path: Path) -> None:
     glued = json.dumps(user("b", "two")) + json.dumps(gemini("c", "three"))
     source = log(tmp_path, HEAD, user("a", "one"), '{"id": "x", "type": "us', glued, '{"id": "half", "ty')
-    [piece] = reader.read(source, Mark())
+    [piece] = reader.read(source, Cursor())
     assert [turn.text for turn in piece.turns] == ["one", "two", "three"]
     assert dict(piece.skipped) == {"cut line": 1}
 
@@ -100,9 +102,9 @@ def test_results_of_functions_are_not_said_by_anybody(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["/help", "?", "<session_context>x</session_context>", "<hook_context>y"])
 def test_what_the_cli_does_not_count_as_typed_is_said_by_the_system(tmp_path: Path, text: str) -> None:
-    [talk] = read(reader, log(tmp_path, HEAD, user("a", text), user("b", "real"))).values()
-    assert [turn.role for turn in talk.turns.values()] == [Role.SYSTEM, Role.USER]
-    assert talk.transcript.title == "real"
+    [conversation] = read(reader, log(tmp_path, HEAD, user("a", text), user("b", "real"))).values()
+    assert [turn.role for turn in conversation.turns.values()] == [Role.SYSTEM, Role.USER]
+    assert conversation.header.title == "real"
 
 
 def test_times_may_be_numbers_and_records_of_wrong_types_are_no_failure(tmp_path: Path) -> None:
@@ -110,14 +112,14 @@ def test_times_may_be_numbers_and_records_of_wrong_types_are_no_failure(tmp_path
         {"id": 7, "type": "gemini", "content": 7, "toolCalls": [3], "thoughts": "no"},
         {"x": 1},
     ]
-    [piece] = reader.read(log(tmp_path, HEAD, user("a", "one", timestamp=1767323045000), *odd), Mark())
+    [piece] = reader.read(log(tmp_path, HEAD, user("a", "one", timestamp=1767323045000), *odd), Cursor())
     assert [(turn.text, turn.at_ms) for turn in piece.turns] == [("one", 1767323045000)]
     assert dict(piece.skipped) == {"unknown record": 1}
 
 
 def test_a_session_in_which_only_the_cli_speaks_has_no_turns(tmp_path: Path) -> None:
     [piece] = reader.read(
-        log(tmp_path, HEAD, {"id": "i", "type": "info", "content": "Update available"}), Mark()
+        log(tmp_path, HEAD, {"id": "i", "type": "info", "content": "Update available"}), Cursor()
     )
     assert piece.turns == ()
 
@@ -162,8 +164,8 @@ def test_real_sessions_have_every_message_of_users_and_the_model() -> None:
         if path.name == "gemini_logs.json":
             continue  # a log of prompts under another name
         text = path.read_text("utf-8")
-        talks = read(reader, Source(path, Form.DOCUMENT)).values()
-        turns = [turn for talk in talks for turn in talk.turns.values()]
+        conversations = read(reader, Source(path, Form.DOCUMENT)).values()
+        turns = [turn for conversation in conversations for turn in conversation.turns.values()]
         records = (
             json.loads(text)["messages"] if path.suffix == ".json" else map(json.loads, text.splitlines())
         )

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.readers.forms import lines
-from backstory.readers.forms.lines import CUT, MISFIT, TOO_LONG, read_lines, read_records, to_ms
+from backstory.readers.formats import lines
+from backstory.readers.formats.lines import CUT, MISFIT, TOO_LONG, read_lines, read_records, to_ms
 
 ANY = msgspec.json.Decoder(dict[str, Any])
 

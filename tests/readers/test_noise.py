@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from backstory.readers.forms.noise import (
+from backstory.readers.formats.noise import (
     CLAUDE,
     CODEX,
     headline,

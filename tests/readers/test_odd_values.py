@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from backstory.readers import Mark, load_readers
+from backstory.readers import Cursor, load_readers
 
 from .golden import sources
 
@@ -58,6 +58,6 @@ def test_a_value_of_another_type_fails_no_file(tmp_path: Path, name: str, file: 
         # a file that is no source itself tells something of those that are
         concerned = [source for source in found if source.path == home / file] or found
         turns = [
-            turn for source in concerned for piece in reader.read(source, Mark()) for turn in piece.turns
+            turn for source in concerned for piece in reader.read(source, Cursor()) for turn in piece.turns
         ]
         assert all(isinstance(turn.text, str) and turn.id for turn in turns)

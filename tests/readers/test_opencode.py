@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from backstory.readers import Form, Kind, Mark, Piece, Role, Source, Standing, load_readers
+from backstory.readers import Cursor, Form, Kind, Piece, Role, Source, Standing, load_readers
 
 from . import golden
 from .databases_of import database, write
@@ -18,9 +18,9 @@ from .opencode.make import BEGUN, TABLES, data, make_home, message, part, sessio
 reader = load_readers(["opencode"])["opencode"]
 
 
-def read(path: Path, mark: Mark | None = None) -> list[Piece]:
+def read(path: Path, cursor: Cursor | None = None) -> list[Piece]:
     form = Form.DATABASE if path.suffix == ".db" else Form.DOCUMENT
-    return list(reader.read(Source(path, form), mark or Mark()))
+    return list(reader.read(Source(path, form), cursor or Cursor()))
 
 
 def test_a_home(tmp_path: Path, request: pytest.FixtureRequest) -> None:
@@ -41,8 +41,8 @@ def test_databases_of_all_channels_and_of_the_variable_are_found(tmp_path: Path)
 def test_only_what_changed_is_read_again(tmp_path: Path) -> None:
     make_home(tmp_path)
     path = data(tmp_path) / "opencode.db"
-    mark = read(path)[-1].mark
-    assert read(path, mark) == []
+    cursor = read(path)[-1].cursor
+    assert read(path, cursor) == []
     db = sqlite3.connect(path)
     with db:
         db.execute(
@@ -50,15 +50,15 @@ def test_only_what_changed_is_read_again(tmp_path: Path) -> None:
             ('{"type": "text", "text": "New."}', BEGUN + 5),
         )
     db.close()
-    (piece,) = read(path, mark)
-    assert (piece.transcript.native_id, piece.turns[0].text) == ("ses_2", "New.")
+    (piece,) = read(path, cursor)
+    assert (piece.header.native_id, piece.turns[0].text) == ("ses_2", "New.")
 
 
 def test_the_database_is_a_better_witness_than_the_files_it_took_over(tmp_path: Path) -> None:
     make_home(tmp_path)
     (filed,) = read(data(tmp_path) / "storage" / "session" / "p" / "ses_0.json")
-    assert filed.transcript.standing is Standing.REPLAY
-    assert all(piece.transcript.standing is Standing.OWN for piece in read(data(tmp_path) / "opencode.db"))
+    assert filed.header.standing is Standing.REPLAY
+    assert all(piece.header.standing is Standing.OWN for piece in read(data(tmp_path) / "opencode.db"))
 
 
 def test_broken_rows_are_counted_and_the_others_are_read(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_database_with_fewer_columns_is_read(tmp_path: Path) -> None:
         "part": [("p", "m", '{"type": "text", "text": "Here."}')],
     }
     (piece,) = read(database(tmp_path / "opencode.db", tables, rows))
-    assert (piece.transcript.directory, piece.turns[0].text, piece.turns[0].at_ms) == ("/w", "Here.", None)
+    assert (piece.header.directory, piece.turns[0].text, piece.turns[0].at_ms) == ("/w", "Here.", None)
     assert read(database(tmp_path / "other.db", "CREATE TABLE other (x);", {})) == []
 
 
@@ -105,9 +105,9 @@ def test_an_export_is_read_in_the_order_of_time(tmp_path: Path) -> None:
         tmp_path, info, said("m2", BEGUN, "two"), said("m3", 5, "first"), said("m1", BEGUN, "one")
     )
     assert [turn.text for turn in piece.turns] == ["first\n\nb", "one\n\nb", "two\n\nb"]
-    header = piece.transcript
+    header = piece.header
     assert (header.kind, header.parent, header.started_ms) == (Kind.SUBAGENT, "t", BEGUN)
-    assert piece.mark == Mark()
+    assert piece.cursor == Cursor()
 
 
 def test_an_export_may_hold_anything_anywhere(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backstory.readers import Places
-from backstory.readers.forms.paths import (
+from backstory.readers.formats.paths import (
     Location,
     editor_directories,
     locate,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.readers.forms.protobuf import Field, Message, fields_in, message_in, text_in
+from backstory.readers.formats.protobuf import Field, Message, fields_in, message_in, text_in
 
 from .databases_of import field, varint
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from backstory.readers import LONGEST_ARGUMENTS
-from backstory.readers.forms.touched import tool_call, touched_by
+from backstory.readers.formats.touched import tool_call, touched_by
 
 
 @pytest.mark.parametrize(

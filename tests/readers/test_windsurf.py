@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.readers import Form, Mark, Piece, Role, Source, Standing, load_readers
-from backstory.readers.forms.trajectories import summaries_in, trajectory_in
+from backstory.readers import Cursor, Form, Piece, Role, Source, Standing, load_readers
+from backstory.readers.windsurf.trajectories import summaries_in, trajectory_in
 
 from . import golden
 from .databases_of import cached, editor_state, field, lines, step, write
@@ -31,9 +31,9 @@ from .windsurf.make import (
 reader = load_readers(["windsurf"])["windsurf"]
 
 
-def read(path: Path, mark: Mark | None = None) -> list[Piece]:
+def read(path: Path, cursor: Cursor | None = None) -> list[Piece]:
     form = Form.DATABASE if path.suffix == ".vscdb" else Form.DOCUMENT
-    return list(reader.read(Source(path, form), mark or Mark()))
+    return list(reader.read(Source(path, form), cursor or Cursor()))
 
 
 def everything(home: Path) -> Path:
@@ -53,7 +53,7 @@ def test_nothing_else_of_the_state_is_read(tmp_path: Path) -> None:
 def test_an_encrypted_conversation_is_listed_and_takes_nothing_away(tmp_path: Path) -> None:
     make_home(tmp_path)
     (piece,) = read(tmp_path / ".codeium" / "windsurf" / "cascade" / f"{CLOSED}.pb")
-    assert (piece.transcript.completeness, piece.transcript.standing) == ("encrypted", Standing.PROMPTS)
+    assert (piece.header.completeness, piece.header.standing) == ("encrypted", Standing.PROMPTS)
     assert (piece.turns, piece.is_whole) == ((), False)
 
 
@@ -64,23 +64,23 @@ def test_another_conversation_in_the_cache_says_nothing_of_the_former(tmp_path: 
     titles = summaries(**{SHOWN: "Still known"})
     now = {"cachedActiveTrajectory:w": trajectory(TITLED), "cachedTrajectorySummaries:w": titles}
     editor_state(path, state(**now))
-    second, listed = read(path, first.mark)
-    assert second.transcript.native_id == TITLED
-    assert listed.transcript.native_id == SHOWN
-    assert listed.transcript.standing < first.transcript.standing, "a weaker witness, so the words stay"
+    second, listed = read(path, first.cursor)
+    assert second.header.native_id == TITLED
+    assert listed.header.native_id == SHOWN
+    assert listed.header.standing < first.header.standing, "a weaker witness, so the words stay"
 
 
 def test_what_did_not_change_is_not_read_again(tmp_path: Path) -> None:
     make_home(tmp_path)
     pieces = read(everything(tmp_path))
-    assert read(everything(tmp_path), pieces[-1].mark) == []
+    assert read(everything(tmp_path), pieces[-1].cursor) == []
 
 
 def test_the_transcript_of_a_hook_is_preferred_to_the_cache(tmp_path: Path) -> None:
     make_home(tmp_path)
-    assert HOOKED not in {piece.transcript.native_id for piece in read(everything(tmp_path))}
+    assert HOOKED not in {piece.header.native_id for piece in read(everything(tmp_path))}
     (piece,) = read(tmp_path / ".windsurf" / "transcripts" / f"{HOOKED}.jsonl")
-    assert piece.transcript.completeness == "full"
+    assert piece.header.completeness == "full"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from backstory.readers import Form, Mark, Piece, Role, Source, load_readers
+from backstory.readers import Cursor, Form, Piece, Role, Source, load_readers
 
 from . import golden
 from .databases_of import compressed, database
@@ -18,8 +18,8 @@ from .zed.make import COLUMNS, ENDED, make_home, threads
 reader = load_readers(["zed"])["zed"]
 
 
-def read(path: Path, mark: Mark | None = None) -> list[Piece]:
-    return list(reader.read(Source(path, Form.DATABASE), mark or Mark()))
+def read(path: Path, cursor: Cursor | None = None) -> list[Piece]:
+    return list(reader.read(Source(path, Form.DATABASE), cursor or Cursor()))
 
 
 def test_a_home(tmp_path: Path, request: pytest.FixtureRequest) -> None:
@@ -29,13 +29,13 @@ def test_a_home(tmp_path: Path, request: pytest.FixtureRequest) -> None:
 
 def test_only_what_changed_is_read_again(tmp_path: Path) -> None:
     make_home(tmp_path)
-    mark = read(threads(tmp_path))[-1].mark
-    assert read(threads(tmp_path), mark) == []
+    cursor = read(threads(tmp_path))[-1].cursor
+    assert read(threads(tmp_path), cursor) == []
     db = sqlite3.connect(threads(tmp_path))
     with db:
         db.execute("UPDATE threads SET updated_at = '2026-07-20T09:00:02+00:00' WHERE id = 't-old'")
     db.close()
-    assert [piece.transcript.native_id for piece in read(threads(tmp_path), mark)] == ["t-old"]
+    assert [piece.header.native_id for piece in read(threads(tmp_path), cursor)] == ["t-old"]
 
 
 def one(tmp_path: Path, kind: str, data: object) -> list[Piece]:
@@ -54,7 +54,7 @@ def test_columns_may_be_missing(tmp_path: Path) -> None:
         ("json", json.dumps(thread).encode()),
     ):
         (piece,) = one(tmp_path, kind, data)
-        header = piece.transcript
+        header = piece.header
         assert (header.title, header.directory, header.started_ms) == ("S", "", None)
         assert header.ended_ms == 1_784_451_602_000
         assert [(turn.id, turn.role, turn.at_ms) for turn in piece.turns] == [("0", Role.USER, None)]
@@ -88,7 +88,7 @@ def test_a_thread_that_cannot_be_read_takes_no_other_with_it(tmp_path: Path, kin
     good = json.dumps({"messages": [{"User": {"content": [{"Text": "Hi."}]}}]})
     rows = [("a", "S", ENDED, kind, data), ("b", "S", ENDED, "json", good)]
     (piece,) = read(database(tmp_path / "t.db", f"CREATE TABLE threads ({COLUMNS});", {"threads": rows}))
-    assert piece.transcript.native_id == "b"
+    assert piece.header.native_id == "b"
     assert piece.skipped == {"thread of unknown form": 1}
 
 

@@ -1,6 +1,6 @@
-"""Other assistants' histories: each module turns what lies on disk into transcripts, and writes nothing.
+"""Other assistants' histories: each module turns what lies on disk into conversations, and writes nothing.
 
-To add one: a module here with `reader = Reader(...)`. A reader finds its sources and reads them piece by piece;
+To add one: a module, or a package, here with `reader = Reader(...)`. A reader finds its sources and reads them piece by piece;
 what is known already, what is kept and whom it belongs to is not its business. Formats change without notice,
 so a reader ignores what it does not know, never gives up a file for one bad record, and counts what it skipped.
 """
@@ -8,10 +8,11 @@ so a reader ignores what it does not know, never gives up a file for one bad rec
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum, StrEnum
+from keyword import iskeyword
 from pathlib import Path
+from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from ..domain.errors import InvalidInput
 
 class Form(StrEnum):
     LOG = "log"
-    """Lines are appended; the bytes before the mark stay as they are."""
+    """Lines are appended; the bytes before the cursor stay as they are."""
     DOCUMENT = "document"
     """Written anew as a whole."""
     DATABASE = "database"
@@ -103,7 +104,7 @@ class Turn(NamedTuple):
     model: str = ""
 
 
-class Transcript(NamedTuple):
+class Header(NamedTuple):
     """What is known of a conversation besides its turns. Each piece carries all that is known by then."""
 
     native_id: str
@@ -124,7 +125,7 @@ class Transcript(NamedTuple):
     standing: Standing = Standing.OWN
 
 
-class Mark(NamedTuple):
+class Cursor(NamedTuple):
     """How far a source was read. Reading goes on from here; `state` is the reader's own, and fit for JSON."""
 
     offset: int = 0
@@ -136,9 +137,9 @@ class Piece(NamedTuple):
 
     A turn that was given before, by its id, is replaced: a log is read again from the start of its last turn."""
 
-    transcript: Transcript
+    header: Header
     turns: Sequence[Turn]
-    mark: Mark | None = None
+    cursor: Cursor | None = None
     """Where to go on once this piece is kept; None within what can only be read together."""
     is_whole: bool = False
     """These are all the turns there are: others of the conversation go."""
@@ -154,11 +155,13 @@ class Reader(NamedTuple):
     """For people: Claude Code."""
     find: Callable[[Places], Iterable[Source]]
     """What is there; nothing is made, and a missing place is no error."""
-    read: Callable[[Source, Mark], Iterator[Piece]]
-    """From a mark, the empty one for all. The last piece has a mark. Raises Unreadable for what is found but cannot
+    read: Callable[[Source, Cursor], Iterator[Piece]]
+    """From a cursor, the empty one for all. The last piece has a cursor. Raises Unreadable for what is found but cannot
     be read (encrypted, or newer than this reader), and OSError when the source vanishes."""
 
 
+FORMATS = "formats"
+"""The package here that is no reader."""
 LONGEST_ARGUMENTS = 2_000
 LONGEST_ERROR = 2_000
 PIECE_BYTES = 4_000_000
@@ -176,14 +179,15 @@ def load_readers(names: Iterable[str] = ()) -> dict[str, Reader]:
 
 
 def _names() -> Iterator[str]:
-    for entry in os.scandir(__path__[0]):
-        if entry.name.endswith(".py") and not entry.name.startswith("_"):
-            name = entry.name.removesuffix(".py").removesuffix("_")
-            yield name.replace("_", "-")
+    for module in iter_modules(__path__):
+        if module.name != FORMATS:
+            yield module.name.removesuffix("_").replace("_", "-")
 
 
 def _load(name: str) -> Reader:
-    module = "continue_" if name == "continue" else name.replace("-", "_")
+    module = name.replace("-", "_")
+    if iskeyword(module):
+        module += "_"
     reader = importlib.import_module(f"{__name__}.{module}").reader
     assert isinstance(reader, Reader)
     return reader

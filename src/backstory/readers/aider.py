@@ -18,20 +18,20 @@ from typing import NamedTuple
 from . import (
     LONGEST_ARGUMENTS,
     LONGEST_ERROR,
+    Cursor,
     Form,
-    Mark,
+    Header,
     Piece,
     Places,
     Reader,
     Role,
     Source,
     ToolCall,
-    Transcript,
     Turn,
 )
-from .forms.noise import shortened
-from .forms.pieces import whole
-from .forms.times import Times
+from .formats.noise import shortened
+from .formats.pieces import whole
+from .formats.times import Times
 
 HISTORY = ".aider.chat.history.md"
 INPUTS = ".aider.input.history"
@@ -88,39 +88,39 @@ class Chat(NamedTuple):
     """In bytes, where the header is."""
 
 
-def read(source: Source, mark: Mark) -> Iterator[Piece]:
-    """One piece for each chat; the last chat may go on, so its mark stays at its start."""
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
+    """One piece for each chat; the last chat may go on, so its cursor stays at its start."""
     with source.path.open("rb") as file:
-        file.seek(mark.offset)
+        file.seek(cursor.offset)
         raw = file.read()
     prompts = _prompts(source.path.with_name(INPUTS))
-    chats = list(_split(raw, mark))
+    chats = list(_split(raw, cursor))
     for n, chat in enumerate(chats):
         following = chats[min(n + 1, len(chats) - 1)]
         begun = _local_ms(chat.started) or 0
         until = _local_ms(following.started) if following is not chat else None
         times = Times((text, at_ms) for text, at_ms in prompts if begun <= at_ms < (until or sys.maxsize))
-        goes_on = Mark(following.start, {"ordinal": following.ordinal})
-        piece = whole(_transcript(source, chat), _turns(chat.lines, times), mark=goes_on)
+        goes_on = Cursor(following.start, {"ordinal": following.ordinal})
+        piece = whole(_header(source, chat), _turns(chat.lines, times), cursor=goes_on)
         if piece.turns:
             yield piece
 
 
-def _split(raw: bytes, mark: Mark) -> Iterator[Chat]:
+def _split(raw: bytes, cursor: Cursor) -> Iterator[Chat]:
     # a header counts in a fence too: an answer that was interrupted leaves its fence open
     headers = list(STARTED.finditer(raw))
     starts = [header.start() for header in headers] + [len(raw)]
-    first = int(mark.state.get("ordinal", 0))
+    first = int(cursor.state.get("ordinal", 0))
     for ordinal, (header, end) in enumerate(zip(headers, starts[1:], strict=True), first):
         text = raw[header.end() : end].decode("utf-8", "replace")
         lines = text.replace("\r\n", "\n").split("\n")
-        yield Chat(ordinal, header[1].decode(), lines, mark.offset + header.start())
+        yield Chat(ordinal, header[1].decode(), lines, cursor.offset + header.start())
 
 
-def _transcript(source: Source, chat: Chat) -> Transcript:
+def _header(source: Source, chat: Chat) -> Header:
     told = [line.removeprefix("> ").strip() for line in chat.lines if line.startswith("> ")]
     places = [found[1] for line in told if (found := PLACE.fullmatch(line))]
-    return Transcript(
+    return Header(
         native_id=f"{source.path}#{chat.ordinal}@{chat.started.replace(' ', 'T')}",
         source=f"{source.path}#{chat.ordinal}",
         directory=source.directory or (places[0] if places else ""),

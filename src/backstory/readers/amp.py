@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from . import Form, Mark, Piece, Places, Reader, Role, Source, Transcript, Turn
-from .forms.blocks import blocks_of, errors_in, text_in, thinking_in, uses_in
-from .forms.documents import read_document
-from .forms.paths import EDITORS, data_home, editor_directories, homes, locate
-from .forms.pieces import whole
-from .forms.values import fields_of, records_of, text_of, time_ms
+from . import Cursor, Form, Header, Piece, Places, Reader, Role, Source, Turn
+from .formats.blocks import blocks_of, errors_in, text_in, thinking_in, uses_in
+from .formats.documents import read_document
+from .formats.paths import EDITORS, data_home, editor_directories, homes, locate
+from .formats.pieces import whole
+from .formats.values import fields_of, records_of, text_of, time_ms
 
 
 def find(places: Places) -> Iterator[Source]:
@@ -22,13 +22,13 @@ def find(places: Places) -> Iterator[Source]:
             yield Source(path, Form.DOCUMENT)
 
 
-def read(source: Source, mark: Mark) -> Iterator[Piece]:
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     thread = fields_of(read_document(source.path))
     skipped: Counter[str] = Counter()
     turns = list(_turns(thread, skipped))
     initial = fields_of(fields_of(thread.get("env")).get("initial"))
     trees = list(records_of(initial.get("trees")))
-    transcript = Transcript(
+    header = Header(
         native_id=text_of(thread.get("id")) or source.path.stem,
         source=str(source.path),
         title=text_of(thread.get("title")),
@@ -36,7 +36,7 @@ def read(source: Source, mark: Mark) -> Iterator[Piece]:
         started_ms=time_ms(thread.get("created")),
         ended_ms=_last_trace_ms(thread),
     )
-    yield whole(transcript, turns, skipped)
+    yield whole(header, turns, skipped)
 
 
 def _turns(thread: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:

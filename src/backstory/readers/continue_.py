@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import Form, Mark, Piece, Places, Reader, Role, Source, ToolCall, Transcript, Turn
-from .forms.blocks import blocks_of, functions_in, text_in
-from .forms.documents import read_beside, read_document
-from .forms.paths import homes, locate
-from .forms.pieces import whole
-from .forms.values import fields_of, records_of, text_of, time_ms
+from . import Cursor, Form, Header, Piece, Places, Reader, Role, Source, ToolCall, Turn
+from .formats.blocks import blocks_of, functions_in, text_in
+from .formats.documents import read_beside, read_document
+from .formats.paths import homes, locate
+from .formats.pieces import whole
+from .formats.values import fields_of, records_of, text_of, time_ms
 
 LIST = "sessions.json"
 UNNAMED = "New Session"
@@ -27,7 +27,7 @@ def find(places: Places) -> Iterator[Source]:
                 yield Source(path, Form.DOCUMENT)
 
 
-def read(source: Source, mark: Mark) -> Iterator[Piece]:
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     session = fields_of(read_document(source.path))
     id = text_of(session.get("sessionId")) or source.path.stem
     listed = records_of(read_beside(source.path.with_name(LIST)))
@@ -36,7 +36,7 @@ def read(source: Source, mark: Mark) -> Iterator[Piece]:
     turns = list(_turns(session, skipped))
     titles = (text_of(told.get("title")) for told in (session, entry))
     place = text_of(session.get("workspaceDirectory")) or text_of(entry.get("workspaceDirectory"))
-    transcript = Transcript(
+    header = Header(
         native_id=id,
         source=str(source.path),
         title=next((title for title in titles if title not in ("", UNNAMED)), ""),
@@ -44,7 +44,7 @@ def read(source: Source, mark: Mark) -> Iterator[Piece]:
         model=text_of(session.get("chatModelTitle")),
         started_ms=time_ms(entry.get("dateCreated")),
     )
-    yield whole(transcript, turns, skipped)
+    yield whole(header, turns, skipped)
 
 
 def _turns(session: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:

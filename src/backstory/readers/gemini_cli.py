@@ -15,9 +15,10 @@ import msgspec
 
 from . import (
     LONGEST_ERROR,
+    Cursor,
     Form,
+    Header,
     Kind,
-    Mark,
     Piece,
     Places,
     Reader,
@@ -25,16 +26,15 @@ from . import (
     Source,
     Standing,
     ToolCall,
-    Transcript,
     Turn,
 )
-from .forms.documents import read_beside, read_document
-from .forms.lines import read_records
-from .forms.noise import LONGEST_INJECTED, shortened
-from .forms.paths import homes, unmounted
-from .forms.pieces import END, whole
-from .forms.touched import tool_call
-from .forms.values import fields_of, items_of, records_of, text_of, time_ms
+from .formats.documents import read_beside, read_document
+from .formats.lines import read_records
+from .formats.noise import LONGEST_INJECTED, shortened
+from .formats.paths import homes, unmounted
+from .formats.pieces import END, whole
+from .formats.touched import tool_call
+from .formats.values import fields_of, items_of, records_of, text_of, time_ms
 
 LOG = "logs.json"
 INJECTED = ("/", "?", "<session_context>", "<hook_context>")
@@ -94,7 +94,7 @@ class Session(NamedTuple):
     skipped: Counter[str]
 
 
-def read(source: Source, mark: Mark) -> Iterator[Piece]:
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     if source.path.name == LOG:
         yield from _prompts(source)
         return
@@ -102,10 +102,10 @@ def read(source: Source, mark: Mark) -> Iterator[Piece]:
     is_subagent = bool(_parent(source.path)) or session.header.get("kind") == "subagent"
     told = (_turn(id, message, is_subagent, session.skipped) for id, message in session.messages.items())
     turns = [turn for turn in told if turn is not None]
-    transcript = _transcript(source, session.header, is_subagent)
-    if is_subagent and not transcript.title and turns:
-        transcript = transcript._replace(title=turns[0].text)  # what it was told to do
-    yield whole(transcript, turns, session.skipped)
+    header = _header(source, session.header, is_subagent)
+    if is_subagent and not header.title and turns:
+        header = header._replace(title=turns[0].text)  # what it was told to do
+    yield whole(header, turns, session.skipped)
 
 
 def _stored(path: Path) -> Session:
@@ -145,8 +145,8 @@ def _by_id(messages: object) -> dict[str, dict[str, Any]]:
     return {text_of(m.get("id")) or f"#{n}": m for n, m in enumerate(records_of(messages))}
 
 
-def _transcript(source: Source, header: dict[str, Any], is_subagent: bool) -> Transcript:
-    return Transcript(
+def _header(source: Source, header: dict[str, Any], is_subagent: bool) -> Header:
+    return Header(
         native_id=text_of(header.get("sessionId")) or source.path.stem,
         source=str(source.path),
         title=text_of(header.get("summary")),
@@ -228,7 +228,7 @@ def _prompts(source: Source) -> Iterator[Piece]:
             id = f"log-{entry.get('messageId', len(turns))}"
             turns.append(Turn(id, Role.USER, text, time_ms(entry.get("timestamp"))))
     for n, (session, turns) in enumerate(sessions.items(), 1):
-        transcript = Transcript(
+        header = Header(
             native_id=session,
             source=f"{source.path}#{session}",
             directory=source.directory,
@@ -236,7 +236,7 @@ def _prompts(source: Source) -> Iterator[Piece]:
             completeness="partial",
             standing=Standing.PROMPTS,
         )
-        yield whole(transcript, turns, mark=END if n == len(sessions) else None)
+        yield whole(header, turns, cursor=END if n == len(sessions) else None)
 
 
 reader = Reader("gemini-cli", "Gemini CLI", find, read)

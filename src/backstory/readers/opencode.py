@@ -13,9 +13,10 @@ from typing import Any
 
 from . import (
     LONGEST_ERROR,
+    Cursor,
     Form,
+    Header,
     Kind,
-    Mark,
     Piece,
     Places,
     Reader,
@@ -23,23 +24,22 @@ from . import (
     Source,
     Standing,
     ToolCall,
-    Transcript,
     Turn,
 )
-from .forms.databases import Progress, columns, document, fingerprint, opened
-from .forms.documents import read_beside, read_document
-from .forms.noise import shortened, without_payloads
-from .forms.paths import data_home, path_of
-from .forms.pieces import whole
-from .forms.touched import tool_call
-from .forms.values import fields_of, items_of, records_of, text_of, time_ms
+from .formats.databases import Progress, columns, document, fingerprint, open_database
+from .formats.documents import read_beside, read_document
+from .formats.noise import shortened, without_payloads
+from .formats.paths import data_home, path_of
+from .formats.pieces import whole
+from .formats.touched import tool_call
+from .formats.values import fields_of, items_of, records_of, text_of, time_ms
 
 NOT_JSON = "not JSON"
 UNNAMED = ("New session - ", "Child session - ")
 TIMES = ("time_created", "time_updated")
 
-Told = dict[str, Any]
-Exchange = tuple[Told, list[Told]]
+Record = dict[str, Any]
+Exchange = tuple[Record, list[Record]]
 """A message and its parts."""
 
 
@@ -58,17 +58,17 @@ def find(places: Places) -> Iterator[Source]:
         yield from (Source(path, Form.DOCUMENT) for path in sorted(root.glob("*.json")))
 
 
-def read(source: Source, mark: Mark) -> Iterator[Piece]:
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     return (
-        _read_database(source.path, Progress(mark))
+        _read_database(source.path, Progress(cursor))
         if source.form is Form.DATABASE
         else _read_file(source.path)
     )
 
 
 def _read_database(path: Path, progress: Progress) -> Iterator[Piece]:
-    with opened(path) as connection:
-        yield from progress.marked(_read_sessions(connection, path, progress))
+    with open_database(path) as connection:
+        yield from progress.with_cursor(_read_sessions(connection, path, progress))
 
 
 def _read_sessions(connection: sqlite3.Connection, path: Path, progress: Progress) -> Iterator[Piece]:
@@ -84,7 +84,7 @@ def _read_sessions(connection: sqlite3.Connection, path: Path, progress: Progres
             yield piece
 
 
-def _sessions(connection: sqlite3.Connection) -> list[Told]:
+def _sessions(connection: sqlite3.Connection) -> list[Record]:
     known = columns(connection, "session")
     wanted = [name for name in ("id", "parent_id", "directory", "title", *TIMES) if name in known]
     if "id" not in wanted:
@@ -93,7 +93,7 @@ def _sessions(connection: sqlite3.Connection) -> list[Told]:
     return [dict(zip(wanted, row, strict=True)) for row in rows]
 
 
-def _version(connection: sqlite3.Connection, session: Told) -> str:
+def _version(connection: sqlite3.Connection, session: Record) -> str:
     """Another one when a message or a part is added or changed."""
     versions: list[Any] = list(session.values())
     for table in ("message", "part"):
@@ -140,7 +140,7 @@ def _read_file(path: Path) -> Iterator[Piece]:
         piece = _piece(str(path), told, _filed(path.parents[2], text_of(told.get("id")), skipped), skipped)
     if piece:
         # The database, if there is one, took this over and went on with it.
-        yield piece._replace(transcript=piece.transcript._replace(standing=Standing.REPLAY), mark=Mark())
+        yield piece._replace(header=piece.header._replace(standing=Standing.REPLAY), cursor=Cursor())
 
 
 def _filed(storage: Path, session: str, skipped: Counter[str]) -> list[Exchange]:
@@ -152,7 +152,7 @@ def _filed(storage: Path, session: str, skipped: Counter[str]) -> list[Exchange]
     return sorted(exchanges, key=_order)
 
 
-def _files(directory: Path, skipped: Counter[str]) -> Iterator[Told]:
+def _files(directory: Path, skipped: Counter[str]) -> Iterator[Record]:
     for path in sorted(directory.glob("*.json")):
         told = read_beside(path)
         if isinstance(told, dict):
@@ -166,7 +166,9 @@ def _order(exchange: Exchange) -> tuple[int, str]:
     return time_ms(fields_of(message.get("time")).get("created")) or 0, text_of(message.get("id"))
 
 
-def _piece(source: str, session: Told, exchanges: Iterable[Exchange], skipped: Counter[str]) -> Piece | None:
+def _piece(
+    source: str, session: Record, exchanges: Iterable[Exchange], skipped: Counter[str]
+) -> Piece | None:
     turns: list[Turn] = []
     folder = ""
     for message, parts in exchanges:
@@ -179,7 +181,7 @@ def _piece(source: str, session: Told, exchanges: Iterable[Exchange], skipped: C
     times = fields_of(session.get("time"))
     title = text_of(session.get("title"))
     parent = text_of(session.get("parent_id")) or text_of(session.get("parentID"))
-    transcript = Transcript(
+    header = Header(
         id,
         source,
         title="" if title.startswith(UNNAMED) else title,
@@ -189,10 +191,10 @@ def _piece(source: str, session: Told, exchanges: Iterable[Exchange], skipped: C
         started_ms=time_ms(session.get("time_created")) or time_ms(times.get("created")),
         ended_ms=time_ms(session.get("time_updated")) or time_ms(times.get("updated")),
     )
-    return whole(transcript, turns, skipped, mark=None)
+    return whole(header, turns, skipped, cursor=None)
 
 
-def turn_of(message: Mapping[str, Any], parts: list[Told]) -> Turn | None:
+def turn_of(message: Mapping[str, Any], parts: list[Record]) -> Turn | None:
     """A message with its parts, in the order of their ids, which is that of time."""
     parts = sorted(parts, key=lambda part: text_of(part.get("id")))
     texts = [part for part in parts if part.get("type") == "text" and not part.get("ignored")]
@@ -214,12 +216,12 @@ def turn_of(message: Mapping[str, Any], parts: list[Told]) -> Turn | None:
     return Turn(text_of(message.get("id")), role, text, at_ms, thinking, calls, model)
 
 
-def _joined(parts: Iterable[Told]) -> str:
+def _joined(parts: Iterable[Record]) -> str:
     texts = (without_payloads(text_of(part.get("text"))).strip() for part in parts)
     return "\n\n".join(filter(None, texts))
 
 
-def _call(part: Told) -> ToolCall | None:
+def _call(part: Record) -> ToolCall | None:
     match part.get("type"):
         case "tool":
             state = fields_of(part.get("state"))

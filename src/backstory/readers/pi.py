@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from . import LONGEST_ERROR, Form, Kind, Mark, Piece, Places, Reader, Role, Source, ToolCall
-from .forms.lines import to_ms
-from .forms.noise import LONGEST_INJECTED, headline, shortened
-from .forms.paths import homes
-from .forms.telling import OpenTurn, Talk, Telling, Title
-from .forms.touched import tool_call
+from . import LONGEST_ERROR, Cursor, Form, Kind, Piece, Places, Reader, Role, Source, ToolCall
+from .formats.lines import to_ms
+from .formats.logs import Log, OpenConversation, OpenTurn, Title
+from .formats.noise import LONGEST_INJECTED, headline, shortened
+from .formats.paths import homes
+from .formats.touched import tool_call
 
 
 class _Block(msgspec.Struct, gc=False):
@@ -73,18 +73,18 @@ def _directories(places: Places) -> Iterator[Path]:
         yield from sorted(home.glob(".openclaw/agents/*/sessions"))
 
 
-def read(source: Source, mark: Mark) -> Iterator[Piece]:
-    telling = Telling(str(source.path), mark)
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
+    log = Log(str(source.path), cursor)
     with source.path.open("rb") as stream:
-        yield from telling.read(stream, _ENTRIES, _Session(source.path, telling).hear)
+        yield from log.read(stream, _ENTRIES, _Session(source.path, log).hear)
 
 
 class _Session:
     """One log being read."""
 
-    def __init__(self, path: Path, telling: Telling) -> None:
-        self.telling = telling
-        self.memory: dict[str, Any] = telling.memory.setdefault("session", {"id": _id_in(path.stem)})
+    def __init__(self, path: Path, log: Log) -> None:
+        self.log = log
+        self.memory: dict[str, Any] = log.memory.setdefault("session", {"id": _id_in(path.stem)})
 
     def hear(self, entry: _Entry) -> None:
         match entry.type:
@@ -95,7 +95,7 @@ class _Session:
             case "model_change":
                 self.memory["model"] = entry.model_id or ""
             case "session_info":
-                self._talk().entitle(entry.name or "", Title.CHOSEN)
+                self._conversation().entitle(entry.name or "", Title.CHOSEN)
             case "compaction" | "branch_summary" if entry.summary:
                 self._begin(entry, Role.SUMMARY).texts.append(entry.summary)
             case "custom_message":
@@ -111,16 +111,16 @@ class _Session:
         match message.role:
             case "user":
                 if text := _text(message.content).strip():
-                    self._talk().entitle(headline(text), Title.PROMPT)
+                    self._conversation().entitle(headline(text), Title.PROMPT)
                     self._begin(entry, Role.USER).texts.append(text)
             case "assistant":
                 self._hear_answer(entry, message)
             case "toolResult":
                 at_ms = to_ms(entry.timestamp)
                 error = _text(message.content) or "failed" if message.is_error else ""
-                talk = self._talk()
-                talk.happened(at_ms)
-                self.telling.answer(talk, message.tool_call_id or "", error, at_ms)
+                conversation = self._conversation()
+                conversation.happened(at_ms)
+                self.log.answer(conversation, message.tool_call_id or "", error, at_ms)
             case "bashExecution" if message.command:
                 turn = self._begin(entry, Role.USER)
                 turn.texts.append(f"!{message.command}")
@@ -133,7 +133,7 @@ class _Session:
 
     def _hear_answer(self, entry: _Entry, message: _Message) -> None:
         turn = self._begin(entry, Role.ASSISTANT)
-        turn.model = turn.talk.model = message.model or self.memory.get("model", "")
+        turn.model = turn.conversation.model = message.model or self.memory.get("model", "")
         for block in _blocks(message.content):
             if block.type == "text" and block.text:
                 turn.texts.append(block.text)
@@ -148,15 +148,17 @@ class _Session:
 
     def _begin(self, entry: _Entry, role: Role) -> OpenTurn:
         at_ms = to_ms(entry.timestamp)
-        talk = self._talk()
-        talk.happened(at_ms)
-        return self.telling.begin(talk, entry.id or self.telling.place(), role, at_ms)
+        conversation = self._conversation()
+        conversation.happened(at_ms)
+        return self.log.begin(conversation, entry.id or self.log.place(), role, at_ms)
 
-    def _talk(self) -> Talk:
+    def _conversation(self) -> OpenConversation:
         parent = self.memory.get("parent")
-        talk = self.telling.talk(self.memory["id"], kind=Kind.FORK if parent else Kind.MAIN, parent=parent)
-        talk.directory = self.memory.get("directory", "")
-        return talk
+        conversation = self.log.conversation(
+            self.memory["id"], kind=Kind.FORK if parent else Kind.MAIN, parent=parent
+        )
+        conversation.directory = self.memory.get("directory", "")
+        return conversation
 
 
 def _id_in(stem: str) -> str:

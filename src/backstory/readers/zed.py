@@ -10,13 +10,13 @@ from typing import Any
 
 import zstandard
 
-from . import LONGEST_ERROR, Form, Kind, Mark, Piece, Places, Reader, Role, Source, ToolCall, Transcript, Turn
-from .forms.databases import Progress, Value, columns, document, fingerprint, opened
-from .forms.noise import shortened, without_payloads
-from .forms.paths import data_home, path_of
-from .forms.pieces import whole
-from .forms.touched import tool_call
-from .forms.values import fields_of, items_of, records_of, text_of, time_ms
+from . import LONGEST_ERROR, Cursor, Form, Header, Kind, Piece, Places, Reader, Role, Source, ToolCall, Turn
+from .formats.databases import Progress, Value, columns, document, fingerprint, open_database
+from .formats.noise import shortened, without_payloads
+from .formats.paths import data_home, path_of
+from .formats.pieces import whole
+from .formats.touched import tool_call
+from .formats.values import fields_of, items_of, records_of, text_of, time_ms
 
 UNREADABLE = "thread of unknown form"
 UNKNOWN = "message of unknown kind"
@@ -39,10 +39,10 @@ def find(places: Places) -> Iterator[Source]:
             yield Source(path, Form.DATABASE)
 
 
-def read(source: Source, mark: Mark) -> Iterator[Piece]:
-    progress = Progress(mark)
-    with opened(source.path) as connection:
-        yield from progress.marked(_read_threads(connection, source.path, progress))
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
+    progress = Progress(cursor)
+    with open_database(source.path) as connection:
+        yield from progress.with_cursor(_read_threads(connection, source.path, progress))
 
 
 def _read_threads(connection: sqlite3.Connection, path: Path, progress: Progress) -> Iterator[Piece]:
@@ -90,7 +90,7 @@ def _piece(id: str, source: str, row: Mapping[str, Any], thread: Mapping[str, An
     snapshots = fields_of(thread.get("initial_project_snapshot")).get("worktree_snapshots")
     tree = next(records_of(snapshots), {})
     parent = text_of(row.get("parent_id"))
-    transcript = Transcript(
+    header = Header(
         id,
         source,
         title=text_of(thread.get("title")) or text_of(row.get("summary")),
@@ -102,7 +102,7 @@ def _piece(id: str, source: str, row: Mapping[str, Any], thread: Mapping[str, An
         started_ms=time_ms(row.get("created_at")),
         ended_ms=time_ms(row.get("updated_at")) or time_ms(thread.get("updated_at")),
     )
-    return whole(transcript, turns, skipped, mark=None)
+    return whole(header, turns, skipped, cursor=None)
 
 
 def _folder(row: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...readers.forms.paths import mounted, unmounted
+from ...readers.formats.paths import mounted, unmounted
 from . import project_root
 
 _WORKTREES = "/.claude/worktrees/"

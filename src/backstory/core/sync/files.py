@@ -24,7 +24,7 @@ class Stamp(NamedTuple):
 def stamp_of(source: Source) -> Stamp:
     """Of a database, with what its owner has not moved into it yet."""
     if source.form is Form.DATABASE:
-        from ...readers.forms.databases import stamp  # sqlite3 for readers, which not everybody needs
+        from ...readers.formats.databases import stamp  # sqlite3 for readers, which not everybody needs
 
         return Stamp(*stamp(source.path))
     state = source.path.stat()

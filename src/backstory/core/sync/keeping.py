@@ -49,13 +49,13 @@ class Keeping:
 
     def keep(self, piece: Piece, *, modified_ms: int, is_renewed: bool) -> Kept:
         """`is_renewed`: its source is read anew, and this is the first it tells of the conversation this time."""
-        id = conversation_id(self._reader, piece.transcript.native_id)
+        id = conversation_id(self._reader, piece.header.native_id)
         known = next(iter(self._store.find_conversations([id])), None)
         if piece.is_name:
             return self._rename(known, piece)
         archived = None if known is not None else self._archived(id)
         witness = known or archived
-        is_outdone = witness is not None and witness.standing > piece.transcript.standing
+        is_outdone = witness is not None and witness.standing > piece.header.standing
         if is_outdone or self._store.forgotten([id]):
             return Kept(skipped=piece.skipped)
         if archived is not None:
@@ -63,13 +63,13 @@ class Keeping:
                 return Kept(skipped=piece.skipped)
             self._store.restore_conversations([id])  # it goes on
             known = archived
-        if known is None and not piece.turns and piece.transcript.completeness == "full":
+        if known is None and not piece.turns and piece.header.completeness == "full":
             return Kept(skipped=piece.skipped)
         piece, redacted = without_secrets(piece, self._redactor)
         if known is not None and ((is_renewed and not piece.is_whole) or self._is_superseded(known, piece)):
             self._store.delete_messages(id)
             known = None
-        project = self._identities.project_of(piece.transcript.directory)
+        project = self._identities.project_of(piece.header.directory)
         row = merged(self._reader, piece, known, project=project, modified_ms=modified_ms)
         if known is not None and known.source != row.source:
             # another file is the conversation's own, and knows best what to call it
@@ -79,7 +79,7 @@ class Keeping:
 
     def _rename(self, known: Conversation | None, piece: Piece) -> Kept:
         piece, redacted = without_secrets(piece, self._redactor)
-        title = piece.transcript.title
+        title = piece.header.title
         if known is None or title in ("", known.title):
             return Kept(skipped=piece.skipped)
         row = known._replace(title=title)
@@ -92,7 +92,7 @@ class Keeping:
 
     def _is_superseded(self, known: Conversation, piece: Piece) -> bool:
         """By a better witness, or by a file that took the place of one that is gone."""
-        told = piece.transcript
+        told = piece.header
         is_orphan = known.source != told.source and source_path(known.source, self._living) is None
         return known.standing < told.standing or is_orphan
 

@@ -24,15 +24,13 @@ def message_ids(conversation: str, turn: Turn) -> tuple[str, str, str]:
 
 def without_secrets(piece: Piece, redactor: Redactor) -> tuple[Piece, int]:
     """The piece with every text of it redacted and fit for UTF-8, and how many secrets that were."""
-    told = [piece.transcript.title, *_texts(piece.turns)]
+    told = [piece.header.title, *_texts(piece.turns)]
     clean, count = redactor.redact_all(_sound(told))
     if clean == told:
         return piece, 0
     texts = iter(clean)
-    transcript = piece.transcript._replace(title=next(texts))
-    return piece._replace(
-        transcript=transcript, turns=[_rewritten(turn, texts) for turn in piece.turns]
-    ), count
+    header = piece.header._replace(title=next(texts))
+    return piece._replace(header=header, turns=[_rewritten(turn, texts) for turn in piece.turns]), count
 
 
 def _texts(turns: Iterable[Turn]) -> Iterator[str]:
@@ -71,7 +69,7 @@ def _sound(texts: list[str]) -> list[str]:
 
 def times_of(piece: Piece, modified_ms: int) -> list[int]:
     """The turns' own and the conversation's; where there are none, the file's."""
-    told = piece.transcript
+    told = piece.header
     times = [turn.at_ms for turn in piece.turns if turn.at_ms is not None]
     times += [at for at in (told.started_ms, told.ended_ms) if at is not None]
     return times or [modified_ms]
@@ -81,7 +79,7 @@ def merged(
     reader: str, piece: Piece, known: Conversation | None, *, project: str, modified_ms: int
 ) -> Conversation:
     """The conversation's row after this piece."""
-    told = piece.transcript
+    told = piece.header
     times = times_of(piece, modified_ms)
     if known is not None:
         times += (to_ms(known.created_at), to_ms(known.updated_at))

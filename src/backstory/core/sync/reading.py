@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from datetime import timedelta
 
 from ...domain.errors import BackstoryError, Unreadable
-from ...readers import Form, Mark, Piece, Reader, Source
+from ...readers import Cursor, Form, Piece, Reader, Source
 from ...store.histories import Talks
 from ...store.sources import SourceState
 from ..engine import Engine
@@ -49,14 +49,14 @@ class Reading:
         now = self._begun(source, stamp, state)
         stale = set(now.state["stale"])
         try:
-            for piece in self._told(source, Mark(now.position, now.state["mark"])):
-                id = conversation_id(self._reader.name, piece.transcript.native_id)
+            for piece in self._told(source, Cursor(now.position, now.state["mark"])):
+                id = conversation_id(self._reader.name, piece.header.native_id)
                 with nullcontext() if is_small else self._store.transaction():
                     kept = self._keeping.keep(piece, modified_ms=stamp.modified_ms, is_renewed=id in stale)
                     stale.discard(id)
                     now = _counted(now, kept)
-                    if piece.mark is not None:
-                        now = _marked(now, source, piece.mark, stale)
+                    if piece.cursor is not None:
+                        now = _marked(now, source, piece.cursor, stale)
                         if not is_small:
                             self._put(now, _UNFINISHED)
                 yield kept
@@ -83,9 +83,9 @@ class Reading:
             return _sampled(source, state.position) == (state.head, state.tail)
         return source.form is Form.DATABASE
 
-    def _told(self, source: Source, mark: Mark) -> Iterator[Piece]:
+    def _told(self, source: Source, cursor: Cursor) -> Iterator[Piece]:
         try:
-            yield from self._reader.read(source, mark)
+            yield from self._reader.read(source, cursor)
         except BackstoryError:
             raise
         except OSError as error:
@@ -100,13 +100,13 @@ def _counted(state: SourceState, kept: Kept) -> SourceState:
     return state._replace(skipped=dict(skipped), redacted=state.redacted + kept.redacted)
 
 
-def _marked(state: SourceState, source: Source, mark: Mark, stale: set[str]) -> SourceState:
-    head, tail = _sampled(source, mark.offset) if source.form is Form.LOG else _NO_SAMPLES
+def _marked(state: SourceState, source: Source, cursor: Cursor, stale: set[str]) -> SourceState:
+    head, tail = _sampled(source, cursor.offset) if source.form is Form.LOG else _NO_SAMPLES
     return state._replace(
-        position=mark.offset,
+        position=cursor.offset,
         head=head,
         tail=tail,
-        state={"mark": dict(mark.state), "stale": sorted(stale)},
+        state={"mark": dict(cursor.state), "stale": sorted(stale)},
     )
 
 

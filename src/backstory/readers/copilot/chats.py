@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .. import LONGEST_ERROR, Role, ToolCall, Turn
-from .blocks import Use, arguments_of
-from .noise import shortened
-from .paths import locate
-from .values import fields_of, items_of, records_of, text_of, time_ms
+from ..formats.blocks import Use, arguments_of
+from ..formats.noise import shortened
+from ..formats.paths import locate
+from ..formats.values import fields_of, items_of, records_of, text_of, time_ms
 
 EDITS = ("textEditGroup", "notebookEditGroup")
 PASSED_OVER = re.compile(

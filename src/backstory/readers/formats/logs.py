@@ -1,6 +1,6 @@
 """What a log tells, record by record: conversations, their turns, and where to go on reading.
 
-Only one turn of a log is open at a time. The mark is where it starts, so that what is appended to it later is read
+Only one turn of a log is open at a time. The cursor is where it starts, so that what is appended to it later is read
 together with it; everything else that is remembered must come out the same when its records are told again.
 """
 
@@ -13,14 +13,18 @@ from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
-from .. import LONGEST_ERROR, PIECE_BYTES, Kind, Mark, Piece, Role, Standing, ToolCall, Transcript, Turn
+from .. import LONGEST_ERROR, PIECE_BYTES, Cursor, Header, Kind, Piece, Role, Standing, ToolCall, Turn
 from .lines import read_records
 from .noise import headline, shortened, without_payloads
 
 T = TypeVar("T")
 
 REMEMBERED = 50
-"""Conversations and unanswered calls that a mark speaks of: of a log of prompts there may be thousands."""
+"""Conversations and unanswered calls that a cursor speaks of: of a log of prompts there may be thousands."""
+
+
+STORED = "talks"
+"""The key of the conversations in cursors that are stored by now."""
 
 
 class Title(IntEnum):
@@ -34,7 +38,7 @@ class Title(IntEnum):
     CHOSEN = 5
 
 
-class Talk:
+class OpenConversation:
     """What is known of one conversation so far, and the turns that are not given yet."""
 
     def __init__(
@@ -78,8 +82,8 @@ class Talk:
     def has_news(self) -> bool:
         return not self.is_idle and (bool(self.turns) or (self.is_changed and self.has_turns))
 
-    def transcript(self, source: str) -> Transcript:
-        return Transcript(
+    def header(self, source: str) -> Header:
+        return Header(
             native_id=self.native_id,
             source=source,
             title=self.title,
@@ -98,11 +102,15 @@ class Talk:
         return {name: value for name, value in vars(self).items() if name not in ("turns", "is_changed")}
 
     @classmethod
-    def restored(cls, saved: dict[str, Any]) -> Talk:
-        talk = cls(saved["native_id"])
-        vars(talk).update(saved)
-        talk.kind, talk.standing, talk.rank = Kind(talk.kind), Standing(talk.standing), Title(talk.rank)
-        return talk
+    def restored(cls, saved: dict[str, Any]) -> OpenConversation:
+        conversation = cls(saved["native_id"])
+        vars(conversation).update(saved)
+        conversation.kind, conversation.standing, conversation.rank = (
+            Kind(conversation.kind),
+            Standing(conversation.standing),
+            Title(conversation.rank),
+        )
+        return conversation
 
 
 class OpenTurn:
@@ -111,20 +119,22 @@ class OpenTurn:
     __slots__ = (
         "at_ms",
         "calls",
+        "conversation",
         "id",
         "key",
         "model",
         "role",
         "seen",
         "start",
-        "talk",
         "texts",
         "thoughts",
         "waiting",
     )
 
-    def __init__(self, talk: Talk, id: str, role: Role, at_ms: int | None, start: int, key: str) -> None:
-        self.talk = talk
+    def __init__(
+        self, conversation: OpenConversation, id: str, role: Role, at_ms: int | None, start: int, key: str
+    ) -> None:
+        self.conversation = conversation
         self.id = id
         self.role = role
         self.at_ms = at_ms
@@ -142,7 +152,7 @@ class OpenTurn:
         self.waiting[id] = len(self.calls)
         self.calls.append(call)
 
-    def told(self) -> Turn | None:
+    def turn(self) -> Turn | None:
         """As it is by now; None while it says nothing."""
         text = self.texts[0] if len(self.texts) == 1 else "\n\n".join(self.texts)
         thinking = "\n\n".join(self.thoughts)
@@ -152,20 +162,22 @@ class OpenTurn:
         return Turn(self.id, self.role, text, self.at_ms, thinking, tuple(self.calls), self.model)
 
 
-class Telling:
+class Log:
     """What the records of one source say, gathered until it is given as pieces."""
 
-    def __init__(self, source: str, mark: Mark) -> None:
+    def __init__(self, source: str, cursor: Cursor) -> None:
         self.source = source
-        state = mark.state
-        self.talks = {id: Talk.restored(talk) for id, talk in state.get("talks", {}).items()}
+        state = cursor.state
+        self.conversations = {
+            id: OpenConversation.restored(conversation) for id, conversation in state.get(STORED, {}).items()
+        }
         self.late: dict[str, str] = dict(state.get("late", {}))
         """Calls of turns that are closed and were not answered by then: the tool's name by the call's id."""
         self.memory: dict[str, dict[str, Any]] = _copied(state.get("memory", {}))
         """The reader's own, fit for JSON."""
         self.skipped: Counter[str] = Counter()
         self.open: OpenTurn | None = None
-        self.offset = self._given = mark.offset
+        self.offset = self._given = cursor.offset
         self._nth = -1
 
     def read(
@@ -175,7 +187,7 @@ class Telling:
         hear: Callable[[T], None],
         is_wanted: Callable[[bytes], bool] | None = None,
     ) -> Iterator[Piece]:
-        """Have `hear` take in each record from the mark on, and give the pieces as they get full."""
+        """Have `hear` take in each record from the cursor on, and give the pieces as they get full."""
         for offset, record in read_records(stream, decoder, self.skipped, self.offset, is_wanted):
             if self.goes_on(offset):
                 yield from self.pieces()
@@ -192,29 +204,33 @@ class Telling:
         """An id for the record at hand where it has none of its own."""
         return f"@{self.offset}.{self._nth}" if self._nth else f"@{self.offset}"
 
-    def talk(self, native_id: str, **made: Any) -> Talk:
-        talk = self.talks.get(native_id)
-        if talk is None:
-            talk = self.talks[native_id] = Talk(native_id, **made)
-        return talk
+    def conversation(self, native_id: str, **made: Any) -> OpenConversation:
+        conversation = self.conversations.get(native_id)
+        if conversation is None:
+            conversation = self.conversations[native_id] = OpenConversation(native_id, **made)
+        return conversation
 
-    def begin(self, talk: Talk, id: str, role: Role, at_ms: int | None, key: str = "") -> OpenTurn:
+    def begin(
+        self, conversation: OpenConversation, id: str, role: Role, at_ms: int | None, key: str = ""
+    ) -> OpenTurn:
         """Close the open turn, and open another. Records with the same key may join it."""
         former = self.open
         self.close()
         # two objects on one line cannot be told apart by where they start
         start = former.start if former is not None and self._nth else self.offset
-        self.open = OpenTurn(talk, id, role, at_ms, start, key)
-        self.talks[talk.native_id] = self.talks.pop(talk.native_id)  # the last ones spoken of are remembered
+        self.open = OpenTurn(conversation, id, role, at_ms, start, key)
+        self.conversations[conversation.native_id] = self.conversations.pop(
+            conversation.native_id
+        )  # the last ones spoken of are remembered
         return self.open
 
-    def prompt(self, native_id: str, text: str, at_ms: int | None) -> Talk:
+    def prompt(self, native_id: str, text: str, at_ms: int | None) -> OpenConversation:
         """A line of a log of prompts, which is all that is left of some conversations."""
         told = {"kind": Kind.PROMPT_LOG, "standing": Standing.PROMPTS, "completeness": "partial"}
-        talk = self.talk(native_id, **told)
-        talk.entitle(headline(text), Title.COMMAND if text.startswith("/") else Title.PROMPT)
-        self.begin(talk, self.place(), Role.USER, at_ms).texts.append(text)
-        return talk
+        conversation = self.conversation(native_id, **told)
+        conversation.entitle(headline(text), Title.COMMAND if text.startswith("/") else Title.PROMPT)
+        self.begin(conversation, self.place(), Role.USER, at_ms).texts.append(text)
+        return conversation
 
     def close(self) -> None:
         if self.open is not None:
@@ -225,7 +241,7 @@ class Telling:
                 del self.late[next(iter(self.late))]
             self.open = None
 
-    def answer(self, talk: Talk, call_id: str, error: str, at_ms: int | None) -> None:
+    def answer(self, conversation: OpenConversation, call_id: str, error: str, at_ms: int | None) -> None:
         """A tool's result; what it said when it failed. A failure that comes too late for its turn is one itself."""
         if error:
             error = shortened(without_payloads(error.strip()), LONGEST_ERROR)
@@ -233,34 +249,43 @@ class Telling:
             if error:
                 self.open.calls[position] = self.open.calls[position]._replace(error=error)
         elif (name := self.late.pop(call_id, None)) is not None and error:
-            self.begin(talk, f"{call_id}!", Role.SYSTEM, at_ms).calls.append(ToolCall(name, error=error))
+            self.begin(conversation, f"{call_id}!", Role.SYSTEM, at_ms).calls.append(
+                ToolCall(name, error=error)
+            )
 
     def pieces(self, *, is_last: bool = False) -> Iterator[Piece]:
-        """What was told since the last ones. They are kept together: only the last has a mark."""
+        """What was told since the last ones. They are kept together: only the last has a cursor."""
         if is_last:
             self._keep_open()
-        changed = [talk for talk in self.talks.values() if talk.has_news()]
-        for talk in changed:
-            mark = self._mark() if talk is changed[-1] else None
-            skipped = dict(self.skipped) if mark else {}
-            yield Piece(talk.transcript(self.source), list(talk.turns.values()), mark, skipped=skipped)
-            talk.turns.clear()
-            talk.is_changed = False
+        changed = [conversation for conversation in self.conversations.values() if conversation.has_news()]
+        for conversation in changed:
+            cursor = self._cursor() if conversation is changed[-1] else None
+            skipped = dict(self.skipped) if cursor else {}
+            yield Piece(
+                conversation.header(self.source), list(conversation.turns.values()), cursor, skipped=skipped
+            )
+            conversation.turns.clear()
+            conversation.is_changed = False
         if changed:
             self.skipped.clear()
         self._given = self.offset
 
     def _keep_open(self) -> None:
-        if self.open is not None and (turn := self.open.told()) is not None:
-            talk = self.open.talk
-            talk.turns[turn.id] = turn
-            talk.has_turns = True
-            talk.happened(turn.at_ms)
+        if self.open is not None and (turn := self.open.turn()) is not None:
+            conversation = self.open.conversation
+            conversation.turns[turn.id] = turn
+            conversation.has_turns = True
+            conversation.happened(turn.at_ms)
 
-    def _mark(self) -> Mark:
+    def _cursor(self) -> Cursor:
         offset = self.offset if self.open is None else self.open.start
-        talks = {talk.native_id: talk.saved() for talk in list(self.talks.values())[-REMEMBERED:]}
-        return Mark(offset, {"talks": talks, "late": dict(self.late), "memory": _copied(self.memory)})
+        conversations = {
+            conversation.native_id: conversation.saved()
+            for conversation in list(self.conversations.values())[-REMEMBERED:]
+        }
+        return Cursor(
+            offset, {STORED: conversations, "late": dict(self.late), "memory": _copied(self.memory)}
+        )
 
 
 def _copied(memory: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from .. import Piece, Transcript
-from .cursor_bubbles import bubble_of, turns_of
+from .. import Header, Piece
+from .bubbles import bubble_of, turns_of
 from .databases import Progress, Value, document, fingerprint
 from .pieces import whole
 from .values import fields_of, records_of, text_of, time_ms
@@ -30,11 +30,11 @@ def read_tabs(value: Value, source: str, directory: str, progress: Progress) -> 
             skipped[NO_SPEAKER] = missing
         turns = turns_of(bubble for bubble in told if bubble)
         if turns:
-            transcript = Transcript(
+            header = Header(
                 id,
                 f"{source}/{id}",
                 title=text_of(tab.get("chatTitle")),
                 directory=directory,
                 ended_ms=time_ms(tab.get("lastSendTime")),
             )
-            yield whole(transcript, turns, skipped, mark=None)
+            yield whole(header, turns, skipped, cursor=None)

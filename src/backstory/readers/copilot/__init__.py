@@ -9,18 +9,18 @@ from typing import Any
 
 import msgspec
 
-from . import Form, Mark, Piece, Places, Reader, Role, Source, ToolCall, Transcript, Turn
-from .forms.blocks import arguments_of, blocks_of, functions_in, text_in
-from .forms.change_log import replay
-from .forms.documents import read_document
-from .forms.lines import read_records
-from .forms.noise import headline, without_blocks
-from .forms.paths import editor_directories, homes, workspace_folder
-from .forms.pieces import whole
-from .forms.telling import OpenTurn, Talk, Telling, Title
-from .forms.touched import tool_call
-from .forms.values import fields_of, items_of, records_of, text_of, time_ms
-from .forms.vscode_chat import turns_of
+from .. import Cursor, Form, Header, Piece, Places, Reader, Role, Source, ToolCall, Turn
+from ..formats.blocks import arguments_of, blocks_of, functions_in, text_in
+from ..formats.documents import read_document
+from ..formats.lines import read_records
+from ..formats.logs import Log, OpenConversation, OpenTurn, Title
+from ..formats.noise import headline, without_blocks
+from ..formats.paths import editor_directories, homes, workspace_folder
+from ..formats.pieces import whole
+from ..formats.touched import tool_call
+from ..formats.values import fields_of, items_of, records_of, text_of, time_ms
+from .changes import replay
+from .chats import turns_of
 
 EDITORS = ("Code", "Code - Insiders", "VSCodium", "Code - OSS")
 CHATS = ("workspaceStorage/*/chatSessions/*", "globalStorage/emptyWindowChatSessions/*")
@@ -56,9 +56,9 @@ def _homes(places: Places) -> list[Path]:
     return ([Path(named)] if named else []) + [home / ".copilot" for home in homes(places)]
 
 
-def read(source: Source, mark: Mark) -> Iterator[Piece]:
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     if source.form is Form.LOG:
-        yield from _read_log(source, mark)
+        yield from _read_log(source, cursor)
     elif source.path.parent.name == "history-session-state":
         yield _old_session(source)
     else:
@@ -71,7 +71,7 @@ def _chat(source: Source) -> Piece:
     is_log = source.path.suffix == ".jsonl"
     chat = fields_of(replay(source.path, skipped) if is_log else read_document(source.path))
     turns = list(turns_of(chat, skipped))
-    transcript = Transcript(
+    header = Header(
         native_id=text_of(chat.get("sessionId")) or source.path.stem,
         source=str(source.path),
         title=text_of(chat.get("customTitle")),
@@ -79,67 +79,69 @@ def _chat(source: Source) -> Piece:
         started_ms=time_ms(chat.get("creationDate")),
         ended_ms=time_ms(chat.get("lastMessageDate")),
     )
-    return whole(transcript, turns, skipped)
+    return whole(header, turns, skipped)
 
 
-def _read_log(source: Source, mark: Mark) -> Iterator[Piece]:
+def _read_log(source: Source, cursor: Cursor) -> Iterator[Piece]:
     path = source.path
-    telling = Telling(str(path), mark)
+    log = Log(str(path), cursor)
     with path.open("rb") as stream:
-        for offset, event in read_records(stream, DECODER, telling.skipped, mark.offset):
-            if telling.goes_on(offset):
-                yield from telling.pieces()
-            talk = telling.talk(path.parent.name if path.name == EVENTS else path.stem)
-            _hear(telling, talk, event)
-    yield from telling.pieces(is_last=True)
+        for offset, event in read_records(stream, DECODER, log.skipped, cursor.offset):
+            if log.goes_on(offset):
+                yield from log.pieces()
+            conversation = log.conversation(path.parent.name if path.name == EVENTS else path.stem)
+            _hear(log, conversation, event)
+    yield from log.pieces(is_last=True)
 
 
-def _hear(telling: Telling, talk: Talk, event: dict[str, Any]) -> None:
+def _hear(log: Log, conversation: OpenConversation, event: dict[str, Any]) -> None:
     data, at_ms = fields_of(event.get("data")), time_ms(event.get("timestamp"))
-    id = text_of(event.get("id")) or telling.place()
-    talk.happened(at_ms)
+    id = text_of(event.get("id")) or log.place()
+    conversation.happened(at_ms)
     match event.get("type"):
         case "session.start":
             context = fields_of(data.get("context"))
-            talk.directory = text_of(context.get("cwd"))
-            talk.branch = text_of(context.get("branch"))
-            talk.model = text_of(data.get("selectedModel"))
+            conversation.directory = text_of(context.get("cwd"))
+            conversation.branch = text_of(context.get("branch"))
+            conversation.model = text_of(data.get("selectedModel"))
         case "session.model_change":
-            talk.model = text_of(data.get("newModel")) or talk.model
+            conversation.model = text_of(data.get("newModel")) or conversation.model
         case "user.message":
             text = text_of(data.get("content")).strip()
-            talk.entitle(headline(text), Title.PROMPT)
-            telling.begin(talk, id, Role.USER, at_ms).texts.append(text)
+            conversation.entitle(headline(text), Title.PROMPT)
+            log.begin(conversation, id, Role.USER, at_ms).texts.append(text)
         case "assistant.message":
-            _hear_answer(telling.begin(talk, id, Role.ASSISTANT, at_ms), data)
+            _hear_answer(log.begin(conversation, id, Role.ASSISTANT, at_ms), data)
         case "tool.execution_start":
-            if telling.open is not None and not _is_asked(telling, telling.open, data):
-                _hear_call(telling.open, data, text_of(data.get("toolName")))
+            if log.open is not None and not _is_asked(log, log.open, data):
+                _hear_call(log.open, data, text_of(data.get("toolName")))
         case "tool.execution_complete":
             error = "" if data.get("success") is not False else _failure(data)
-            telling.answer(talk, text_of(data.get("toolCallId")), error, at_ms)
+            log.answer(conversation, text_of(data.get("toolCallId")), error, at_ms)
         case "session.compaction_complete":
-            telling.begin(talk, id, Role.SUMMARY, at_ms).texts.append(text_of(data.get("summaryContent")))
+            log.begin(conversation, id, Role.SUMMARY, at_ms).texts.append(text_of(data.get("summaryContent")))
         case "session.shutdown":
             files = items_of(fields_of(data.get("codeChanges")).get("filesModified"))
             if written := tuple(path for path in files if isinstance(path, str)):
-                telling.begin(talk, id, Role.SYSTEM, at_ms).calls.append(ToolCall("session", writes=written))
+                log.begin(conversation, id, Role.SYSTEM, at_ms).calls.append(
+                    ToolCall("session", writes=written)
+                )
         case kind if not text_of(kind).startswith(PASSED_OVER):
-            telling.skipped["unknown event"] += 1
+            log.skipped["unknown event"] += 1
 
 
 def _hear_answer(turn: OpenTurn, data: dict[str, Any]) -> None:
     turn.texts += filter(None, [text_of(data.get("content")).strip()])
     turn.thoughts += filter(None, [text_of(data.get("reasoningText")).strip()])
-    turn.model = turn.talk.model = text_of(data.get("model")) or turn.talk.model
+    turn.model = turn.conversation.model = text_of(data.get("model")) or turn.conversation.model
     for request in records_of(data.get("toolRequests")):
         _hear_call(turn, request, text_of(request.get("name")))
 
 
-def _is_asked(telling: Telling, turn: OpenTurn, data: dict[str, Any]) -> bool:
+def _is_asked(log: Log, turn: OpenTurn, data: dict[str, Any]) -> bool:
     """Whether a message asked for what is started here; older versions only tell the start."""
     id = text_of(data.get("toolCallId"))
-    return id in turn.waiting or id in telling.late
+    return id in turn.waiting or id in log.late
 
 
 def _hear_call(turn: OpenTurn, request: dict[str, Any], name: str) -> None:
@@ -174,12 +176,12 @@ def _old_session(source: Source) -> Piece:
                 pass
             case _:
                 skipped["unknown role"] += 1
-    transcript = Transcript(
+    header = Header(
         native_id=text_of(session.get("sessionId")) or source.path.stem,
         source=str(source.path),
         started_ms=time_ms(session.get("startTime")),
     )
-    return whole(transcript, turns, skipped)
+    return whole(header, turns, skipped)
 
 
 reader = Reader("copilot", "GitHub Copilot", find, read)

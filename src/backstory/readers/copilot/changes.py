@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from .lines import MISFIT, read_records
-from .values import items_of
+from ..formats.lines import MISFIT, read_records
+from ..formats.values import items_of
 
 DECODER = msgspec.json.Decoder(dict[str, Any])
 UNKNOWN = "unknown kind of change"

@@ -16,16 +16,16 @@ from typing import Any
 
 import msgspec
 
-from . import Form, Mark, Piece, Places, Reader, Role, Source, Standing, ToolCall, Transcript, Turn
-from .forms.chat_tabs import CHAT_KEY, read_tabs
-from .forms.databases import Progress, document, fingerprint, item, opened
-from .forms.lines import read_records
-from .forms.noise import without_payloads
-from .forms.paths import editor_directories, homes, path_of, workspace_folder
-from .forms.pieces import whole
-from .forms.touched import tool_call
-from .forms.trajectories import Summary, summaries_in, trajectory_in
-from .forms.values import fields_of, text_of, time_ms
+from .. import Cursor, Form, Header, Piece, Places, Reader, Role, Source, Standing, ToolCall, Turn
+from ..formats.chat_tabs import CHAT_KEY, read_tabs
+from ..formats.databases import Progress, document, fingerprint, item, open_database
+from ..formats.lines import read_records
+from ..formats.noise import without_payloads
+from ..formats.paths import editor_directories, homes, path_of, workspace_folder
+from ..formats.pieces import whole
+from ..formats.touched import tool_call
+from ..formats.values import fields_of, text_of, time_ms
+from .trajectories import Summary, summaries_in, trajectory_in
 
 EDITORS = ("Windsurf", "Windsurf - Next", "Windsurf Next", "Devin")
 DATABASE = "state.vscdb"
@@ -52,30 +52,30 @@ def find(places: Places) -> Iterator[Source]:
             yield from (Source(path, Form.DOCUMENT) for path in sorted(home.glob(pattern)))
 
 
-def read(source: Source, mark: Mark) -> Iterator[Piece]:
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     if source.form is Form.DATABASE:
-        return _read_editor(source.path, Progress(mark))
+        return _read_editor(source.path, Progress(cursor))
     return _read_encrypted(source.path) if source.path.suffix == ".pb" else _read_transcript(source.path)
 
 
 def _read_encrypted(path: Path) -> Iterator[Piece]:
-    transcript = Transcript(
+    header = Header(
         path.stem,
         str(path),
         ended_ms=path.stat().st_mtime_ns // 1_000_000,
         completeness="encrypted",
         standing=Standing.PROMPTS,
     )
-    yield Piece(transcript, (), Mark())
+    yield Piece(header, (), Cursor())
 
 
 def _read_editor(path: Path, progress: Progress) -> Iterator[Piece]:
-    with opened(path) as connection:
+    with open_database(path) as connection:
         if path.parent.parent.name == "workspaceStorage":
-            yield from progress.marked(_read_chats(connection, path, progress))
+            yield from progress.with_cursor(_read_chats(connection, path, progress))
         else:
             state = fields_of(document(item(connection, STATE_KEY)))
-            yield from progress.marked(_read_state(state, path, progress))
+            yield from progress.with_cursor(_read_state(state, path, progress))
 
 
 def _read_chats(connection: sqlite3.Connection, path: Path, progress: Progress) -> Iterator[Piece]:
@@ -105,18 +105,18 @@ def _read_state(state: Mapping[str, Any], path: Path, progress: Progress) -> Ite
             workspace = key.removeprefix(TRAJECTORY)
             header = _header(summary, workspace, path)
             known = header._replace(completeness="cache", standing=Standing.OWN)
-            yield whole(known, trajectory.turns, mark=None)
+            yield whole(known, trajectory.turns, cursor=None)
     for id, (summary, workspace) in summaries.items():
         plan = _plan(path, id)
         if id not in shown and progress.is_new(id, fingerprint(repr(summary), *(turn.text for turn in plan))):
-            yield whole(_header(summary, workspace, path), plan, mark=None)._replace(is_whole=False)
+            yield whole(_header(summary, workspace, path), plan, cursor=None)._replace(is_whole=False)
 
 
-def _header(summary: Summary, workspace: str, path: Path) -> Transcript:
+def _header(summary: Summary, workspace: str, path: Path) -> Header:
     """Of a conversation whose words are encrypted, unless something better is known."""
     is_name = workspace and "/" not in workspace and not workspace.startswith(".")
     storage = path.parent.parent / "workspaceStorage" / workspace
-    return Transcript(
+    return Header(
         summary.id,
         f"{path}#{STATE_KEY}/{summary.id}",
         title=summary.title,
@@ -166,7 +166,7 @@ def _read_transcript(path: Path) -> Iterator[Piece]:
             skipped[UNKNOWN] += 1
     said = [turn for turn in turns if turn.text or turn.calls]
     if said:
-        yield whole(Transcript(path.stem, str(path)), said, skipped)
+        yield whole(Header(path.stem, str(path)), said, skipped)
 
 
 def _call(kind: str, told: Mapping[str, Any], status: object) -> ToolCall | None:

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from .. import ToolCall
-from .lines import decoded
-from .noise import CLAUDE, without_blocks
-from .touched import tool_call
+from ..formats.lines import decoded
+from ..formats.noise import CLAUDE, without_blocks
+from ..formats.touched import tool_call
 
 
 class Block(msgspec.Struct, gc=False):
@@ -82,7 +82,7 @@ _INJECTED_BLOCKS = ("system-reminder", "ide_opened_file", "ide_selection", "ide_
 _TOLD = frozenset({b"user", b"assi", b"syst", b"summ", b"ai-t", b"cust", b"atta"})
 
 
-def is_told(line: bytes) -> bool:
+def is_content(line: bytes) -> bool:
     """False for a line that by its first key is nothing but state: checkpoints, queues, modes."""
     return not line.startswith(b'{"type":"') or line[9:13] in _TOLD
 
@@ -107,7 +107,7 @@ def call_of(block: Block) -> ToolCall:
     return tool_call(block.name or "", decoded(block.input, _ANY))
 
 
-class Said(msgspec.Struct, gc=False):
+class Utterance(msgspec.Struct, gc=False):
     """What a user line says: by a person, or by the harness in their name."""
 
     text: str
@@ -115,27 +115,27 @@ class Said(msgspec.Struct, gc=False):
     command: str = ""
 
 
-def heard(texts: Sequence[str]) -> Said:
+def utterance_of(texts: Sequence[str]) -> Utterance:
     """What a person said, if anything; else what the harness put there."""
-    parts = [said for text in texts if (said := _heard(text)).text]
+    parts = [said for text in texts if (said := _utterance_of(text)).text]
     if len(parts) == 1:
         return parts[0]
     told = [said for said in parts if said.is_human] or parts
     command = next((said.command for said in told if said.command), "")
-    return Said("\n\n".join(said.text for said in told), any(said.is_human for said in told), command)
+    return Utterance("\n\n".join(said.text for said in told), any(said.is_human for said in told), command)
 
 
-def _heard(text: str) -> Said:
+def _utterance_of(text: str) -> Utterance:
     if "<system-reminder>" in text or "<ide_" in text:
         text = without_blocks(text, _INJECTED_BLOCKS)
     text = text.strip()
     if text.startswith("<"):
         if command := _between(text, "command-name"):
             arguments = _between(text, "command-args")
-            return Said(f"/{command.lstrip('/')} {arguments}".rstrip(), is_human=True)
+            return Utterance(f"/{command.lstrip('/')} {arguments}".rstrip(), is_human=True)
         if command := _between(text, "bash-input"):
-            return Said(f"!{command}", is_human=True, command=command)
-    return Said(text, is_human=not (text.startswith(CLAUDE) or text == WARM_UP))
+            return Utterance(f"!{command}", is_human=True, command=command)
+    return Utterance(text, is_human=not (text.startswith(CLAUDE) or text == WARM_UP))
 
 
 def with_pastes(prompt: Prompt) -> str:

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .. import Role, ToolCall, Turn
-from .blocks import arguments_of
-from .noise import without_payloads
-from .paths import locate
-from .protobuf import Message, message_in, text_in
-from .touched import tool_call
+from ..formats.blocks import arguments_of
+from ..formats.noise import without_payloads
+from ..formats.paths import locate
+from ..formats.protobuf import Message, message_in, text_in
+from ..formats.touched import tool_call
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 ASKED, ANSWERED = 14, 15

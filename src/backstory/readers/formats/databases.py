@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ...domain.errors import Unreadable
-from .. import Mark, Piece
+from .. import Cursor, Piece
 from .documents import parse
 
 MAGIC = b"SQLite format 3\0"
@@ -44,7 +44,7 @@ def beside(path: Path, ending: str) -> Path:
 
 
 @contextmanager
-def opened(path: Path, *, wait_s: float = WAIT_S) -> Iterator[sqlite3.Connection]:
+def open_database(path: Path, *, wait_s: float = WAIT_S) -> Iterator[sqlite3.Connection]:
     """A connection that only reads; damage that shows while reading becomes Unreadable. The directory of the database
     stays as it is, to the byte and the nanosecond."""
     with ExitStack() as stack:
@@ -152,8 +152,8 @@ def fingerprint(*values: Value) -> str:
 class Progress:
     """Which version of each conversation of a source was read, so that only changed ones are read again."""
 
-    def __init__(self, mark: Mark) -> None:
-        known = mark.state.get("versions")
+    def __init__(self, cursor: Cursor) -> None:
+        known = cursor.state.get("versions")
         self._known: Mapping[str, str] = known if isinstance(known, Mapping) else {}
         self._now: dict[str, str] = {}
         self.skipped: Counter[str] = Counter()
@@ -163,8 +163,8 @@ class Progress:
         self._now[conversation] = version
         return self._known.get(conversation) != version
 
-    def marked(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
-        """The pieces, the last with the mark: all are kept before the source counts as read."""
+    def with_cursor(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        """The pieces, the last with the cursor: all are kept before the source counts as read."""
         last: Piece | None = None
         for piece in pieces:
             if last:
@@ -172,5 +172,5 @@ class Progress:
             last = piece
         if last:
             yield last._replace(
-                mark=Mark(state={"versions": self._now}), skipped=self.skipped + Counter(last.skipped)
+                cursor=Cursor(state={"versions": self._now}), skipped=self.skipped + Counter(last.skipped)
             )

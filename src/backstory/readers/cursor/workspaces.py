@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...domain.errors import Unreadable
-from .. import Kind, Piece, Role, Standing, Transcript, Turn
-from .chat_tabs import CHAT_KEY, read_tabs
-from .cursor_composers import Composer, composer_piece, composers_in, prompts_in
-from .cursor_ties import Ties, listed_composers
-from .databases import Progress, document, fingerprint, item, opened
-from .paths import workspace_folder
-from .pieces import whole
-from .values import fields_of, records_of, text_of
+from .. import Header, Kind, Piece, Role, Standing, Turn
+from ..formats.chat_tabs import CHAT_KEY, read_tabs
+from ..formats.databases import Progress, document, fingerprint, item, open_database
+from ..formats.paths import workspace_folder
+from ..formats.pieces import whole
+from ..formats.values import fields_of, records_of, text_of
+from .composers import Composer, composer_piece, composers_in, prompts_in
+from .ties import Ties, listed_composers
 
 PROMPTS_KEY = "aiService.prompts"
 
@@ -34,7 +34,7 @@ def _elsewhere(everything: Path, listed: list[str]) -> tuple[dict[str, bool], se
     """The composers that are in the database of all workspaces, and whether anything was said in them; and, if others
     are missing, what people said in these."""
     try:
-        with opened(everything) as connection:
+        with open_database(everything) as connection:
             moved = composers_in(connection, listed)
             said = set(prompts_in(connection, moved)) if len(moved) < len(listed) else set()
             return moved, said
@@ -53,7 +53,7 @@ def _composers(
             continue
         kept = Composer(id, f"{path}#composer.composerData/{id}", composer)
         if piece := composer_piece(kept, Ties(None, path), progress):
-            yield piece._replace(transcript=piece.transcript._replace(directory=folder))
+            yield piece._replace(header=piece.header._replace(directory=folder))
 
 
 def _prompts(
@@ -66,7 +66,7 @@ def _prompts(
     id = f"prompts-{path.parent.name}"
     if lost and progress.is_new(id, fingerprint(*lost)):
         turns = [Turn(fingerprint(text), Role.USER, text) for text in dict.fromkeys(lost)]
-        transcript = Transcript(
+        header = Header(
             id,
             f"{path}#{PROMPTS_KEY}",
             directory=folder,
@@ -75,7 +75,7 @@ def _prompts(
             standing=Standing.PROMPTS,
         )
         # Old prompts drop out of the list; those that were kept stay.
-        yield whole(transcript, turns, mark=None)._replace(is_whole=False)
+        yield whole(header, turns, cursor=None)._replace(is_whole=False)
 
 
 def _said(connection: sqlite3.Connection) -> Iterator[str]:

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from . import Form, Kind, Mark, Piece, Places, Reader, Role, Source, Transcript, Turn
-from .forms.cline_messages import directory_in, turns_of
-from .forms.documents import read_beside, read_document
-from .forms.paths import EDITORS, editor_directories, homes
-from .forms.pieces import whole
-from .forms.times import Times
-from .forms.values import fields_of, records_of, text_of, time_ms
+from .. import Cursor, Form, Header, Kind, Piece, Places, Reader, Role, Source, Turn
+from ..formats.documents import read_beside, read_document
+from ..formats.paths import EDITORS, editor_directories, homes
+from ..formats.pieces import whole
+from ..formats.times import Times
+from ..formats.values import fields_of, records_of, text_of, time_ms
+from .messages import directory_in, turns_of
 
 EXTENSIONS = ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code")
 TASK = "api_conversation_history.json"
@@ -50,7 +50,7 @@ def _sessions(places: Places) -> Iterator[Path]:
     yield from (data / "sessions" for data in _data(places))
 
 
-def read(source: Source, mark: Mark) -> Iterator[Piece]:
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     document = read_document(source.path)
     yield _session(source, document) if source.path.name.endswith(SESSION) else _task(source, document)
 
@@ -61,7 +61,7 @@ def _task(source: Source, document: object) -> Piece:
     turns = list(turns_of(messages, skipped))
     _compare(turns, list(records_of(read_beside(directory / SHOWN))))
     item = _item(directory)
-    transcript = Transcript(
+    header = Header(
         native_id=directory.name,
         source=str(source.path),
         title=text_of(item.get("task")),
@@ -70,7 +70,7 @@ def _task(source: Source, document: object) -> Piece:
         started_ms=time_ms(directory.name),  # a task is named after the moment it began
         ended_ms=time_ms(item.get("ts")),
     )
-    return whole(transcript, turns, skipped)
+    return whole(header, turns, skipped)
 
 
 def _compare(turns: list[Turn], shown: list[dict[str, Any]]) -> None:
@@ -131,7 +131,7 @@ def _session(source: Source, document: object) -> Piece:
     skipped: Counter[str] = Counter()
     turns = list(turns_of(list(records_of(told.get("messages"))), skipped))
     origin = text_of(fields_of(metadata.get("fork")).get("forkedFromSessionId"))
-    transcript = Transcript(
+    header = Header(
         native_id=id,
         source=str(source.path),
         title=text_of(metadata.get("title")),
@@ -142,7 +142,7 @@ def _session(source: Source, document: object) -> Piece:
         started_ms=time_ms(manifest.get("started_at")) or time_ms(manifest.get("created_at")),
         ended_ms=time_ms(manifest.get("ended_at")),
     )
-    return whole(transcript, turns, skipped)
+    return whole(header, turns, skipped)
 
 
 reader = Reader("cline", "Cline, Roo Code, Kilo Code", find, read)

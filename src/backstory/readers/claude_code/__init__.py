@@ -9,8 +9,12 @@ from pathlib import Path
 
 import msgspec
 
-from . import Form, Kind, Mark, Piece, Places, Reader, Role, Source, Standing, ToolCall
-from .forms.claude_lines import (
+from .. import Cursor, Form, Kind, Piece, Places, Reader, Role, Source, Standing, ToolCall
+from ..formats.lines import to_ms
+from ..formats.logs import Log, OpenConversation, OpenTurn, Title
+from ..formats.noise import LONGEST_INJECTED, headline, shortened
+from ..formats.paths import config_home, homes
+from .lines import (
     LINES,
     PROMPTS,
     WARM_UP,
@@ -18,18 +22,14 @@ from .forms.claude_lines import (
     Line,
     Message,
     Prompt,
-    Said,
+    Utterance,
     blocks_of,
     call_of,
-    heard,
-    is_told,
+    is_content,
     text_of,
+    utterance_of,
     with_pastes,
 )
-from .forms.lines import to_ms
-from .forms.noise import LONGEST_INJECTED, headline, shortened
-from .forms.paths import config_home, homes
-from .forms.telling import OpenTurn, Talk, Telling, Title
 
 NO_TASK = "subagent without a task"
 NO_SESSION = "prompt without session"
@@ -70,28 +70,28 @@ def _logs(projects: Path) -> Iterator[Path]:
                 yield Path(directory, name)
 
 
-def read(source: Source, mark: Mark) -> Iterator[Piece]:
-    telling = Telling(str(source.path), mark)
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
+    log = Log(str(source.path), cursor)
     with source.path.open("rb") as stream:
         if source.path.name == PROMPT_LOG:
-            yield from telling.read(stream, PROMPTS, functools.partial(_hear_prompt, telling))
+            yield from log.read(stream, PROMPTS, functools.partial(_hear_prompt, log))
         else:
-            yield from telling.read(stream, LINES, _Session(source.path, telling).hear, is_told)
+            yield from log.read(stream, LINES, _Session(source.path, log).hear, is_content)
 
 
 class _Session:
     """One log being read: which conversation each line belongs to, and what it adds to it."""
 
-    def __init__(self, path: Path, telling: Telling) -> None:
+    def __init__(self, path: Path, log: Log) -> None:
         self.id = path.stem
         self.is_agent = path.stem.startswith("agent-")
-        self.telling = telling
-        self.leaves: dict[str, str] = telling.memory.setdefault("leaves", {})
+        self.log = log
+        self.leaves: dict[str, str] = log.memory.setdefault("leaves", {})
         """Titles that this log holds for lines to come, or of others."""
         self.titles = self.leaves if self.is_agent else _titles(path.parent) | self.leaves
-        self.recent: dict[str, str] = telling.memory.setdefault("recent", {})
+        self.recent: dict[str, str] = log.memory.setdefault("recent", {})
         """By the id of a line, the side chain it is part of; empty for the main one."""
-        self.begun: dict[str, int] = telling.memory.setdefault("begun", {})
+        self.begun: dict[str, int] = log.memory.setdefault("begun", {})
         """The conversations that have a turn."""
 
     def hear(self, line: Line) -> None:
@@ -101,10 +101,10 @@ class _Session:
             case "assistant":
                 self._hear_assistant(line)
             case "attachment" if line.attachment is not None and line.attachment.type == "queued_command":
-                self._say(self._talk(line), line, heard([text_of(line.attachment.prompt)]))
+                self._say(self._conversation(line), line, utterance_of([text_of(line.attachment.prompt)]))
             case "system" if line.subtype == "away_summary":
                 if text := text_of(line.content):
-                    self._begin(self._talk(line), line, Role.SUMMARY).texts.append(text)
+                    self._begin(self._conversation(line), line, Role.SUMMARY).texts.append(text)
             case "summary" if line.leaf_uuid and line.summary:
                 self._hear_title(line.leaf_uuid, line.summary)
             case "ai-title":
@@ -122,96 +122,98 @@ class _Session:
                 _forget(self.leaves)
 
     def _hear_user(self, line: Line) -> None:
-        talk = self._talk(line)
+        conversation = self._conversation(line)
         texts = []
         for block in blocks_of(line.message):
             if block.type == "tool_result":
                 error = text_of(block.content) or "failed" if block.is_error else ""
                 at_ms = to_ms(line.timestamp)
-                talk.happened(at_ms)
-                self.telling.answer(talk, block.tool_use_id or "", error, at_ms)
+                conversation.happened(at_ms)
+                self.log.answer(conversation, block.tool_use_id or "", error, at_ms)
             elif block.text:
                 texts.append(block.text)
         if not texts:
             return
         if line.is_compact_summary:
-            self._begin(talk, line, Role.SUMMARY).texts.extend(texts)
+            self._begin(conversation, line, Role.SUMMARY).texts.extend(texts)
         elif not line.is_meta:
-            self._say(talk, line, heard(texts))
+            self._say(conversation, line, utterance_of(texts))
 
-    def _say(self, talk: Talk, line: Line, said: Said) -> None:
-        if not said.text or self._has_no_task(talk, said):
+    def _say(self, conversation: OpenConversation, line: Line, said: Utterance) -> None:
+        if not said.text or self._has_no_task(conversation, said):
             return
-        is_subagent = talk.kind is Kind.SUBAGENT
+        is_subagent = conversation.kind is Kind.SUBAGENT
         if said.is_human:
-            talk.is_idle = False
+            conversation.is_idle = False
             is_command = said.text.startswith(("/", "!"))
-            talk.entitle(headline(said.text), Title.COMMAND if is_command else Title.PROMPT)
+            conversation.entitle(headline(said.text), Title.COMMAND if is_command else Title.PROMPT)
         role = Role.USER if said.is_human and not is_subagent else Role.SYSTEM
-        turn = self._begin(talk, line, role)
+        turn = self._begin(conversation, line, role)
         turn.texts.append(said.text if said.is_human else shortened(said.text, LONGEST_INJECTED))
         if said.command:
             turn.calls.append(ToolCall("bash", command=said.command))
 
-    def _has_no_task(self, talk: Talk, said: Said | None = None) -> bool:
+    def _has_no_task(self, conversation: OpenConversation, said: Utterance | None = None) -> bool:
         """Side chains that were only started in advance: without a prompt, or without a session to belong to."""
-        if talk.kind is not Kind.SUBAGENT or talk.native_id in self.begun:
+        if conversation.kind is not Kind.SUBAGENT or conversation.native_id in self.begun:
             return False
         if self.is_agent:
-            talk.is_idle = True
+            conversation.is_idle = True
             return said is not None and said.text == WARM_UP
-        if said is not None and said.is_human and talk.parent in self.begun:
+        if said is not None and said.is_human and conversation.parent in self.begun:
             return False
-        self.telling.skipped[NO_TASK] += 1
+        self.log.skipped[NO_TASK] += 1
         return True
 
     def _hear_assistant(self, line: Line) -> None:
-        talk = self._talk(line)
+        conversation = self._conversation(line)
         message = line.message if isinstance(line.message, Message) else Message(content=line.message)
         if message.model == "<synthetic>":
             return  # the harness speaking: errors, "no response requested"
-        if self._has_no_task(talk):
+        if self._has_no_task(conversation):
             return
-        turn = self.telling.open
+        turn = self.log.open
         key = message.id or line.uuid
-        if turn is None or turn.key != key or turn.talk is not talk:
-            turn = self._begin(talk, line, Role.ASSISTANT, key)
-            turn.model = talk.model = message.model or talk.model
+        if turn is None or turn.key != key or turn.conversation is not conversation:
+            turn = self._begin(conversation, line, Role.ASSISTANT, key)
+            turn.model = conversation.model = message.model or conversation.model
         elif line.uuid in turn.seen:
             return
         turn.seen.add(line.uuid)
         for block in blocks_of(message):
             _add(turn, block)
 
-    def _begin(self, talk: Talk, line: Line, role: Role, key: str = "") -> OpenTurn:
+    def _begin(self, conversation: OpenConversation, line: Line, role: Role, key: str = "") -> OpenTurn:
         at_ms = to_ms(line.timestamp)
-        talk.happened(at_ms)
-        if line.cwd and not talk.directory:
-            talk.directory = line.cwd
-        talk.branch = line.git_branch or talk.branch
-        self.begun[talk.native_id] = 1
-        return self.telling.begin(talk, line.uuid or self.telling.place(), role, at_ms, key)
+        conversation.happened(at_ms)
+        if line.cwd and not conversation.directory:
+            conversation.directory = line.cwd
+        conversation.branch = line.git_branch or conversation.branch
+        self.begun[conversation.native_id] = 1
+        return self.log.begin(conversation, line.uuid or self.log.place(), role, at_ms, key)
 
-    def _own(self) -> Talk:
-        return self.telling.talk(self.id)
+    def _own(self) -> OpenConversation:
+        return self.log.conversation(self.id)
 
-    def _talk(self, line: Line) -> Talk:
+    def _conversation(self, line: Line) -> OpenConversation:
         session = line.session_id or self.id
         if self.is_agent:
             agent = line.agent_id or self.id.removeprefix("agent-")
-            return self.telling.talk(f"{session}/{agent}", kind=Kind.SUBAGENT, parent=session)
+            return self.log.conversation(f"{session}/{agent}", kind=Kind.SUBAGENT, parent=session)
         standing = Standing.OWN if session == self.id else Standing.REPLAY
         if line.is_sidechain:
             # named by the agent, or else by its first line
             chain = line.agent_id or self.recent.get(line.parent_uuid or "") or line.uuid
             self._remember(line.uuid, chain)
             id = f"{session}/{chain}"
-            return self.telling.talk(id, kind=Kind.SUBAGENT, parent=session, standing=standing)
+            return self.log.conversation(id, kind=Kind.SUBAGENT, parent=session, standing=standing)
         self._remember(line.uuid, "")
-        talk = self.telling.talks.get(session) or self.telling.talk(session, standing=standing)
+        conversation = self.log.conversations.get(session) or self.log.conversation(
+            session, standing=standing
+        )
         if line.uuid in self.titles:
-            talk.entitle(self.titles[line.uuid], Title.SUMMARY)
-        return talk
+            conversation.entitle(self.titles[line.uuid], Title.SUMMARY)
+        return conversation
 
     def _remember(self, uuid: str, chain: str) -> None:
         self.recent[uuid] = chain
@@ -220,7 +222,7 @@ class _Session:
 
 
 def _forget(facts: dict[str, str]) -> None:
-    """The oldest of what is remembered, so that a mark stays small."""
+    """The oldest of what is remembered, so that a cursor stays small."""
     for old in list(facts)[:-REMEMBERED_LINES]:
         del facts[old]
 
@@ -234,7 +236,7 @@ def _add(turn: OpenTurn, block: Block) -> None:
             turn.thoughts.append(block.thinking)
     elif block.type == "tool_use":
         turn.call(block.id or "", call_of(block))
-        turn.talk.is_idle = False
+        turn.conversation.is_idle = False
 
 
 def _titles(directory: Path) -> dict[str, str]:
@@ -268,12 +270,12 @@ def _titles_in(head: bytes) -> Iterator[tuple[str, str]]:
                 yield line.leaf_uuid, line.summary
 
 
-def _hear_prompt(telling: Telling, prompt: Prompt) -> None:
+def _hear_prompt(log: Log, prompt: Prompt) -> None:
     if not prompt.session_id:
-        telling.skipped[NO_SESSION] += 1
+        log.skipped[NO_SESSION] += 1
     elif text := with_pastes(prompt):
-        talk = telling.prompt(prompt.session_id, text, to_ms(prompt.timestamp))
-        talk.directory = talk.directory or prompt.project or ""
+        conversation = log.prompt(prompt.session_id, text, to_ms(prompt.timestamp))
+        conversation.directory = conversation.directory or prompt.project or ""
 
 
 reader = Reader("claude-code", "Claude Code", find, read)

@@ -13,17 +13,17 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...domain.errors import Unreadable
-from .. import LONGEST_ERROR, Kind, Piece, Role, Source, Standing, ToolCall, Transcript, Turn
-from .blocks import Block, Use, blocks_of, errors_in, text_in, thinking_in
-from .databases import document, opened, tables
-from .documents import read_beside
-from .lines import read_records
-from .noise import shortened, without_blocks
-from .paths import path_of
-from .pieces import whole
-from .protobuf import fields_in
-from .touched import tool_call
-from .values import fields_of, text_of, time_ms
+from .. import LONGEST_ERROR, Header, Kind, Piece, Role, Source, Standing, ToolCall, Turn
+from ..formats.blocks import Block, Use, blocks_of, errors_in, text_in, thinking_in
+from ..formats.databases import document, open_database, tables
+from ..formats.documents import read_beside
+from ..formats.lines import read_records
+from ..formats.noise import shortened, without_blocks
+from ..formats.paths import path_of
+from ..formats.pieces import whole
+from ..formats.protobuf import fields_in
+from ..formats.touched import tool_call
+from ..formats.values import fields_of, text_of, time_ms
 
 QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
 INJECTED = (
@@ -64,10 +64,10 @@ def read_transcript(source: Source) -> Iterator[Piece]:
         with path.open("rb") as file:
             turns = list(_turns((record for _, record in read_records(file, _DECODER, skipped)), skipped))
     if turns:
-        yield whole(_transcript(source), turns, skipped)
+        yield whole(_header(source), turns, skipped)
 
 
-def _transcript(source: Source) -> Transcript:
+def _header(source: Source) -> Header:
     path = source.path
     about = _about_beside(_above(path, "projects"), path.stem)
     slug = next((parent.parent.name for parent in path.parents if parent.name == "agent-transcripts"), "")
@@ -75,7 +75,7 @@ def _transcript(source: Source) -> Transcript:
     parts = path.parts
     is_subagent = "subagents" in parts
     parent = parts[parts.index("subagents") - 1] if is_subagent else ""
-    return Transcript(
+    return Header(
         path.stem,
         str(path),
         title=about.name,
@@ -202,7 +202,7 @@ def _about(directory: Path) -> About:
     meta = fields_of(read_beside(directory / "meta.json"))
     told: dict[str, Any] = {}
     try:
-        with opened(directory / "store.db") as connection:
+        with open_database(directory / "store.db") as connection:
             told = _meta(connection)
     except (OSError, Unreadable):
         pass  # it is a source of its own, and complains there
@@ -238,12 +238,12 @@ def read_store(source: Source) -> Iterator[Piece]:
     root = _above(path, "chats", "acp-sessions")
     if any(any(root.glob(transcripts + ending)) for ending in (".*", f"/{escape(id)}.jsonl")):
         return
-    with opened(path) as connection:
+    with open_database(path) as connection:
         told = _meta(connection)
         turns = list(_turns(_messages(connection, text_of(told.get("latestRootBlobId"))), Counter()))
     about = _known(fields_of(read_beside(path.with_name("meta.json"))), told)
     if turns or about.name:
-        transcript = Transcript(
+        header = Header(
             text_of(told.get("agentId")) or id,
             str(path),
             title=about.name,
@@ -254,7 +254,7 @@ def read_store(source: Source) -> Iterator[Piece]:
             completeness="partial",
             standing=Standing.REPLAY if turns else Standing.PROMPTS,
         )
-        yield whole(transcript, turns)._replace(is_whole=bool(turns))
+        yield whole(header, turns)._replace(is_whole=bool(turns))
 
 
 def _messages(connection: sqlite3.Connection, root: str) -> Iterator[dict[str, Any]]:

@@ -12,9 +12,13 @@ from typing import Any, BinaryIO, cast
 import msgspec
 import zstandard
 
-from ..domain.errors import Unreadable
-from . import Form, Kind, Mark, Piece, Places, Reader, Role, Source, Transcript
-from .forms.codex_lines import (
+from ...domain.errors import Unreadable
+from .. import Cursor, Form, Header, Kind, Piece, Places, Reader, Role, Source
+from ..formats.lines import read_records, to_ms
+from ..formats.logs import Log, OpenConversation, OpenTurn, Title
+from ..formats.noise import CODEX, LONGEST_INJECTED, headline, is_injected, shortened
+from ..formats.paths import homes
+from .lines import (
     ENTRIES,
     NAMES,
     PROMPTS,
@@ -25,15 +29,11 @@ from .forms.codex_lines import (
     asked,
     call_of,
     error_of,
-    is_told,
+    is_content,
     spawner_of,
     text_of,
     texts_of,
 )
-from .forms.lines import read_records, to_ms
-from .forms.noise import CODEX, LONGEST_INJECTED, headline, is_injected, shortened
-from .forms.paths import homes
-from .forms.telling import OpenTurn, Talk, Telling, Title
 
 PROMPT_LOG = "history.jsonl"
 NAMES_FILE = "session_index.jsonl"
@@ -73,20 +73,20 @@ def _rollouts(directory: Path, pattern: str) -> Iterator[Source]:
             yield Source(path, Form.DOCUMENT)
 
 
-def read(source: Source, mark: Mark) -> Iterator[Piece]:
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     if source.path.name == NAMES_FILE:
         yield from _read_names(source.path)
         return
-    telling = Telling(str(source.path), mark)
+    log = Log(str(source.path), cursor)
     if source.path.suffix == ".json":
-        yield from _read_document(source.path, telling)
+        yield from _read_document(source.path, log)
         return
     with _open(source.path) as stream:
         if source.path.name == PROMPT_LOG:
-            yield from telling.read(stream, PROMPTS, functools.partial(_hear_prompt, telling))
+            yield from log.read(stream, PROMPTS, functools.partial(_hear_prompt, log))
             return
         try:
-            yield from telling.read(stream, ENTRIES, _Thread(source.path, telling).hear, is_told)
+            yield from log.read(stream, ENTRIES, _Thread(source.path, log).hear, is_content)
         except zstandard.ZstdError as error:
             raise Unreadable(f"{source.path} cannot be decompressed: {error}.") from error
 
@@ -102,27 +102,27 @@ def _open(path: Path) -> BinaryIO:
         return cast(BinaryIO, reader)
 
 
-def _read_document(path: Path, telling: Telling) -> Iterator[Piece]:
+def _read_document(path: Path, log: Log) -> Iterator[Piece]:
     """The oldest form; where an item stands in it is its place."""
     try:
         rollout = ROLLOUT.decode(path.read_bytes())
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Unreadable(f"{path} is not a rollout: {error}.") from error
-    thread = _Thread(path, telling)
+    thread = _Thread(path, log)
     for position, entry in enumerate((rollout.session, *rollout.items)):
-        telling.goes_on(position)
+        log.goes_on(position)
         thread.hear(entry)
-    yield from telling.pieces(is_last=True)
+    yield from log.pieces(is_last=True)
 
 
 class _Thread:
     """One log being read. Messages come twice, as items and as events: the items count, events tell who spoke."""
 
-    def __init__(self, path: Path, telling: Telling) -> None:
+    def __init__(self, path: Path, log: Log) -> None:
         name = _NAME.match(path.name)
         stem = path.name.partition(".")[0]
-        self.telling = telling
-        self.memory: dict[str, Any] = telling.memory.setdefault("thread", {"id": name[1] if name else stem})
+        self.log = log
+        self.memory: dict[str, Any] = log.memory.setdefault("thread", {"id": name[1] if name else stem})
         self.prefix = name[2] if name and name[2] else ""
         """A thread that was reverted has several logs, each with lines of its own."""
         self.names = _names(path)
@@ -183,11 +183,11 @@ class _Thread:
                 self._speak(entry).call(item.call_id or item.id or "", call_of(item))
             case "function_call_output" | "custom_tool_call_output" | "local_shell_call_output":
                 at_ms = to_ms(entry.timestamp)
-                talk = self._talk()
-                talk.happened(at_ms)
-                if (turn := self.telling.open) is not None and turn.key == SPEAKING:
+                conversation = self._conversation()
+                conversation.happened(at_ms)
+                if (turn := self.log.open) is not None and turn.key == SPEAKING:
                     turn.key = ""
-                self.telling.answer(talk, item.call_id or "", error_of(item.output), at_ms)
+                self.log.answer(conversation, item.call_id or "", error_of(item.output), at_ms)
 
     def _hear_event(self, entry: Entry, event: Item) -> None:
         match event.type:
@@ -203,7 +203,7 @@ class _Thread:
             case "patch_apply_end":
                 self._patch(event)
             case "thread_name_updated":
-                self._talk().entitle(event.thread_name or "", Title.GENERATED)
+                self._conversation().entitle(event.thread_name or "", Title.GENERATED)
 
     def _hear_user(self, entry: Entry, texts: list[str]) -> None:
         said = [text for text in (asked(text) for text in texts if not is_injected(text, CODEX)) if text]
@@ -211,7 +211,7 @@ class _Thread:
             self._inject(entry, texts)
             return
         text = "\n\n".join(said)
-        turn = self.telling.open
+        turn = self.log.open
         if turn is not None and turn.key == ASKING and (turn.texts[0] == text or turn.texts[0] in said):
             turn.texts[0] = text
             return
@@ -219,18 +219,18 @@ class _Thread:
         turn = self._begin(entry, self._asker() if is_human else Role.SYSTEM, ASKING)
         turn.texts.append(text)
         if is_human:
-            turn.talk.entitle(headline(text), Title.PROMPT)
+            turn.conversation.entitle(headline(text), Title.PROMPT)
 
     def _confirm(self, entry: Entry, text: str) -> None:
         """An event says that a person typed this; an item that no event speaks of was typed by nobody."""
-        turn = self.telling.open
+        turn = self.log.open
         if turn is None or turn.key != ASKING or text not in turn.texts[0]:
             if turn is not None and turn.key == ASKING:
                 turn.role = Role.SYSTEM
             turn = self._begin(entry, Role.SYSTEM, ASKING)
             turn.texts.append(text)
         turn.role = self._asker()
-        turn.talk.entitle(headline(text), Title.PROMPT)
+        turn.conversation.entitle(headline(text), Title.PROMPT)
 
     def _asker(self) -> Role:
         """What stands for a person in a subagent's log is the agent that gave it its task."""
@@ -254,46 +254,46 @@ class _Thread:
             turn.thoughts.append(text)
 
     def _patch(self, event: Item) -> None:
-        turn = self.telling.open
+        turn = self.log.open
         position = turn.waiting.get(event.call_id or "") if turn is not None else None
         if turn is not None and position is not None and event.changes:
             turn.calls[position] = turn.calls[position]._replace(writes=tuple(event.changes))
 
     def _speak(self, entry: Entry) -> OpenTurn:
         """The model's turn: until it gets a result, or the person speaks."""
-        turn = self.telling.open
+        turn = self.log.open
         if turn is None or turn.key != SPEAKING:
             turn = self._begin(entry, Role.ASSISTANT, SPEAKING)
-            turn.model = turn.talk.model = self.memory.get("model", "")
+            turn.model = turn.conversation.model = self.memory.get("model", "")
         return turn
 
     def _begin(self, entry: Entry, role: Role, key: str = "") -> OpenTurn:
         at_ms = to_ms(entry.timestamp)
-        talk = self._talk()
-        talk.happened(at_ms)
-        return self.telling.begin(talk, self.prefix + self.telling.place(), role, at_ms, key)
+        conversation = self._conversation()
+        conversation.happened(at_ms)
+        return self.log.begin(conversation, self.prefix + self.log.place(), role, at_ms, key)
 
     def _set_directory(self, directory: str | None) -> None:
         if directory and not self.memory.get("directory"):
             self.memory["directory"] = directory
 
-    def _talk(self) -> Talk:
+    def _conversation(self) -> OpenConversation:
         id = self.memory["id"]
         kind = Kind(self.memory.get("kind", Kind.MAIN))
-        talk = self.telling.talk(id, kind=kind, parent=self.memory.get("parent"))
-        talk.directory = self.memory.get("directory", "")
-        talk.branch = self.memory.get("branch", "")
+        conversation = self.log.conversation(id, kind=kind, parent=self.memory.get("parent"))
+        conversation.directory = self.memory.get("directory", "")
+        conversation.branch = self.memory.get("branch", "")
         if name := self.names.get(id):
-            talk.entitle(name, Title.CHOSEN)
-        return talk
+            conversation.entitle(name, Title.CHOSEN)
+        return conversation
 
 
 def _read_names(path: Path) -> Iterator[Piece]:
     """A log takes its thread's name from here when it is read; this is for those that rest."""
     names = _names(path)
     for place, (id, name) in enumerate(names.items(), 1):
-        mark = Mark() if place == len(names) else None
-        yield Piece(Transcript(id, str(path), title=name), (), mark, is_name=True)
+        cursor = Cursor() if place == len(names) else None
+        yield Piece(Header(id, str(path), title=name), (), cursor, is_name=True)
 
 
 def _names(path: Path) -> dict[str, str]:
@@ -311,9 +311,9 @@ def _names_as_of(index: Path, _modified_ns: int) -> dict[str, str]:
         return {name.id: name.thread_name for _, name in read_records(stream, NAMES, Counter())}
 
 
-def _hear_prompt(telling: Telling, prompt: Prompt) -> None:
+def _hear_prompt(log: Log, prompt: Prompt) -> None:
     if prompt.session_id and (text := prompt.text.strip()):
-        telling.prompt(prompt.session_id, text, to_ms(prompt.ts))
+        log.prompt(prompt.session_id, text, to_ms(prompt.ts))
 
 
 reader = Reader("codex", "Codex", find, read)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backstory.readers import PIECE_BYTES, Form, Mark, Reader, Source, load_readers
+from backstory.readers import PIECE_BYTES, Cursor, Form, Reader, Source, load_readers
 
-from .golden import Told, merged
+from .golden import ReadConversation, merged
 
 HERE = Path(__file__).parent
 LOGS = {
@@ -27,15 +27,17 @@ LOGS = {
 CASES = [pytest.param(name, log, id=log.stem[-12:]) for name, logs in LOGS.items() for log in logs]
 
 
-def read_as_it_grows(reader: Reader, path: Path, content: bytes, cuts: list[int]) -> dict[str, Told]:
-    told: dict[str, Told] = {}
-    mark = Mark()
+def read_as_it_grows(
+    reader: Reader, path: Path, content: bytes, cuts: list[int]
+) -> dict[str, ReadConversation]:
+    told: dict[str, ReadConversation] = {}
+    cursor = Cursor()
     for end in (*sorted(cuts), len(content)):
         path.write_bytes(content[:end])
-        for piece in reader.read(Source(path, Form.LOG), mark):
+        for piece in reader.read(Source(path, Form.LOG), cursor):
             told = merged([piece], told)
-            if piece.mark is not None:
-                mark = Mark(piece.mark.offset, json.loads(json.dumps(piece.mark.state)))
+            if piece.cursor is not None:
+                cursor = Cursor(piece.cursor.offset, json.loads(json.dumps(piece.cursor.state)))
     return told
 
 
@@ -53,7 +55,7 @@ def test_a_log_read_as_it_grows_tells_the_same_as_read_at_once(
     with TemporaryDirectory() as directory:
         path = Path(directory, log.name)
         grown = read_as_it_grows(reader, path, content, cuts)
-        assert grown == merged(reader.read(Source(path, Form.LOG), Mark()))
+        assert grown == merged(reader.read(Source(path, Form.LOG), Cursor()))
 
 
 @pytest.mark.parametrize("shift", range(3))
@@ -67,7 +69,7 @@ def test_glued_lines_read_as_they_grow_tell_the_same_as_read_at_once(
     reader = load_readers([name])[name]
     path = tmp_path / log.name
     grown = read_as_it_grows(reader, path, glued, line_ends)
-    assert grown == merged(reader.read(Source(path, Form.LOG), Mark()))
+    assert grown == merged(reader.read(Source(path, Form.LOG), Cursor()))
 
 
 def test_a_large_log_comes_in_bounded_pieces_that_can_each_be_the_last(tmp_path: Path) -> None:
@@ -83,11 +85,11 @@ def test_a_large_log_comes_in_bounded_pieces_that_can_each_be_the_last(tmp_path:
             log.write(json.dumps({**line, "toolUseResult": "x" * 9_000}) + "\n")
     reader = load_readers(["claude-code"])["claude-code"]
     source = Source(path, Form.LOG)
-    pieces = list(reader.read(source, Mark()))
+    pieces = list(reader.read(source, Cursor()))
     assert len(pieces) >= path.stat().st_size // (PIECE_BYTES + 100_000)
-    starts = [0, *(piece.mark.offset for piece in pieces if piece.mark)]
+    starts = [0, *(piece.cursor.offset for piece in pieces if piece.cursor)]
     assert all(end - start <= PIECE_BYTES + 100_000 for start, end in itertools.pairwise(starts))
-    middle = pieces[2].mark
+    middle = pieces[2].cursor
     assert middle is not None
     rest = merged(reader.read(source, middle), merged(pieces[:3]))
     assert rest == merged(pieces)

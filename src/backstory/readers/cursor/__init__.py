@@ -11,12 +11,12 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import Form, Mark, Piece, Places, Reader, Source
-from .forms.cursor_agents import read_store, read_transcript, slug_of
-from .forms.cursor_composers import read_composers
-from .forms.cursor_workspaces import read_workspace
-from .forms.databases import Progress, opened
-from .forms.paths import config_home, editor_directories, homes
+from .. import Cursor, Form, Piece, Places, Reader, Source
+from ..formats.databases import Progress, open_database
+from ..formats.paths import config_home, editor_directories, homes
+from .agents import read_store, read_transcript, slug_of
+from .composers import read_composers
+from .workspaces import read_workspace
 
 EDITORS = ("Cursor", "Cursor Nightly")
 DATABASE = "state.vscdb"
@@ -57,20 +57,20 @@ def _transcripts(directory: Path, project: str) -> Iterator[Source]:
             yield Source(path, Form.DOCUMENT, project)
 
 
-def read(source: Source, mark: Mark) -> Iterator[Piece]:
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     if source.path.name == STORE:
         return read_store(source)
     if source.form is Form.DATABASE:
-        return _read_editor(source.path, Progress(mark))
+        return _read_editor(source.path, Progress(cursor))
     return read_transcript(source)
 
 
 def _read_editor(path: Path, progress: Progress) -> Iterator[Piece]:
-    with opened(path) as connection:
+    with open_database(path) as connection:
         if path.parent.parent.name == "workspaceStorage":
-            yield from progress.marked(read_workspace(connection, path, progress))
+            yield from progress.with_cursor(read_workspace(connection, path, progress))
         else:
-            yield from progress.marked(read_composers(connection, path, progress))
+            yield from progress.with_cursor(read_composers(connection, path, progress))
 
 
 reader = Reader("cursor", "Cursor", find, read)

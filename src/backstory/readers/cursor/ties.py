@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...domain.errors import Unreadable
-from .cursor_bubbles import Bubble
-from .databases import columns, document, item, opened, tables
-from .paths import path_of, workspace_folder
-from .values import fields_of, items_of, records_of, text_of
+from ..formats.bubbles import Bubble
+from ..formats.databases import columns, document, item, open_database, tables
+from ..formats.paths import path_of, workspace_folder
+from ..formats.values import fields_of, items_of, records_of, text_of
 
 PANE = "workbench.panel.composerChatViewPane"
 VIEW = "workbench.panel.aichat.view."
 
 
-class Header(NamedTuple):
+class ComposerHeader(NamedTuple):
     """What lists of composers tell of one."""
 
     name: str = ""
@@ -38,7 +38,7 @@ class Ties:
         """As recorded in the first place that knows."""
         return (
             self._folder(composer)
-            or self.headers.get(id, Header()).folder
+            or self.headers.get(id, ComposerHeader()).folder
             or self._listing.get(id, "")
             or path_of(fields_of(composer.get("gitWorktree")).get("worktreePath"))
             or next((bubble.folder for bubble in bubbles if bubble.folder), "")
@@ -53,7 +53,7 @@ class Ties:
         return workspace_folder(self._workspaces / name).path if is_name else ""
 
     @cached_property
-    def headers(self) -> dict[str, Header]:
+    def headers(self) -> dict[str, ComposerHeader]:
         """From the list of version 3, and from the table that follows it in 3.12."""
         if self._connection is None:
             return {}
@@ -64,7 +64,7 @@ class Ties:
         }
         return found | dict(self._table(self._connection))
 
-    def _table(self, connection: sqlite3.Connection) -> Iterator[tuple[str, Header]]:
+    def _table(self, connection: sqlite3.Connection) -> Iterator[tuple[str, ComposerHeader]]:
         has = columns(connection, "composerHeaders")
         if not {"composerId", "value"} <= has:
             return
@@ -75,8 +75,8 @@ class Ties:
             told.setdefault("workspaceIdentifier", {"id": workspace_id})
             yield str(id), self._header(told | {"isSubagent": is_subagent or told.get("isSubagent")})
 
-    def _header(self, told: Mapping[str, Any]) -> Header:
-        return Header(text_of(told.get("name")), self._folder(told), bool(told.get("isSubagent")))
+    def _header(self, told: Mapping[str, Any]) -> ComposerHeader:
+        return ComposerHeader(text_of(told.get("name")), self._folder(told), bool(told.get("isSubagent")))
 
     @cached_property
     def _listing(self) -> dict[str, str]:
@@ -87,7 +87,7 @@ class Ties:
             if not folder:
                 continue
             try:
-                with opened(database) as connection:
+                with open_database(database) as connection:
                     found |= dict.fromkeys(listed_composers(connection), folder)
             except (OSError, Unreadable):
                 continue  # it is a source of its own, and complains there

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from .. import ToolCall
-from .lines import decoded
-from .touched import tool_call
+from ..formats.lines import decoded
+from ..formats.touched import tool_call
 
 REQUEST = "## My request for Codex:"
 """What the editor's extension puts between the context it adds and what the person typed."""
@@ -88,7 +88,7 @@ _ANY = msgspec.json.Decoder()
 _COUNTERS = (b'"payload":{"type":"token_count"', b'"payload":{"type":"exec_command_end"')
 
 
-def is_told(line: bytes) -> bool:
+def is_content(line: bytes) -> bool:
     """False for token counts, and for the output of commands that comes as their result as well."""
     head = line[:160]
     return _COUNTERS[0] not in head and _COUNTERS[1] not in head

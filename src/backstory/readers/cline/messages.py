@@ -11,10 +11,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .. import LONGEST_ERROR, Role, ToolCall, Turn
-from .blocks import Block, Use, blocks_of, errors_in, text_in, texts_in, thinking_in, uses_in
-from .noise import shortened, without_blocks
-from .touched import is_writing
-from .values import fields_of, items_of, text_of, time_ms
+from ..formats.blocks import Block, Use, blocks_of, errors_in, text_in, texts_in, thinking_in, uses_in
+from ..formats.noise import shortened, without_blocks
+from ..formats.touched import is_writing
+from ..formats.values import fields_of, items_of, text_of, time_ms
 
 INJECTED = ("environment_details", "SYSTEM_NOTICE")
 TYPED = re.compile(r"<(task|feedback|user_message|answer)>")

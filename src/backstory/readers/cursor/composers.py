@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from .. import Kind, Piece, Role, Transcript
-from .cursor_bubbles import Bubble, bubble_of, turns_of
-from .cursor_ties import Header, Ties
-from .databases import Progress, Value, document, fingerprint, tables
-from .pieces import whole
-from .values import fields_of, items_of, records_of, text_of, time_ms
+from .. import Header, Kind, Piece, Role
+from ..formats.bubbles import Bubble, bubble_of, turns_of
+from ..formats.databases import Progress, Value, document, fingerprint, tables
+from ..formats.pieces import whole
+from ..formats.values import fields_of, items_of, records_of, text_of, time_ms
+from .ties import ComposerHeader, Ties
 
 NOT_JSON = "not JSON"
 NO_ROW = "header without a bubble"
@@ -31,14 +31,14 @@ class Listed(NamedTuple):
 
     id: str
     version: str
-    header: Header
+    header: ComposerHeader
 
 
 class Composer(NamedTuple):
     id: str
     source: str
     told: Mapping[str, Any]
-    header: Header = Header()
+    header: ComposerHeader = ComposerHeader()
 
 
 def read_composers(connection: sqlite3.Connection, path: Path, progress: Progress) -> Iterator[Piece]:
@@ -71,7 +71,7 @@ def _list(connection: sqlite3.Connection, ties: Ties) -> list[Listed]:
         versions[id] = fingerprint(value, last and _value(connection, f"bubbleId:{id}:{last}"))
     listed = []
     for id, version in versions.items():
-        header = ties.headers.get(id, Header())
+        header = ties.headers.get(id, ComposerHeader())
         if parent := parents.get(id):
             header = header._replace(is_subagent=True, parent=parent)
         listed.append(Listed(id, fingerprint(version, *header), header))
@@ -130,7 +130,7 @@ def composer_piece(
 ) -> Piece | None:
     """A composer's conversation; None for a draft, and for one whose bubbles are all gone. Without a connection, what
     is in the composer itself."""
-    id, source, told, header = composer
+    id, source, told, listed = composer
     skipped: Counter[str] = Counter()
     bubbles = list(_bubbles(connection, id, told, skipped))
     model = text_of(fields_of(told.get("modelConfig")).get("modelName"))
@@ -138,20 +138,20 @@ def composer_piece(
     if not turns:
         progress.skipped.update(skipped)
         return None
-    transcript = Transcript(
+    header = Header(
         id,
         source,
-        title=text_of(told.get("name")) or header.name,
+        title=text_of(told.get("name")) or listed.name,
         directory=ties.directory(id, told, bubbles),
-        kind=Kind.SUBAGENT if header.is_subagent else Kind.MAIN,
-        parent=header.parent or None,
+        kind=Kind.SUBAGENT if listed.is_subagent else Kind.MAIN,
+        parent=listed.parent or None,
         branch=text_of(fields_of(told.get("gitWorktree")).get("branchName")),
         started_ms=time_ms(told.get("createdAt")),
         ended_ms=time_ms(told.get("lastUpdatedAt")),
         completeness="partial" if skipped[NO_ROW] else "full",
     )
     # Cursor drops rows of old conversations; what was kept of them stays.
-    return whole(transcript, turns, skipped, mark=None)._replace(is_whole=not skipped[NO_ROW])
+    return whole(header, turns, skipped, cursor=None)._replace(is_whole=not skipped[NO_ROW])
 
 
 def _bubbles(

@@ -1,1 +1,0 @@
-"""What several readers need to read: lines, documents, databases and the marks of what no person wrote."""
