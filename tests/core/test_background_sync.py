@@ -119,7 +119,7 @@ def test_closing_stops_in_the_middle_of_a_file(
     go_on.set()
     closing.join(30)
     assert store.count(Filter()) == 3
-    assert store.take_lease("sync", "another process", for_ms=1)
+    assert store.take_lease("sync", "another process", for_ms=15_000)
 
 
 def test_calls_go_first(

@@ -15,7 +15,7 @@ import pytest
 from backstory.core import Core, Engine
 from backstory.core.calls import Call, Cancelled
 from backstory.core.projects.identity import Identities
-from backstory.core.sync import Sync, Told
+from backstory.core.sync import LEASE_MS, Sync, Told
 from backstory.core.sync.subjects import subject_of
 from backstory.domain.filters import Filter
 from backstory.domain.records import Conversation
@@ -520,12 +520,12 @@ def test_a_cancelled_sync_keeps_what_it_read(
 def test_one_process_reads_at_a_time(open_store: OpenStore, core: Core, home: Path) -> None:
     write(home / "a.toy", said("1", "one"))
     other = open_store()
-    assert other.take_lease("sync", "another process", for_ms=60_000)
+    assert other.take_lease("sync", "another process", for_ms=LEASE_MS)
     sync = Sync(core.engine)
     assert sync.run([toy_reader()], Places(home, {}, "linux")) is None
     other.drop_lease("sync", "another process")
     assert sync.run([toy_reader()], Places(home, {}, "linux")) is not None
-    assert other.take_lease("sync", "another process", for_ms=60_000)
+    assert other.take_lease("sync", "another process", for_ms=LEASE_MS)
 
 
 def test_worktrees_are_one_project(tmp_path: Path) -> None:

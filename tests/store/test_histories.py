@@ -306,6 +306,13 @@ def test_a_lease_belongs_to_one_holder_until_it_ends(open_store: OpenStore) -> N
     assert one.take_lease("sync", "one", for_ms=60_000)
 
 
+def test_a_lease_from_a_clock_that_was_ahead_has_ended(open_store: OpenStore) -> None:
+    one, other = open_store(), open_store()
+    assert one.take_lease("sync", "one", for_ms=3_600_000)  # as a clock that is an hour ahead has it
+    assert other.take_lease("sync", "other", for_ms=60_000)
+    assert not one.take_lease("sync", "one", for_ms=60_000)
+
+
 def test_many_messages_at_once_are_all_there(store: Store) -> None:
     messages = make_messages("c1", *(f"text {n}" for n in range(1_200)))
     store.add_messages(TALK, messages, [])

@@ -63,7 +63,8 @@ class Sources(Protocol):
         """Those of the given that must not come back."""
 
     def take_lease(self, name: str, holder: str, *, for_ms: int) -> bool:
-        """Whether the work is the holder's now. Others get it when the lease ends or is given back."""
+        """Whether the work is the holder's now. Others get it when the lease ends or is given back. All who take a
+        lease take it for as long: one that would last longer was given by a clock that was ahead, and has ended."""
 
     def drop_lease(self, name: str, holder: str) -> None: ...
 
@@ -142,10 +143,10 @@ class SourceRows(Statements):
         sql = (
             "INSERT INTO lease (name, holder, leased_until) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE"
             " SET holder = excluded.holder, leased_until = excluded.leased_until"
-            " WHERE lease.holder = excluded.holder OR lease.leased_until < ? RETURNING holder"
+            " WHERE lease.holder = excluded.holder OR lease.leased_until < ? OR lease.leased_until > ? RETURNING holder"
         )
         with self._joined():
-            return bool(self._rows(sql, [name, holder, now + for_ms, now]))
+            return bool(self._rows(sql, [name, holder, now + for_ms, now, now + for_ms]))
 
     def drop_lease(self, name: str, holder: str) -> None:
         with self._joined():
