@@ -27,7 +27,7 @@ class Arrived(NamedTuple):
 
 def bring(engine: Engine, memories: Sequence[Memory], session: Session, wins: Wins) -> Arrived:
     """Copies keep their times, channel, metadata and whether they are private; only ids are new. What replaces
-    a value keeps that one's id and time made, and is private when either was."""
+    a value keeps that one's id and time made, and is private when either was. Texts that came wait for their vectors: whoever calls says `embed_soon` after its own commit."""
     store, now = engine.store, engine.now()
     own = Filter(surfaces=(session.surface,), threads=(session.id,))
     arrived = Arrived([], [], [], [])
@@ -50,7 +50,6 @@ def bring(engine: Engine, memories: Sequence[Memory], session: Session, wins: Wi
                 arrived.refused.append(memory)
         store.put_memories([*arrived.added, *arrived.replaced])
         store.put_session(session._replace(updated_at=now))
-    engine.embed_soon()
     return arrived
 
 

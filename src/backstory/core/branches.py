@@ -63,6 +63,7 @@ class Branches(NamedTuple):
             for file in files:
                 store.put_file(file._replace(id=self.engine.new_id(), session=session.id))
         self.caller.session = session.id
+        self.engine.embed_soon()
         return Branch(session, len(arrived.added), len(files))
 
     def merge(self, source: str, resolution: Resolution, categories: tuple[str, ...]) -> Arrived:
@@ -77,7 +78,9 @@ class Branches(NamedTuple):
         where = Filter(surfaces=(self.surface,), threads=(origin.id,), categories=categories)
         with self.engine.store.transaction():
             theirs = self.engine.store.find_memories(self.caller.visible(where), Page(order=Order.OLDEST))
-            return bring(self.engine, theirs, target, resolution.prefers_source)
+            arrived = bring(self.engine, theirs, target, resolution.prefers_source)
+        self.engine.embed_soon()
+        return arrived
 
     @property
     def _sessions(self) -> Sessions:

@@ -1,4 +1,14 @@
-"""What all callers share, and what belongs to one of them."""
+"""What all callers share, and what belongs to one of them.
+
+Locks are taken in this order, and a later one is never held while an earlier one is waited for:
+
+1. `Caller.session_lock`, by `Sessions.locked`: one call at a time starts or ends a connection's session;
+2. the store's transaction, which is the write lock of the whole database, for every process;
+3. locks of one object (the parts of an `Engine`, caches of a store): held for some lines that wait for nobody.
+
+`Sessions.locked` refuses to be entered inside a transaction, so a wrong order fails in every test that gets there,
+and not only in the rare second in which two calls meet.
+"""
 
 from __future__ import annotations
 
@@ -82,6 +92,7 @@ class Engine:
 
     def embed_soon(self) -> None:
         """After a commit that left texts without vectors."""
+        assert not self.store.in_transaction, "the embedder would look before there is anything to see"
         if self.backlog is not None:
             self.backlog.wake()
 
@@ -173,8 +184,8 @@ class Caller:
         self.is_local = is_local
         """Whether it works on this machine: only then do its paths mean files here."""
         self.scope = scope
-        self.starting = threading.RLock()
-        """Held while its session is made: two first calls at once must not make two."""
+        self.session_lock = threading.RLock()
+        """For `Sessions.locked`: two first calls at once must not make two sessions."""
 
     def check_scope(self, needed: Scope) -> None:
         if self.scope < needed:

@@ -23,8 +23,9 @@ class Events(NamedTuple):
         for field, text in (("toolName", tool), ("eventType", type)):
             if not text.strip():
                 raise InvalidInput(f"{field} is empty.", field=field)
+        session = Sessions(self.engine, self.caller, self.surface).current()
+        memories = Memories(self.engine, self.caller, self.surface)
         with self.engine.store.transaction():
-            session = Sessions(self.engine, self.caller, self.surface).current()
             event = Event(
                 id=self.engine.new_id(),
                 session=session.id,
@@ -35,11 +36,13 @@ class Events(NamedTuple):
                 data=data,
                 created_at=self.engine.now(),
             )
-            if important:
-                event = event._replace(memory=self._remember(event))
+            memory = memories.put_item(_draft(event), session) if important else None
+            event = event._replace(memory=memory.id if memory else None)
             self.engine.check_room()
             self.engine.store.add_event(event)
             self.engine.store.put_session(session._replace(updated_at=event.created_at))
+        if memory is not None:
+            memories.follow_up(memory)
         return event
 
     def find(self, where: Filter, limit: int | None = None) -> list[Event]:
@@ -53,15 +56,15 @@ class Events(NamedTuple):
     def _of_this_surface(self, where: Filter) -> Filter:
         return where._replace(surfaces=(self.surface,))
 
-    def _remember(self, event: Event) -> str:
-        draft = Draft(
-            text=f"{event.tool} reported {event.type}.\n{readable(event.data)}".strip(),
-            key=f"event_{event.tool}_{event.type}_{event.id[-8:]}",
-            category="note",
-            priority=Priority.HIGH,
-            metadata={"tool": event.tool, "eventType": event.type, "eventId": event.id},
-        )
-        return Memories(self.engine, self.caller, self.surface).save_item(draft).id
+
+def _draft(event: Event) -> Draft:
+    return Draft(
+        text=f"{event.tool} reported {event.type}.\n{readable(event.data)}".strip(),
+        key=f"event_{event.tool}_{event.type}_{event.id[-8:]}",
+        category="note",
+        priority=Priority.HIGH,
+        metadata={"tool": event.tool, "eventType": event.type, "eventId": event.id},
+    )
 
 
 def readable(data: Any) -> str:

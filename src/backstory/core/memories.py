@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import Filter, Kind, Page
-from ..domain.records import Former, Memory, Priority
+from ..domain.records import Former, Memory, Priority, Session
 from .engine import Caller, Engine
 from .sessions import Sessions
 
@@ -49,14 +49,20 @@ class Memories(NamedTuple):
             updated_at=now,
         )
         self._put(memory)
-        self._follow_up(memory)
+        self.follow_up(memory)
         return memory
 
     def save_item(self, draft: Draft) -> Memory:
-        """Save under a key in the current session. The same key again keeps the id and the time it was made,
-        and the former value in its history."""
+        """Save under a key in the current session, as `put_item` does. Committed when this returns."""
         _check_draft(draft)
-        store, session = self.engine.store, Sessions(self.engine, self.caller, self.surface).current()
+        memory = self.put_item(draft, Sessions(self.engine, self.caller, self.surface).current())
+        self.follow_up(memory)
+        return memory
+
+    def put_item(self, draft: Draft, session: Session) -> Memory:
+        """For a transaction of the caller's, who calls `follow_up` after it. The same key again keeps the id and the
+        time it was made, and the former value in its history."""
+        store = self.engine.store
         now = self.engine.now()
         memory = Memory(
             id=self.engine.new_id(),
@@ -84,7 +90,6 @@ class Memories(NamedTuple):
                 memory = memory._replace(id=former.id, created_at=former.created_at)
             self._put(memory)
             store.put_session(session._replace(updated_at=now))
-        self._follow_up(memory)
         return memory
 
     def find(self, where: Filter, page: Page) -> list[Memory]:
@@ -118,7 +123,7 @@ class Memories(NamedTuple):
             summary = self.engine.summarizer.summary(text)
             memory = found[0]._replace(text=text, summary=summary, updated_at=self.engine.now())
             self._put(memory)
-        self._follow_up(memory)
+        self.follow_up(memory)
         return memory
 
     def delete(self, id: str) -> None:
@@ -143,7 +148,7 @@ class Memories(NamedTuple):
         self.engine.check_room()
         self.engine.store.put_memories([memory])
 
-    def _follow_up(self, memory: Memory) -> None:
+    def follow_up(self, memory: Memory) -> None:
         """After the commit: others see the memory only then."""
         self.engine.embed_soon()
         self.engine.summarizer.improve(self.engine.store, memory)

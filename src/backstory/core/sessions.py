@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -34,8 +36,17 @@ class Sessions(NamedTuple):
 
     def current(self) -> Session:
         """The connection's session; the first call makes one. Two servers never share one by accident."""
-        with self.caller.starting:
+        with self.locked():
             return self.start(UNNAMED) if self.caller.session is None else self.get(self.caller.session)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """No other call of the connection starts or ends its session meanwhile. Before a transaction, never inside
+        one: whoever ends a session holds this lock while it waits for the database."""
+        if self.engine.store.in_transaction:
+            raise RuntimeError("A session is asked for before a transaction begins, not inside it.")
+        with self.caller.session_lock:
+            yield
 
     def get(self, id: str) -> Session:
         session = self.engine.store.find_session(id)

@@ -88,6 +88,7 @@ class Snapshots(NamedTuple):
             restored_files = contents.files if files else []
             self._put_files(restored_files, session)
         self.caller.session = session.id
+        self.engine.embed_soon()
         withheld = len(contents.memories) - len(allowed)
         return Restored(checkpoint, session, len(allowed), len(restored_files), withheld)
 

@@ -120,6 +120,10 @@ class Store(
     def transaction(self) -> AbstractContextManager[None]:
         """Everything inside happens, or none of it does; committed when it ends. Nests."""
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether this thread is inside one."""
+
     def put_memories(self, memories: Sequence[Memory]) -> None:
         """Insert, or replace by id. A replaced memory keeps its entry number."""
 

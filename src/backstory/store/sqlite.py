@@ -151,7 +151,7 @@ class SqliteStore(
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        if getattr(self._local, "connection", None) is not None:
+        if self.in_transaction:
             with self._undone_on_error("SAVEPOINT inner", "ROLLBACK TO inner", "RELEASE inner"):
                 yield
             return
@@ -164,10 +164,13 @@ class SqliteStore(
             finally:
                 self._local.connection = None
 
+    @property
+    def in_transaction(self) -> bool:
+        return getattr(self._local, "connection", None) is not None
+
     def _joined(self) -> AbstractContextManager[None]:
         # at every savepoint FTS5 writes out what it has gathered, and has to merge it later
-        is_open = getattr(self._local, "connection", None) is not None
-        return nullcontext() if is_open else self.transaction()
+        return nullcontext() if self.in_transaction else self.transaction()
 
     @contextmanager
     def _undone_on_error(self, begin: str, undo: str, end: str) -> Iterator[None]:

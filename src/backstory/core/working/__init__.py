@@ -87,7 +87,7 @@ class Working(NamedTuple):
         place = directory_of(directory or own)
         measured = self._measure(place)
         project = str(project_root(place))
-        with self.caller.starting:
+        with self._sessions.locked():
             former = self._open_session()
             continued = former.id if former is not None and former.project == project else None
             session = self._sessions.begin(
@@ -133,7 +133,7 @@ class Working(NamedTuple):
     def end(self) -> Ended:
         """Close the connection's session and leave a handoff, in the store and as a file."""
         measured = self._measure_last()
-        with self.caller.starting:  # of two calls at once the second finds no session
+        with self._sessions.locked():  # of two calls at once the second finds no session
             session = self._open_session()
             if session is None:
                 return Ended(measured, None, Learning((), (), ()), None, is_persisted=False)

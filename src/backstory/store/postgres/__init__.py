@@ -134,6 +134,10 @@ class PostgresStore(
         """The thread's connection while it is in a transaction."""
         return getattr(self._local, "connection", None)
 
+    @property
+    def in_transaction(self) -> bool:
+        return self._pinned() is not None
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         with self._transaction(self._begin):

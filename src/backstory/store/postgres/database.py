@@ -17,7 +17,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from ...domain.errors import BackstoryError, InvalidInput, NotAllowed, StorageFull, Unavailable
+from ...domain.errors import BackstoryError, InvalidInput, NotAllowed, StorageFull, TimedOut, Unavailable
 from .dialect import adapt_texts
 
 MOST_CONNECTIONS = 16  # what two cores of a database keep busy; more clients wait for one of these
@@ -192,13 +192,13 @@ def _in_our_words(error: psycopg.Error, name: str, when_lost: str) -> BackstoryE
             f"There is no space left for {name}.", hint="Nothing was saved; free some space and try again."
         )
     if code == "55P03":
-        return Unavailable("The store is busy: another server holds it for too long.", hint="Try again.")
+        return TimedOut("The store is busy: another server holds it for too long.", hint="Try again.")
     if code in ("42501", "25006", "28000", "28P01"):
         return NotAllowed(f"The database refused: {_said(error)}.", hint="Check the user and its rights.")
     if code == "54000":
         return InvalidInput(f"A key, name or path is too long for the database: {_said(error)}.")
     if isinstance(error, PoolTimeout):
-        return Unavailable(f"No connection to {name} became free in time.", hint=TRY_AGAIN)
+        return TimedOut(f"No connection to {name} became free in time.", hint=TRY_AGAIN)
     if code in COLLIDED:
         return Unavailable("Another server changed the same at the same time.", hint=when_lost)
     if _is_lost(error):
