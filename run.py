@@ -22,21 +22,26 @@ CLIENTS = ROOT / "tests" / "clients"
 OLDEST = (3, 11)
 NEWER = ["python3." + str(minor) for minor in range(20, 10, -1)] + ["python3", "python"]
 
-CHECKS = [
+LINT = [
     ["ruff", "check", "."],
     ["ruff", "format", "--check", "."],
     ["mypy"],
     ["lint-imports", "--no-cache"],
+]
+FULL = [
+    *LINT,
     ["coverage", "erase"],
     ["coverage", "run", "-m", "pytest", "--numprocesses=4"],  # many wait for a process of their own
     ["coverage", "combine", "--quiet"],
     ["coverage", "report"],
 ]
+QUICK = [*LINT, ["pytest", "--numprocesses=4", "--quick", "--hypothesis-profile=quick"]]
 
 USAGE = """\
-python3 run.py demo   set up, then show Backstory at work
-python3 run.py test   set up, then run every check and test
-python3 run.py setup  set up only"""
+python3 run.py demo          set up, then show Backstory at work
+python3 run.py test          set up, then run every check and test
+python3 run.py test --quick  the checks and tests that need no PostgreSQL and no whole processes
+python3 run.py setup         set up only"""
 
 
 def main(words: list[str]) -> int:
@@ -49,9 +54,11 @@ def main(words: list[str]) -> int:
     set_up(with_tools=command != "demo")
     if command == "demo":
         return subprocess.call([str(PYTHON), "-m", "backstory", "demo", *rest])
+    if command == "test" and rest == ["--quick"]:
+        return run_checks(QUICK)
     if command == "test":
         install_clients()
-        return run_checks()
+        return run_checks(FULL)
     return 0
 
 
@@ -150,17 +157,36 @@ def install_clients() -> None:
         stamp.write_text(wanted)
 
 
-def run_checks() -> int:
+def run_checks(checks: list[list[str]]) -> int:
     """Every check, even after one failed: whoever corrects the first wants to know the others."""
     failed = []
-    for program, *arguments in CHECKS:
+    for number, (program, *arguments) in enumerate(checks):
         line = " ".join([program, *arguments])
         say(line)
-        if subprocess.call([str(BIN / program), *arguments], cwd=ROOT):
-            failed.append(line)
+        try:
+            if finish([str(BIN / program), *arguments]):
+                failed.append(line)
+        except KeyboardInterrupt:
+            rest = [" ".join(check) for check in checks[number:]]
+            say(
+                "interrupted; failed: {}; not finished: {}".format(
+                    ", ".join(failed) or "none", ", ".join(rest)
+                )
+            )
+            return 130
     if failed:
         say("failed: " + ", ".join(failed))
     return 1 if failed else 0
+
+
+def finish(command: list[str]) -> int:
+    """Its exit status. Ctrl-C reaches it too: it may say what it had found by then, before we end."""
+    with subprocess.Popen(command, cwd=ROOT) as process:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            process.wait()
+            raise
 
 
 def say(line: str) -> None:

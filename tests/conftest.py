@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from backstory.core import Caller, Core, Engine
 from backstory.store import Store
@@ -16,12 +17,22 @@ from backstory.store.sqlite import SqliteStore
 from backstory.surfaces import all_tools, load_surfaces
 
 from .doubles import HashedWords, SteppedClock, counted_ids, make_settings
+from .patience import PATIENCE_S
 from .postgres_server import database, empty_shared, open_postgres, open_shared
 
 BACKENDS: dict[str, Callable[[Path], Store]] = {
-    "sqlite": lambda path: SqliteStore(path, busy_timeout_s=30),
+    "sqlite": lambda path: SqliteStore(path, busy_timeout_s=PATIENCE_S),
     "postgres": open_postgres,
 }
+
+# an example that takes long says only that the machine is busy; tests with fixtures know that examples share them
+settings.register_profile(
+    "default",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=10)
+settings.load_profile("default")
 
 OpenStore = Callable[[], Store]
 OpenCore = Callable[[Store, HashedWords | None], Core]
@@ -30,6 +41,18 @@ Call = Callable[..., dict[str, Any]]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rewrite-golden", action="store_true", help="write golden files anew; read the diff")
+    parser.addoption("--quick", action="store_true", help="leave out PostgreSQL and whole processes")
+
+
+NOT_QUICK = ("postgres", "/cli/", "/clients/", "/test_http.py", "/test_database.py", "/test_processes.py")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--quick"):
+        return
+    left_out = [item for item in items if any(part in item.nodeid for part in NOT_QUICK)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
 
 
 @pytest.fixture(params=BACKENDS)
@@ -82,7 +105,7 @@ def open_core(clock: SteppedClock, open_store: OpenStore, tmp_path: Path) -> Ite
         if engine.backlog is not None:
             engine.backlog.close()
     for thread in set(threading.enumerate()) - before:
-        thread.join(10)
+        thread.join(PATIENCE_S)
     for engine in engines:
         engine.close()
 

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from .patience import PATIENCE_S
+
 Json = dict[str, Any]
 BACKSTORY = [sys.executable, "-m", "backstory"]
 
@@ -36,7 +38,7 @@ def run(*words: str, home: Path, **variables: str) -> subprocess.CompletedProces
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=PATIENCE_S,
     )
 
 
@@ -80,7 +82,7 @@ def serving(home: Path, *words: str, variables: Mapping[str, str] | None = None)
         try:
             yield Server(process)
         finally:
-            process.communicate(timeout=10)
+            process.communicate(timeout=PATIENCE_S)
 
 
 def save(home: Path, *texts: str) -> list[str]:

@@ -14,6 +14,7 @@ from backstory import __version__
 from backstory.cli.commands import COMMANDS
 from backstory.surfaces import all_tools, load_surfaces
 
+from ..patience import PATIENCE_S
 from ..processes import BACKSTORY, Json, environment, run, save, serving
 
 MEMORY = "We chose PostgreSQL because the reports need window functions."
@@ -167,7 +168,7 @@ def test_a_reader_that_has_seen_enough_is_no_error_to_report(tmp_path: Path) -> 
         env=environment(tmp_path),
         stdout=writing,
         stderr=subprocess.PIPE,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     os.close(writing)
     assert done.stderr == b""
@@ -182,7 +183,7 @@ def test_long_work_shows_its_progress_to_a_person_only(tmp_path: Path) -> None:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=terminal,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     os.close(terminal)
     shown = os.read(controller, 4096).decode()

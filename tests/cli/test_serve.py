@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ..patience import PATIENCE_S
 from ..processes import BACKSTORY, environment, run, save, serving
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal and modes of files")
@@ -46,7 +47,7 @@ def test_starting_imports_nothing_that_only_people_need(tmp_path: Path) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "backstory.server.stdio" in imported
@@ -72,7 +73,7 @@ def test_at_a_terminal_it_shows_an_overview(tmp_path: Path) -> None:
         stdin=terminal,
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     os.close(terminal)
     os.close(controller)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+from ..patience import PATIENCE_S
 from ..server.team import fixture, listening
 
 MODULES = Path(__file__).parent / "node_modules"
@@ -98,7 +99,7 @@ def _node() -> str | None:
 
 def _run(suite: list[str], url: str, version: str, results: Path) -> Ran:
     command = [*suite, "--url", url, "--spec-version", version, "--output-dir", str(results)]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=PATIENCE_S)
     ran = Ran({}, {})
     for file in results.glob("*/checks.json"):
         found = re.fullmatch(r"server-(.+?)-\d{4}-\d\d-\d\dT.*", file.parent.name)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from backstory.core.transcripts.toon import LARGEST_NUMBER, is_table, written
@@ -62,7 +62,7 @@ def decode() -> Iterator[Decode]:
         to_node.close()
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=400)
 @given(tables())
 @example([Turn("user", {"content": "a\tb"}), Turn("assistant", {"content": "- [2]: {x}\r\n```\n---"})])
 @example([Turn("", {"content": ""}), Turn("null", {"content": "null"}), Turn("1e5", {"content": "-0"})])

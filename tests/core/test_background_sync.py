@@ -17,6 +17,7 @@ from backstory.readers import Places
 from backstory.store import Store
 
 from ..doubles import make_settings
+from ..patience import PATIENCE_S
 from .toy_reader import append, toy_reader, write
 
 
@@ -107,17 +108,17 @@ def test_closing_stops_in_the_middle_of_a_file(
     def stop_at_the_third() -> None:
         if store.count(Filter()) == 2:
             reached.set()
-            go_on.wait(30)
+            go_on.wait(PATIENCE_S)
 
     engine = open_engine(stop_at_the_third)
     engine.sync_soon()
-    assert reached.wait(30)
+    assert reached.wait(PATIENCE_S)
     assert engine.background is not None
     closing = threading.Thread(target=engine.background.close)
     closing.start()
     until(lambda: getattr(engine.background, "_is_closing", False))
     go_on.set()
-    closing.join(30)
+    closing.join(PATIENCE_S)
     assert store.count(Filter()) == 3
     assert store.take_lease("sync", "another process", for_ms=15_000)
 

@@ -12,6 +12,7 @@ from backstory.domain.filters import Filter
 from backstory.store.sqlite import SqliteStore
 
 from ..doubles import HashedWords
+from ..patience import PATIENCE_S
 
 SAVER = Path(__file__).with_name("saver.py")
 
@@ -34,7 +35,9 @@ def test_a_save_does_not_wait_for_its_vectors(core: Core, embedder: HashedWords)
 def test_closing_while_vectors_are_made_harms_nothing(tmp_path: Path) -> None:
     """In a process of its own, since a connection that is closed in use takes the whole process down."""
     path = tmp_path / "store.db"
-    ran = subprocess.run([sys.executable, str(SAVER), str(path), "150"], capture_output=True, timeout=60)
+    ran = subprocess.run(
+        [sys.executable, str(SAVER), str(path), "150"], capture_output=True, timeout=PATIENCE_S
+    )
     assert (ran.returncode, ran.stderr) == (0, b"")
     with closing(SqliteStore(path)) as store:
         assert store.count(Filter()) == 150

@@ -15,6 +15,7 @@ from backstory.domain.records import Memory
 from backstory.store import Store
 
 from ..doubles import make_memory
+from ..patience import PATIENCE_S
 
 LONG = (
     "Good morning to everyone who joined. The coffee machine is working again since Tuesday. "
@@ -82,7 +83,7 @@ def improve(store: Store, memory: Memory, scribe: Scribe) -> Summarizer:
     summarizer.improve(store, memory)
     summarizer.close()
     for thread in set(threading.enumerate()) - before:
-        thread.join(10)
+        thread.join(PATIENCE_S)
         assert not thread.is_alive()
     return summarizer
 

@@ -97,7 +97,7 @@ def export(core: Core, *sessions: str, path: str | None = None, as_table: bool =
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
 @given(history=events)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_an_export_that_was_imported_is_exported_the_same(
     backend: Callable[[Path], Store], history: list[tuple[str, Any]]
 ) -> None:
@@ -119,7 +119,7 @@ def test_an_export_that_was_imported_is_exported_the_same(
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
 @given(items=st.lists(drafts, max_size=5))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_items_come_back_from_a_table_as_they_were(
     backend: Callable[[Path], Store], items: list[Draft]
 ) -> None:

@@ -17,8 +17,7 @@ from backstory.store import Store
 
 from ..conftest import OpenStore
 from ..doubles import HashedWords, make_memory
-
-PATIENCE_S = 5.0
+from ..patience import PATIENCE_S
 
 
 class Milestones(HashedWords):
@@ -228,7 +227,7 @@ def test_many_threads_may_search_and_save_at_once(store: Store, open_backlog: Op
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(PATIENCE_S)
     assert failures == []
     backlog.drain()
     assert store.problems() == []

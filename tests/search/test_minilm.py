@@ -22,6 +22,8 @@ from backstory.search.onnx_graph import FLOAT, FUSED, Graph, Tensor, read_tensor
 from backstory.search.wordpiece import bert_wordpiece
 from backstory.settings import build_settings
 
+from ..patience import PATIENCE_S
+
 PLACES = {"home": ".", "project": "."}
 
 TEXTS = [
@@ -168,7 +170,7 @@ def test_the_model_leaves_nothing_in_the_users_home_and_reports_nothing(tmp_path
     environment |= dict.fromkeys(("HOME", "USERPROFILE", "XDG_CACHE_HOME"), str(tmp_path / "home"))
     environment["PYTHONPATH"] = os.pathsep.join(sys.path)
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=PATIENCE_S
     )
     assert done.stdout == "(1, 384)\n", done.stderr
     assert list(tmp_path.iterdir()) == []

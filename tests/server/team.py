@@ -18,6 +18,7 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from ..patience import PATIENCE_S
 from ..processes import BACKSTORY, environment, run
 
 Json = dict[str, Any]
@@ -60,7 +61,7 @@ class Web(NamedTuple):
             self.url.removesuffix("/mcp") + path, data, accepted | spelled, method=method or None
         )
         try:
-            with urllib.request.urlopen(request, timeout=30) as response:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as response:
                 return Answer(response.status, response.headers, response.read().decode())
         except urllib.error.HTTPError as error:
             with error:
@@ -101,7 +102,7 @@ def listening(home: Path, *words: str, command: Sequence[str] = PRODUCT, **varia
             yield Web(process, line.split()[1])
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(PATIENCE_S)
 
 
 def fixture(home: Path) -> AbstractContextManager[Web]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from .. import postgres_server
+from ..patience import PATIENCE_S
 from .conftest import DATABASE
 from .team import Web, bearer, listening, token
 
@@ -60,7 +61,7 @@ def test_a_database_that_restarts_under_load_loses_no_acknowledged_save(home: Pa
     with listening(home) as web, ThreadPoolExecutor(4) as pool:
         session = web.greet()
         saving = [pool.submit(save, web, worker) for worker in range(4)]
-        assert under_load.wait(120)
+        assert under_load.wait(PATIENCE_S)
         postgres_server.restart()
         restarted.set()
         for each in saving:

@@ -16,6 +16,7 @@ import pytest
 from backstory.server.sessionlog import LEVELS
 
 from ..example_calls import DOOMED, Known, example_calls
+from ..patience import PATIENCE_S
 from ..processes import run, serving
 from .team import LEGACY, Web, bearer, connected, fixture, listening, token
 
@@ -156,7 +157,7 @@ def test_clients_go_on_with_the_other_instance_when_one_is_killed_under_load(hom
     with listening(home) as first, listening(home) as second, ThreadPoolExecutor(6) as pool:
         sessions = [web.greet() for web in (first, second) * 3]
         saving = [pool.submit(save_on, [first, second], session) for session in sessions]
-        assert under_load.wait(120)
+        assert under_load.wait(PATIENCE_S)
         first.process.kill()
         first.process.wait()
         killed.set()
@@ -185,9 +186,9 @@ def test_a_server_that_is_asked_to_stop_loses_no_answered_save(home: Path) -> No
         threads = [threading.Thread(target=save, args=(web, worker)) for worker in range(4)]
         for thread in threads:
             thread.start()
-        assert enough.wait(60)
+        assert enough.wait(PATIENCE_S)
         web.process.terminate()
-        assert web.process.wait(60) == 0
+        assert web.process.wait(PATIENCE_S) == 0
         for thread in threads:
             thread.join()
     with listening(home) as web:

@@ -15,6 +15,7 @@ from backstory.server.spaces import Spaces
 from backstory.store.sqlite import SqliteStore
 
 from ..doubles import make_settings
+from ..patience import PATIENCE_S
 
 
 class Opening:
@@ -29,7 +30,7 @@ class Opening:
     def __call__(self, space: str) -> Engine:
         if space == "slow":
             self.slow.set()
-            assert self.migrated.wait(30)
+            assert self.migrated.wait(PATIENCE_S)
         if self.is_broken:
             raise Unavailable("The disk is gone.")
         self.opened.append(space)
@@ -55,12 +56,12 @@ def test_a_space_that_takes_long_to_open_delays_no_other(opening: Opening, space
 
     waiting = Thread(target=visit)
     waiting.start()
-    assert opening.slow.wait(30)
+    assert opening.slow.wait(PATIENCE_S)
     with spaces.lend("fast") as engine:
         assert engine.store.count_connections() == 0
     assert spaces.open_now() == ["fast"]
     opening.migrated.set()
-    waiting.join(30)
+    waiting.join(PATIENCE_S)
     assert opening.opened == ["fast", "slow"]
 
 
@@ -68,7 +69,7 @@ def test_all_who_ask_at_once_share_one_engine(opening: Opening, spaces: Spaces) 
     engines, together = [], Barrier(8)
 
     def visit() -> None:
-        together.wait(30)
+        together.wait(PATIENCE_S)
         with spaces.lend("one") as engine:
             engines.append(engine)
 
@@ -76,7 +77,7 @@ def test_all_who_ask_at_once_share_one_engine(opening: Opening, spaces: Spaces) 
     for visitor in visitors:
         visitor.start()
     for visitor in visitors:
-        visitor.join(30)
+        visitor.join(PATIENCE_S)
     assert len(engines) == 8
     assert len(set(map(id, engines))) == len(opening.opened) == 1
 

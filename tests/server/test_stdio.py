@@ -14,6 +14,8 @@ from typing import IO, Any
 
 import pytest
 
+from ..patience import PATIENCE_S
+
 Json = dict[str, Any]
 SERVER = Path(__file__).with_name("echo_server.py")
 
@@ -74,7 +76,7 @@ class Process:
 
     def leave(self) -> tuple[int, bytes, bytes]:
         """Exit code, and what was still to be read, of a process that is told nothing more."""
-        rest, errors = self.process.communicate(timeout=10)
+        rest, errors = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, rest, errors
 
 
@@ -248,7 +250,7 @@ def test_it_leaves_at_a_signal_though_a_tool_still_runs(
     server.wait(1, gates[0])
     assert server.read()["params"]["progressToken"] == 1
     server.process.send_signal(number)
-    assert server.process.wait(timeout=10) == 0
+    assert server.process.wait(timeout=PATIENCE_S) == 0
 
 
 @posix_only
@@ -258,7 +260,7 @@ def test_a_signal_that_comes_just_before_it_waits_for_input_is_heard(start: Star
         server.send(1, "ping")
         server.read()
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(timeout=10) == 0
+        assert server.process.wait(timeout=PATIENCE_S) == 0
 
 
 @posix_only
@@ -268,7 +270,7 @@ def test_it_leaves_when_nobody_reads_its_answers(start: Start) -> None:
     server.read()
     server.stdout.close()
     server.send(2, "ping")
-    assert server.process.wait(timeout=10) == 0
+    assert server.process.wait(timeout=PATIENCE_S) == 0
 
 
 @posix_only

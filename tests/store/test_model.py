@@ -174,6 +174,6 @@ class PostgresModel(StoreModel):
 
 
 TestStoreModel = StoreModel.TestCase
-TestStoreModel.settings = settings(max_examples=40, stateful_step_count=15, deadline=None)
+TestStoreModel.settings = settings(max_examples=40, stateful_step_count=15)
 TestPostgresModel = PostgresModel.TestCase
-TestPostgresModel.settings = settings(max_examples=15, stateful_step_count=15, deadline=None)
+TestPostgresModel.settings = settings(max_examples=15, stateful_step_count=15)

@@ -16,6 +16,7 @@ from backstory.store.migrate import LATEST
 
 from .. import postgres_server
 from ..conftest import OpenStore
+from ..patience import PATIENCE_S
 
 WRITER = Path(__file__).with_name("writer.py")
 
@@ -55,7 +56,7 @@ class Writer:
 
     def finish(self) -> list[str]:
         """The ids that were acknowledged by the time it ended."""
-        acknowledged, _ = self.process.communicate(timeout=60)
+        acknowledged, _ = self.process.communicate(timeout=PATIENCE_S)
         return acknowledged.split()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from toon_format import decode
 
@@ -209,7 +209,7 @@ def test_format_says_whether_text_or_messages_are_given(call: Call, sessions: Pa
 
 
 @requirement("codearchitect.store.round-trip", "codearchitect.get.formats", "codearchitect.files.exact")
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @example(HARD)
 @example([])
 @given(MESSAGES)
@@ -236,7 +236,7 @@ def test_half_of_a_surrogate_pair_is_refused(call: Call, sessions: Path) -> None
 
 
 @requirement("codearchitect.files.edited")
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @example(HARD)
 @given(MESSAGES.filter(bool))
 def test_an_edit_of_the_readable_part_is_what_is_read_and_leaves_the_other_messages_alone(

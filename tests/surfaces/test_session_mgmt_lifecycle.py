@@ -32,6 +32,7 @@ from backstory.surfaces import all_tools, load_surfaces
 
 from ..conftest import Call, OpenCore, OpenStore, caller_of
 from ..doubles import DAWN, HashedWords, SteppedClock, make_settings
+from ..patience import PATIENCE_S
 from ..processes import serving
 from ..repositories import commit, git, write
 
@@ -657,7 +658,7 @@ def test_embeddings_that_fail_are_not_available_and_the_reason_is_said(
     met = threading.Event()
     embedder.failure, embedder.meanwhile = Unavailable("The model is gone."), met.set
     task(at_work, "card", "Pay by card")
-    assert met.wait(30)
+    assert met.wait(PATIENCE_S)
     assert core.engine.backlog is not None
     core.engine.backlog.close()
     memory = at_work("status")["memory_system_status"]
