@@ -20,10 +20,10 @@ from servers import percentile
 from backstory.core import Caller, Core, Engine
 from backstory.core.graph.reading import extractor, read
 from backstory.domain.filters import Filter
+from backstory.domain.graph import Ungraphed
 from backstory.domain.records import Memory
 from backstory.domain.when import utc_now
 from backstory.settings import Settings
-from backstory.store.graph import Ungraphed
 from backstory.store.sqlite import SqliteStore
 
 CALLS = 200

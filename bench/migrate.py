@@ -20,7 +20,8 @@ from notes import note
 
 from backstory.app import open_core, read_settings
 from backstory.core import Core
-from backstory.store import Embedded, Store
+from backstory.domain.entries import EntryVectors
+from backstory.store import Store
 from backstory.surfaces import all_tools, load_surfaces
 
 TOOLS = all_tools(load_surfaces(["memory-keeper"]))
@@ -59,7 +60,7 @@ def _embed(store: Store) -> None:
         vectors = random_.standard_normal((len(waiting), 1, DIMENSIONS)).astype(np.float32)
         vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
         store.put_vectors(
-            space, [Embedded(w.entry, w.revision, v) for w, v in zip(waiting, vectors, strict=True)]
+            space, [EntryVectors(w.entry, w.revision, v) for w, v in zip(waiting, vectors, strict=True)]
         )
 
 

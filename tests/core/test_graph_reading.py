@@ -10,7 +10,7 @@ import pytest
 from backstory.core.graph import trees
 from backstory.core.graph.facts import MOST_ENTITIES
 from backstory.core.graph.reading import LONGEST_TEXT, read
-from backstory.store.graph import Ungraphed
+from backstory.domain.graph import Ungraphed
 
 ORIGINALS = Path(__file__).resolve().parents[3] / "shared" / "data" / "originals" / "memory-keeper"
 

@@ -7,11 +7,11 @@ import pytest
 from backstory.core import Caller, Core, Engine
 from backstory.core.finding import MOST_RANKED, Sorting
 from backstory.core.memories import Draft
+from backstory.domain.entries import TextFields
 from backstory.domain.errors import InvalidInput, StorageFull
 from backstory.domain.filters import Filter, Order, Page
 from backstory.domain.metadata import as_given, as_object
 from backstory.store import Store
-from backstory.store.matching import TextFields
 
 from ..doubles import SteppedClock, make_conversation, make_memory, make_messages, make_settings
 

@@ -11,17 +11,16 @@ import pytest
 
 from backstory.core import Core
 from backstory.core.moving import move
+from backstory.domain.entries import TextFields
 from backstory.domain.errors import InvalidInput
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Trace
+from backstory.domain.sources import SourceState
+from backstory.domain.team import AuditRecord, Connection, Token
 from backstory.domain.words import Unit
 from backstory.store import Store
-from backstory.store.connections import Connection
-from backstory.store.matching import TextFields
 from backstory.store.moving import TABLES, VECTOR, fingerprint
-from backstory.store.sources import SourceState
 from backstory.store.sqlite import SqliteStore
-from backstory.store.team import Audited, Token
 from backstory.surfaces import all_tools, load_surfaces
 
 from .. import postgres_server
@@ -105,7 +104,7 @@ def fill_store(store: Store) -> None:
     store.put_source(SourceState("/talks.jsonl", "claude-code", 10, 7, state={"a": 1}, read_at=DAWN))
     store.put_connection(Connection("c", "owner", "p", "d", None, "info", DAWN))
     store.add_token(Token("t", "hash", "alice", "read", ("ops",), DAWN))
-    store.add_audited(Audited("1", DAWN, "alice", "t", "user-alice", "save_context", "completed"))
+    store.add_audited(AuditRecord("1", DAWN, "alice", "t", "user-alice", "save_context", "completed"))
 
 
 def contents(store: Store) -> dict[str, list[object]]:

@@ -15,11 +15,10 @@ from backstory.core.memories import Draft
 from backstory.core.retention import Retention
 from backstory.core.sync import Sync
 from backstory.core.transcripts import IN_FILES, Transcripts
-from backstory.domain.filters import Filter
+from backstory.domain.filters import ConversationFilter, Filter
 from backstory.domain.when import to_ms
 from backstory.readers import Places
 from backstory.store import Store
-from backstory.store.histories import Talks
 
 from ..doubles import DAWN, SteppedClock, make_conversation, make_messages, make_settings
 from .test_background_sync import reading, until
@@ -55,11 +54,11 @@ def archive(engine: Engine, *, days: float = 30) -> None:
 
 
 def live(store: Store) -> list[str]:
-    return sorted(talk.id for talk in store.find_talks(Talks()))
+    return sorted(talk.id for talk in store.find_talks(ConversationFilter()))
 
 
 def put_away(store: Store) -> list[str]:
-    return sorted(talk.conversation.id for talk in store.find_archived_talks(Talks()))
+    return sorted(talk.conversation.id for talk in store.find_archived_talks(ConversationFilter()))
 
 
 def talk(store: Store, id: str, day: int, **changes: object) -> None:

@@ -17,14 +17,13 @@ from backstory.core.calls import Call, Cancelled
 from backstory.core.projects.identity import Identities
 from backstory.core.sync import LEASE_MS, Sync, Told
 from backstory.core.sync.subjects import subject_of
-from backstory.domain.filters import Filter
+from backstory.domain.entries import TextFields
+from backstory.domain.filters import ConversationFilter, Filter
 from backstory.domain.records import Conversation
 from backstory.domain.when import from_ms
 from backstory.domain.words import Unit
 from backstory.readers import Places
 from backstory.store import Store
-from backstory.store.histories import Talks
-from backstory.store.matching import TextFields
 from backstory.store.sqlite import SqliteStore
 
 from ..conftest import OpenCore, OpenStore
@@ -70,13 +69,13 @@ def texts(store: Store, talk: str = "t") -> list[str]:
 
 
 def only(store: Store) -> Conversation:
-    (talk,) = store.find_talks(Talks())
+    (talk,) = store.find_talks(ConversationFilter())
     return talk
 
 
 def dump(store: Store) -> Any:
     """All that a sync leaves, without the numbers of entries and the time of reading."""
-    talks = sorted(store.find_talks(Talks()))
+    talks = sorted(store.find_talks(ConversationFilter()))
     words = {
         word: len(store.match_text(Unit((word,)), TextFields.VALUE)) for word in ("walrus", "cache", "pytest")
     }
@@ -286,7 +285,7 @@ def test_what_was_forgotten_does_not_come_back(sync: Callable[..., Told], store:
     assert sync().conversations == 0
     write(home / "a.toy", said("3", "other"))
     sync()
-    assert (store.find_talks(Talks()), store.count(Filter())) == ([], 0)
+    assert (store.find_talks(ConversationFilter()), store.count(Filter())) == ([], 0)
 
 
 def test_a_list_of_names_renames_what_is_known(sync: Callable[..., Told], store: Store, home: Path) -> None:
@@ -328,7 +327,7 @@ def test_a_file_that_says_nothing_is_no_conversation(
 ) -> None:
     write(home / "a.toy", {"talk": "t", "closed": True, "title": "Walrus"})
     sync()
-    assert store.find_talks(Talks()) == []
+    assert store.find_talks(ConversationFilter()) == []
 
 
 def test_a_file_that_cannot_be_read_is_reported_and_stops_nothing(
@@ -383,7 +382,7 @@ def test_subagents_know_who_started_them(sync: Callable[..., Told], store: Store
 def test_a_log_without_turns_is_no_conversation(sync: Callable[..., Told], store: Store, home: Path) -> None:
     (home / "a.toy").write_text("")
     assert (sync().sources, sync().unchanged) == (1, 1)
-    assert store.find_talks(Talks()) == []
+    assert store.find_talks(ConversationFilter()) == []
 
 
 SPOKEN = [
@@ -495,12 +494,12 @@ def test_small_files_are_kept_all_or_none(home: Path, tmp_path: Path) -> None:
     engine = engine_over(tmp_path / "s.db")
 
     def die_late() -> None:
-        if engine.store.find_talks(Talks(ids=("toy:u",))):
+        if engine.store.find_talks(ConversationFilter(ids=("toy:u",))):
             raise Killed
 
     with pytest.raises(Killed):
         Sync(engine).run([toy_reader(1, die_late)], Places(home, {}, "linux"))
-    assert engine.store.find_talks(Talks()) == []
+    assert engine.store.find_talks(ConversationFilter()) == []
     assert engine.store.find_sources() == {}
     engine.close()
 

@@ -11,8 +11,7 @@ from backstory.core.insight.findings import Sample
 from backstory.core.projects.health import Project, look_at
 from backstory.core.working.history import History
 from backstory.core.working.insights import Often, suggestions, workflow
-from backstory.domain.records import Session
-from backstory.store.histories import Did
+from backstory.domain.records import Session, TraceHit
 
 from ..doubles import DAWN
 from ..repositories import commit, write
@@ -30,7 +29,7 @@ def project(tmp_path: Path) -> Project:
 def past(*traces: tuple[str, str]) -> History:
     session = Session("s", "shop", "/shop", "session-mgmt", DAWN, DAWN)
     done = tuple(
-        Did(kind, value, "c", DAWN + timedelta(minutes=n), n) for n, (kind, value) in enumerate(traces)
+        TraceHit(kind, value, "c", DAWN + timedelta(minutes=n), n) for n, (kind, value) in enumerate(traces)
     )
     return History(session, NOW, NOTHING, (), (), done)
 

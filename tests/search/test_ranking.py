@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backstory.domain.entries import Outline, Posting
 from backstory.domain.words import Unit
 from backstory.search.ranking import LEAST_SIMILARITY, SHORT, Evidence, rank
-from backstory.store import Outline, Posting
 
 
 def outline(entry: int, **changes: Any) -> Outline:

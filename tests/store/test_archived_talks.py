@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from backstory.domain.filters import Filter
+from backstory.domain.entries import TextFields
+from backstory.domain.filters import ConversationFilter, Filter
 from backstory.domain.records import Conversation, Message, Trace
 from backstory.domain.words import Unit
 from backstory.store import Store
-from backstory.store.histories import Talks
-from backstory.store.matching import TextFields
 
 from ..doubles import DAWN, make_conversation, make_messages
 
@@ -42,7 +41,7 @@ def test_an_archived_conversation_comes_back_as_it_was(store: Store) -> None:
     store.restore_conversations(["c1", "nobody's"])
     assert all_of(store) == before
     assert store.archived_messages("c1") == []
-    assert store.find_archived_talks(Talks()) == []
+    assert store.find_archived_talks(ConversationFilter()) == []
     assert store.problems() == []
 
 
@@ -51,7 +50,11 @@ def test_what_is_archived_is_neither_found_nor_counted(store: Store) -> None:
     keep(store)
     store.archive_conversation("c1")
     assert store.match_text(Unit(("walrus",)), TextFields.VALUE) == set()
-    assert (store.count(Filter()), store.count_talks(Talks()), store.count_waiting(space)) == (0, 0, 0)
+    assert (store.count(Filter()), store.count_talks(ConversationFilter()), store.count_waiting(space)) == (
+        0,
+        0,
+        0,
+    )
     census = store.census()
     assert (census.messages, census.conversations, census.projects) == (0, 0, 0)
     assert store.threads_touching("auth.py", Filter()) == []
@@ -67,15 +70,15 @@ def test_the_archive_is_searched_by_the_same_conditions(store: Store) -> None:
     for id in ("c1", "c2", "nobody's"):
         store.archive_conversation(id)
     for which, ids in (
-        (Talks(ids=("c1",)), ["c1"]),
-        (Talks(parents=("c1",)), ["c2"]),
-        (Talks(surfaces=("other",)), ["c2"]),
-        (Talks(sources=("/h/c1.jsonl",)), ["c1"]),
-        (Talks(updated_before=DAWN), []),
-        (Talks(updated_before=DAWN + timedelta(days=1)), ["c1", "c2"]),
+        (ConversationFilter(ids=("c1",)), ["c1"]),
+        (ConversationFilter(parents=("c1",)), ["c2"]),
+        (ConversationFilter(surfaces=("other",)), ["c2"]),
+        (ConversationFilter(sources=("/h/c1.jsonl",)), ["c1"]),
+        (ConversationFilter(updated_before=DAWN), []),
+        (ConversationFilter(updated_before=DAWN + timedelta(days=1)), ["c1", "c2"]),
     ):
         assert [talk.conversation.id for talk in store.find_archived_talks(which)] == ids
-    assert [talk.said for talk in store.find_archived_talks(Talks(ids=("c1",)))] == [2]
+    assert [talk.said for talk in store.find_archived_talks(ConversationFilter(ids=("c1",)))] == [2]
 
 
 def test_the_archive_tells_what_it_holds(store: Store) -> None:

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from backstory.domain.checkpoints import CachedFile, Checkpoint, Manifest
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Memory, Priority
 from backstory.domain.when import from_ms
 from backstory.store import Store
 from backstory.store.archive import PACK
-from backstory.store.files import CachedFile
-from backstory.store.snapshots import Checkpoint, Copy
 
 from ..conftest import OpenStore
 from ..doubles import DAWN, make_memory
@@ -49,7 +48,7 @@ def many(count: int) -> list[Memory]:
     ]
 
 
-def make_checkpoint(copy: Copy, id: str = "c", **changes: object) -> Checkpoint:
+def make_checkpoint(copy: Manifest, id: str = "c", **changes: object) -> Checkpoint:
     plain = Checkpoint(
         id=id,
         name="name",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from backstory.domain.filters import Filter
+from backstory.domain.graph import Extract, Label, Mention, Relation
 from backstory.store import Store
-from backstory.store.graph import Extract, Label, Mention, Relation
 
 from ..conftest import OpenStore
 from ..doubles import make_memory

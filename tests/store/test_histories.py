@@ -7,13 +7,12 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from backstory.domain.filters import Filter
+from backstory.domain.entries import EntryVectors, TextFields
+from backstory.domain.filters import ConversationFilter, Filter
 from backstory.domain.records import Message, Trace
+from backstory.domain.sources import SourceState
 from backstory.domain.words import Unit
-from backstory.store import Embedded, Store
-from backstory.store.histories import Talks
-from backstory.store.matching import TextFields
-from backstory.store.sources import SourceState
+from backstory.store import Store
 
 from ..conftest import OpenStore
 from ..doubles import DAWN, make_conversation, make_memory, make_messages
@@ -93,7 +92,7 @@ def test_a_replaced_message_waits_again_only_when_its_text_changed(store: Store)
     store.add_messages(TALK, [first, second], [])
     vectors = np.ones((1, 8), np.float32)
     waiting = store.claim_waiting(space, 10, lease_ms=0)
-    store.put_vectors(space, [Embedded(each.entry, each.revision, vectors) for each in waiting])
+    store.put_vectors(space, [EntryVectors(each.entry, each.revision, vectors) for each in waiting])
     store.add_messages(TALK, [first._replace(seq=5), second._replace(text="two, changed")], [])
     assert [each.text.partition(": ")[2] for each in store.claim_waiting(space, 10, lease_ms=0)] == [
         "two, changed"
@@ -205,22 +204,24 @@ HOUR = timedelta(hours=1)
 @pytest.mark.parametrize(
     ("which", "ids"),
     [
-        (Talks(), ["c", "b", "a"]),
-        (Talks(ids=("a", "c", "missing")), ["c", "a"]),
-        (Talks(surfaces=("codex",)), ["b"]),
-        (Talks(projects=("/q",)), ["c"]),
-        (Talks(kinds=("subagent",)), ["b"]),
-        (Talks(parents=("a",)), ["b"]),
-        (Talks(subjects=("debugging",)), ["c"]),
-        (Talks(sources=("/h/a",)), ["b", "a"]),
-        (Talks(updated_after=DAWN + HOUR), ["c", "b"]),
-        (Talks(updated_before=DAWN + HOUR), ["a"]),
-        (Talks(title_part="ÜBER"), ["c"]),
-        (Talks(title_part="100%_"), []),
-        (Talks(surfaces=("test",), updated_after=DAWN + HOUR), ["c"]),
+        (ConversationFilter(), ["c", "b", "a"]),
+        (ConversationFilter(ids=("a", "c", "missing")), ["c", "a"]),
+        (ConversationFilter(surfaces=("codex",)), ["b"]),
+        (ConversationFilter(projects=("/q",)), ["c"]),
+        (ConversationFilter(kinds=("subagent",)), ["b"]),
+        (ConversationFilter(parents=("a",)), ["b"]),
+        (ConversationFilter(subjects=("debugging",)), ["c"]),
+        (ConversationFilter(sources=("/h/a",)), ["b", "a"]),
+        (ConversationFilter(updated_after=DAWN + HOUR), ["c", "b"]),
+        (ConversationFilter(updated_before=DAWN + HOUR), ["a"]),
+        (ConversationFilter(title_part="ÜBER"), ["c"]),
+        (ConversationFilter(title_part="100%_"), []),
+        (ConversationFilter(surfaces=("test",), updated_after=DAWN + HOUR), ["c"]),
     ],
 )
-def test_conversations_are_chosen_by_every_field(store: Store, which: Talks, ids: list[str]) -> None:
+def test_conversations_are_chosen_by_every_field(
+    store: Store, which: ConversationFilter, ids: list[str]
+) -> None:
     for talk in (
         make_conversation("a", source="/h/a"),
         make_conversation(
@@ -278,11 +279,11 @@ def test_what_is_read_from_a_vanished_source_says_so_until_it_is_back(store: Sto
         store.add_messages(make_conversation(id, source=source), make_messages(id, "hello"), [])
     store.put_source(SOURCE)
     store.mark_gone(["/h/a.jsonl"])
-    assert {talk.id for talk in store.find_talks(Talks()) if talk.is_gone} == {"whole", "part"}
+    assert {talk.id for talk in store.find_talks(ConversationFilter()) if talk.is_gone} == {"whole", "part"}
     assert store.find_sources()["/h/a.jsonl"].is_gone
     assert store.find_messages("whole") == make_messages("whole", "hello")
     store.put_source(SOURCE)
-    assert not any(talk.is_gone for talk in store.find_talks(Talks()))
+    assert not any(talk.is_gone for talk in store.find_talks(ConversationFilter()))
 
 
 def test_what_was_forgotten_stays_known_as_forgotten(store: Store) -> None:

@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
+from backstory.domain.entries import TextFields
 from backstory.domain.filters import Filter, Order, Page
 from backstory.domain.records import Former, Priority, Session
 from backstory.domain.words import Unit
 from backstory.store import Store
-from backstory.store.matching import TextFields
 
 from ..doubles import DAWN, make_memory
 

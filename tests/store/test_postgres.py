@@ -16,11 +16,11 @@ import numpy as np
 import psycopg
 import pytest
 
+from backstory.domain.entries import EntryVectors, TextFields
 from backstory.domain.errors import Incompatible, InvalidInput, NotAllowed, Unavailable
 from backstory.domain.filters import Filter, Page
 from backstory.domain.words import Unit
-from backstory.store import Embedded, migrate
-from backstory.store.matching import TextFields
+from backstory.store import migrate
 from backstory.store.postgres import PostgresStore, vectors
 from backstory.store.postgres.database import Database
 
@@ -154,7 +154,7 @@ def test_writers_and_embedders_at_once_neither_fail_nor_lose_anything(store: Pos
     def embed(lease_ms: int) -> None:
         for _ in range(30):
             waiting = store.claim_waiting(space, 8, lease_ms=lease_ms)
-            store.put_vectors(space, [Embedded(w.entry, w.revision, vector) for w in waiting])
+            store.put_vectors(space, [EntryVectors(w.entry, w.revision, vector) for w in waiting])
 
     with ThreadPoolExecutor(6) as pool:
         jobs = [pool.submit(write, name) for name in "abc"]
@@ -163,7 +163,7 @@ def test_writers_and_embedders_at_once_neither_fail_nor_lose_anything(store: Pos
         job.result()
     assert store.problems() == []
     while waiting := store.claim_waiting(space, 100, lease_ms=0):
-        store.put_vectors(space, [Embedded(w.entry, w.revision, vector) for w in waiting])
+        store.put_vectors(space, [EntryVectors(w.entry, w.revision, vector) for w in waiting])
     rows = store._rows("SELECT entry, count(*) FROM embedding GROUP BY entry ORDER BY entry")
     assert rows == [(entry, 1) for entry in sorted(store.match_vectors(space, vector[0], Filter(), 100))]
 
@@ -186,7 +186,8 @@ def test_the_index_finds_what_a_filter_lets_through(admin: Admin, monkeypatch: p
         )
         waiting = store.claim_waiting(space, len(clustered), lease_ms=0)[::-1]
         store.put_vectors(
-            space, [Embedded(w.entry, w.revision, v[None]) for w, v in zip(waiting, clustered, strict=True)]
+            space,
+            [EntryVectors(w.entry, w.revision, v[None]) for w, v in zip(waiting, clustered, strict=True)],
         )
         numbers = [w.entry for w in waiting]
         found = 0

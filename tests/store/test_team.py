@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from backstory.domain.team import AuditRecord, Connection, Token
 from backstory.store import Store
-from backstory.store.connections import Connection
-from backstory.store.team import Audited, Token
 
 from ..doubles import DAWN
 
@@ -41,7 +40,7 @@ def test_a_token_is_found_by_its_hash_and_revoked_once(store: Store) -> None:
 
 
 def test_the_audit_log_is_read_from_a_time_on(store: Store) -> None:
-    first = Audited("1", DAWN, "alice", "t", "user-alice", "save_context", "completed")
+    first = AuditRecord("1", DAWN, "alice", "t", "user-alice", "save_context", "completed")
     second = first._replace(id="2", at=DAWN + HOUR)
     store.add_audited(second)
     store.add_audited(first)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from backstory.domain.entries import EntryVectors
 from backstory.domain.filters import Filter
-from backstory.store import Embedded, Store
+from backstory.store import Store
 
 from ..conftest import OpenStore
 from ..doubles import make_conversation, make_memory, make_messages
@@ -29,7 +30,7 @@ def embed_all(store: Store, space: int, vectors: Vector) -> dict[str, int]:
     """Give the waiting entries, oldest first, a vector each; the entry number of each id."""
     waiting = store.claim_waiting(space, len(vectors), lease_ms=0)[::-1]
     store.put_vectors(
-        space, [Embedded(w.entry, w.revision, v[None]) for w, v in zip(waiting, vectors, strict=True)]
+        space, [EntryVectors(w.entry, w.revision, v[None]) for w, v in zip(waiting, vectors, strict=True)]
     )
     return {entry.id: number for number, entry in store.load(w.entry for w in waiting).items()}
 
@@ -91,7 +92,7 @@ def test_vectors_of_a_text_that_changed_or_went_meanwhile_are_ignored(store: Sto
     store.delete_memories(Filter(ids=("gone",)))
     vectors = unit_vectors(3)
     store.put_vectors(
-        space, [Embedded(w.entry, w.revision, v[None]) for w, v in zip(waiting, vectors, strict=True)]
+        space, [EntryVectors(w.entry, w.revision, v[None]) for w, v in zip(waiting, vectors, strict=True)]
     )
     near = store.match_vectors(space, vectors[0], Filter(), 10)
     assert {entry.id for entry in store.load(near).values()} == {"kept"}
@@ -136,7 +137,7 @@ def test_spaces_are_never_mixed(store: Store) -> None:
     store.put_memories([make_memory("a"), make_memory("b")])
     vectors = unit_vectors(2)
     newest = store.claim_waiting(one, 1, lease_ms=0)[0]
-    store.put_vectors(one, [Embedded(newest.entry, newest.revision, vectors[:1])])
+    store.put_vectors(one, [EntryVectors(newest.entry, newest.revision, vectors[:1])])
     assert store.match_vectors(two, vectors[0], Filter(), 10) == {}
     assert store.similarities(two, vectors[0], [newest.entry]) == {}
     assert (store.count_waiting(one), store.count_waiting(two)) == (1, 2)
@@ -213,7 +214,7 @@ def test_an_entry_is_as_near_as_its_nearest_passage(store: Store) -> None:
     space, vectors = store.open_space("model"), unit_vectors(3)
     store.put_memories([make_memory("long")])
     (waiting,) = store.claim_waiting(space, 1, lease_ms=0)
-    store.put_vectors(space, [Embedded(waiting.entry, waiting.revision, vectors)])
+    store.put_vectors(space, [EntryVectors(waiting.entry, waiting.revision, vectors)])
     for vector in vectors:
         assert store.match_vectors(space, vector, Filter(), 5) == pytest.approx({waiting.entry: 1}, abs=0.01)
 

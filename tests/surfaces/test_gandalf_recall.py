@@ -13,7 +13,7 @@ import pytest
 from backstory.core import Core
 from backstory.core.workspaces import workspace_hash
 from backstory.domain.records import Conversation, Message, Trace
-from backstory.store.sources import SourceState
+from backstory.domain.sources import SourceState
 from backstory.surfaces import load_surfaces
 from backstory.surfaces.gandalf.vocabulary import BUDGET
 

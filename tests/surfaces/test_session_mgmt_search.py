@@ -11,10 +11,9 @@ import pytest
 from backstory.core import Caller, Core, Engine
 from backstory.core.calls import Call as Progress
 from backstory.core.retention import Retention
-from backstory.domain.filters import Filter
+from backstory.domain.filters import ConversationFilter, Filter
 from backstory.domain.records import Trace
 from backstory.store import Store
-from backstory.store.histories import Talks
 
 from ..conftest import Call, OpenCore, OpenStore, caller_of
 from ..doubles import DAWN, HashedWords, SteppedClock, make_conversation, make_messages, make_settings
@@ -166,7 +165,7 @@ def test_old_entries_are_archived_before_they_are_removed_and_only_when_asked_fo
     stats = call("reflection_stats")
     assert (stats["total_conversations"], stats["total_reflections"]) == (0, 0)
     assert [each.memory.id for each in store.find_archived(Filter())] == [kept]
-    assert [each.conversation.id for each in store.find_archived_talks(Talks())] == ["old"]
+    assert [each.conversation.id for each in store.find_archived_talks(ConversationFilter())] == ["old"]
 
 
 @requirement("session-mgmt-search.reflect.related")

@@ -11,11 +11,11 @@ from ..app import open_engine
 from ..core.engine import Engine
 from ..core.projects import project_root
 from ..domain.errors import InvalidInput
+from ..domain.filters import ConversationFilter
 from ..domain.records import Conversation
 from ..domain.when import iso, parse_when
 from ..readers import load_readers
 from ..settings import Settings
-from ..store.histories import Talks
 from .report import Json, Report, counted, shortened, table
 
 SHOWN = 10
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     return Report(_body(found, gone), f"{told}\n\nForgotten; a sync does not bring them back.")
 
 
-def _which(options: argparse.Namespace, engine: Engine) -> Talks:
+def _which(options: argparse.Namespace, engine: Engine) -> ConversationFilter:
     """What the flags say together. Only conversations of other assistants are forgotten here."""
     if not (options.ids or options.project or options.assistant or options.before):
         raise InvalidInput(
@@ -65,7 +65,9 @@ def _which(options: argparse.Namespace, engine: Engine) -> Talks:
     projects: tuple[str, ...] = ()
     if options.project:
         projects = tuple({str(options.project), str(project_root(options.project))})
-    return Talks(ids=tuple(options.ids), surfaces=known, projects=projects, updated_before=before)
+    return ConversationFilter(
+        ids=tuple(options.ids), surfaces=known, projects=projects, updated_before=before
+    )
 
 
 def _announcement(found: list[Conversation], messages: int) -> str:

@@ -7,11 +7,9 @@ import argparse
 from .. import __version__
 from ..app import open_engine, store_place
 from ..core import Engine
+from ..domain.census import ArchiveCensus, Census, ReaderCensus
 from ..search.embed import build_embedder
 from ..settings import COMPUTED, TABLE, Settings
-from ..store import Census
-from ..store.archived_talks import ArchiveCensus
-from ..store.sources import HistoryCensus
 from .report import Json, Report, counted, size, table
 from .settings import shown_value
 
@@ -63,7 +61,7 @@ def _text(body: Json, census: Census, waiting: int) -> str:
         rows.append(("archived", archived))
     if waiting:
         rows.append(("waiting", f"{counted(waiting, 'text')} for vectors; `backstory embed` makes them now"))
-    rows += [(name, _history(HistoryCensus(**held))) for name, held in body["histories"].items()]
+    rows += [(name, _history(ReaderCensus(**held))) for name, held in body["histories"].items()]
     rows += [("problem", f"{path}: {problem}") for path, problem in body["history_problems"].items()][
         :PROBLEMS
     ]
@@ -80,7 +78,7 @@ def _archived(held: ArchiveCensus) -> str:
     return f"{' and '.join(told)} ({size(held.bytes)})" if told else ""
 
 
-def _history(held: HistoryCensus) -> str:
+def _history(held: ReaderCensus) -> str:
     told = f"{counted(held.conversations, 'conversation')}, {counted(held.messages, 'message')}"
     told += f" from {counted(held.sources, 'file')}"
     notes = {"gone by now": held.gone, "secrets blotted out": held.redacted, "unreadable": held.problems}

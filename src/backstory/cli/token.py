@@ -9,12 +9,12 @@ from ..app import CONTROL, open_store
 from ..core.engine import new_id
 from ..domain.errors import NotFound
 from ..domain.scopes import Scope
+from ..domain.team import Token
 from ..domain.when import iso, utc_now
 from ..server.spaces import check_name
 from ..server.tokens import make_token
 from ..settings import Settings
 from ..store import Store
-from ..store.team import Token
 from .report import Json, Report, table
 
 

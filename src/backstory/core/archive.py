@@ -6,16 +6,16 @@ import json
 from datetime import datetime
 from typing import NamedTuple
 
+from ..domain.archive import PackSize
 from ..domain.filters import Filter, Kind, Order, Page
 from ..domain.records import Former, Memory
-from ..store.archive import Packed
 from .engine import Caller, Engine
 
 
 class Compressed(NamedTuple):
     moved: list[Memory]
     """Those that are in the archive now, the oldest first."""
-    packed: Packed
+    packed: PackSize
     preserved: int
     """How many memories in scope are live still."""
 

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..domain.errors import InvalidInput
+from ..domain.filters import ConversationFilter
 from ..store import Store
-from ..store.histories import Talks
 from .families import Families
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _telling_words(store: Store, prompt: str) -> list[Unit]:
 class WordIndex:
     """Which conversations hold a word, in a text or in the title. Each word is looked up once."""
 
-    def __init__(self, store: Store, which: Talks) -> None:
+    def __init__(self, store: Store, which: ConversationFilter) -> None:
         self._store = store
         self._which = which
         self._places: dict[Unit, tuple[list[int], list[str | None]]] = {}

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..domain.errors import InvalidInput
+from ..domain.filters import ConversationFilter
 from ..domain.records import Conversation, Message
 from ..domain.when import iso
-from ..store.histories import Talks
 from .calls import Call
 from .engine import Caller, Engine
 from .families import MINOR
@@ -65,18 +65,20 @@ class ConversationExport(NamedTuple):
 
     def _find(self, title_part: str, workspace: str) -> list[Conversation]:
         """Subagents and forks are written with the conversation that started them."""
-        talks = self.engine.store.find_talks(Talks(title_part=title_part))
+        talks = self.engine.store.find_talks(ConversationFilter(title_part=title_part))
         wanted = [talk for talk in talks if not workspace or is_workspace(workspace, talk.project)]
         parents = {talk.parent for talk in wanted if talk.kind in MINOR and talk.parent}
         known = (
-            {talk.id for talk in self.engine.store.find_talks(Talks(ids=tuple(parents)))} if parents else ()
+            {talk.id for talk in self.engine.store.find_talks(ConversationFilter(ids=tuple(parents)))}
+            if parents
+            else ()
         )
         return [talk for talk in wanted if talk.kind not in MINOR or talk.parent not in known]
 
     def _whole(self, talk: Conversation, above: frozenset[str] = frozenset()) -> Transcript:
         store = self.engine.store
         above |= {talk.id}  # files of others may tell of a ring
-        minor = store.find_talks(Talks(parents=(talk.id,), kinds=MINOR))
+        minor = store.find_talks(ConversationFilter(parents=(talk.id,), kinds=MINOR))
         started = [each for each in reversed(minor) if each.id not in above]
         return Transcript(
             talk,

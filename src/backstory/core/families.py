@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from ..domain.filters import ConversationFilter
+from ..domain.records import ConversationOutline
 from ..store import Store
-from ..store.histories import Talks
 from ..store.statements import batches
-from ..store.threads import TalkOutline
 
 MINOR = ("subagent", "fork")
 FEW = 1_000
@@ -16,7 +16,7 @@ FEW = 1_000
 
 
 class Families(NamedTuple):
-    heads: dict[str, TalkOutline]
+    heads: dict[str, ConversationOutline]
     """By id; `updated_ms` is that of whoever of the family spoke last."""
     head_of: dict[str, str]
     """By any member's id."""
@@ -25,7 +25,12 @@ class Families(NamedTuple):
 
     @classmethod
     def of(
-        cls, store: Store, which: Talks, *, among: Collection[str] | None = None, are_apart: bool = False
+        cls,
+        store: Store,
+        which: ConversationFilter,
+        *,
+        among: Collection[str] | None = None,
+        are_apart: bool = False,
     ) -> Families:
         """Those with a member that is asked for, and at least those of them with a member `among` the given ids.
         One whose parent is not known heads its own family; all do so if they are to be apart."""
@@ -43,7 +48,7 @@ class Families(NamedTuple):
             families._add(outline if are_apart else _head(outline, known), outline)
         return families
 
-    def _add(self, head: TalkOutline, member: TalkOutline) -> None:
+    def _add(self, head: ConversationOutline, member: ConversationOutline) -> None:
         if head.id not in self.heads:
             self.heads[head.id] = head
             self.head_of[head.id] = head.id
@@ -61,7 +66,7 @@ class Families(NamedTuple):
         return [member for head in heads for member in self.members_of[head]]
 
 
-def _outlines(store: Store, which: Talks, ids: Collection[str]) -> list[TalkOutline]:
+def _outlines(store: Store, which: ConversationFilter, ids: Collection[str]) -> list[ConversationOutline]:
     return [
         outline
         for _, some in batches(sorted(ids))
@@ -69,7 +74,9 @@ def _outlines(store: Store, which: Talks, ids: Collection[str]) -> list[TalkOutl
     ]
 
 
-def _with_families(store: Store, which: Talks, asked: list[TalkOutline]) -> list[TalkOutline]:
+def _with_families(
+    store: Store, which: ConversationFilter, asked: list[ConversationOutline]
+) -> list[ConversationOutline]:
     """With all that the same conversations started."""
     known = {outline.id: outline for outline in asked}
     _add_parents(store, known)
@@ -88,16 +95,16 @@ def _with_families(store: Store, which: Talks, asked: list[TalkOutline]) -> list
     return asked
 
 
-def _add_parents(store: Store, known: dict[str, TalkOutline]) -> None:
+def _add_parents(store: Store, known: dict[str, ConversationOutline]) -> None:
     asked: set[str] = set()
     while (
         missing := {o.parent for o in known.values() if o.parent and o.kind in MINOR} - known.keys() - asked
     ):
         asked |= missing
-        known |= {o.id: o for o in _outlines(store, Talks(), missing)}
+        known |= {o.id: o for o in _outlines(store, ConversationFilter(), missing)}
 
 
-def _head(outline: TalkOutline, known: dict[str, TalkOutline]) -> TalkOutline:
+def _head(outline: ConversationOutline, known: dict[str, ConversationOutline]) -> ConversationOutline:
     seen = {outline.id}
     while outline.kind in MINOR and outline.parent in known and outline.parent not in seen:
         outline = known[outline.parent]

@@ -7,8 +7,8 @@ import stat
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ..domain.checkpoints import CachedFile
 from ..domain.errors import InvalidInput, NotAllowed, NotFound, Unreadable
-from ..store.files import CachedFile
 from .branches import lineage
 from .engine import Caller, Engine
 from .sessions import Sessions

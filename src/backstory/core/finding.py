@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..domain.entries import TextFields
 from ..domain.errors import InvalidInput
 from ..domain.filters import Filter, Kind, Order, Page
 from ..domain.records import Memory
-from ..store.matching import TextFields
 from .engine import Caller, Engine
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from ..domain.errors import NotFound
-from ..store.kept import KeptAnswer
+from ..domain.records import CachedAnswer
 from .engine import Caller, Engine
 
 KEPT_FOR = timedelta(days=7)
@@ -21,7 +21,7 @@ class Kept(NamedTuple):
         connection alone."""
         now = self.engine.now()
         owner = self.caller.id if for_caller_only else ""
-        answer = KeptAnswer(self.engine.new_id(), kind, owner, body, now + KEPT_FOR)
+        answer = CachedAnswer(self.engine.new_id(), kind, owner, body, now + KEPT_FOR)
         self.engine.store.keep_answer(answer, now)
         return answer.key
 

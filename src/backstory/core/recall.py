@@ -12,10 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..domain.filters import Filter, Kind
+from ..domain.filters import ConversationFilter, Filter, Kind
 from ..domain.records import QUIET_ROLES, Conversation, Message
 from ..domain.when import to_ms
-from ..store.histories import Talks
 from .asking import Asked, WordIndex, read_question
 from .engine import Caller, Engine
 from .families import Families
@@ -23,7 +22,7 @@ from .freshness import freshness
 from .snippets import excerpt, named_files
 
 if TYPE_CHECKING:
-    from ..store.threads import TalkOutline
+    from ..domain.records import ConversationOutline
 
 TYPE_BONUS = {
     "architecture": 0.5,
@@ -92,7 +91,7 @@ class ReaderState(NamedTuple):
 
 
 class _Scored(NamedTuple):
-    outline: TalkOutline
+    outline: ConversationOutline
     parts: Parts
     matched: tuple[str, ...]
 
@@ -105,7 +104,7 @@ class Recall(NamedTuple):
         """The conversations that match, the best first; equal ones by when they were last spoken in."""
         store = self.engine.store
         since = self.engine.now() - timedelta(days=wanted.days)
-        which = Talks(surfaces=wanted.surfaces, updated_after=since)
+        which = ConversationFilter(surfaces=wanted.surfaces, updated_after=since)
         asked = read_question(store, wanted.query, wanted.tags, wanted.prompt)
         index = WordIndex(store, which)
         families = Families.of(store, which, among=index.seeds(asked), are_apart=wanted.with_subagents)

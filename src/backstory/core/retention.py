@@ -8,9 +8,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import NamedTuple
 
-from ..domain.filters import Filter, Kind, Page
+from ..domain.filters import ConversationFilter, Filter, Kind, Page
 from ..domain.records import Conversation, Memory
-from ..store.histories import Talks
 from .calls import Call
 from .engine import Engine
 from .freshness import DAY_MS
@@ -35,7 +34,7 @@ class Retention(NamedTuple):
         store = self.engine.store
         before = self.engine.now() - timedelta(days=min(days, MOST_DAYS))
         stays = store.brought_back()
-        talks = store.outline_talks(Talks(updated_before=before))
+        talks = store.outline_talks(ConversationFilter(updated_before=before))
         where = Filter(kinds=(Kind.MEMORY,), surfaces=(REFLECTIVE,), created_before=before)
         return Old(
             sorted(talk.id for talk in talks if talk.id not in stays),
@@ -76,7 +75,7 @@ class Retention(NamedTuple):
             self.engine.check_room()
             found = [
                 talk.conversation
-                for which in (Talks(ids=(id,)), Talks(parents=(id,)))
+                for which in (ConversationFilter(ids=(id,)), ConversationFilter(parents=(id,)))
                 for talk in store.find_archived_talks(which)
             ]
             ids = [talk.id for talk in found]

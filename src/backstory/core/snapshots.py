@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from ..domain.checkpoints import CachedFile, Checkpoint
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import Filter
 from ..domain.records import Memory, Session
-from ..store.files import CachedFile
-from ..store.snapshots import Checkpoint
 from .arrivals import bring
 from .branches import lineage
 from .engine import Caller, Engine

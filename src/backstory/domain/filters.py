@@ -35,6 +35,23 @@ class Filter(NamedTuple):
     """Hide private entries of other sessions than this one. "" hides all private entries."""
 
 
+class ConversationFilter(NamedTuple):
+    """Which conversations. Every field narrows; an empty one does not."""
+
+    ids: tuple[str, ...] = ()
+    surfaces: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    """Files; `file#key` is in `file`."""
+    updated_after: datetime | None = None
+    updated_before: datetime | None = None
+    title_part: str = ""
+    """Upper and lower case are the same."""
+
+
 class Order(StrEnum):
     NEWEST = "newest"
     OLDEST = "oldest"

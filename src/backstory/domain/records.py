@@ -137,6 +137,41 @@ class Trace(NamedTuple):
     value: str
 
 
+class TraceHit(NamedTuple):
+    """A trace with where and when it was left."""
+
+    kind: str
+    value: str
+    conversation: str
+    at: datetime
+    entry: int
+    """The message it stands in."""
+
+
+class ConversationOutline(NamedTuple):
+    """What ranking needs to know of a conversation."""
+
+    id: str
+    project: str
+    surface: str
+    kind: str
+    parent: str | None
+    subject: str
+    updated_ms: int
+
+
+class CachedAnswer(NamedTuple):
+    """An answer that is fetched piece by piece."""
+
+    key: str
+    kind: str
+    owner: str
+    """The caller it was given to; empty when the key alone is enough."""
+    body: Any
+    """Fit for JSON."""
+    expires_at: datetime
+
+
 QUIET_ROLES = ("system", "thinking", "tool")
 """Messages that nobody said to anybody: their words are found, at a lower weight, and they get no vectors."""
 

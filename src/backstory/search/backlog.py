@@ -11,12 +11,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..domain.entries import EntryVectors, PendingText
 from ..domain.errors import BackstoryError, NotAllowed, StorageFull
-from ..store import Embedded, Store, Waiting
+from ..store import Store
 from .passages import split_passages
 
 if TYPE_CHECKING:
-    from ..store import Vector
+    from ..domain.entries import Vector
     from .embed import Embedder
 
 BATCH = 16
@@ -138,18 +139,18 @@ class Backlog:
             self.problem = error.message
             return max(REST_AFTER_FAILURE_S, LEASE_MS / 1000)
 
-    def _embed(self, space: int, waiting: Sequence[Waiting]) -> None:
-        embedded: list[Embedded] = []
+    def _embed(self, space: int, waiting: Sequence[PendingText]) -> None:
+        embedded: list[EntryVectors] = []
         for start in range(0, len(waiting), self._embedder.at_once):
             if self._closing:
                 break
             embedded += self._embedded(waiting[start : start + self._embedder.at_once])
         self._store.put_vectors(space, embedded)
 
-    def _embedded(self, waiting: Sequence[Waiting]) -> Iterator[Embedded]:
+    def _embedded(self, waiting: Sequence[PendingText]) -> Iterator[EntryVectors]:
         passages = [split_passages(text.text) or [text.text] for text in waiting]
         vectors = self._embedder.embed([passage for parts in passages for passage in parts])
         start = 0
         for text, parts in zip(waiting, passages, strict=True):
-            yield Embedded(text.entry, text.revision, vectors[start : start + len(parts)])
+            yield EntryVectors(text.entry, text.revision, vectors[start : start + len(parts)])
             start += len(parts)

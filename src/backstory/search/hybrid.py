@@ -10,14 +10,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from ..domain.entries import Outline, Posting
 from ..domain.filters import Filter
 from ..domain.records import Entry
 from ..domain.words import Unit, query_units
-from ..store import Outline, Posting, Store
+from ..store import Store
 from .ranking import Evidence, Ranked, rank
 
 if TYPE_CHECKING:
-    from ..store import Vector
+    from ..domain.entries import Vector
     from .backlog import Backlog
 
 POOL = 100  # entries each arm proposes

@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from ..domain.entries import Outline, Posting
 from ..domain.records import QUIET_ROLES
-from ..store import Outline, Posting
 
 TEXT_SHARE = 0.55  # of the score; the rest is the vector's
 SHORT = 400  # characters: a longer message stands for itself

@@ -22,9 +22,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from .. import __version__
 from ..core.engine import new_id
 from ..domain.errors import BackstoryError
+from ..domain.team import AuditRecord
 from ..domain.when import Clock
 from ..store import Store
-from ..store.team import Audited
 from ..surfaces import all_tools
 from ..tools import Surface, Tool
 from . import wire
@@ -134,7 +134,7 @@ class Registry:
         if self._control is not None and visit.principal is not LOCAL and not tool.effect.read_only:
             outcome = "failed" if result["isError"] else "completed"
             who = (visit.principal.person, visit.principal.credential, visit.space)
-            self._control.add_audited(Audited(new_id(), self._now(), *who, tool.name, outcome))
+            self._control.add_audited(AuditRecord(new_id(), self._now(), *who, tool.name, outcome))
         return result
 
 

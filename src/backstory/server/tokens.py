@@ -11,7 +11,7 @@ from datetime import datetime
 from hashlib import sha256
 
 from ..domain.scopes import Scope
-from ..store.team import Token
+from ..domain.team import Token
 
 PREFIX = "bst_"
 

@@ -10,8 +10,8 @@ from threading import Lock
 from weakref import WeakValueDictionary
 
 from ..core import Caller, Core
+from ..domain.team import Connection
 from ..domain.when import Clock
-from ..store.connections import Connection
 from .auth import Principal
 from .spaces import Spaces
 

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from ..domain.census import Census
+from ..domain.entries import EntryVectors, Outline, PendingText, Posting
 from ..domain.filters import Filter, Page
-from ..domain.records import QUIET_ROLES, Conversation, Entry, Memory, Message
+from ..domain.records import Conversation, Entry, Memory, Message
 from .activity import Activity
 from .archive import Archives
 from .archived_talks import ArchivedTalks
@@ -33,68 +35,8 @@ from .team import Team
 from .threads import Threads
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from ..domain.entries import Vector
     from ..domain.words import Unit
-
-    Vector = NDArray[np.float32]
-
-
-class Outline(NamedTuple):
-    """What ranking needs to know of an entry, without its text."""
-
-    entry: int
-    thread: str | None
-    seq: int
-    role: str
-    speaker: str
-    size: int
-    project: str
-    created_ms: int
-
-    @property
-    def is_said(self) -> bool:
-        """It is a message that somebody said; those stand beside each other, one at each `seq`."""
-        return bool(self.role) and self.role not in QUIET_ROLES
-
-
-class Posting(NamedTuple):
-    """The entries that hold one unit of a query, and in how many entries of the store it stands.
-
-    When the unit is so common that not all were read (`is_whole` is false), `entries` are the newest and
-    `frequency` is an estimate."""
-
-    unit: Unit
-    frequency: int
-    entries: frozenset[int]
-    is_whole: bool
-
-
-class Waiting(NamedTuple):
-    """A text that has no vector yet. `revision` tells whether it changed meanwhile."""
-
-    entry: int
-    revision: int
-    text: str
-
-
-class Embedded(NamedTuple):
-    entry: int
-    revision: int
-    vectors: Vector
-    """One row for each passage of the text."""
-
-
-class Census(NamedTuple):
-    """What the store holds, for people."""
-
-    memories: int
-    messages: int
-    conversations: int
-    projects: int
-    waiting: int
-    bytes: int
 
 
 class Store(
@@ -160,11 +102,11 @@ class Store(
     def open_space(self, model: str) -> int:
         """The number of the model's vector space. A new space starts with every entry waiting."""
 
-    def claim_waiting(self, space: int, limit: int, *, lease_ms: int) -> list[Waiting]:
+    def claim_waiting(self, space: int, limit: int, *, lease_ms: int) -> list[PendingText]:
         """Take texts to embed, newest first. Nobody else gets them while the lease lasts, unless it asks with
         a lease of 0, which takes them whoever has them."""
 
-    def put_vectors(self, space: int, embedded: Sequence[Embedded]) -> None:
+    def put_vectors(self, space: int, embedded: Sequence[EntryVectors]) -> None:
         """Keep vectors of texts that did not change meanwhile; those no longer wait."""
 
     def count_waiting(self, space: int) -> int: ...

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from ..domain.census import HourTally, Tally
 from ..domain.filters import Filter, Kind
 from ..domain.records import Priority
 from ..domain.when import from_ms
@@ -13,29 +13,10 @@ from .statements import Statements
 from .where import where_clause
 
 
-class Tally(NamedTuple):
-    """Memories of one category and priority: how many, and the first and last time one was touched."""
-
-    category: str | None
-    priority: Priority
-    total: int
-    first: datetime
-    last: datetime
-
-
-class Busy(NamedTuple):
-    """How many memories of one category and priority were made in one hour. Hours count from 1970."""
-
-    hour: int
-    category: str | None
-    priority: Priority
-    total: int
-
-
 class Activity(Protocol):
     def tally(self, where: Filter) -> list[Tally]: ...
 
-    def busy_hours(self, where: Filter) -> list[Busy]:
+    def busy_hours(self, where: Filter) -> list[HourTally]:
         """In the order of time."""
 
     def leading(self, where: Filter, tallies: Sequence[Tally], each: int) -> list[str]:
@@ -58,14 +39,14 @@ class ActivityRows(Statements):
             for category, priority, count, first, last in self._rows(sql, [Kind.MEMORY, *values])
         ]
 
-    def busy_hours(self, where: Filter) -> list[Busy]:
+    def busy_hours(self, where: Filter) -> list[HourTally]:
         condition, values = where_clause(where)
         sql = (
             "SELECT e.created_at / 3600000 AS hour, e.category, e.priority, count(*) FROM entry e"
             f" WHERE e.kind = ? AND {condition} GROUP BY hour, e.category, e.priority ORDER BY hour"
         )
         return [
-            Busy(hour, category, Priority(priority), count)
+            HourTally(hour, category, Priority(priority), count)
             for hour, category, priority, count in self._rows(sql, [Kind.MEMORY, *values])
         ]
 

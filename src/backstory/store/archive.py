@@ -6,8 +6,9 @@ import json
 import zlib
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
+from ..domain.archive import ArchivedMemory, PackSize
 from ..domain.filters import Filter
 from ..domain.records import Former, Memory
 from ..domain.when import to_ms
@@ -26,24 +27,11 @@ _ARCHIVED = (
 """Looks like the entry table to a Filter."""
 
 
-class Archived(NamedTuple):
-    memory: Memory
-    history: tuple[Former, ...]
-
-
-class Packed(NamedTuple):
-    """`original` bytes of values with all their fields and history became `packed` bytes, index included."""
-
-    items: int
-    original: int
-    packed: int
-
-
 class Archives(Protocol):
-    def archive_memories(self, memories: Sequence[Memory]) -> Packed:
+    def archive_memories(self, memories: Sequence[Memory]) -> PackSize:
         """Move memories and their histories into the archive."""
 
-    def find_archived(self, where: Filter) -> list[Archived]:
+    def find_archived(self, where: Filter) -> list[ArchivedMemory]:
         """What was changed last comes first."""
 
     def restore_archived(self, ids: Sequence[str]) -> None:
@@ -60,16 +48,16 @@ class ArchiveRows(CopyRows):
     @abstractmethod
     def delete_memories(self, where: Filter) -> int: ...
 
-    def archive_memories(self, memories: Sequence[Memory]) -> Packed:
-        total = Packed(0, 0, 0)
+    def archive_memories(self, memories: Sequence[Memory]) -> PackSize:
+        total = PackSize(0, 0, 0)
         with self.transaction():
             for together in _together(memories):
                 pack = self._pack(together)
-                total = Packed(*(a + b for a, b in zip(total, pack, strict=True)))
+                total = PackSize(*(a + b for a, b in zip(total, pack, strict=True)))
                 self.delete_memories(Filter(ids=tuple(memory.id for memory in together)))
         return total
 
-    def find_archived(self, where: Filter) -> list[Archived]:
+    def find_archived(self, where: Filter) -> list[ArchivedMemory]:
         condition, values = where_clause(where)
         sql = f"SELECT e.id, e.pack, e.thread, e.surface FROM {_ARCHIVED} WHERE {condition} ORDER BY e.updated_at DESC, e.id"
         rows = self._rows(sql, values)
@@ -94,7 +82,7 @@ class ArchiveRows(CopyRows):
                 self._take_out(n, [id for id, pack in rows if pack == n])
         return len(rows)
 
-    def _pack(self, memories: Sequence[Memory]) -> Packed:
+    def _pack(self, memories: Sequence[Memory]) -> PackSize:
         first = memories[0]
         ids = [memory.id for memory in memories]
         marks = ", ".join("?" * len(ids))
@@ -115,7 +103,7 @@ class ArchiveRows(CopyRows):
             "INSERT INTO archive_pack (n, thread, project, surface, packed) VALUES (?, ?, ?, ?, ?)",
             [n, first.session, first.project, first.surface, packed],
         )
-        return Packed(len(items), len(whole), len(packed) + sum(self._index(n, m) for m in memories))
+        return PackSize(len(items), len(whole), len(packed) + sum(self._index(n, m) for m in memories))
 
     def _index(self, n: int, m: Memory) -> int:
         """List a memory as part of a pack; how many bytes that takes."""
@@ -159,9 +147,9 @@ def _together(memories: Sequence[Memory]) -> Iterator[Sequence[Memory]]:
             yield place[start : start + PACK]
 
 
-def _read_archived(pack: dict[str, Any], id: str, session: str | None, surface: str) -> Archived:
+def _read_archived(pack: dict[str, Any], id: str, session: str | None, surface: str) -> ArchivedMemory:
     line, formers = pack["items"][id]
-    return Archived(
+    return ArchivedMemory(
         read_copied(line, pack["columns"], session=session, surface=surface),
         tuple(map(read_former, formers)),
     )

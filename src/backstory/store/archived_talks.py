@@ -7,39 +7,26 @@ import zlib
 from abc import abstractmethod
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from ..domain.filters import Kind
+from ..domain.archive import ArchivedConversation
+from ..domain.census import ArchiveCensus
+from ..domain.filters import ConversationFilter, Kind
 from ..domain.records import Conversation, Message, Trace
 from ..domain.when import from_ms, to_ms
 from .archive import dump
-from .histories import Talks, talks_clause
+from .histories import talks_clause
 from .rows import CONVERSATION_COLUMNS, conversation_row, read_conversation
 from .statements import Statements, batches
 
 _COLUMNS = ", ".join(CONVERSATION_COLUMNS)
 
 
-class ArchivedTalk(NamedTuple):
-    conversation: Conversation
-    said: int
-    """Messages of user and assistant."""
-
-
-class ArchiveCensus(NamedTuple):
-    """What the archive holds, for people."""
-
-    memories: int
-    conversations: int
-    messages: int
-    bytes: int
-
-
 class ArchivedTalks(Protocol):
     def archive_conversation(self, id: str) -> None:
         """Move a conversation with its messages and traces into the archive."""
 
-    def find_archived_talks(self, which: Talks) -> list[ArchivedTalk]:
+    def find_archived_talks(self, which: ConversationFilter) -> list[ArchivedConversation]:
         """The last updated first. Titles are not compared."""
 
     def archived_messages(self, conversation: str) -> list[Message]:
@@ -94,11 +81,11 @@ class ArchivedTalkRows(Statements):
         )
         return [Trace(*row) for row in self._rows(sql, [Kind.MESSAGE, conversation])]
 
-    def find_archived_talks(self, which: Talks) -> list[ArchivedTalk]:
+    def find_archived_talks(self, which: ConversationFilter) -> list[ArchivedConversation]:
         condition, values = talks_clause(which)
         order = "ORDER BY updated_at DESC, id"
         sql = f"SELECT said, {_COLUMNS} FROM archived_conversation WHERE {condition} {order}"
-        return [ArchivedTalk(read_conversation(row), said) for said, *row in self._rows(sql, values)]
+        return [ArchivedConversation(read_conversation(row), said) for said, *row in self._rows(sql, values)]
 
     def archived_messages(self, conversation: str) -> list[Message]:
         return self._unpacked(conversation)[0]
@@ -106,7 +93,7 @@ class ArchivedTalkRows(Statements):
     def restore_conversations(self, ids: Sequence[str]) -> None:
         with self._joined():
             for marks, some in batches(ids):
-                for talk, _ in self.find_archived_talks(Talks(ids=tuple(some))):
+                for talk, _ in self.find_archived_talks(ConversationFilter(ids=tuple(some))):
                     self.add_messages(talk, *self._unpacked(talk.id))
                 self._change(f"DELETE FROM archived_conversation WHERE id IN ({marks})", some)
 

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from ..domain.team import Connection
 from ..domain.when import from_ms, to_ms
 from .statements import Statements
 
 _COLUMNS = "id, owner, project, directory, session, level, seen_at"
-
-
-class Connection(NamedTuple):
-    id: str
-    owner: str
-    """The credential that opened it; no other may use it."""
-    project: str
-    directory: str
-    session: str | None
-    level: str | None
-    """The least severe event that the client wants to hear of."""
-    seen_at: datetime
 
 
 class Connections(Protocol):

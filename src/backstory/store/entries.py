@@ -7,18 +7,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from ..domain.entries import Outline, PendingText
 from ..domain.filters import Filter, Kind, Page
 from ..domain.records import QUIET_ROLES, Conversation, Entry, Memory, Message
 from ..domain.when import from_ms, to_ms, utc_now
-from . import Outline, Waiting
-from .rows import (
-    COLUMNS,
-    CONVERSATION_COLUMNS,
-    conversation_row,
-    entry_row,
-    read_conversation,
-    read_entry,
-)
+from .rows import COLUMNS, CONVERSATION_COLUMNS, conversation_row, entry_row, read_conversation, read_entry
 from .statements import Statements
 from .where import ordered, where_clause
 
@@ -159,7 +152,7 @@ class EntryRows(Statements):
             )
             return number
 
-    def claim_waiting(self, space: int, limit: int, *, lease_ms: int) -> list[Waiting]:
+    def claim_waiting(self, space: int, limit: int, *, lease_ms: int) -> list[PendingText]:
         now = to_ms(utc_now())
         free = "TRUE" if lease_ms == 0 else f"leased_until < {now:d}"
         newest = f"SELECT entry FROM waiting WHERE space = ? AND {free} ORDER BY entry DESC LIMIT ?"
@@ -173,7 +166,7 @@ class EntryRows(Statements):
         rows = self._rows(
             f"SELECT n, revision, heading, text FROM entry WHERE {among} ORDER BY n DESC", [numbers]
         )
-        return [Waiting(n, revision, _titled(heading, text)) for n, revision, heading, text in rows]
+        return [PendingText(n, revision, _titled(heading, text)) for n, revision, heading, text in rows]
 
     def count_waiting(self, space: int) -> int:
         return int(self._rows("SELECT count(*) FROM waiting WHERE space = ?", [space])[0][0])

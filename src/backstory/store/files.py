@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
+from ..domain.checkpoints import CachedFile
 from ..domain.when import from_ms, to_ms
 from .blobs import BlobRows
 from .statements import Row
 
 _COLUMNS = "id, session, path, hash, size, metadata, cached_at"
-
-
-class CachedFile(NamedTuple):
-    """What a session knows of a file. The content is the blob under its hash."""
-
-    id: str
-    session: str
-    path: str
-    hash: str
-    size: int
-    cached_at: datetime
-    metadata: Mapping[str, Any]
 
 
 class Files(Protocol):

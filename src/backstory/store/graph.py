@@ -6,9 +6,10 @@ Every question joins the entries it draws on and takes their Filter, so what a c
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from ..domain.filters import Filter
+from ..domain.graph import Entity, Extract, Label, Relation, Ungraphed
 from .statements import Row, Statements
 from .where import where_clause
 
@@ -17,56 +18,6 @@ _AT_ONCE = 50  # entities in one statement; SQLite joins at most 500 SELECTs
 
 MOST_SOURCES = 5
 """Entries named as the sources of one entity."""
-
-
-class Ungraphed(NamedTuple):
-    """An entry that was not read yet, or changed since."""
-
-    entry: int
-    revision: int
-    name: str
-    category: str | None
-    text: str
-
-
-class Mention(NamedTuple):
-    entity: int
-    type: str
-    name: str
-    times: int
-
-
-class Relation(NamedTuple):
-    subject: int
-    predicate: str
-    object: int
-    confidence: float
-    sources: int = 1
-    """How many entries say so."""
-
-
-class Extract(NamedTuple):
-    entry: int
-    revision: int
-    entity: int
-    mentions: Sequence[Mention]
-    relations: Sequence[Relation]
-
-
-class Label(NamedTuple):
-    number: int
-    type: str
-    name: str
-
-
-class Entity(NamedTuple):
-    number: int
-    type: str
-    name: str
-    times: int
-    sources: int
-    first_ms: int
-    last_ms: int
 
 
 class Graphs(Protocol):

@@ -4,43 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from ..domain.filters import Filter, Kind
-from ..domain.records import QUIET_ROLES, Conversation, Message, Trace
+from ..domain.filters import ConversationFilter, Filter, Kind
+from ..domain.records import QUIET_ROLES, Conversation, Message, Trace, TraceHit
 from ..domain.when import from_ms, to_ms
 from .rows import COLUMNS, CONVERSATION_COLUMNS, conversation_row, entry_row, read_conversation
 from .statements import Row, Statements, batches
 from .where import where_clause
-
-
-class Talks(NamedTuple):
-    """Which conversations. Every field narrows; an empty one does not."""
-
-    ids: tuple[str, ...] = ()
-    surfaces: tuple[str, ...] = ()
-    projects: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    parents: tuple[str, ...] = ()
-    subjects: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
-    """Files; `file#key` is in `file`."""
-    updated_after: datetime | None = None
-    updated_before: datetime | None = None
-    title_part: str = ""
-    """Upper and lower case are the same."""
-
-
-class Did(NamedTuple):
-    """A trace with where and when it was left."""
-
-    kind: str
-    value: str
-    conversation: str
-    at: datetime
-    entry: int
-    """The message it stands in."""
 
 
 class Histories(Protocol):
@@ -65,10 +36,12 @@ class Histories(Protocol):
     def opening(self, conversation: str, limit: int) -> list[str]:
         """What the user said first."""
 
-    def find_talks(self, which: Talks, *, limit: int | None = None, offset: int = 0) -> list[Conversation]:
+    def find_talks(
+        self, which: ConversationFilter, *, limit: int | None = None, offset: int = 0
+    ) -> list[Conversation]:
         """The last updated first."""
 
-    def count_talks(self, which: Talks) -> int: ...
+    def count_talks(self, which: ConversationFilter) -> int: ...
 
     def talk_projects(self) -> list[str]:
         """The projects that conversations belong to."""
@@ -76,13 +49,15 @@ class Histories(Protocol):
     def count_messages(self, conversations: Sequence[str]) -> dict[str, int]:
         """How many messages of user and assistant each has."""
 
-    def find_traces(self, where: Filter, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Did]:
+    def find_traces(
+        self, where: Filter, *, kinds: Sequence[str] = (), limit: int | None = None
+    ) -> list[TraceHit]:
         """The newest first, of messages that match."""
 
     def files_of(self, conversations: Sequence[str]) -> dict[str, list[str]]:
         """The files each conversation read or wrote, the most touched first."""
 
-    def threads_touching(self, path: str, where: Filter) -> list[Did]:
+    def threads_touching(self, path: str, where: Filter) -> list[TraceHit]:
         """Traces of a file in messages that match, newest first: `src/auth.py` means every path that ends so, whole
         parts compared; upper and lower case are the same."""
 
@@ -211,7 +186,9 @@ class HistoryRows(Statements):
         sql = "SELECT text FROM entry WHERE kind = ? AND thread = ? AND role = ? ORDER BY seq LIMIT ?"
         return [row[0] for row in self._rows(sql, [Kind.MESSAGE, conversation, "user", limit])]
 
-    def find_talks(self, which: Talks, *, limit: int | None = None, offset: int = 0) -> list[Conversation]:
+    def find_talks(
+        self, which: ConversationFilter, *, limit: int | None = None, offset: int = 0
+    ) -> list[Conversation]:
         condition, values = talks_clause(which)
         names = ", ".join(CONVERSATION_COLUMNS)
         order = "ORDER BY updated_at DESC, id"
@@ -220,12 +197,12 @@ class HistoryRows(Statements):
             # how databases compare letters of other alphabets differs, so titles are compared here
             titles = self._rows(f"SELECT id, title FROM conversation WHERE {condition} {order}", values)
             ids = [id for id, title in titles if which.title_part.casefold() in title.casefold()]
-            return self.find_talks(Talks(ids=tuple(ids[offset:end]))) if ids[offset:end] else []
+            return self.find_talks(ConversationFilter(ids=tuple(ids[offset:end]))) if ids[offset:end] else []
         bounds = f"LIMIT {2**62 if limit is None else limit:d} OFFSET {offset:d}"
         rows = self._rows(f"SELECT {names} FROM conversation WHERE {condition} {order} {bounds}", values)
         return [read_conversation(row) for row in rows]
 
-    def count_talks(self, which: Talks) -> int:
+    def count_talks(self, which: ConversationFilter) -> int:
         condition, values = talks_clause(which)
         if which.title_part:
             titles = self._rows(f"SELECT title FROM conversation WHERE {condition}", values)
@@ -246,11 +223,13 @@ class HistoryRows(Statements):
             counts |= _pairs(self._rows(sql, [Kind.MESSAGE, *some]))
         return counts
 
-    def find_traces(self, where: Filter, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Did]:
+    def find_traces(
+        self, where: Filter, *, kinds: Sequence[str] = (), limit: int | None = None
+    ) -> list[TraceHit]:
         only = f"t.kind IN ({', '.join('?' * len(kinds))}) AND " if kinds else ""
         return self._did(only, kinds, where, limit)
 
-    def threads_touching(self, path: str, where: Filter) -> list[Did]:
+    def threads_touching(self, path: str, where: Filter) -> list[TraceHit]:
         parts = _parts(path)
         if not parts:
             return []
@@ -258,7 +237,7 @@ class HistoryRows(Statements):
         touched = self._did(f"t.name = ? AND t.kind IN ({files}) AND ", [parts[-1], *_FILES], where, None)
         return [did for did in touched if _parts(did.value)[-len(parts) :] == parts]
 
-    def _did(self, only: str, values: Sequence[Any], where: Filter, limit: int | None) -> list[Did]:
+    def _did(self, only: str, values: Sequence[Any], where: Filter, limit: int | None) -> list[TraceHit]:
         condition, more = where_clause(where)
         sql = (
             "SELECT t.kind, t.value, e.thread, e.created_at, e.n FROM trace t JOIN entry e ON e.n = t.entry"
@@ -266,7 +245,7 @@ class HistoryRows(Statements):
             f" LIMIT {2**62 if limit is None else limit:d}"
         )
         rows = self._rows(sql, [*values, *more])
-        return [Did(kind, value, thread, from_ms(at), n) for kind, value, thread, at, n in rows]
+        return [TraceHit(kind, value, thread, from_ms(at), n) for kind, value, thread, at, n in rows]
 
     def files_of(self, conversations: Sequence[str]) -> dict[str, list[str]]:
         files: dict[str, list[str]] = {}
@@ -295,7 +274,7 @@ def _name(trace: Trace) -> str:
     return words[0] if words and trace.kind != "error" else ""
 
 
-def talks_clause(which: Talks) -> tuple[str, list[Any]]:
+def talks_clause(which: ConversationFilter) -> tuple[str, list[Any]]:
     conditions: list[str] = []
     values: list[Any] = []
     for column, wanted in (

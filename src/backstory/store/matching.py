@@ -5,28 +5,15 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from ..domain.entries import ListedMemory, TextFields
 from ..domain.filters import Filter, Kind, Order
 from .statements import Statements
 from .where import ordered, where_clause
 
 if TYPE_CHECKING:
     from ..domain.words import Unit
-
-
-class TextFields(Enum):
-    VALUE = "value"
-    KEY = "key"
-    BOTH = "both"
-
-
-class Listed(NamedTuple):
-    """A memory in a listing, without its text."""
-
-    entry: int
-    key: str | None
 
 
 class Matching(Protocol):
@@ -39,7 +26,9 @@ class Matching(Protocol):
     def match_metadata(self, field: str) -> dict[int, str]:
         """Memories whose metadata may have such a field, with their metadata as JSON."""
 
-    def list_memories(self, where: Filter, order: Order, among: Iterable[int] | None = None) -> list[Listed]:
+    def list_memories(
+        self, where: Filter, order: Order, among: Iterable[int] | None = None
+    ) -> list[ListedMemory]:
         """Memories that match, in order; `among` are the only ones considered."""
 
     def used_bytes(self) -> int:
@@ -61,10 +50,12 @@ class MatchingRows(Statements):
         sql = "SELECT n, metadata FROM entry WHERE kind = ? AND metadata LIKE ? ESCAPE '!'"
         return {row[0]: row[1] for row in self._rows(sql, [Kind.MEMORY, f"%{literal}%"])}
 
-    def list_memories(self, where: Filter, order: Order, among: Iterable[int] | None = None) -> list[Listed]:
+    def list_memories(
+        self, where: Filter, order: Order, among: Iterable[int] | None = None
+    ) -> list[ListedMemory]:
         condition, values = where_clause(where)
         if among is not None:
             only, numbers = self._among("e.n", among)
             condition, values = f"{only} AND {condition}", [numbers, *values]
         sql = f"SELECT e.n, e.key FROM entry e WHERE e.kind = ? AND {condition} ORDER BY {ordered(order)}"
-        return [Listed(*row) for row in self._rows(sql, [Kind.MEMORY, *values])]
+        return [ListedMemory(*row) for row in self._rows(sql, [Kind.MEMORY, *values])]

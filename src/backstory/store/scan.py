@@ -10,15 +10,15 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..domain.entries import EntryVectors
 from ..domain.filters import Filter
-from . import Embedded
 from .entries import EntryRows
 from .moving import MovingRows
 from .statements import Row
 from .where import where_clause
 
 if TYPE_CHECKING:
-    from . import Vector
+    from ..domain.entries import Vector
     from .planes import SignPlanes
 
 LEAST_VISIBLE = 50  # of the rescored; a filter that leaves fewer has its own nearest, further away
@@ -32,7 +32,7 @@ class VectorScan(EntryRows, MovingRows):
         self._planes: dict[int, SignPlanes] = {}
         self._planes_lock = threading.Lock()
 
-    def put_vectors(self, space: int, embedded: Sequence[Embedded]) -> None:
+    def put_vectors(self, space: int, embedded: Sequence[EntryVectors]) -> None:
         from .planes import encode, pack_signs
 
         rows = [(item, pack_signs(item.vectors), encode(item.vectors)) for item in embedded]

@@ -10,15 +10,15 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
+from ..domain.checkpoints import CachedFile, Checkpoint, CheckpointContents, Manifest
 from ..domain.filters import Filter, Kind
 from ..domain.records import Memory
 from ..domain.when import from_ms, to_ms
 from .blobs import BlobRows
 from .copies import COPIED, CopyRows, copied_line, read_copied
-from .files import CachedFile, file_row, read_file
+from .files import file_row, read_file
 from .statements import Row
 from .where import where_clause
 
@@ -30,41 +30,14 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-class Checkpoint(NamedTuple):
-    id: str
-    name: str
-    description: str
-    session: str
-    project: str
-    surface: str
-    root: str
-    items: int
-    files: int
-    git_branch: str | None
-    git_status: str | None
-    created_at: datetime
-
-
-class Copy(NamedTuple):
-    """What was copied, and under which hash it is found again."""
-
-    root: str
-    items: int
-
-
-class Contents(NamedTuple):
-    memories: list[Memory]
-    files: list[CachedFile]
-
-
 class Snapshots(Protocol):
-    def copy_memories(self, where: Filter, files: Sequence[CachedFile]) -> Copy:
+    def copy_memories(self, where: Filter, files: Sequence[CachedFile]) -> Manifest:
         """Keep copies of the memories that match, and of what is known of the files."""
 
-    def keep_copies(self, memories: Sequence[Memory], files: Sequence[CachedFile]) -> Copy:
+    def keep_copies(self, memories: Sequence[Memory], files: Sequence[CachedFile]) -> Manifest:
         """The same for memories that are not in the store, as in a file that is imported."""
 
-    def read_copy(self, checkpoint: Checkpoint) -> Contents:
+    def read_copy(self, checkpoint: Checkpoint) -> CheckpointContents:
         """What a checkpoint holds, as it was when it was taken."""
 
     def put_checkpoint(self, checkpoint: Checkpoint) -> None: ...
@@ -80,22 +53,22 @@ class Snapshots(Protocol):
 
 
 class SnapshotRows(BlobRows, CopyRows):
-    def copy_memories(self, where: Filter, files: Sequence[CachedFile]) -> Copy:
+    def copy_memories(self, where: Filter, files: Sequence[CachedFile]) -> Manifest:
         condition, values = where_clause(where)
         sql = f"SELECT e.id, {self._copied()} FROM entry e WHERE e.kind = ? AND {condition} ORDER BY e.n"
         with self.transaction():
             return self._keep_lines(self._rows(sql, [Kind.MEMORY, *values]), files)
 
-    def keep_copies(self, memories: Sequence[Memory], files: Sequence[CachedFile]) -> Copy:
+    def keep_copies(self, memories: Sequence[Memory], files: Sequence[CachedFile]) -> Manifest:
         with self.transaction():
             return self._keep_lines([(memory.id, copied_line(memory)) for memory in memories], files)
 
-    def _keep_lines(self, rows: Sequence[Row], files: Sequence[CachedFile]) -> Copy:
+    def _keep_lines(self, rows: Sequence[Row], files: Sequence[CachedFile]) -> Manifest:
         chunks = self.put_blobs(["\n".join(lines).encode() for lines in _chunks(rows)])
         manifest = {"columns": COPIED, "chunks": chunks, "files": [file_row(file) for file in files]}
-        return Copy(self.put_blobs([json.dumps(manifest).encode()])[0], len(rows))
+        return Manifest(self.put_blobs([json.dumps(manifest).encode()])[0], len(rows))
 
-    def read_copy(self, checkpoint: Checkpoint) -> Contents:
+    def read_copy(self, checkpoint: Checkpoint) -> CheckpointContents:
         manifest = self._manifest(checkpoint.root)
         chunks = self.read_blobs(manifest["chunks"])
         memories = [
@@ -105,7 +78,7 @@ class SnapshotRows(BlobRows, CopyRows):
             for hash in manifest["chunks"]
             for line in chunks[hash].decode().split("\n")
         ]
-        return Contents(memories, [read_file(row) for row in manifest["files"]])
+        return CheckpointContents(memories, [read_file(row) for row in manifest["files"]])
 
     def put_checkpoint(self, checkpoint: Checkpoint) -> None:
         marks = ", ".join("?" * len(_COLUMNS))

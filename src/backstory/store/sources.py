@@ -4,45 +4,18 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Protocol
 
+from ..domain.census import ReaderCensus
+from ..domain.sources import SourceState, source_path
 from ..domain.when import from_ms, to_ms, utc_now
 from .statements import Row, Statements, batches
 
 
-class SourceState(NamedTuple):
-    """How far a foreign file was read."""
-
-    path: str
-    reader: str
-    size: int
-    modified_ns: int
-    position: int = 0
-    head: str = ""
-    tail: str = ""
-    state: Mapping[str, Any] = {}
-    skipped: Mapping[str, int] = {}
-    redacted: int = 0
-    problem: str = ""
-    is_gone: bool = False
-    read_at: datetime | None = None
-
-
-class HistoryCensus(NamedTuple):
-    """What the store holds of one assistant's histories."""
-
-    conversations: int
-    messages: int
-    sources: int
-    gone: int
-    redacted: int
-    problems: int
-
-
 class Sources(Protocol):
-    def history_census(self) -> dict[str, HistoryCensus]:
+    def history_census(self) -> dict[str, ReaderCensus]:
         """By reader, of those that ever found a source."""
 
     def find_problems(self) -> dict[str, str]:
@@ -76,13 +49,13 @@ class SourceRows(Statements):
     @abstractmethod
     def delete_conversations(self, ids: Sequence[str]) -> int: ...
 
-    def history_census(self) -> dict[str, HistoryCensus]:
+    def history_census(self) -> dict[str, ReaderCensus]:
         sql = (
             "SELECT reader, (SELECT count(*) FROM conversation c WHERE c.surface = reader),"
             " (SELECT count(*) FROM entry e WHERE e.surface = reader AND e.kind = 'message'), count(*), sum(is_gone),"
             " sum(redacted), sum(CASE WHEN problem <> '' THEN 1 ELSE 0 END) FROM source GROUP BY reader ORDER BY reader"
         )
-        return {row[0]: HistoryCensus(*map(int, row[1:])) for row in self._rows(sql)}
+        return {row[0]: ReaderCensus(*map(int, row[1:])) for row in self._rows(sql)}
 
     def find_problems(self) -> dict[str, str]:
         rows = self._rows(
@@ -151,13 +124,6 @@ class SourceRows(Statements):
     def drop_lease(self, name: str, holder: str) -> None:
         with self._joined():
             self._change("DELETE FROM lease WHERE name = ? AND holder = ?", [name, holder])
-
-
-def source_path(source: str, paths: Collection[str]) -> str | None:
-    """Which of the files a conversation's source is, or is in: `file#key` is in `file`."""
-    while source and source not in paths:
-        source = source.rpartition("#")[0]  # a key may hold more of them
-    return source or None
 
 
 def _source_row(source: SourceState) -> Row:

@@ -17,10 +17,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..domain.census import Census
+from ..domain.entries import Posting, TextFields
 from ..domain.errors import BackstoryError, InvalidInput, NotAllowed, StorageFull, TimedOut, Unavailable
 from ..domain.filters import Filter, Kind
 from ..domain.when import to_ms, utc_now
-from . import Census, Posting
 from .activity import ActivityRows
 from .archive import ArchiveRows
 from .archived_talks import ArchivedTalkRows
@@ -30,7 +31,7 @@ from .files import FileRows
 from .graph import GraphRows
 from .histories import HistoryRows
 from .kept import KeptAnswerRows
-from .matching import MatchingRows, TextFields
+from .matching import MatchingRows
 from .migrate import RECORD, Script, migrate
 from .scan import VectorScan
 from .sessions import SessionRows

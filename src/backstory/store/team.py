@@ -4,39 +4,14 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from ..domain.team import AuditRecord, Token
 from ..domain.when import from_ms, to_ms
 from .statements import Row, Statements
 
 _TOKEN = "id, hash, person, scope, spaces, created_at, expires_at, revoked_at"
 _AUDITED = "id, at, person, credential, space, tool, outcome"
-
-
-class Token(NamedTuple):
-    id: str
-    hash: str
-    person: str
-    scope: str
-    spaces: tuple[str, ...]
-    created_at: datetime
-    expires_at: datetime | None = None
-    revoked_at: datetime | None = None
-
-    def is_valid(self, now: datetime) -> bool:
-        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
-
-
-class Audited(NamedTuple):
-    """One call that could change something: never what it said."""
-
-    id: str
-    at: datetime
-    person: str
-    credential: str
-    space: str
-    tool: str
-    outcome: str
 
 
 class Team(Protocol):
@@ -50,9 +25,9 @@ class Team(Protocol):
     def revoke_token(self, id: str, at: datetime) -> bool:
         """Whether there was such a token, not revoked before."""
 
-    def add_audited(self, audited: Audited) -> None: ...
+    def add_audited(self, audited: AuditRecord) -> None: ...
 
-    def find_audited(self, since: datetime) -> list[Audited]:
+    def find_audited(self, since: datetime) -> list[AuditRecord]:
         """The oldest first."""
 
 
@@ -80,16 +55,16 @@ class TeamRows(Statements):
             sql = "UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
             return self._change(sql, [to_ms(at), id]) > 0
 
-    def add_audited(self, audited: Audited) -> None:
+    def add_audited(self, audited: AuditRecord) -> None:
         with self.transaction():
             self._change(
                 f"INSERT INTO audited ({_AUDITED}) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [audited.id, to_ms(audited.at), *audited[2:]],
             )
 
-    def find_audited(self, since: datetime) -> list[Audited]:
+    def find_audited(self, since: datetime) -> list[AuditRecord]:
         sql = f"SELECT {_AUDITED} FROM audited WHERE at >= ? ORDER BY at, id"
-        return [Audited(row[0], from_ms(row[1]), *row[2:]) for row in self._rows(sql, [to_ms(since)])]
+        return [AuditRecord(row[0], from_ms(row[1]), *row[2:]) for row in self._rows(sql, [to_ms(since)])]
 
 
 def _read_token(row: Row) -> Token:

@@ -8,46 +8,23 @@ from __future__ import annotations
 import threading
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from .histories import Talks, talks_clause
+from ..domain.census import SourceCount, UnreadCount
+from ..domain.filters import ConversationFilter
+from ..domain.records import ConversationOutline
+from .histories import talks_clause
 from .statements import Statements, batches
 
 if TYPE_CHECKING:
     from ..domain.words import Unit
 
 
-class TalkOutline(NamedTuple):
-    """What ranking needs to know of a conversation."""
-
-    id: str
-    project: str
-    surface: str
-    kind: str
-    parent: str | None
-    subject: str
-    updated_ms: int
-
-
-class SourceCount(NamedTuple):
-    """How many foreign files of a reader are alike: read, or not for the same reason."""
-
-    reader: str
-    problem: str
-    files: int
-
-
-class UnreadCount(NamedTuple):
-    surface: str
-    completeness: str
-    conversations: int
-
-
 class Threads(Protocol):
-    def outline_talks(self, which: Talks) -> list[TalkOutline]:
+    def outline_talks(self, which: ConversationFilter) -> list[ConversationOutline]:
         """In no particular order."""
 
-    def find_titles(self, which: Talks) -> list[tuple[str, str]]:
+    def find_titles(self, which: ConversationFilter) -> list[tuple[str, str]]:
         """Ids and titles, in no particular order."""
 
     def entries_holding(self, unit: Unit) -> list[int]:
@@ -74,13 +51,13 @@ class ThreadRows(Statements):
     @abstractmethod
     def entries_holding(self, unit: Unit) -> list[int]: ...
 
-    def outline_talks(self, which: Talks) -> list[TalkOutline]:
+    def outline_talks(self, which: ConversationFilter) -> list[ConversationOutline]:
         condition, values = talks_clause(which)
         names = "id, project, surface, kind, parent, subject, updated_at"
         rows = self._rows(f"SELECT {names} FROM conversation WHERE {condition}", values)
-        return [TalkOutline._make(row) for row in rows]
+        return [ConversationOutline._make(row) for row in rows]
 
-    def find_titles(self, which: Talks) -> list[tuple[str, str]]:
+    def find_titles(self, which: ConversationFilter) -> list[tuple[str, str]]:
         condition, values = talks_clause(which)
         return [
             (id, title)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ...domain.errors import NotFound
 from ...domain.filters import Filter, Kind
-from ...store.graph import Entity, Label, Relation
+from ...domain.graph import Entity, Label, Relation
 from ..calls import Call
 from ..engine import Caller, Engine
 from ..memories import Memories

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...store.graph import Extract, Mention, Relation, Ungraphed
+from ...domain.graph import Extract, Mention, Relation, Ungraphed
 from .code import pieces, read_code
 from .facts import Facts, thing
 from .prose import read_prose

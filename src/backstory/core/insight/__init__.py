@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from ...domain.census import Tally
 from ...domain.filters import Filter, Order, Page
 from ...domain.records import Event, Memory, Session
-from ...store.activity import Tally
 from ..calls import Call
 from ..engine import Caller, Engine
 from ..events import Events

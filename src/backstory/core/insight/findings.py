@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from ...domain.census import HourTally
 from ...domain.records import Memory, Priority
-from ...store.activity import Busy
 
 MOST_EVIDENCE = 8
 
@@ -41,7 +41,7 @@ class Sample(NamedTuple):
     """How many there are; more than were read when there are very many."""
     saved_again: Mapping[str, int]
     """How often a memory was saved again."""
-    hours: tuple[Busy, ...]
+    hours: tuple[HourTally, ...]
     events: tuple[tuple[int, int], ...]
     """Hours since 1970, and how many events they saw."""
     last_events: tuple[Source, ...]

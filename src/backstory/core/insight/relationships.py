@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...domain.filters import Filter
-from ...store.graph import Entity, Relation
+from ...domain.graph import Entity, Relation
 from ..graph import Graph, certainty
 from .findings import MOST_EVIDENCE, Finding, Sample, Source
 

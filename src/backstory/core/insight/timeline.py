@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
+from ...domain.census import HourTally
 from ...domain.records import Priority
-from ...store.activity import Busy
 from ..journal import JOURNAL
 from .periods import Grain, label, moment_of, start_of
 
@@ -54,14 +54,16 @@ class _Happened(NamedTuple):
 _ITEM, _EVENT = "item:", "event"
 
 
-def cut_into_periods(memories: Iterable[Busy], events: Iterable[tuple[int, int]], grain: Grain) -> Timeline:
+def cut_into_periods(
+    memories: Iterable[HourTally], events: Iterable[tuple[int, int]], grain: Grain
+) -> Timeline:
     periods: dict[int, list[_Happened]] = {}
     for happened in _happened(memories, events):
         periods.setdefault(start_of(happened.hour, grain), []).append(happened)
     return Timeline(grain, tuple(_period(start, periods[start], grain) for start in sorted(periods)))
 
 
-def _happened(memories: Iterable[Busy], events: Iterable[tuple[int, int]]) -> Iterator[_Happened]:
+def _happened(memories: Iterable[HourTally], events: Iterable[tuple[int, int]]) -> Iterator[_Happened]:
     for hour, category, priority, count in memories:
         if category == JOURNAL:
             yield _Happened(hour, JOURNAL, count, 1)

@@ -7,16 +7,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...domain.errors import InvalidInput
-from ...domain.filters import Filter, Kind
+from ...domain.filters import ConversationFilter, Filter, Kind
 from ...domain.records import QUIET_ROLES, Entry, Memory, Message, heading
 from ...search.likeness import likeness, likeness_by_words
-from ...store.histories import Talks
 from ..engine import Caller, Engine
 from ..memories import Draft, Memories
 
 if TYPE_CHECKING:
+    from ...domain.entries import Outline
     from ...search.hybrid import Weighed
-    from ...store import Outline
 
 REFLECTION = "reflection"
 FIRST_POOL = 100
@@ -209,7 +208,9 @@ class Reflecting(NamedTuple):
         beside = {(o.thread, o.seq): o for o in store.neighbours(outlines, self.caller.visible(Filter()))}
         texts = store.load(o.entry for o in beside.values())
         talks = tuple({o.thread for o in outlines if o.role and o.thread})
-        titles = {talk.id: talk.title for talk in store.find_talks(Talks(ids=talks))} if talks else {}
+        titles = (
+            {talk.id: talk.title for talk in store.find_talks(ConversationFilter(ids=talks))} if talks else {}
+        )
         around = {}
         for o in outlines:
             places = [beside.get((o.thread, o.seq + step)) for step in (-1, 1) if o.is_said]

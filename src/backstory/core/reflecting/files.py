@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from ...domain.entries import Outline, TextFields
 from ...domain.filters import Filter
 from ...domain.words import Unit
-from ...store import Outline, Store
-from ...store.matching import TextFields
+from ...store import Store
 
 TOUCHED = 1.0
 TOUCHED_BELOW = 0.95  # a path that ends in the one asked for

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import NamedTuple
 
+from ...domain.sources import SourceState
 from ...readers import Places, Reader, Source
-from ...store.sources import SourceState
 from ..calls import Call
 from ..engine import Engine
 from ..projects.identity import Identities

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ...domain.filters import ConversationFilter
 from ...domain.records import Conversation
+from ...domain.sources import source_path
 from ...domain.when import to_ms
 from ...readers import Piece, Role
 from ...store import Store
-from ...store.histories import Talks
-from ...store.sources import source_path
 from ..projects.identity import Identities
 from ..secrets import Redactor
 from .pieces import (
@@ -87,7 +87,7 @@ class Keeping:
         return Kept(known.id, redacted=redacted, skipped=piece.skipped)
 
     def _archived(self, id: str) -> Conversation | None:
-        found = self._store.find_archived_talks(Talks(ids=(id,)))
+        found = self._store.find_archived_talks(ConversationFilter(ids=(id,)))
         return found[0].conversation if found else None
 
     def _is_superseded(self, known: Conversation, piece: Piece) -> bool:

@@ -8,9 +8,9 @@ from contextlib import nullcontext
 from datetime import timedelta
 
 from ...domain.errors import BackstoryError, Unreadable
+from ...domain.filters import ConversationFilter
+from ...domain.sources import SourceState
 from ...readers import Cursor, Form, Piece, Reader, Source
-from ...store.histories import Talks
-from ...store.sources import SourceState
 from ..engine import Engine
 from .files import Samples, Stamp, samples
 from .keeping import Keeping, Kept
@@ -74,7 +74,7 @@ class Reading:
         path = str(source.path)
         if state is not None and self._goes_on(source, stamp, state):
             return state._replace(problem="", is_gone=False)
-        known = [] if state is None else self._store.find_talks(Talks(sources=(path,)))
+        known = [] if state is None else self._store.find_talks(ConversationFilter(sources=(path,)))
         fresh = {"mark": {}, "stale": sorted(talk.id for talk in known)}
         return SourceState(path, self._reader.name, -1, -1, state=fresh)
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...domain.errors import BackstoryError, InvalidInput, NotFound, StorageFull
+from ...domain.filters import ConversationFilter
 from ...domain.records import Conversation
 from ...domain.topics import LONGEST_TOPIC, folder_name, slug, topic_of
-from ...store.histories import Talks
 from ...store.statements import batches
 from ..engine import Caller, Engine
 from . import places
@@ -183,7 +183,9 @@ class Transcripts(NamedTuple):
         store = self.engine.store
         known: dict[str, Conversation] = {}
         for _, some in batches(ids):
-            archived = (talk.conversation for talk in store.find_archived_talks(Talks(ids=tuple(some))))
+            archived = (
+                talk.conversation for talk in store.find_archived_talks(ConversationFilter(ids=tuple(some)))
+            )
             known |= {each.id: each for each in (*archived, *store.find_conversations(some))}
         return known
 

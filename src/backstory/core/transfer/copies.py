@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...domain.checkpoints import CachedFile
+from ...domain.checkpoints import Checkpoint as Taken
 from ...domain.records import Session
-from ...store.files import CachedFile
-from ...store.snapshots import Checkpoint as Taken
 from ..engine import Engine
 from .bundle import Checkpoint, File
 

@@ -16,8 +16,7 @@ from . import bundle
 from .bundle import File, Item, Part
 
 if TYPE_CHECKING:
-    from ...store.files import CachedFile
-    from ...store.snapshots import Checkpoint
+    from ...domain.checkpoints import CachedFile, Checkpoint
 
 
 class Departure(NamedTuple):

@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from ...domain.filters import Filter, Order, Page
-from ...domain.records import Event, Memory, Session
+from ...domain.records import Event, Memory, Session, TraceHit
 from ...store import Store
-from ...store.histories import Did
 from ..engine import Caller, Engine
 from ..insight.findings import Sample
 
@@ -28,7 +27,7 @@ class History(NamedTuple):
     """Events of other tools, the newest first."""
     checkpoints: tuple[Event, ...]
     """The newest first."""
-    traces: tuple[Did, ...]
+    traces: tuple[TraceHit, ...]
     """What assistants did in the project since the session began, the newest first."""
 
     @property

@@ -17,10 +17,10 @@ from typing import Any
 
 from psycopg import Cursor, OperationalError
 
+from ...domain.census import Census
 from ...domain.errors import BackstoryError, InvalidInput, Unavailable
 from ...domain.filters import Kind
 from ...domain.when import to_ms, utc_now
-from .. import Census
 from ..activity import ActivityRows
 from ..archive import ArchiveRows
 from ..archived_talks import ArchivedTalkRows

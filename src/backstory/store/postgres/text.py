@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
+from ...domain.entries import Posting, TextFields
 from ...domain.filters import Filter
 from ...domain.records import QUIET_ROLES, Entry
-from .. import Posting
 from ..entries import EntryRows
-from ..matching import MatchingRows, TextFields
+from ..matching import MatchingRows
 from ..rows import COLUMNS, entry_row
 from ..statements import Row
 from ..threads import ThreadRows

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+from ...domain.entries import EntryVectors
 from ...domain.filters import Filter
-from .. import Embedded
 from ..entries import EntryRows
 from ..moving import MovingRows
 from ..statements import Row
 from ..where import where_clause
 
 if TYPE_CHECKING:
-    from .. import Vector
+    from ...domain.entries import Vector
 
 NARROW = 5_000  # entries of a filter that are cheaper compared one by one than looked for in the graph
 NEAREST = 150  # vectors read for a query at least; a long text has several
@@ -43,7 +43,7 @@ class VectorRows(EntryRows, MovingRows):
     def _unlocked(self) -> AbstractContextManager[None]:
         """A transaction beside those of other writers. It may wait for none of them."""
 
-    def put_vectors(self, space: int, embedded: Sequence[Embedded]) -> None:
+    def put_vectors(self, space: int, embedded: Sequence[EntryVectors]) -> None:
         if not embedded:
             return
         self._make_index(space, embedded[0].vectors.shape[1])

@@ -14,7 +14,7 @@ from .vocabulary import surface
 
 if TYPE_CHECKING:
     from ...core.graph import Analysis
-    from ...store.graph import Entity, Label, Relation
+    from ...domain.graph import Entity, Label, Relation
 
 ANSWER_CHARACTERS = 60_000
 """About 15,000 tokens, half for the entities and half for the relations."""

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from ...core import Core
 from ...core.finding import Listing
+from ...domain.entries import TextFields
 from ...domain.errors import InvalidInput
 from ...domain.records import Memory
 from ...domain.when import iso
-from ...store.matching import TextFields
 from ...tools import READS
 from ...tools.params import Json, Range
 from .fitting import BUDGET, Shown, Truncated, cut, fitted, page_size

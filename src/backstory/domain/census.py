@@ -1,0 +1,74 @@
+"""What a store holds, counted: for people, and for what is told of a stretch of work."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from .records import Priority
+
+
+class Census(NamedTuple):
+    """The whole store."""
+
+    memories: int
+    messages: int
+    conversations: int
+    projects: int
+    waiting: int
+    bytes: int
+
+
+class ArchiveCensus(NamedTuple):
+    """The archive."""
+
+    memories: int
+    conversations: int
+    messages: int
+    bytes: int
+
+
+class ReaderCensus(NamedTuple):
+    """What was read of one assistant's files."""
+
+    conversations: int
+    messages: int
+    sources: int
+    gone: int
+    redacted: int
+    problems: int
+
+
+class SourceCount(NamedTuple):
+    """How many foreign files of a reader are alike: read, or not for the same reason."""
+
+    reader: str
+    problem: str
+    files: int
+
+
+class UnreadCount(NamedTuple):
+    """Conversations of an assistant that could not be read, or not wholly."""
+
+    surface: str
+    completeness: str
+    conversations: int
+
+
+class Tally(NamedTuple):
+    """Memories of one category and priority: how many, and the first and last time one was touched."""
+
+    category: str | None
+    priority: Priority
+    total: int
+    first: datetime
+    last: datetime
+
+
+class HourTally(NamedTuple):
+    """How many memories of one category and priority were made in one hour. Hours count from 1970."""
+
+    hour: int
+    category: str | None
+    priority: Priority
+    total: int

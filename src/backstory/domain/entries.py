@@ -1,0 +1,79 @@
+"""Entries as search sees them: every memory and message has a number that is never used again, so that a hundred
+thousand can be ranked without loading one text."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from .records import QUIET_ROLES
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .words import Unit
+
+    Vector = NDArray[np.float32]
+
+
+class Outline(NamedTuple):
+    """What ranking needs to know of an entry, without its text."""
+
+    entry: int
+    thread: str | None
+    seq: int
+    role: str
+    speaker: str
+    size: int
+    project: str
+    created_ms: int
+
+    @property
+    def is_said(self) -> bool:
+        """It is a message that somebody said; those stand beside each other, one at each `seq`."""
+        return bool(self.role) and self.role not in QUIET_ROLES
+
+
+class Posting(NamedTuple):
+    """The entries that hold one unit of a query, and in how many entries of the store it stands.
+
+    When the unit is so common that not all were read (`is_whole` is false), `entries` are the newest and
+    `frequency` is an estimate."""
+
+    unit: Unit
+    frequency: int
+    entries: frozenset[int]
+    is_whole: bool
+
+
+class TextFields(Enum):
+    """Where a memory is searched for a word."""
+
+    VALUE = "value"
+    KEY = "key"
+    BOTH = "both"
+
+
+class ListedMemory(NamedTuple):
+    """A memory in a listing, without its text."""
+
+    entry: int
+    key: str | None
+
+
+class PendingText(NamedTuple):
+    """A text that has no vector yet. `revision` tells whether it changed meanwhile."""
+
+    entry: int
+    revision: int
+    text: str
+
+
+class EntryVectors(NamedTuple):
+    """The vectors of an entry's text as it was at that revision."""
+
+    entry: int
+    revision: int
+    vectors: Vector
+    """One row for each passage of the text."""
