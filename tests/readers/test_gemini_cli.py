@@ -100,7 +100,7 @@ def test_results_of_functions_are_not_said_by_anybody(tmp_path: Path) -> None:
     assert said(source) == ["go"]
 
 
-@pytest.mark.parametrize("text", ["/help", "?", "<session_context>x</session_context>", "<hook_context>y"])
+@pytest.mark.parametrize("text", ["/help", "?", "<session_context>x</session_context>"])
 def test_what_the_cli_does_not_count_as_typed_is_said_by_the_system(tmp_path: Path, text: str) -> None:
     [conversation] = read(reader, log(tmp_path, HEAD, user("a", text), user("b", "real"))).values()
     assert [turn.role for turn in conversation.turns.values()] == [Role.SYSTEM, Role.USER]

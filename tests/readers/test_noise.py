@@ -9,9 +9,7 @@ import pytest
 from backstory.readers.formats.noise import (
     CLAUDE,
     CODEX,
-    headline,
     is_injected,
-    is_result_echo,
     shortened,
     without_blocks,
     without_payloads,
@@ -23,11 +21,6 @@ def test_texts_of_the_harness_are_known_by_how_they_begin(prefix: str) -> None:
     prefixes = CLAUDE if prefix in CLAUDE else CODEX
     assert is_injected(f"\n {prefix} and more", prefixes)
     assert not is_injected(f"what does {prefix} mean?", prefixes)
-
-
-def test_the_result_of_a_tool_is_no_word_of_a_person() -> None:
-    assert is_result_echo("[read_file for 'a.py'] Result:\n…")
-    assert not is_result_echo("[sic] Result: none")
 
 
 def test_blocks_go_and_what_stands_around_them_stays() -> None:
@@ -64,8 +57,3 @@ def test_of_a_long_text_head_and_tail_are_kept() -> None:
     assert short.endswith("effect")
     assert len(short) <= 100
     assert shortened("short", 100) == "short"
-
-
-def test_a_headline_is_the_first_line_that_says_something() -> None:
-    assert headline("\n\n  fix it \nplease") == "fix it"
-    assert len(headline("x" * 500)) == 100

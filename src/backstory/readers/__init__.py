@@ -103,6 +103,10 @@ class Turn(NamedTuple):
     calls: tuple[ToolCall, ...] = ()
     model: str = ""
 
+    @property
+    def is_empty(self) -> bool:
+        return not (self.text or self.thinking or self.calls)
+
 
 class Header(NamedTuple):
     """What is known of a conversation besides its turns. Each piece carries all that is known by then."""

@@ -56,7 +56,7 @@ def _turns(thread: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
             tuple(use.with_errors(errors) for use in uses_in(blocks)),
             text_of(fields_of(message.get("usage")).get("model")),
         )
-        if turn.text or turn.thinking or turn.calls:
+        if not turn.is_empty:
             yield turn
 
 

@@ -68,7 +68,7 @@ def _turns(session: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
             case _:
                 skipped["unknown role"] += 1
                 continue
-        if turn.text or turn.thinking or turn.calls:
+        if not turn.is_empty:
             yield turn
         if summary := text_of(item.get("conversationSummary")).strip():
             yield Turn(f"{id}/summary", Role.SUMMARY, summary)

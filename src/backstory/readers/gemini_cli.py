@@ -30,15 +30,17 @@ from . import (
 )
 from .formats.documents import read_beside, read_document
 from .formats.lines import read_records
-from .formats.noise import LONGEST_INJECTED, shortened
+from .formats.noise import LONGEST_INJECTED, shortened, without_blocks
 from .formats.paths import homes, unmounted
 from .formats.pieces import END, whole
 from .formats.touched import tool_call
 from .formats.values import fields_of, items_of, records_of, text_of, time_ms
 
 LOG = "logs.json"
-INJECTED = ("/", "?", "<session_context>", "<hook_context>")
+INJECTED = ("/", "?", "<session_context>")
 """How texts start that the CLI itself does not count as said by the user."""
+HOOK = "hook_context"
+"""What programs of the user's, such as this one, had the CLI add."""
 DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -168,7 +170,7 @@ def _turn(id: str, message: dict[str, Any], is_subagent: bool, skipped: Counter[
     text, thought = _said(message.get("content"))
     match message.get("type"):
         case "user":
-            typed = _said(message.get("displayContent"))[0] or text
+            typed = without_blocks(_said(message.get("displayContent"))[0] or text, (HOOK,))
             is_human = not is_subagent and not typed.startswith(INJECTED)
             turn = Turn(id, Role.USER, typed, at_ms) if is_human else _injected(id, typed, at_ms)
         case "gemini":
@@ -181,7 +183,7 @@ def _turn(id: str, message: dict[str, Any], is_subagent: bool, skipped: Counter[
         case _:
             skipped["unknown message type"] += 1
             return None
-    return turn if turn.text or turn.thinking or turn.calls else None
+    return None if turn.is_empty else turn
 
 
 def _injected(id: str, text: str, at_ms: int | None) -> Turn:

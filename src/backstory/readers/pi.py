@@ -11,7 +11,7 @@ import msgspec
 from . import LONGEST_ERROR, Cursor, Form, Kind, Piece, Places, Reader, Role, Source, ToolCall
 from .formats.lines import to_ms
 from .formats.logs import Log, OpenConversation, OpenTurn, Title
-from .formats.noise import LONGEST_INJECTED, headline, shortened
+from .formats.noise import LONGEST_INJECTED, shortened
 from .formats.paths import homes
 from .formats.touched import tool_call
 
@@ -111,7 +111,7 @@ class _Session:
         match message.role:
             case "user":
                 if text := _text(message.content).strip():
-                    self._conversation().entitle(headline(text), Title.PROMPT)
+                    self._conversation().entitle_by_prompt(text)
                     self._begin(entry, Role.USER).texts.append(text)
             case "assistant":
                 self._hear_answer(entry, message)

@@ -130,7 +130,7 @@ def _turns(thread: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
             case _:
                 skipped[UNKNOWN] += 1
                 continue
-        if turn.text or turn.thinking or turn.calls:
+        if not turn.is_empty:
             yield turn
 
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...domain.records import Conversation, Message, Trace
 from ...domain.when import from_ms, to_ms
-from ...readers import Piece, Role, ToolCall, Turn
+from ...readers import Piece, ToolCall, Turn
+from ...readers.formats.titles import title_of
 from ..secrets import Redactor
-
-LONGEST_TITLE = 100
 
 
 def conversation_id(reader: str, native_id: str) -> str:
@@ -85,7 +84,7 @@ def merged(
         times += (to_ms(known.created_at), to_ms(known.updated_at))
     return Conversation(
         id=conversation_id(reader, told.native_id),
-        title=told.title or (known.title if known is not None else "") or _first_words(piece.turns),
+        title=told.title or (known.title if known is not None else "") or title_of(piece.turns),
         project=project,
         surface=reader,
         created_at=from_ms(min(times)),
@@ -100,13 +99,6 @@ def merged(
         completeness=told.completeness,
         standing=int(told.standing),
     )
-
-
-def _first_words(turns: Iterable[Turn]) -> str:
-    """The first line of the first thing that the user said."""
-    said = next((turn.text for turn in turns if turn.role is Role.USER and turn.text.strip()), "")
-    line = said.strip().partition("\n")[0].strip()
-    return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1].rstrip()}…"
 
 
 def placed(

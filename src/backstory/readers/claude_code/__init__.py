@@ -12,7 +12,7 @@ import msgspec
 from .. import Cursor, Form, Kind, Piece, Places, Reader, Role, Source, Standing, ToolCall
 from ..formats.lines import to_ms
 from ..formats.logs import Log, OpenConversation, OpenTurn, Title
-from ..formats.noise import LONGEST_INJECTED, headline, shortened
+from ..formats.noise import LONGEST_INJECTED, shortened
 from ..formats.paths import config_home, homes
 from .lines import (
     LINES,
@@ -37,6 +37,8 @@ REMEMBERED_LINES = 32
 """So many, or up to twice as many, are known by id: to tell what a side chain or a title belongs to."""
 HEAD_BYTES = 16 * 1024
 PROMPT_LOG = "history.jsonl"
+NOTHING = "(no content)"
+"""What stands for an answer without words."""
 
 
 def find(places: Places) -> Iterator[Source]:
@@ -145,8 +147,7 @@ class _Session:
         is_subagent = conversation.kind is Kind.SUBAGENT
         if said.is_human:
             conversation.is_idle = False
-            is_command = said.text.startswith(("/", "!"))
-            conversation.entitle(headline(said.text), Title.COMMAND if is_command else Title.PROMPT)
+            conversation.entitle_by_prompt(said.text)
         role = Role.USER if said.is_human and not is_subagent else Role.SYSTEM
         turn = self._begin(conversation, line, role)
         turn.texts.append(said.text if said.is_human else shortened(said.text, LONGEST_INJECTED))
@@ -229,7 +230,7 @@ def _forget(facts: dict[str, str]) -> None:
 
 def _add(turn: OpenTurn, block: Block) -> None:
     if block.type == "text":
-        if block.text:
+        if block.text and block.text != NOTHING:
             turn.texts.append(block.text)
     elif block.type == "thinking":
         if block.thinking:

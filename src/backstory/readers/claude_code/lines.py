@@ -78,7 +78,14 @@ PROMPTS = msgspec.json.Decoder(Prompt)
 _CONTENT: msgspec.json.Decoder[Content] = msgspec.json.Decoder(Content)
 _ANY = msgspec.json.Decoder()
 WARM_UP = "Warmup"
-_INJECTED_BLOCKS = ("system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics")
+LONGEST_NOTICE = 200
+_INJECTED_BLOCKS = (
+    "system-reminder",
+    "user-prompt-submit-hook",
+    "ide_opened_file",
+    "ide_selection",
+    "ide_diagnostics",
+)
 _TOLD = frozenset({b"user", b"assi", b"syst", b"summ", b"ai-t", b"cust", b"atta"})
 
 
@@ -126,7 +133,7 @@ def utterance_of(texts: Sequence[str]) -> Utterance:
 
 
 def _utterance_of(text: str) -> Utterance:
-    if "<system-reminder>" in text or "<ide_" in text:
+    if any(f"<{tag}>" in text for tag in _INJECTED_BLOCKS):
         text = without_blocks(text, _INJECTED_BLOCKS)
     text = text.strip()
     if text.startswith("<"):
@@ -135,6 +142,8 @@ def _utterance_of(text: str) -> Utterance:
             return Utterance(f"/{command.lstrip('/')} {arguments}".rstrip(), is_human=True)
         if command := _between(text, "bash-input"):
             return Utterance(f"!{command}", is_human=True, command=command)
+    if text.startswith("<local-command-stdout>") and "ompact" in text[:LONGEST_NOTICE]:
+        return Utterance("", is_human=False)  # with what hooks told the one who compacts
     return Utterance(text, is_human=not (text.startswith(CLAUDE) or text == WARM_UP))
 
 

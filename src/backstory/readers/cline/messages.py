@@ -79,7 +79,7 @@ def turns_of(messages: list[dict[str, Any]], skipped: Counter[str]) -> Iterator[
         else:
             skipped["unknown role"] += 1
             continue
-        if turn.text or turn.thinking or turn.calls:
+        if not turn.is_empty:
             yield turn
 
 

@@ -16,7 +16,7 @@ from ...domain.errors import Unreadable
 from .. import Cursor, Form, Header, Kind, Piece, Places, Reader, Role, Source
 from ..formats.lines import read_records, to_ms
 from ..formats.logs import Log, OpenConversation, OpenTurn, Title
-from ..formats.noise import CODEX, LONGEST_INJECTED, headline, is_injected, shortened
+from ..formats.noise import CODEX, LONGEST_INJECTED, is_injected, shortened
 from ..formats.paths import homes
 from .lines import (
     ENTRIES,
@@ -40,6 +40,9 @@ NAMES_FILE = "session_index.jsonl"
 COMPRESSED = ".zst"
 _NAME = re.compile(r"rollout-[\dT-]{19}-([0-9a-fA-F-]{36})(?:_([0-9a-fA-F-]+))?")
 _CWD = re.compile(r"<cwd>(.*?)</cwd>")
+
+HOOK = "hooks.additional_context"
+"""The kind of content that a program of the user's, such as this one, had Codex add."""
 
 SPEAKING = "speaking"
 ASKING = "asking"
@@ -168,7 +171,7 @@ class _Thread:
                     self._say(entry, text)
             case "message" if item.role == "user":
                 self._hear_user(entry, texts_of(item.content))
-            case "message":
+            case "message" if HOOK not in (item.content_item_kinds or ()):
                 self._inject(entry, texts_of(item.content))
             case "reasoning":
                 for text in texts_of(item.summary):
@@ -219,7 +222,7 @@ class _Thread:
         turn = self._begin(entry, self._asker() if is_human else Role.SYSTEM, ASKING)
         turn.texts.append(text)
         if is_human:
-            turn.conversation.entitle(headline(text), Title.PROMPT)
+            turn.conversation.entitle_by_prompt(text)
 
     def _confirm(self, entry: Entry, text: str) -> None:
         """An event says that a person typed this; an item that no event speaks of was typed by nobody."""
@@ -230,7 +233,7 @@ class _Thread:
             turn = self._begin(entry, Role.SYSTEM, ASKING)
             turn.texts.append(text)
         turn.role = self._asker()
-        turn.conversation.entitle(headline(text), Title.PROMPT)
+        turn.conversation.entitle_by_prompt(text)
 
     def _asker(self) -> Role:
         """What stands for a person in a subagent's log is the agent that gave it its task."""

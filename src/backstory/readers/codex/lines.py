@@ -51,6 +51,7 @@ class Item(msgspec.Struct, gc=False):
     source: msgspec.Raw = msgspec.Raw()
     forked_from_id: str | None = None
     parent_thread_id: str | None = None
+    content_item_kinds: list[str] | None = None
 
 
 class Entry(Item, gc=False):

@@ -13,8 +13,8 @@ from .. import Cursor, Form, Header, Piece, Places, Reader, Role, Source, ToolCa
 from ..formats.blocks import arguments_of, blocks_of, functions_in, text_in
 from ..formats.documents import read_document
 from ..formats.lines import read_records
-from ..formats.logs import Log, OpenConversation, OpenTurn, Title
-from ..formats.noise import headline, without_blocks
+from ..formats.logs import Log, OpenConversation, OpenTurn
+from ..formats.noise import without_blocks
 from ..formats.paths import editor_directories, homes, workspace_folder
 from ..formats.pieces import whole
 from ..formats.touched import tool_call
@@ -108,7 +108,7 @@ def _hear(log: Log, conversation: OpenConversation, event: dict[str, Any]) -> No
             conversation.model = text_of(data.get("newModel")) or conversation.model
         case "user.message":
             text = text_of(data.get("content")).strip()
-            conversation.entitle(headline(text), Title.PROMPT)
+            conversation.entitle_by_prompt(text)
             log.begin(conversation, id, Role.USER, at_ms).texts.append(text)
         case "assistant.message":
             _hear_answer(log.begin(conversation, id, Role.ASSISTANT, at_ms), data)

@@ -31,7 +31,7 @@ def turns_of(chat: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
         if asked.strip():
             yield Turn(id, Role.USER, asked.strip(), time_ms(request.get("timestamp")))
         answer = _answer(f"{id}/answer", request, skipped)
-        if answer.text or answer.thinking or answer.calls:
+        if not answer.is_empty:
             yield answer
 
 

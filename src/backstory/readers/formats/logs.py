@@ -14,8 +14,10 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 
 from .. import LONGEST_ERROR, PIECE_BYTES, Cursor, Header, Kind, Piece, Role, Standing, ToolCall, Turn
+from .echoes import without_echoes
 from .lines import read_records
-from .noise import headline, shortened, without_payloads
+from .noise import shortened, without_payloads
+from .titles import headline, is_command
 
 T = TypeVar("T")
 
@@ -23,19 +25,16 @@ REMEMBERED = 50
 """Conversations and unanswered calls that a cursor speaks of: of a log of prompts there may be thousands."""
 
 
-STORED = "talks"
-"""The key of the conversations in cursors that are stored by now."""
-
-
 class Title(IntEnum):
     """How good a title is. Of equal ones the first prompt stays, and the last of the others counts."""
 
     NONE = 0
-    COMMAND = 1
-    PROMPT = 2
-    SUMMARY = 3
-    GENERATED = 4
-    CHOSEN = 5
+    ANSWER = 1
+    COMMAND = 2
+    PROMPT = 3
+    SUMMARY = 4
+    GENERATED = 5
+    CHOSEN = 6
 
 
 class OpenConversation:
@@ -71,6 +70,9 @@ class OpenConversation:
         if title and (rank > self.rank or (rank == self.rank and rank >= Title.SUMMARY)):
             self.title, self.rank = title, rank
             self.is_changed = True
+
+    def entitle_by_prompt(self, text: str) -> None:
+        self.entitle(headline(text), Title.COMMAND if is_command(text) else Title.PROMPT)
 
     def happened(self, at_ms: int | None) -> None:
         if at_ms is not None:
@@ -155,11 +157,10 @@ class OpenTurn:
     def turn(self) -> Turn | None:
         """As it is by now; None while it says nothing."""
         text = self.texts[0] if len(self.texts) == 1 else "\n\n".join(self.texts)
-        thinking = "\n\n".join(self.thoughts)
-        if not (text or thinking or self.calls):
-            return None
-        text, thinking = without_payloads(text), without_payloads(thinking)
-        return Turn(self.id, self.role, text, self.at_ms, thinking, tuple(self.calls), self.model)
+        text, thinking = without_payloads(text).strip(), without_payloads("\n\n".join(self.thoughts)).strip()
+        turn = Turn(self.id, self.role, text, self.at_ms, thinking, tuple(self.calls), self.model)
+        turn = without_echoes(turn)
+        return None if turn.is_empty else turn
 
 
 class Log:
@@ -169,7 +170,8 @@ class Log:
         self.source = source
         state = cursor.state
         self.conversations = {
-            id: OpenConversation.restored(conversation) for id, conversation in state.get(STORED, {}).items()
+            id: OpenConversation.restored(conversation)
+            for id, conversation in state.get("conversations", {}).items()
         }
         self.late: dict[str, str] = dict(state.get("late", {}))
         """Calls of turns that are closed and were not answered by then: the tool's name by the call's id."""
@@ -228,7 +230,7 @@ class Log:
         """A line of a log of prompts, which is all that is left of some conversations."""
         told = {"kind": Kind.PROMPT_LOG, "standing": Standing.PROMPTS, "completeness": "partial"}
         conversation = self.conversation(native_id, **told)
-        conversation.entitle(headline(text), Title.COMMAND if text.startswith("/") else Title.PROMPT)
+        conversation.entitle_by_prompt(text)
         self.begin(conversation, self.place(), Role.USER, at_ms).texts.append(text)
         return conversation
 
@@ -275,6 +277,8 @@ class Log:
             conversation = self.open.conversation
             conversation.turns[turn.id] = turn
             conversation.has_turns = True
+            if turn.role is Role.ASSISTANT:
+                conversation.entitle(headline(turn.text), Title.ANSWER)
             conversation.happened(turn.at_ms)
 
     def _cursor(self) -> Cursor:
@@ -284,7 +288,7 @@ class Log:
             for conversation in list(self.conversations.values())[-REMEMBERED:]
         }
         return Cursor(
-            offset, {STORED: conversations, "late": dict(self.late), "memory": _copied(self.memory)}
+            offset, {"conversations": conversations, "late": dict(self.late), "memory": _copied(self.memory)}
         )
 
 

@@ -42,24 +42,16 @@ CODEX = (
     "<image name=",
     "</image>",
 )
-GEMINI = ("<session_context>", "<hook_context>")
-CLINE = ("<environment_details>",)
 
 LONGEST_INJECTED = 2_000
 LONGEST_RUN = 512
 _DATA_URI = re.compile(r"data:[\w/+.-]+;base64,[A-Za-z0-9+/=]+")
 _BASE64 = re.compile(rf"[A-Za-z0-9+/=]{{{LONGEST_RUN},}}")
-_RESULT_ECHO = re.compile(r"\[\w+ for [^\]\n]*\] Result:")
 
 
 def is_injected(text: str, prefixes: tuple[str, ...]) -> bool:
     """Whether it begins as the assistant's own messages do."""
     return text.lstrip().startswith(prefixes)
-
-
-def is_result_echo(text: str) -> bool:
-    """How Cline and its kin give the result of a tool back in the user's name."""
-    return _RESULT_ECHO.match(text) is not None
 
 
 def without_blocks(text: str, tags: Iterable[str]) -> str:
@@ -94,8 +86,3 @@ def shortened(text: str, limit: int) -> str:
         return text
     half = (limit - 3) // 2
     return f"{text[:half]}\n…\n{text[-half:]}"
-
-
-def headline(text: str) -> str:
-    """The first line that says something, as a title."""
-    return text.lstrip().partition("\n")[0].rstrip()[:100]

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from .. import Cursor, Header, Piece, Role, Turn
-from .noise import headline, without_payloads
-from .titles import title_of
+from .echoes import without_echoes
+from .noise import without_payloads
+from .titles import headline, title_of
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
 END = Cursor()
@@ -20,10 +21,11 @@ def whole(
     skipped: Mapping[str, int] = NOTHING,
     cursor: Cursor | None = END,
 ) -> Piece:
-    """All there is; no turns when no one speaks but the harness, and of turns with the same id the last. What the
+    """All there is; no turns when no one speaks but the harness, none that is blank, and of turns
+    with the same id the last. What the
     header leaves open is taken from them: the title from the first prompt, the times from the first and the last
     turn that have one. The last model seen counts."""
-    turns = [_legible(turn) for turn in {turn.id: turn for turn in turns}.values()]
+    turns = [turn for turn in map(_legible, {turn.id: turn for turn in turns}.values()) if not turn.is_empty]
     times = [turn.at_ms for turn in turns if turn.at_ms is not None]
     models = [turn.model for turn in turns if turn.model]
     completed = header._replace(
@@ -37,4 +39,5 @@ def whole(
 
 
 def _legible(turn: Turn) -> Turn:
-    return turn._replace(text=without_payloads(turn.text), thinking=without_payloads(turn.thinking))
+    text, thinking = without_payloads(turn.text).strip(), without_payloads(turn.thinking).strip()
+    return without_echoes(turn._replace(text=text, thinking=thinking))

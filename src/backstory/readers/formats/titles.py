@@ -2,12 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from .. import Role, Turn
-from .noise import headline
+
+LONGEST_TITLE = 100
+_PLAN = re.compile(
+    r"(?:please\s+)?(?:implement|execute|carry out|follow)\b.{0,40}\bplan\b.{0,20}:", re.IGNORECASE
+)
+"""How an assistant hands a plan to the session that is to carry it out: the plan begins after this line."""
+_MARKUP = re.compile(r"\[[^\[].*\]|\[\[.*\]\]|</?\w[^<>]*>|`{3,}.*")
+"""A line that says where it stands and nothing more: `[Image #1]`, `<task>`, a fence."""
+_WORD = re.compile(r"[^\W\d_]+")
+_SMALL_TALK = frozenset(
+    [
+        "hi",
+        "hello",
+        "hey",
+        "yo",
+        "hiya",
+        "greetings",
+        "ok",
+        "okay",
+        "k",
+        "yes",
+        "yep",
+        "yeah",
+        "y",
+        "no",
+        "nope",
+        "n",
+        "thanks",
+        "thank",
+        "thx",
+        "you",
+        "please",
+        "go",
+        "on",
+        "ahead",
+        "continue",
+        "proceed",
+        "resume",
+        "sure",
+        "test",
+        "testing",
+        "ping",
+        "there",
+        "good",
+        "morning",
+        "afternoon",
+        "evening",
+        "cool",
+        "great",
+        "nice",
+        "done",
+        "next",
+        "start",
+    ]
+)
 
 
-def title_of(turns: Iterable[Turn]) -> str:
-    """The first line of what the person said first."""
-    return next((line for turn in turns if turn.role is Role.USER and (line := headline(turn.text))), "")
+def headline(text: str) -> str:
+    """The first line that says what it is about; a plan is called by its heading. Empty if none does."""
+    lines = [line for line in map(str.strip, text.splitlines()) if line and not _MARKUP.fullmatch(line)]
+    if lines and _PLAN.fullmatch(lines[0]):
+        lines = lines[1:]
+    told = (line.lstrip("#").strip() for line in lines)
+    return next((line[:LONGEST_TITLE].rstrip() for line in told if _says_something(line)), "")
+
+
+def is_command(text: str) -> bool:
+    """Whether it was typed for the assistant's program rather than for the model."""
+    return text.lstrip().startswith(("/", "!"))
+
+
+def _says_something(line: str) -> bool:
+    """Not a greeting, a number or a bare command, which would name half of all conversations."""
+    if is_command(line):
+        line = line.partition(" ")[2]
+    words = _WORD.findall(line.lower())
+    return any(word not in _SMALL_TALK for word in words)
+
+
+def title_of(turns: Sequence[Turn]) -> str:
+    """What the person said first that says something, rather than a command; else what was answered."""
+    return next(_titles(turns), "")
+
+
+def _titles(turns: Sequence[Turn]) -> Iterator[str]:
+    prompts = [turn.text for turn in turns if turn.role is Role.USER]
+    yield from _headlines(prompt for prompt in prompts if not is_command(prompt))
+    yield from _headlines(prompt for prompt in prompts if is_command(prompt))
+    yield from _headlines(turn.text for turn in turns if turn.role is Role.ASSISTANT)
+
+
+def _headlines(texts: Iterable[str]) -> Iterator[str]:
+    return filter(None, map(headline, texts))

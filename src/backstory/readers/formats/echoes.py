@@ -1,0 +1,31 @@
+"""What Backstory itself put into another assistant's conversation: learned again, it would confirm itself."""
+
+from __future__ import annotations
+
+import re
+
+from .. import Role, ToolCall, Turn
+
+_BRIEF = re.compile(r"^[ \t]*<backstory\b[^<>]*>.*?</backstory>[ \t]*$", re.MULTILINE | re.DOTALL)
+_NAME = re.compile(r"(?:^|[^a-z0-9])backstory(?:[^a-z0-9]|$)", re.IGNORECASE)
+_SERVER = re.compile(
+    r"^(?:mcp_)?server(?:_?name|_?id)?: \W*(?:plugin:)?backstory\b", re.IGNORECASE | re.MULTILINE
+)
+"""Of tools that call any server's tools, which have its name among their arguments."""
+
+
+def without_echoes(turn: Turn) -> Turn:
+    """Without our briefs, and without the calls of our tools. What an assistant says of either is its own."""
+    text = turn.text
+    if turn.role is not Role.ASSISTANT and "</backstory>" in text:
+        text = _BRIEF.sub("", text).strip()
+    return turn._replace(text=text, calls=_others(turn.calls))
+
+
+def _others(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
+    return tuple(call for call in calls if not _is_ours(call)) if any(map(_is_ours, calls)) else calls
+
+
+def _is_ours(call: ToolCall) -> bool:
+    """By the server's name, which clients put before that of the tool: `mcp__backstory__search`."""
+    return bool(_NAME.search(call.name) or _SERVER.search(call.arguments))

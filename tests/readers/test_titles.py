@@ -1,0 +1,60 @@
+"""What a conversation is called when its assistant gave it no name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from backstory.readers import Cursor, Form, Role, Source, Turn
+from backstory.readers.claude_code import reader
+from backstory.readers.formats.titles import headline, title_of
+
+from .golden import merged
+from .test_claude_code import assistant, text, user, write
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("Fix the parser\nIt drops a comma.", "Fix the parser"),
+        ("\n  # Add a cache\n\nBecause it is slow.", "Add a cache"),
+        ("Implement the following plan:\n\n# Retry uploads\n\n## Context\n…", "Retry uploads"),
+        ("Implement the following plan:\n\nRetry uploads in the worker.", "Retry uploads in the worker."),
+        ("Please execute this approved plan:\n## Move the cache\n", "Move the cache"),
+        ("[Image #1]\nWhy is it red?", "Why is it red?"),
+        ("<task>\nPort the tests\n</task>", "Port the tests"),
+        ("hi\nWhy does the cache miss?", "Why does the cache miss?"),
+        ("/review the last commit", "/review the last commit"),
+        ("修复解析器", "修复解析器"),
+        ("x" * 200, "x" * 100),
+    ],
+)
+def test_it_is_called_by_the_first_line_that_says_something(said: str, title: str) -> None:
+    assert headline(said) == title
+
+
+@pytest.mark.parametrize(
+    "said", ["", "  \n", "/clear", "/model\n", "1", "2.", "hi", "Hello there!", "ok, go on", "y", "?"]
+)
+def test_greetings_numbers_and_bare_commands_name_nothing(said: str) -> None:
+    assert headline(said) == ""
+
+
+def test_a_prompt_names_it_before_a_command_and_a_command_before_an_answer() -> None:
+    command = Turn("1", Role.USER, "/add parser.py")
+    answer = Turn("2", Role.ASSISTANT, "Hello! I can help with the parser.")
+    assert title_of([command, answer, Turn("3", Role.USER, "Why does it fail?")]) == "Why does it fail?"
+    assert title_of([command, answer]) == "/add parser.py"
+    assert title_of([Turn("1", Role.USER, "hi"), answer]) == "Hello! I can help with the parser."
+    assert title_of([Turn("1", Role.USER, "1")]) == ""
+
+
+def test_a_log_is_called_by_what_is_said_later_if_its_beginning_says_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "s1.jsonl"
+    greeting = [user("u1", "hi"), assistant("u2", "m1", text("Hello! What shall we build?"))]
+    source = write(path, *greeting)
+    assert merged(reader.read(source, Cursor()))["s1"].header.title == "Hello! What shall we build?"
+    source = write(path, *greeting, user("u3", "Implement the following plan:\n\n# Retry uploads\n\nSteps"))
+    assert merged(reader.read(Source(path, Form.LOG), Cursor()))["s1"].header.title == "Retry uploads"
+    assert source.path == path
