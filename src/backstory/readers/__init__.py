@@ -8,11 +8,11 @@ so a reader ignores what it does not know, never gives up a file for one bad rec
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum, StrEnum
 from keyword import iskeyword
 from pathlib import Path
-from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -174,7 +174,7 @@ PIECE_BYTES = 4_000_000
 
 def load_readers(names: Iterable[str] = ()) -> dict[str, Reader]:
     """The named readers, or all. Modules are named after their reader: `claude-code` is claude_code."""
-    known = sorted(_names())
+    known = reader_names()
     wanted = list(names) or known
     for name in wanted:
         if name not in known:
@@ -182,10 +182,12 @@ def load_readers(names: Iterable[str] = ()) -> dict[str, Reader]:
     return {name: _load(name) for name in wanted}
 
 
-def _names() -> Iterator[str]:
-    for module in iter_modules(__path__):
-        if module.name != FORMATS:
-            yield module.name.removesuffix("_").replace("_", "-")
+def reader_names() -> list[str]:
+    """Of all modules and packages here, without loading any. A name that Python keeps for itself ends with `_`."""
+    entries = (entry.name for directory in __path__ for entry in os.scandir(directory))
+    modules = {name.removesuffix(".py") for name in entries if name.endswith(".py") or "." not in name}
+    names = (name for name in modules if not name.startswith("_") and name != FORMATS)
+    return sorted(name.removesuffix("_").replace("_", "-") for name in names)
 
 
 def _load(name: str) -> Reader:

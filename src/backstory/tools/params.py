@@ -52,6 +52,12 @@ class Range(NamedTuple):
     high: int | float | None = None
 
 
+class OneOf(NamedTuple):
+    """The values of a text, where they are only known at run time."""
+
+    values: tuple[str, ...]
+
+
 class Shaped(NamedTuple, Generic[Structure]):
     """An answer whose text is arranged otherwise than its structure, which the output schema describes."""
 
@@ -159,6 +165,8 @@ def _annotated_schema(args: tuple[Any, ...]) -> Json:
             low, high = _BOUNDS[schema["type"]]
             bounds = {low: extra.low, high: extra.high}
             schema |= {name: value for name, value in bounds.items() if value is not None}
+        elif isinstance(extra, OneOf):
+            schema["enum"] = list(extra.values)
     return schema
 
 

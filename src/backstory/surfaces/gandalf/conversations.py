@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDic
 from ...core import Core
 from ...core.workspaces import workspace_hash
 from ...domain.when import iso
+from ...readers import reader_names
 from ...tools import READS
-from ...tools.params import Json, Range, Shaped
+from ...tools.params import Json, OneOf, Range, Shaped
 from .vocabulary import Stopwatch, fitting, surface
 
 if TYPE_CHECKING:
@@ -20,10 +21,7 @@ NOTHING_READ = "No history of another assistant has been read yet; fast_mode fal
 NOTHING_FOUND = "No history of another assistant was found on this machine."
 
 TypeName = Literal["architecture", "debugging", "problem_solving", "technical", "code_discussion", "general"]
-ToolName = Literal[
-    "claude-code", "cursor", "windsurf", "codex", "gemini-cli", "opencode", "copilot", "cline", "aider", "zed",
-    "amp", "continue", "pi",
-]  # fmt: skip
+ToolName = Annotated[str, OneOf(tuple(reader_names()))]
 
 
 class ScoreParts(TypedDict):
