@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from backstory.surfaces import all_tools, load_surfaces
 from .doubles import HashedWords, SteppedClock, counted_ids, make_settings
 from .patience import PATIENCE_S
 from .postgres_server import database, empty_shared, open_postgres, open_shared
+from .repositories import IDENTITY
 
 BACKENDS: dict[str, Callable[[Path], Store]] = {
     "sqlite": lambda path: SqliteStore(path, busy_timeout_s=PATIENCE_S),
@@ -108,6 +110,17 @@ def open_core(clock: SteppedClock, open_store: OpenStore, tmp_path: Path) -> Ite
         thread.join(PATIENCE_S)
     for engine in engines:
         engine.close()
+
+
+@pytest.fixture
+def ann(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever commits in the repositories of a test is also who runs Backstory."""
+    config = tmp_path / "ann.gitconfig"
+    config.write_text(IDENTITY, "utf-8")
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 
 
 @pytest.fixture

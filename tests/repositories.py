@@ -14,6 +14,8 @@ PLAIN = {name: value for name, value in os.environ.items() if not name.startswit
     "GIT_CONFIG_GLOBAL": str(EMPTY),
     "GIT_CONFIG_NOSYSTEM": "1",
 }
+IDENTITY = "[user]\n\tname = Ann\n\temail = Ann@Example.org\n"
+"""The configuration of who commits in these repositories."""
 SOMEONE = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "protocol.file.allow=always"]
 
 
@@ -28,6 +30,14 @@ def write(root: Path, files: Mapping[str, str]) -> Path:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, "utf-8")
     return root
+
+
+def commit_as_stranger(root: Path, name: str, text: str = "x") -> Path:
+    """A file of the repository that somebody else wrote."""
+    write(root, {name: text})
+    git(root, "add", "--force", "--", name)
+    git(root, "commit", "-qm", "x", "--author=Mallory <mallory@example.org>", "--", name)
+    return root / name
 
 
 def commit(root: Path, files: Mapping[str, str]) -> Path:

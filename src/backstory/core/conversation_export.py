@@ -65,7 +65,9 @@ class ConversationExport(NamedTuple):
 
     def _find(self, title_part: str, workspace: str) -> list[Conversation]:
         """Subagents and forks are written with the conversation that started them."""
-        talks = self.engine.store.find_talks(ConversationFilter(title_part=title_part))
+        talks = self.engine.store.find_talks(
+            self.caller.visible_conversations(ConversationFilter(title_part=title_part))
+        )
         wanted = [talk for talk in talks if not workspace or is_workspace(workspace, talk.project)]
         parents = {talk.parent for talk in wanted if talk.kind in MINOR and talk.parent}
         known = (

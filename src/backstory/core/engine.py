@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..domain.errors import NotAllowed, StorageFull
-from ..domain.filters import Filter
+from ..domain.filters import ConversationFilter, Filter
 from ..domain.records import Former, Memory
 from ..domain.scopes import Scope
 from ..domain.when import Clock, utc_now
@@ -205,8 +205,13 @@ class Caller:
         return self.directory
 
     def visible(self, where: Filter) -> Filter:
-        """The one rule of privacy: what is public, and what is private to the caller's own session."""
-        return where._replace(public_or_in=self.session or "")
+        """The one rule of privacy: what is public, and what is private to the caller's own session; what came with
+        a repository only in that project."""
+        return where._replace(public_or_in=self.session or "", repository_of=self.project)
+
+    def visible_conversations(self, which: ConversationFilter) -> ConversationFilter:
+        """The same rule for conversations, none of which is private."""
+        return which._replace(repository_of=self.project)
 
     def visible_former(self, memory: Memory, history: Iterable[Former]) -> list[Former]:
         """The same rule for what a memory said before: a value that was private stays with its session."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..domain.errors import InvalidInput
 from ..domain.filters import Filter
-from ..domain.records import Event, Priority
+from ..domain.records import Event, Priority, Trust
 from .engine import Caller, Engine
 from .memories import Draft, Memories
 from .sessions import Sessions
@@ -64,6 +64,7 @@ def _draft(event: Event) -> Draft:
         category="note",
         priority=Priority.HIGH,
         metadata={"tool": event.tool, "eventType": event.type, "eventId": event.id},
+        trust=Trust.TOOL,
     )
 
 

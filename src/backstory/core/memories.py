@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import Filter, Kind, Page
-from ..domain.records import Former, Memory, Priority, Session
+from ..domain.records import Former, Memory, Priority, Session, Trust
 from .engine import Caller, Engine
 from .sessions import Sessions
 
@@ -27,6 +27,7 @@ class Draft(NamedTuple):
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = MappingProxyType({})
     private: bool = False
+    trust: Trust = Trust.OWN
 
 
 class Memories(NamedTuple):
@@ -74,6 +75,7 @@ class Memories(NamedTuple):
             tags=draft.tags,
             metadata=draft.metadata,
             private=draft.private,
+            trust=draft.trust,
             summary=self.engine.summarizer.summary(draft.text),
             project=session.project,
             surface=self.surface,
@@ -121,7 +123,9 @@ class Memories(NamedTuple):
             if not found:
                 raise NotFound("saved text", id)
             summary = self.engine.summarizer.summary(text)
-            memory = found[0]._replace(text=text, summary=summary, updated_at=self.engine.now())
+            memory = found[0]._replace(
+                text=text, summary=summary, updated_at=self.engine.now(), trust=Trust.OWN
+            )
             self._put(memory)
         self.follow_up(memory)
         return memory

@@ -104,7 +104,9 @@ class Recall(NamedTuple):
         """The conversations that match, the best first; equal ones by when they were last spoken in."""
         store = self.engine.store
         since = self.engine.now() - timedelta(days=wanted.days)
-        which = ConversationFilter(surfaces=wanted.surfaces, updated_after=since)
+        which = self.caller.visible_conversations(
+            ConversationFilter(surfaces=wanted.surfaces, updated_after=since)
+        )
         asked = read_question(store, wanted.query, wanted.tags, wanted.prompt)
         index = WordIndex(store, which)
         families = Families.of(store, which, among=index.seeds(asked), are_apart=wanted.with_subagents)

@@ -33,6 +33,8 @@ class Filter(NamedTuple):
     created_before: datetime | None = None
     public_or_in: str | None = None
     """Hide private entries of other sessions than this one. "" hides all private entries."""
+    repository_of: str | None = None
+    """Hide entries that came with a repository (Trust.PROJECT), but for those of this project."""
 
 
 class ConversationFilter(NamedTuple):
@@ -50,6 +52,8 @@ class ConversationFilter(NamedTuple):
     updated_before: datetime | None = None
     title_part: str = ""
     """Upper and lower case are the same."""
+    repository_of: str | None = None
+    """As in Filter."""
 
 
 class Order(StrEnum):

@@ -21,6 +21,19 @@ class Priority(StrEnum):
     LOW = "low"
 
 
+class Trust(StrEnum):
+    """Whose words a record holds. No word of it is an instruction; `project` least of all."""
+
+    OWN = "own"
+    """Saved by this user's assistants, or said in this user's conversations with them."""
+    PROJECT = "project"
+    """Of files that came with a repository and that this user did not write: found in that project only."""
+    IMPORTED = "imported"
+    """Read from an export file, whoever wrote that."""
+    TOOL = "tool"
+    """What a program reported or a harness put in: output of tools, pages, files."""
+
+
 class Memory(NamedTuple):
     """One thing worth remembering. `surface` says which vocabulary it was saved through."""
 
@@ -39,6 +52,7 @@ class Memory(NamedTuple):
     session: str | None = None
     private: bool = False
     metadata: Mapping[str, Any] = MappingProxyType({})
+    trust: Trust = Trust.OWN
 
 
 class Session(NamedTuple):
@@ -110,6 +124,11 @@ class Conversation(NamedTuple):
     """architecture, debugging, problem_solving, technical, code_discussion or general."""
     is_gone: bool = False
     """Its source vanished; what was read stays."""
+    trust: Trust = Trust.OWN
+
+    def trust_of(self, role: str) -> Trust:
+        """Of a message in it: what tools were told and answered, and what the harness put in, nobody said."""
+        return Trust.TOOL if self.trust is Trust.OWN and role in ("tool", "system") else self.trust
 
 
 class Message(NamedTuple):
@@ -125,6 +144,7 @@ class Message(NamedTuple):
     surface: str
     created_at: datetime
     speaker: str = ""
+    trust: Trust = Trust.OWN
 
 
 class Trace(NamedTuple):

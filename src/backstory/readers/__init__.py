@@ -162,6 +162,8 @@ class Reader(NamedTuple):
     read: Callable[[Source, Cursor], Iterator[Piece]]
     """From a cursor, the empty one for all. The last piece has a cursor. Raises Unreadable for what is found but cannot
     be read (encrypted, or newer than this reader), and OSError when the source vanishes."""
+    in_projects: bool = False
+    """Its files lie in projects, so that one may have come with a repository."""
 
 
 FORMATS = "formats"

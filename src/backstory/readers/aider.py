@@ -224,4 +224,4 @@ def _local_ms(text: str) -> int | None:
         return None
 
 
-reader = Reader("aider", "Aider", find, read)
+reader = Reader("aider", "Aider", find, read, in_projects=True)

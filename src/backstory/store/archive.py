@@ -21,10 +21,10 @@ PACK = 200  # memories in a pack: reading one unpacks them all, and more togethe
 _FORMER = ", ".join(FORMER_COLUMNS)
 _INDEX = ("id", "key", "private", "category", "priority", "channel", "created_at", "updated_at")
 _ARCHIVED = (
-    "(SELECT a.*, 'memory' AS kind, p.thread, p.project, p.surface"
+    "(SELECT a.*, 'memory' AS kind, 'own' AS trust, p.thread, p.project, p.surface"
     " FROM archived a JOIN archive_pack p ON p.n = a.pack) AS e"
 )
-"""Looks like the entry table to a Filter."""
+"""Looks like the entry table to a Filter, which asks only whether something came with a repository: no memory does."""
 
 
 class Archives(Protocol):

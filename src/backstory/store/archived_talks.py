@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from ..domain.archive import ArchivedConversation
 from ..domain.census import ArchiveCensus
 from ..domain.filters import ConversationFilter, Kind
-from ..domain.records import Conversation, Message, Trace
+from ..domain.records import Conversation, Message, Trace, Trust
 from ..domain.when import from_ms, to_ms
 from .archive import dump
 from .histories import talks_clause
@@ -100,9 +100,7 @@ class ArchivedTalkRows(Statements):
     def _unpacked(self, conversation: str) -> tuple[list[Message], list[Trace]]:
         rows = self._rows("SELECT packed FROM archived_conversation WHERE id = ?", [conversation])
         pack: dict[str, Any] = json.loads(zlib.decompress(rows[0][0])) if rows else {}
-        messages = [
-            Message(**each | {"created_at": from_ms(each["created_at"])}) for each in pack.get("messages", ())
-        ]
+        messages = [_read_message(each) for each in pack.get("messages", ())]
         return messages, [Trace(**each) for each in pack.get("traces", ())]
 
     def bring_back(self, ids: Sequence[str], at: datetime) -> None:
@@ -122,6 +120,11 @@ class ArchivedTalkRows(Statements):
             "SELECT count(*), coalesce(sum(said), 0), coalesce(sum(length(packed)), 0) FROM archived_conversation"
         )[0]
         return ArchiveCensus(int(memories), int(talks), int(said), int(packs) + int(size))
+
+
+def _read_message(packed: dict[str, Any]) -> Message:
+    trust = Trust(packed.get("trust", Trust.OWN))  # an earlier version knew none
+    return Message(**packed | {"created_at": from_ms(packed["created_at"]), "trust": trust})
 
 
 def _packed(messages: Sequence[Message], traces: Sequence[Trace]) -> bytes:

@@ -14,13 +14,20 @@ from .statements import Statements
 
 COPIED = (
     "id", "text", "summary", "project", "private", "created_at", "updated_at", "key", "category", "priority",
-    "channel", "tags", "metadata",
+    "channel", "tags", "metadata", "trust",
 )  # fmt: skip
 """All of a memory but where it is kept (session, surface) and what can be derived (heading, vectors)."""
 
 # the summary of a short text is the text itself
 _VALUES = [f"nullif(e.{name}, e.text)" if name == "summary" else f"e.{name}" for name in COPIED]
-_PLAIN: dict[str, Any] = {"kind": Kind.MEMORY, "heading": "", "seq": 0, "role": "", "speaker": ""}
+_PLAIN: dict[str, Any] = {
+    "kind": Kind.MEMORY,
+    "heading": "",
+    "seq": 0,
+    "role": "",
+    "speaker": "",
+    "trust": "own",
+}
 
 
 class CopyRows(Statements):

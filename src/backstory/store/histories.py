@@ -299,4 +299,7 @@ def talks_clause(which: ConversationFilter) -> tuple[str, list[Any]]:
     if which.updated_before is not None:
         conditions.append("updated_at < ?")
         values.append(to_ms(which.updated_before))
+    if which.repository_of is not None:
+        conditions.append("(trust <> 'project' OR project = ?)")
+        values.append(which.repository_of)
     return " AND ".join(conditions) or "TRUE", values

@@ -63,3 +63,5 @@ def _conditions(where: Filter) -> Iterator[tuple[str, list[Any]]]:
         yield "e.created_at < ?", [to_ms(where.created_before)]
     if where.public_or_in is not None:
         yield "(e.private = 0 OR e.thread = ?)", [where.public_or_in]
+    if where.repository_of is not None:
+        yield "(e.trust <> 'project' OR e.project = ?)", [where.repository_of]

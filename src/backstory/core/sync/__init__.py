@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import NamedTuple
 
+from ...domain.records import Trust
 from ...domain.sources import SourceState
 from ...readers import Places, Reader, Source
 from ..calls import Call
@@ -53,6 +54,7 @@ class Due(NamedTuple):
     source: Source
     stamp: Stamp
     state: SourceState | None
+    trust: Trust = Trust.OWN
 
 
 class Sync:
@@ -122,7 +124,11 @@ class Sync:
             self._store, reader.name, self._redactor, Identities(places.platform), frozenset(found)
         )
         reading = Reading(self._engine, reader, keeping)
-        due = [each for each in _stamped(found, states) if reading.is_due(each.stamp, each.state)]
+        due = [
+            each._replace(trust=reading.trust_of(each.source))
+            for each in _stamped(found, states)
+            if reading.is_due(each.stamp, each.state)
+        ]
         self._read(reading, due, call, tally)
         tally.unchanged = tally.sources - len(due)
         after = self._store.find_sources(reader.name) if due else states

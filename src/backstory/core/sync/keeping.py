@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ...domain.filters import ConversationFilter
-from ...domain.records import Conversation
+from ...domain.records import Conversation, Trust
 from ...domain.sources import source_path
 from ...domain.when import to_ms
 from ...readers import Piece, Role
@@ -47,7 +47,7 @@ class Keeping:
         self._identities = identities
         self._living = living
 
-    def keep(self, piece: Piece, *, modified_ms: int, is_renewed: bool) -> Kept:
+    def keep(self, piece: Piece, *, modified_ms: int, is_renewed: bool, trust: Trust) -> Kept:
         """`is_renewed`: its source is read anew, and this is the first it tells of the conversation this time."""
         id = conversation_id(self._reader, piece.header.native_id)
         known = next(iter(self._store.find_conversations([id])), None)
@@ -70,7 +70,7 @@ class Keeping:
             self._store.delete_messages(id)
             known = None
         project = self._identities.project_of(piece.header.directory)
-        row = merged(self._reader, piece, known, project=project, modified_ms=modified_ms)
+        row = merged(self._reader, piece, known, project=project, modified_ms=modified_ms, trust=trust)
         if known is not None and known.source != row.source:
             # another file is the conversation's own, and knows best what to call it
             row = known._replace(created_at=row.created_at, updated_at=row.updated_at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...domain.records import Conversation, Message, Trace
+from ...domain.records import Conversation, Message, Trace, Trust
 from ...domain.when import from_ms, to_ms
 from ...readers import Piece, ToolCall, Turn
 from ...readers.formats.titles import title_of
@@ -75,7 +75,13 @@ def times_of(piece: Piece, modified_ms: int) -> list[int]:
 
 
 def merged(
-    reader: str, piece: Piece, known: Conversation | None, *, project: str, modified_ms: int
+    reader: str,
+    piece: Piece,
+    known: Conversation | None,
+    *,
+    project: str,
+    modified_ms: int,
+    trust: Trust,
 ) -> Conversation:
     """The conversation's row after this piece."""
     told = piece.header
@@ -98,6 +104,7 @@ def merged(
         model=told.model,
         completeness=told.completeness,
         standing=int(told.standing),
+        trust=trust,
     )
 
 
@@ -124,7 +131,15 @@ def messages_of(conversation: Conversation, turn: Turn, seq: int) -> Iterator[Me
     ):
         if text:
             yield Message(
-                id, conversation.id, seq, role, text, conversation.project, conversation.surface, at
+                id,
+                conversation.id,
+                seq,
+                role,
+                text,
+                conversation.project,
+                conversation.surface,
+                at,
+                trust=conversation.trust_of(role),
             )
 
 

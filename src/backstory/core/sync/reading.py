@@ -9,9 +9,11 @@ from datetime import timedelta
 
 from ...domain.errors import BackstoryError, Unreadable
 from ...domain.filters import ConversationFilter
+from ...domain.records import Trust
 from ...domain.sources import SourceState
 from ...readers import Cursor, Form, Piece, Reader, Source
 from ..engine import Engine
+from ..projects.origin import trust_of
 from .files import Samples, Stamp, samples
 from .keeping import Keeping, Kept
 from .pieces import conversation_id
@@ -41,8 +43,12 @@ class Reading:
         read_at = state.read_at or self._engine.now()
         return bool(state.problem) and self._engine.now() - read_at >= RETRY_AFTER
 
+    def trust_of(self, source: Source) -> Trust:
+        """Asks git, so not while others wait for a transaction."""
+        return trust_of(source.path) if self._reader.in_projects else Trust.OWN
+
     def read(
-        self, source: Source, stamp: Stamp, state: SourceState | None, *, is_small: bool
+        self, source: Source, stamp: Stamp, state: SourceState | None, trust: Trust, *, is_small: bool
     ) -> Iterator[Kept]:
         """Keep what is new. Each piece is committed before it is given, with where to go on after it. A small source
         is read within a transaction of the caller's, so there it is enough to say so at the end."""
@@ -52,7 +58,9 @@ class Reading:
             for piece in self._told(source, Cursor(now.position, now.state["mark"])):
                 id = conversation_id(self._reader.name, piece.header.native_id)
                 with nullcontext() if is_small else self._store.transaction():
-                    kept = self._keeping.keep(piece, modified_ms=stamp.modified_ms, is_renewed=id in stale)
+                    kept = self._keeping.keep(
+                        piece, modified_ms=stamp.modified_ms, is_renewed=id in stale, trust=trust
+                    )
                     stale.discard(id)
                     now = _counted(now, kept)
                     if piece.cursor is not None:

@@ -6,17 +6,18 @@ is too small for: a conversation of more than a megabyte is whole there."""
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...domain.errors import BackstoryError, InvalidInput, NotFound, StorageFull
 from ...domain.filters import ConversationFilter
-from ...domain.records import Conversation
+from ...domain.records import Conversation, Trust
 from ...domain.topics import LONGEST_TOPIC, folder_name, slug, topic_of
 from ...store.statements import batches
 from ..engine import Caller, Engine
+from ..projects.origin import trust_of
 from . import places
 from .fullfile import Header, Reading, write_full
 from .places import Found, Place
@@ -44,6 +45,7 @@ class Kept(NamedTuple):
 class Listed(NamedTuple):
     found: Found
     head: Head
+    trust: Trust = Trust.OWN
 
     @property
     def day(self) -> str:
@@ -99,8 +101,7 @@ class Transcripts(NamedTuple):
             if len(shown) < limit:
                 newest = sorted([*map(_listed, dated), *undated], key=_age, reverse=True)
                 shown += newest[: limit - len(shown)]
-        self._see([(session, None) for session in shown])
-        return Listing(shown, total)
+        return Listing(self._see([(session, None) for session in shown]), total)
 
     def fetch(self, place: Place, name: str, day: str | None) -> Fetched:
         """A session by its name, the newest where several days have it."""
@@ -114,7 +115,7 @@ class Transcripts(NamedTuple):
         session = max(chosen, key=_age)
         reading = read_session(session.found)
         turns = self._whole(session.head.id, reading) or reading.turns
-        self._see([(session, reading)])
+        (session,) = self._see([(session, reading)])
         return Fetched(session, turns)
 
     def _named(self, turns: Sequence[Turn], given: str | None) -> tuple[Header, str, bool]:
@@ -163,20 +164,48 @@ class Transcripts(NamedTuple):
         store = self.engine.store
         return turns_in(store.find_messages(id) or store.archived_messages(id)) or None
 
-    def _see(self, seen: Sequence[tuple[Listed, Reading | None]]) -> None:
-        """Index what is new or changed; a store that is full is no reason not to show the tree."""
+    def _see(self, seen: Sequence[tuple[Listed, Reading | None]]) -> list[Listed]:
+        """Index what is new or changed, and say of each whose words it holds; a store that is full is no reason not to
+        show the tree."""
         identified = [_identified(session, reading) for session, reading in seen]
-        known = self._known([id for id, _, _ in identified])
-        fresh = [each for each in identified if _is_news(each[1], known.get(each[0]))]
-        if not fresh:
-            return
-        with suppress(StorageFull):
-            self.engine.check_room()
-            with self.engine.store.transaction():
-                for id, session, reading in fresh:
-                    self.engine.store.restore_conversations([id])  # one that is edited is alive again
-                    self._index(id, session, reading or read_session(session.found), known.get(id))
-            self.engine.embed_soon()
+        known = self._known([each for id, _, _ in identified for each in (id, self._foreign_id(id))])
+        judged = [self._judged(id, session, known) for id, session, _ in identified]
+        fresh = [
+            (id, session, reading)
+            for (id, session), (_, _, reading) in zip(judged, identified, strict=True)
+            if _is_news(session, known.get(id))
+        ]
+        if fresh:
+            with suppress(StorageFull):
+                self.engine.check_room()
+                with self.engine.store.transaction():
+                    for id, session, reading in fresh:
+                        self.engine.store.restore_conversations([id])  # one that is edited is alive again
+                        self._drop_rival(id, session, known)
+                        self._index(id, session, reading or read_session(session.found), known.get(id))
+                self.engine.embed_soon()
+        return [session for _, session in judged]
+
+    def _judged(self, id: str, session: Listed, known: Mapping[str, Conversation]) -> tuple[str, Listed]:
+        """With whose words they are, and the id that goes with it. Git is asked only of what is new or changed."""
+        foreign = self._foreign_id(id)
+        for each in (foreign, id):
+            if each in known and _is_unchanged(session, known[each]):
+                return each, session._replace(trust=known[each].trust)
+        trust = trust_of(session.found.file)
+        return (foreign if trust is Trust.PROJECT else id), session._replace(trust=trust)
+
+    def _drop_rival(self, id: str, session: Listed, known: Mapping[str, Conversation]) -> None:
+        """What the same file was known as while its words were taken for somebody else's."""
+        rivals = [
+            each.id for each in known.values() if each.source == str(session.found.file) and each.id != id
+        ]
+        if rivals:
+            self.engine.store.delete_conversations(rivals)
+
+    def _foreign_id(self, id: str) -> str:
+        """Of a session that came with the repository: a file may claim any id, and must not take another's place."""
+        return derived_id(Trust.PROJECT, self.caller.project, id)
 
     def _known(self, ids: Sequence[str]) -> dict[str, Conversation]:
         """Those that are live, and those that the archive has."""
@@ -200,7 +229,9 @@ class Transcripts(NamedTuple):
             updated_at=head.modified,
             directory=self.caller.directory,
         )
-        conversation = conversation._replace(source=str(session.found.file), updated_at=head.modified)
+        conversation = conversation._replace(
+            source=str(session.found.file), updated_at=head.modified, trust=session.trust
+        )
         if known is None or not reading.is_cut:
             store.put_conversation(conversation, messages_of(conversation, reading.turns))
             return
@@ -246,9 +277,13 @@ def _identified(session: Listed, reading: Reading | None) -> tuple[str, Listed, 
     return derived_id(session.found.name, first), session, reading
 
 
+def _is_unchanged(session: Listed, known: Conversation) -> bool:
+    return known.source == str(session.found.file) and known.updated_at == session.head.modified
+
+
 def _is_news(session: Listed, known: Conversation | None) -> bool:
     if known is None:
         return True
     if known.source == str(session.found.file):
-        return known.updated_at != session.head.modified
+        return not _is_unchanged(session, known)
     return not os.path.exists(known.source)  # it was moved here; else this is a copy

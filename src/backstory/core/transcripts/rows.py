@@ -33,6 +33,7 @@ def _message(conversation: Conversation, seq: int, turn: Turn) -> Message:
         project=conversation.project,
         surface=conversation.surface,
         created_at=conversation.created_at,
+        trust=conversation.trust_of(role),
         speaker="" if turn.role == role or not is_text else turn.role,
     )
 

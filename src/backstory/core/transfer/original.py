@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from ...domain.records import Memory, Session
+from ...domain.records import Memory, Session, Trust
 from .bundle import Checkpoint, File, Item, Part
 from .fields import Fields
 
@@ -66,6 +66,7 @@ def _read_item(fields: Fields, session: Session) -> Memory:
         project=session.project,
         surface=session.surface,
         session=session.id,
+        trust=Trust.IMPORTED,
         created_at=made,
         updated_at=fields.time("updated_at", made),
     )

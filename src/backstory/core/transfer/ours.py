@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
-from ...domain.records import Former, Memory, Session
+from ...domain.records import Former, Memory, Session, Trust
 from ...domain.when import iso
 from .bundle import Checkpoint, File, Item, Part
 from .fields import Fields
@@ -180,6 +180,7 @@ def read_memory(fields: Fields, session: Session, *, ids: str = "ids", keys: str
         project=session.project,
         surface=session.surface,
         session=session.id,
+        trust=Trust.IMPORTED,
         created_at=fields.time("createdAt"),
         updated_at=fields.time("updatedAt"),
     )
