@@ -28,24 +28,26 @@ LINT = [
     ["mypy"],
     ["lint-imports", "--no-cache"],
 ]
-FULL = [
-    *LINT,
+TESTS = ["pytest", "--numprocesses=4"]  # many wait for a process of their own
+FULL = [*LINT, TESTS]
+QUICK = [*LINT, [*TESTS, "--quick", "--hypothesis-profile=quick"]]
+COVERAGE = [  # twice the time
     ["coverage", "erase"],
-    ["coverage", "run", "-m", "pytest", "--numprocesses=4"],  # many wait for a process of their own
+    ["coverage", "run", "-m", *TESTS],
     ["coverage", "combine", "--quiet"],
     ["coverage", "report"],
 ]
-QUICK = [*LINT, ["pytest", "--numprocesses=4", "--quick", "--hypothesis-profile=quick"]]
 
 USAGE = """\
 python3 run.py demo          set up, then show Backstory at work
 python3 run.py test          set up, then run every check and test
 python3 run.py test --quick  the checks and tests that need no PostgreSQL and no whole processes
+python3 run.py coverage      which lines and branches the tests reach
 python3 run.py setup         set up only"""
 
 
 def main(words: list[str]) -> int:
-    if not words or words[0] not in ("demo", "test", "setup"):
+    if not words or words[0] not in ("demo", "test", "coverage", "setup"):
         print(USAGE)
         return 2
     if sys.version_info < OLDEST:
@@ -56,9 +58,9 @@ def main(words: list[str]) -> int:
         return subprocess.call([str(PYTHON), "-m", "backstory", "demo", *rest])
     if command == "test" and rest == ["--quick"]:
         return run_checks(QUICK)
-    if command == "test":
+    if command in ("test", "coverage"):
         install_clients()
-        return run_checks(FULL)
+        return run_checks(FULL if command == "test" else COVERAGE)
     return 0
 
 

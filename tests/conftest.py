@@ -6,7 +6,9 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -23,7 +25,7 @@ from .postgres_server import database, empty_shared, open_postgres, open_shared
 from .repositories import IDENTITY
 
 BACKENDS: dict[str, Callable[[Path], Store]] = {
-    "sqlite": lambda path: SqliteStore(path, busy_timeout_s=PATIENCE_S),
+    "sqlite": lambda path: open_sqlite(path),
     "postgres": open_postgres,
 }
 
@@ -55,6 +57,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [item for item in items if any(part in item.nodeid for part in NOT_QUICK)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in set(left_out)]
+
+
+@cache
+def empty_sqlite() -> bytes:
+    """A new store. Migrating one costs more than most tests; that it works is tested in tests/store."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "store.db"
+        SqliteStore(path).close()
+        return path.read_bytes()
+
+
+def open_sqlite(path: Path) -> Store:
+    if not path.exists():
+        path.write_bytes(empty_sqlite())
+    return SqliteStore(path, busy_timeout_s=PATIENCE_S)
 
 
 @pytest.fixture(params=BACKENDS)

@@ -75,8 +75,6 @@ def serve_http(surfaces: Mapping[str, Surface], settings: Settings) -> int:
         )
     allowed = _allowed(address, settings.http_hosts)
     listening = _listen(address)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: None)  # uvicorn has its own, and sends them on to us when it is done
     config = uvicorn.Config(
         TeamServer(surfaces, settings, allowed).app(),
         log_level="warning",
@@ -86,8 +84,15 @@ def serve_http(surfaces: Mapping[str, Surface], settings: Settings) -> int:
         server_header=False,
         timeout_graceful_shutdown=round(settings.grace_s),
     )
+    server = uvicorn.Server(config)
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)  # until uvicorn has its own, which sends them on to us when it is done
     print(f"backstory: http://{address.name}:{listening.getsockname()[1]}/mcp", file=sys.stderr, flush=True)
-    uvicorn.Server(config).run(sockets=[listening])
+    server.run(sockets=[listening])
     return 0
 
 
