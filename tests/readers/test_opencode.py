@@ -101,10 +101,14 @@ def test_an_export_is_read_in_the_order_of_time(tmp_path: Path) -> None:
         }
 
     info = {"id": "s", "parentID": "t", "title": "Sub", "directory": "/w", "time": {"created": 1_760_000_000}}
+    answer = {"info": {"id": "m9", "role": "assistant", "time": {"created": BEGUN + 1}}, "parts": [{"id": "1", "type": "text", "text": "Done."}]}  # fmt: skip
     (piece,) = exported(
-        tmp_path, info, said("m2", BEGUN, "two"), said("m3", 5, "first"), said("m1", BEGUN, "one")
+        tmp_path, info, answer, said("m2", BEGUN, "two"), said("m3", 5, "first"), said("m1", BEGUN, "one")
     )
-    assert [turn.text for turn in piece.turns] == ["first\n\nb", "one\n\nb", "two\n\nb"]
+    assert [turn.text for turn in piece.turns] == ["first\n\nb", "one\n\nb", "two\n\nb", "Done."]
+    assert {turn.role for turn in piece.turns[:3]} == {Role.SYSTEM}, (
+        "a subagent's task is no word of a person"
+    )
     header = piece.header
     assert (header.kind, header.parent, header.started_ms) == (Kind.SUBAGENT, "t", BEGUN)
     assert piece.cursor == Cursor()

@@ -15,6 +15,8 @@ CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, slug
 CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT);
 CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INTEGER, time_updated INTEGER,
     data TEXT);
+CREATE TABLE session_message (id TEXT PRIMARY KEY, session_id TEXT, type TEXT, seq INTEGER, time_created INTEGER,
+    time_updated INTEGER, data TEXT);
 """
 
 
@@ -28,6 +30,12 @@ def message(id: str, session: str, at: int, **data: Any) -> tuple[Any, ...]:
 
 def part(id: str, message: str, session: str, **data: Any) -> tuple[Any, ...]:
     return (id, message, session, BEGUN, BEGUN, json.dumps(data))
+
+
+def second(id: str, session: str, seq: int, type: str, **data: Any) -> tuple[Any, ...]:
+    """A message of the second version."""
+    at = BEGUN + seq
+    return (id, session, type, seq, at, at, json.dumps({"time": {"created": at}, **data}))
 
 
 def data(home: Path) -> Path:
@@ -44,8 +52,36 @@ def make_home(home: Path) -> None:
         "metadata": {"exit": 2},
     }
     failed = {"status": "error", "input": {"filePath": "/w/app/b.py"}, "error": "File not found"}
-    rows = {
-        "session": [session("ses_1", title="Build fix"), session("ses_2", "ses_1", "Child session - 2026")],
+    content = [
+        {"type": "reasoning", "id": "r", "text": "Look up."},
+        {"type": "text", "id": "t", "text": "It is cloudy."},
+        {"type": "tool", "id": "c1", "name": "read", "state": {"status": "completed", "input": {"filePath": "/w/app/sky.py"}}},
+        {"type": "tool", "id": "c2", "name": "bash", "state": {"status": "error", "input": {"command": "look"}, "error": {"type": "unknown", "message": "no such command"}}},
+    ]  # fmt: skip
+    rows: dict[str, list[tuple[Any, ...]]] = {
+        "session": [
+            session("ses_1", title="Build fix"),
+            session("ses_2", "ses_1", "Child session - 2026"),
+            session("ses_3", title="New session - 2026"),
+        ],
+        "session_message": [
+            second(
+                "m_1",
+                "ses_3",
+                1,
+                "user",
+                text="Why is the sky grey?",
+                files=[{"uri": "file:///w/app/sky.py"}],
+            ),
+            second("m_2", "ses_3", 2, "synthetic", text="Reminder of the harness."),
+            second("m_3", "ses_3", 3, "assistant", model={"id": "gpt-5"}, content=content),
+            second("m_4", "ses_3", 4, "shell", callID="c", command="make sky", output="done"),
+            second("m_5", "ses_3", 5, "model-switched", model={"id": "other"}),
+            second(
+                "m_6", "ses_3", 6, "compaction", reason="auto", summary="The sky was looked at.", recent=""
+            ),
+            second("m_7", "ses_1", 1, "user", text="Told in the older table, too."),
+        ],
         "message": [
             message(
                 "msg_2",
@@ -59,6 +95,7 @@ def make_home(home: Path) -> None:
             message("msg_3", "ses_1", BEGUN + 1, role="user"),
             message("msg_4", "ses_1", BEGUN + 2, role="assistant", modelID="gpt-5", summary=True),
             message("msg_5", "ses_2", BEGUN, role="user"),
+            message("msg_6", "ses_2", BEGUN + 1, role="assistant", modelID="gpt-5"),
         ],
         "part": [
             part("prt_1", "msg_1", "ses_1", type="text", text="Fix the build."),
@@ -74,6 +111,7 @@ def make_home(home: Path) -> None:
             part("prt_a", "msg_3", "ses_1", type="text", text="Reminder of the harness.", synthetic=True),
             part("prt_b", "msg_4", "ses_1", type="text", text="What happened so far."),
             part("prt_c", "msg_5", "ses_2", type="text", text="Look into make."),
+            part("prt_d", "msg_6", "ses_2", type="text", text="It lacks a target."),
         ],
     }
     database(data(home) / "opencode.db", TABLES, rows)
@@ -98,3 +136,12 @@ def make_home(home: Path) -> None:
             json.dumps({"id": "prt_1", "type": "text", "text": f"From the {role}."}),
         )
     write(storage / "message" / "ses_0" / "msg_c.json", "{half")
+    oldest = data(home) / "project" / "w-old" / "storage" / "session"
+    write(oldest / "info" / "ses_00.json", json.dumps({"id": "ses_00", "title": "Oldest", "time": times}))
+    inside = [{"type": "text", "text": "Parts inside the message."}]
+    asked = {"id": "msg_0", "role": "user", "parts": inside, "time": {"created": BEGUN}}
+    write(oldest / "message" / "ses_00" / "msg_0.json", json.dumps(asked))
+    answered = {"id": "msg_1", "role": "assistant", "time": {"created": BEGUN + 1}, "path": {"cwd": "/w/old"}}
+    write(oldest / "message" / "ses_00" / "msg_1.json", json.dumps(answered))
+    said = {"id": "p", "type": "text", "text": "Parts as files below the session."}
+    write(oldest / "part" / "ses_00" / "msg_1" / "p.json", json.dumps(said))

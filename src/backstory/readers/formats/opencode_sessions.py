@@ -1,0 +1,201 @@
+"""Sessions as OpenCode and those built on it keep them: in a database and, from before 1.2, in files; and exports.
+
+All hold the same records: a session, messages, and the parts of each message. From its second version on, a message is
+one record of a table of its own.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .. import Cursor, Form, Header, Kind, Piece, Role, Source, Standing, Turn
+from .databases import Progress, columns, document, fingerprint, open_database
+from .documents import read_beside, read_document
+from .opencode_turns import Exchange, Record, message_turn, turn_of
+from .pieces import whole
+from .titles import headline
+from .values import fields_of, items_of, records_of, text_of, time_ms
+
+NOT_JSON = "not JSON"
+UNNAMED = ("New session - ", "Child session - ")
+TIMES = ("time_created", "time_updated")
+MESSAGES = ("message", "part", "session_message")
+
+
+FILED = ("storage/session/*/*.json", "project/*/storage/session/info/*.json")
+
+
+def find_filed(root: Path) -> Iterator[Source]:
+    """The sessions that are files below a program's data."""
+    for pattern in FILED:
+        yield from (Source(path, Form.DOCUMENT) for path in sorted(root.glob(pattern)))
+
+
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
+    return (
+        _read_database(source.path, Progress(cursor))
+        if source.form is Form.DATABASE
+        else _read_file(source.path)
+    )
+
+
+def _read_database(path: Path, progress: Progress) -> Iterator[Piece]:
+    with open_database(path) as connection:
+        yield from progress.with_cursor(_read_sessions(connection, path, progress))
+
+
+def _read_sessions(connection: sqlite3.Connection, path: Path, progress: Progress) -> Iterator[Piece]:
+    tables = [name for name in MESSAGES if {"id", "session_id", "data"} <= columns(connection, name)]
+    for session in _sessions(connection):
+        id = text_of(session["id"])
+        if not progress.is_new(id, _version(connection, session)):
+            continue
+        skipped: Counter[str] = Counter()
+        exchanges = list(_exchanges(connection, id, skipped)) if "message" in tables else []
+        messages = _messages(connection, id, skipped) if "session_message" in tables and not exchanges else ()
+        turns = [*map(turn_of, exchanges), *map(message_turn, messages)]
+        if piece := _piece(f"{path}#session/{id}", session, turns, skipped, _folder(exchanges)):
+            yield piece
+
+
+def _sessions(connection: sqlite3.Connection) -> list[Record]:
+    known = columns(connection, "session")
+    wanted = [name for name in ("id", "parent_id", "directory", "title", *TIMES) if name in known]
+    if "id" not in wanted:
+        return []
+    rows = connection.execute(f"SELECT {', '.join(wanted)} FROM session ORDER BY id")
+    return [dict(zip(wanted, row, strict=True)) for row in rows]
+
+
+def _version(connection: sqlite3.Connection, session: Record) -> str:
+    """Another one when a message or a part is added or changed."""
+    versions: list[Any] = list(session.values())
+    for table in MESSAGES:
+        known = columns(connection, table)
+        if "session_id" in known:
+            newest = next((f"MAX({name})" for name in reversed(TIMES) if name in known), "NULL")
+            query = f"SELECT COUNT(*), {newest} FROM {table} WHERE session_id = ?"
+            versions += connection.execute(query, (session["id"],)).fetchone()
+    return fingerprint(*versions)
+
+
+def _exchanges(connection: sqlite3.Connection, session: str, skipped: Counter[str]) -> Iterator[Exchange]:
+    order = "time_created, id" if "time_created" in columns(connection, "message") else "id"
+    messages = connection.execute(
+        f"SELECT id, data FROM message WHERE session_id = ? ORDER BY {order}", (session,)
+    )
+    for id, data in messages:
+        message = document(data)
+        if not isinstance(message, dict):
+            skipped[NOT_JSON] += 1
+            continue
+        parts = []
+        for part_id, part_data in connection.execute(
+            "SELECT id, data FROM part WHERE message_id = ? ORDER BY id", (id,)
+        ):
+            part = document(part_data)
+            if isinstance(part, dict):
+                parts.append({**part, "id": part_id})
+            else:
+                skipped[NOT_JSON] += 1
+        yield {**message, "id": id}, parts
+
+
+def _messages(connection: sqlite3.Connection, session: str, skipped: Counter[str]) -> Iterator[Record]:
+    order = "seq" if "seq" in columns(connection, "session_message") else "id"
+    rows = connection.execute(
+        f"SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY {order}", (session,)
+    )
+    for id, kind, data in rows:
+        message = document(data)
+        if isinstance(message, dict):
+            yield {**message, "id": id, "type": kind}
+        else:
+            skipped[NOT_JSON] += 1
+
+
+def _read_file(path: Path) -> Iterator[Piece]:
+    record = fields_of(read_document(path))
+    skipped: Counter[str] = Counter()
+    if "messages" in record:  # an export
+        session = fields_of(record.get("info"))
+        exported = records_of(record["messages"])
+        exchanges = [(fields_of(each.get("info")), list(records_of(each.get("parts")))) for each in exported]
+    else:
+        session = record
+        exchanges = _filed(path, text_of(record.get("id")), skipped)
+    exchanges.sort(key=_order)
+    piece = _piece(str(path), session, map(turn_of, exchanges), skipped, _folder(exchanges))
+    if piece:
+        # The database, if there is one, took this over and went on with it.
+        yield piece._replace(header=piece.header._replace(standing=Standing.REPLAY), cursor=Cursor())
+
+
+def _filed(path: Path, session: str, skipped: Counter[str]) -> list[Exchange]:
+    """The messages and parts of a session that are files of their own."""
+    if not session:
+        return []
+    is_oldest = path.parent.name == "info"
+    storage = path.parents[1] if is_oldest else path.parents[2]
+    parts = storage / "part" / session if is_oldest else storage / "part"
+    loose: dict[str, list[Record]] = {}
+    for part in _files(parts, skipped):
+        loose.setdefault(text_of(part.get("messageID")), []).append(part)
+    exchanges = []
+    for message in _files(storage / "message" / session, skipped):
+        id = text_of(message.get("id"))
+        filed = list(_files(parts / id, skipped)) if id else []
+        within = [part for part in items_of(message.get("parts")) if isinstance(part, dict)]
+        exchanges.append((message, filed or loose.get(id, []) or within))
+    return exchanges
+
+
+def _files(directory: Path, skipped: Counter[str]) -> Iterator[Record]:
+    for path in sorted(directory.glob("*.json")):
+        told = read_beside(path)
+        if isinstance(told, dict):
+            yield told
+        else:
+            skipped[NOT_JSON] += 1
+
+
+def _order(exchange: Exchange) -> tuple[int, str]:
+    message, _ = exchange
+    return time_ms(fields_of(message.get("time")).get("created")) or 0, text_of(message.get("id"))
+
+
+def _folder(exchanges: Iterable[Exchange]) -> str:
+    told = (text_of(fields_of(message.get("path")).get("cwd")) for message, _ in exchanges)
+    return next(filter(None, told), "")
+
+
+def _piece(
+    source: str, session: Record, turns: Iterable[Turn | None], skipped: Counter[str], folder: str
+) -> Piece | None:
+    said = [turn for turn in turns if turn]
+    id = text_of(session.get("id"))
+    if not said or not id:
+        return None
+    times = fields_of(session.get("time"))
+    title = text_of(session.get("title"))
+    title = "" if title.startswith(UNNAMED) else title
+    parent = text_of(session.get("parent_id")) or text_of(session.get("parentID"))
+    if parent:
+        # what stands for a person in a subagent's session is the agent that gave it its task
+        title = title or next((headline(turn.text) for turn in said if turn.role is Role.USER), "")
+        said = [turn._replace(role=Role.SYSTEM) if turn.role is Role.USER else turn for turn in said]
+    header = Header(
+        id,
+        source,
+        title=title,
+        directory=text_of(session.get("directory")) or folder,
+        kind=Kind.SUBAGENT if parent else Kind.MAIN,
+        parent=parent or None,
+        started_ms=time_ms(session.get("time_created")) or time_ms(times.get("created")),
+        ended_ms=time_ms(session.get("time_updated")) or time_ms(times.get("updated")),
+    )
+    return whole(header, said, skipped, cursor=None)

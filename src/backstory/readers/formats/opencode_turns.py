@@ -1,0 +1,113 @@
+"""A message of OpenCode's as a turn: with parts beside it, or since its second version with its content inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .. import LONGEST_ERROR, Role, ToolCall, Turn
+from .blocks import arguments_of
+from .noise import LONGEST_INJECTED, shortened, without_payloads
+from .paths import path_of
+from .touched import tool_call
+from .values import fields_of, items_of, records_of, text_of, time_ms
+
+Record = dict[str, Any]
+Exchange = tuple[Record, list[Record]]
+"""A message and its parts."""
+
+
+def turn_of(exchange: Exchange) -> Turn | None:
+    """A message with its parts, in the order of their ids, which is that of time."""
+    message, unsorted = exchange
+    parts = sorted(unsorted, key=lambda part: text_of(part.get("id")))
+    texts = [part for part in parts if part.get("type") == "text" and not part.get("ignored")]
+    said = [part for part in texts if not part.get("synthetic")]
+    calls = tuple(call for part in parts if (call := _call(part)))
+    thinking = _joined(part for part in parts if part.get("type") == "reasoning")
+    if message.get("role") == "assistant":
+        role = Role.SUMMARY if message.get("summary") is True else Role.ASSISTANT
+        text = _joined(texts)
+    elif message.get("role") == "user":
+        role = Role.USER if said else Role.SYSTEM
+        text = _joined(said or texts)
+    else:
+        return None
+    if not (text or thinking or calls):
+        return None
+    at_ms = time_ms(fields_of(message.get("time")).get("created"))
+    model = text_of(message.get("modelID")) if message.get("role") == "assistant" else ""
+    return Turn(text_of(message.get("id")), role, text, at_ms, thinking, calls, model)
+
+
+def _joined(parts: Iterable[Record]) -> str:
+    texts = (without_payloads(text_of(part.get("text"))).strip() for part in parts)
+    return "\n\n".join(filter(None, texts))
+
+
+def _call(part: Record) -> ToolCall | None:
+    match part.get("type"):
+        case "tool":
+            state = fields_of(part.get("state"))
+            return tool_call(text_of(part.get("tool")), state.get("input"), _error(state))
+        case "patch":
+            return ToolCall("", writes=tuple(map(text_of, items_of(part.get("files")))))
+        case "file":
+            path = path_of(fields_of(part.get("source")).get("path")) or path_of(part.get("url"))
+            return ToolCall("", reads=(path,)) if path else None
+    return None
+
+
+def _error(state: Mapping[str, Any]) -> str:
+    """What a failed tool said, or what a command printed that ended with an error."""
+    if state.get("status") == "error":
+        return shortened(text_of(state.get("error")) or "failed", LONGEST_ERROR)
+    if fields_of(state.get("metadata")).get("exit") not in (None, 0):
+        return shortened(text_of(state.get("output")) or "failed", LONGEST_ERROR)
+    return ""
+
+
+def message_turn(message: Record) -> Turn | None:
+    """A message of the second version."""
+    id, at_ms = text_of(message.get("id")), time_ms(fields_of(message.get("time")).get("created"))
+    text = without_payloads(text_of(message.get("text"))).strip()
+    match message.get("type"):
+        case "user":
+            files = (path_of(file.get("uri")) for file in records_of(message.get("files")))
+            reads = tuple(filter(None, files))
+            turn = Turn(id, Role.USER, text, at_ms, calls=(ToolCall("", reads=reads),) if reads else ())
+        case "assistant":
+            turn = _answer(id, message, at_ms)
+        case "synthetic" | "system":
+            turn = Turn(id, Role.SYSTEM, shortened(text, LONGEST_INJECTED), at_ms)
+        case "shell":
+            command = text_of(message.get("command"))
+            turn = Turn(id, Role.USER, f"!{command}", at_ms, calls=(ToolCall("bash", command=command),))
+        case "compaction":
+            turn = Turn(id, Role.SUMMARY, text_of(message.get("summary")).strip(), at_ms)
+        case _:
+            return None  # that the agent or the model was changed
+    return None if turn.is_empty else turn
+
+
+def _answer(id: str, message: Record, at_ms: int | None) -> Turn:
+    content = list(records_of(message.get("content")))
+    texts = [part for part in content if part.get("type") == "text" and not part.get("ignored")]
+    model = fields_of(message.get("model"))
+    return Turn(
+        id,
+        Role.ASSISTANT,
+        _joined(texts),
+        at_ms,
+        _joined(part for part in content if part.get("type") == "reasoning"),
+        tuple(_tool(part) for part in content if part.get("type") == "tool"),
+        text_of(model.get("id")) or text_of(model.get("modelID")),
+    )
+
+
+def _tool(part: Record) -> ToolCall:
+    state = fields_of(part.get("state"))
+    error = fields_of(state.get("error"))
+    said = text_of(error.get("message")) or text_of(fields_of(error.get("data")).get("message")) or "failed"
+    failure = shortened(said, LONGEST_ERROR) if state.get("status") == "error" else ""
+    return tool_call(text_of(part.get("name")), arguments_of(state.get("input")), failure)
