@@ -564,6 +564,32 @@ def test_a_directory_of_another_time_or_system_is_named_the_same_way(
 
 
 @pytest.mark.parametrize(
+    ("recorded", "project"),
+    [
+        ("{0}/app/.worktrees/fix/src", "{0}/app"),
+        ("{0}/app/.superset/worktrees/fix", "{0}/app"),
+        ("{0}/app.worktrees/fix", "{0}/app"),
+        ("{0}/app-worktrees/fix", "{0}/app"),
+        ("{0}/.codex/worktrees/1f2e/app", "{0}/app"),
+        ("{0}/.codex/worktrees/1f2e/app/src", "{0}/app"),
+        ("{0}/.cursor/worktrees/app/xyz", "{0}/app"),
+        ("{0}/.codex/worktrees/1f2e/twin", "{0}/.codex/worktrees/1f2e/twin"),
+        ("{0}/.codex/worktrees/1f2e/unknown", "{0}/.codex/worktrees/1f2e/unknown"),
+        ("/no/such/.worktrees/x", "/no/such"),
+    ],
+)
+def test_a_worktree_that_is_gone_belongs_to_its_repository(
+    tmp_path: Path, recorded: str, project: str
+) -> None:
+    home = tmp_path.resolve()
+    projects = [home / "app", home / "a" / "twin", home / "b" / "twin"]
+    for path in projects:
+        (path / ".git").mkdir(parents=True)
+    identities = Identities("linux", [*projects, home / ".codex/worktrees/9/app"])
+    assert identities.project_of(recorded.format(home)) == project.format(home)
+
+
+@pytest.mark.parametrize(
     ("title", "opening", "subject"),
     [
         ("", ["Why does this crash with an error? Please fix the bug."], "debugging"),

@@ -14,6 +14,7 @@ import pytest
 
 from backstory.domain.errors import Unreadable
 from backstory.readers import Cursor, Form, Kind, Piece, Role, Source, Standing, Turn, load_readers
+from backstory.readers.cursor.slugs import slug_of
 
 from . import golden
 from .cursor.make import BEGUN, composer, make_home, user_directory
@@ -371,7 +372,30 @@ def test_projects_that_others_know_give_agents_their_folder(tmp_path: Path) -> N
     found = list(reader.find(golden.places(tmp_path, projects=(project,))))
     assert [source.directory for source in found] == ["/w/my_app", "/w/my_app"]
     (piece,) = reader.read(found[0], Cursor())
-    assert (piece.header.directory, piece.header.is_directory_lossy) == ("/w/my_app", False)
+    assert piece.header.directory == "/w/my_app"
+
+
+@pytest.mark.parametrize(
+    ("existing", "found"),
+    [
+        (["my-app"], "my-app"),
+        (["my_app", "other"], "my_app"),
+        (["my/app"], "my/app"),
+        ([".my.app"], ".my.app"),
+        (["my-app", "my_app"], ""),
+        (["my"], ""),
+    ],
+)
+def test_a_slug_stands_for_the_one_directory_that_exists(
+    tmp_path: Path, existing: list[str], found: str
+) -> None:
+    for name in existing:
+        (tmp_path / "w" / name).mkdir(parents=True)
+    slug = slug_of(str(tmp_path / "w" / "my-app"))
+    line = lines({"role": "user", "message": {"content": "Why?"}})
+    write(tmp_path / f".cursor/projects/{slug}/agent-transcripts/t.jsonl", line)
+    (source,) = reader.find(golden.places(tmp_path))
+    assert source.directory == (str(tmp_path / "w" / found) if found else "")
 
 
 def test_messages_in_a_store_are_read_where_they_are_plain(tmp_path: Path) -> None:

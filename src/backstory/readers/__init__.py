@@ -116,8 +116,7 @@ class Header(NamedTuple):
     """The file, or `file#key` where it holds many conversations."""
     title: str = ""
     directory: str = ""
-    """As recorded; empty rather than guessed, unless `is_directory_lossy`."""
-    is_directory_lossy: bool = False
+    """As recorded; empty rather than guessed."""
     kind: Kind = Kind.MAIN
     parent: str | None = None
     """The native id of the conversation it was started from."""

@@ -2,34 +2,64 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from ...readers.formats.paths import mounted, unmounted
 from . import project_root
 
-_WORKTREES = "/.claude/worktrees/"
+_WORKTREE = re.compile(
+    r"(?P<home>.*?)/(?:\.worktrees|\.(?P<keeper>[\w.-]+)/worktrees|(?P<name>[^/]+)[.-]worktrees)/(?P<rest>.+)"
+)
+"""Where tools put the worktrees of a repository: inside it, beside it under its name, or for all repositories together in
+the user's home. There the repository's own name is part of what follows."""
+_INSIDE = (None, "claude")
+"""Keepers that put worktrees nowhere but into their repository."""
 
 
 class Identities:
-    """Remembers what it found out; good for one sync."""
+    """Remembers what it found out; good for one sync. `projects` are those that are known by now."""
 
-    def __init__(self, platform: str) -> None:
+    def __init__(self, platform: str, projects: Iterable[Path] = ()) -> None:
         self._is_windows = platform == "win32"
         self._known: dict[str, str] = {"": ""}
+        self._names: dict[str, set[str]] = {}
+        for path in projects:
+            if not _WORKTREE.match(path.as_posix() + "/"):
+                self._names.setdefault(path.name, set()).add(str(path))
 
     def project_of(self, directory: str) -> str:
-        """All worktrees of a repository are one project. A directory that no longer exists is kept as recorded."""
+        """All worktrees of a repository are one project, those that are gone too. Any other directory that no longer
+        exists is kept as recorded."""
         if directory not in self._known:
             self._known[directory] = self._find(directory)
         return self._known[directory]
 
     def _find(self, recorded: str) -> str:
         directory = unmounted(recorded) if self._is_windows else mounted(recorded)
-        project, is_worktree, _ = directory.replace("\\", "/").partition(_WORKTREES)
-        if is_worktree:
-            directory = directory[: len(project)]
-        path = Path(directory)
         try:
-            return str(project_root(path)) if path.is_absolute() and path.is_dir() else directory
+            return _existing(directory) or self._of_worktree(directory) or directory
         except (OSError, ValueError):  # a ring of links, a name with a NUL
             return directory
+
+    def _of_worktree(self, directory: str) -> str:
+        """The repository of a worktree that is gone; empty for what is none, or when several could be meant."""
+        found = _WORKTREE.fullmatch(directory.replace("\\", "/"))
+        if found is None:
+            return ""
+        home = directory[: found.end("home")]
+        if name := found["name"]:
+            beside = directory[: found.end("name")]
+            return _existing(beside) or (beside if beside in self._names.get(name, ()) else "")
+        if (Path(home) / ".git").exists():
+            return _existing(home)
+        for name in found["rest"].split("/")[:2]:  # `<id>/<repository>` or `<repository>/<id>`
+            if len(paths := self._names.get(name, set())) == 1:
+                return next(iter(paths))
+        return (_existing(home) or home) if found["keeper"] in _INSIDE else ""
+
+
+def _existing(directory: str) -> str:
+    path = Path(directory)
+    return str(project_root(path)) if path.is_absolute() and path.is_dir() else ""

@@ -121,7 +121,11 @@ class Sync:
             self._store.mark_gone(vanished)
         tally.sources, tally.vanished = len(found), len(vanished)
         keeping = Keeping(
-            self._store, reader.name, self._redactor, Identities(places.platform), frozenset(found)
+            self._store,
+            reader.name,
+            self._redactor,
+            Identities(places.platform, places.projects),
+            frozenset(found),
         )
         reading = Reading(self._engine, reader, keeping)
         due = [

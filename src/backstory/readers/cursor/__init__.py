@@ -14,8 +14,9 @@ from pathlib import Path
 from .. import Cursor, Form, Piece, Places, Reader, Source
 from ..formats.databases import Progress, open_database
 from ..formats.paths import config_home, editor_directories, homes
-from .agents import read_store, read_transcript, slug_of
+from .agents import read_store, read_transcript
 from .composers import read_composers
+from .slugs import Slugs
 from .workspaces import read_workspace
 
 EDITORS = ("Cursor", "Cursor Nightly")
@@ -28,14 +29,14 @@ def find(places: Places) -> Iterator[Source]:
     for user in (*named, *editor_directories(places, *EDITORS)):
         for pattern in (f"globalStorage/{DATABASE}", f"workspaceStorage/*/{DATABASE}"):
             yield from (Source(path, Form.DATABASE) for path in sorted(user.glob(pattern)))
-    slugs = {slug_of(str(path)): str(path) for path in places.projects}
+    slugs = Slugs(places.projects)
     hashes = {
         hashlib.md5(str(path).encode(), usedforsecurity=False).hexdigest(): str(path)
         for path in places.projects
     }
     for root in dict.fromkeys((*named, *_agent_roots(places))):
         for project in sorted(root.glob("projects/*/agent-transcripts")):
-            yield from _transcripts(project, slugs.get(project.parent.name, ""))
+            yield from _transcripts(project, slugs.directory(project.parent.name))
         for pattern in (f"chats/*/*/{STORE}", f"acp-sessions/*/{STORE}"):
             for path in sorted(root.glob(pattern)):
                 yield Source(path, Form.DATABASE, hashes.get(path.parents[1].name, ""))

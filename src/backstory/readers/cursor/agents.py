@@ -70,8 +70,6 @@ def read_transcript(source: Source) -> Iterator[Piece]:
 def _header(source: Source) -> Header:
     path = source.path
     about = _about_beside(_above(path, "projects"), path.stem)
-    slug = next((parent.parent.name for parent in path.parents if parent.name == "agent-transcripts"), "")
-    directory = about.directory or source.directory
     parts = path.parts
     is_subagent = "subagents" in parts
     parent = parts[parts.index("subagents") - 1] if is_subagent else ""
@@ -79,8 +77,7 @@ def _header(source: Source) -> Header:
         path.stem,
         str(path),
         title=about.name,
-        directory=directory or _from_slug(slug),
-        is_directory_lossy=not directory and bool(_from_slug(slug)),
+        directory=about.directory or source.directory,
         kind=Kind.SUBAGENT if is_subagent else Kind.MAIN,
         parent=parent if parent not in ("", "agent-transcripts") else None,
         model=about.model,
@@ -93,18 +90,6 @@ def _header(source: Source) -> Header:
 def _above(path: Path, *names: str) -> Path:
     """Where the agents' store begins."""
     return next((parent.parent for parent in path.parents if parent.name in names), path.parent)
-
-
-def _from_slug(slug: str) -> str:
-    """A guess: every character that is neither letter nor digit became a hyphen."""
-    first, *rest = slug.split("-") if slug and slug != "empty-window" else [""]
-    if not rest:
-        return ""
-    return "\\".join((f"{first.upper()}:", *rest)) if len(first) == 1 else "/".join(("", first, *rest))
-
-
-def slug_of(path: str) -> str:
-    return re.sub(r"[^A-Za-z0-9]+", "-", path).strip("-")
 
 
 def _turns(records: Iterable[dict[str, Any]], skipped: Counter[str]) -> Iterator[Turn]:
