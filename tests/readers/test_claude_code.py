@@ -294,3 +294,39 @@ def _counts(source: Source) -> Counter[str]:
             counts["assistant_text"] += turn.role is Role.ASSISTANT and bool(turn.text)
             counts["tool_use"] += len(turn.calls)
     return counts
+
+
+def forked(tmp_path: Path, *, is_marked: bool) -> dict[str, ReadConversation]:
+    """A session and a fork of it, as `--fork-session` writes it: the past is copied under the new session's name."""
+    past = [user("u1", "Why is it slow?"), assistant("u2", "m1", text("The cache is cold."))]
+    write(tmp_path / "s1.jsonl", *past, user("u3", "Warm it."))
+    origin = {"forkedFrom": {"sessionId": "s1", "messageUuid": "u1"}} if is_marked else {}
+    copies = [
+        {
+            **line,
+            "sessionId": "s2",
+            **(origin and {"forkedFrom": {"sessionId": "s1", "messageUuid": line["uuid"]}}),
+        }
+        for line in past
+    ]
+    write(tmp_path / "s2.jsonl", *copies, user("u4", "Drop it.", sessionId="s2"))
+    found: dict[str, ReadConversation] = {}
+    for path in (tmp_path / "s1.jsonl", tmp_path / "s2.jsonl"):
+        for piece in reader.read(Source(path, Form.LOG), Cursor()):
+            if piece.header.standing is Standing.OWN:
+                found = merged([piece], found)
+            else:
+                assert piece.header.native_id == "s1"
+                assert [turn.id for turn in piece.turns] == ["u1", "u2"]
+    return found
+
+
+@pytest.mark.parametrize("is_marked", [True, False])
+def test_a_fork_knows_its_origin_and_has_only_what_is_its_own(tmp_path: Path, *, is_marked: bool) -> None:
+    found = forked(tmp_path, is_marked=is_marked)
+    assert {id: [turn.text for turn in each.turns.values()] for id, each in found.items()} == {
+        "s1": ["Why is it slow?", "The cache is cold.", "Warm it."],
+        "s2": ["Drop it."],
+    }
+    assert (found["s2"].header.kind, found["s2"].header.parent) == (Kind.FORK, "s1")
+    assert (found["s1"].header.kind, found["s1"].header.parent) == (Kind.MAIN, None)

@@ -7,8 +7,6 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from .. import Cursor, Form, Kind, Piece, Places, Reader, Role, Source, Standing, ToolCall
 from ..formats.lines import to_ms
 from ..formats.logs import Log, OpenConversation, OpenTurn, Title
@@ -30,12 +28,12 @@ from .lines import (
     utterance_of,
     with_pastes,
 )
+from .siblings import line_ids, original_of, siblings_of
 
 NO_TASK = "subagent without a task"
 NO_SESSION = "prompt without session"
 REMEMBERED_LINES = 32
 """So many, or up to twice as many, are known by id: to tell what a side chain or a title belongs to."""
-HEAD_BYTES = 16 * 1024
 PROMPT_LOG = "history.jsonl"
 NOTHING = "(no content)"
 """What stands for an answer without words."""
@@ -90,13 +88,18 @@ class _Session:
         self.log = log
         self.leaves: dict[str, str] = log.memory.setdefault("leaves", {})
         """Titles that this log holds for lines to come, or of others."""
-        self.titles = self.leaves if self.is_agent else _titles(path.parent) | self.leaves
+        self.titles = self.leaves if self.is_agent else siblings_of(path.parent).titles | self.leaves
+        self.original = None if self.is_agent else original_of(path)
+        self.copied = line_ids(self.original) if self.original else frozenset()
+        self.fork: dict[str, str] = log.memory.setdefault("fork", {})
+        """The session that this one was started from, as its `origin`."""
         self.recent: dict[str, str] = log.memory.setdefault("recent", {})
         """By the id of a line, the side chain it is part of; empty for the main one."""
         self.begun: dict[str, int] = log.memory.setdefault("begun", {})
         """The conversations that have a turn."""
 
     def hear(self, line: Line) -> None:
+        self._trace(line)
         match line.type:
             case "user":
                 self._hear_user(line)
@@ -113,6 +116,17 @@ class _Session:
                 self._own().entitle(line.ai_title or "", Title.GENERATED)
             case "custom-title":
                 self._own().entitle(line.custom_title or "", Title.CHOSEN)
+
+    def _trace(self, line: Line) -> None:
+        """Give a line that was copied back to the session it comes from: there it is kept, once."""
+        if line.forked_from is not None and line.forked_from.session_id:
+            line.session_id = line.forked_from.session_id
+            line.uuid = line.forked_from.message_uuid or line.uuid
+        elif self.original is not None and line.uuid in self.copied:
+            line.session_id = self.original.stem
+        is_other = line.session_id not in (None, self.id)
+        if is_other and not (self.is_agent or line.is_sidechain) and self.id not in self.begun:
+            self.fork["origin"] = str(line.session_id)
 
     def _hear_title(self, leaf: str, title: str) -> None:
         """It may stand before or after the line it speaks of, or in another log."""
@@ -194,27 +208,31 @@ class _Session:
         return self.log.begin(conversation, line.uuid or self.log.place(), role, at_ms, key)
 
     def _own(self) -> OpenConversation:
-        return self.log.conversation(self.id)
+        own = self.log.conversation(self.id)
+        if origin := self.fork.get("origin"):
+            own.kind, own.parent = Kind.FORK, origin
+        return own
 
     def _conversation(self, line: Line) -> OpenConversation:
         session = line.session_id or self.id
         if self.is_agent:
             agent = line.agent_id or self.id.removeprefix("agent-")
             return self.log.conversation(f"{session}/{agent}", kind=Kind.SUBAGENT, parent=session)
-        standing = Standing.OWN if session == self.id else Standing.REPLAY
         if line.is_sidechain:
             # named by the agent, or else by its first line
             chain = line.agent_id or self.recent.get(line.parent_uuid or "") or line.uuid
             self._remember(line.uuid, chain)
             id = f"{session}/{chain}"
+            standing = Standing.OWN if session == self.id else Standing.REPLAY
             return self.log.conversation(id, kind=Kind.SUBAGENT, parent=session, standing=standing)
         self._remember(line.uuid, "")
-        conversation = self.log.conversations.get(session) or self.log.conversation(
-            session, standing=standing
-        )
+        conversation = self._own() if session == self.id else self._other(session)
         if line.uuid in self.titles:
             conversation.entitle(self.titles[line.uuid], Title.SUMMARY)
         return conversation
+
+    def _other(self, session: str) -> OpenConversation:
+        return self.log.conversation(session, standing=Standing.REPLAY)
 
     def _remember(self, uuid: str, chain: str) -> None:
         self.recent[uuid] = chain
@@ -238,37 +256,6 @@ def _add(turn: OpenTurn, block: Block) -> None:
     elif block.type == "tool_use":
         turn.call(block.id or "", call_of(block))
         turn.conversation.is_idle = False
-
-
-def _titles(directory: Path) -> dict[str, str]:
-    """Titles that older versions wrote at the head of whichever log was next: by the line they speak of."""
-    return _titles_as_of(directory, os.stat(directory).st_mtime_ns)
-
-
-@functools.lru_cache(maxsize=8)
-def _titles_as_of(directory: Path, _modified_ns: int) -> dict[str, str]:
-    titles: dict[str, str] = {}
-    for entry in os.scandir(directory):
-        if entry.name.endswith(".jsonl") and not entry.name.startswith("agent-"):
-            try:
-                with open(entry.path, "rb") as stream:
-                    titles.update(_titles_in(stream.read(HEAD_BYTES)))
-            except OSError:
-                continue  # it vanished, or is not ours to read; then its own turn to be read says so
-    return titles
-
-
-def _titles_in(head: bytes) -> Iterator[tuple[str, str]]:
-    if b'"type":"summary"' not in head:
-        return
-    for text in head.split(b"\n"):
-        if b'"type":"summary"' in text[:200]:
-            try:
-                line = LINES.decode(text)
-            except msgspec.DecodeError:
-                continue  # cut by the end of the head
-            if line.leaf_uuid and line.summary:
-                yield line.leaf_uuid, line.summary
 
 
 def _hear_prompt(log: Log, prompt: Prompt) -> None:

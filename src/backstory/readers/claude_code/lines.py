@@ -39,6 +39,13 @@ class Attachment(msgspec.Struct, gc=False):
     prompt: msgspec.Raw = msgspec.Raw()
 
 
+class Origin(msgspec.Struct, gc=False, rename="camel"):
+    """The line that a line of a fork was copied from."""
+
+    session_id: str | None = None
+    message_uuid: str | None = None
+
+
 class Line(msgspec.Struct, gc=False, rename="camel"):
     """Only what is used: `toolUseResult` alone, which repeats a tool's output, is a third of all bytes."""
 
@@ -61,6 +68,7 @@ class Line(msgspec.Struct, gc=False, rename="camel"):
     leaf_uuid: str | None = None
     ai_title: str | None = None
     custom_title: str | None = None
+    forked_from: Origin | None = None
 
 
 class Prompt(msgspec.Struct, gc=False, rename="camel"):
