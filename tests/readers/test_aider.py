@@ -145,3 +145,30 @@ def test_real_histories_have_every_prompt_that_aider_marked() -> None:
             for turn in conversation.turns.values()
         ]
         assert sum(turn.role is Role.USER for turn in turns) == len(prompts)
+
+
+def test_fences_within_a_longer_fence_are_part_of_it(tmp_path: Path) -> None:
+    block = "````markdown\n```\n#### no prompt\n> no words of aider\n```\n````"
+    turns = said(history(tmp_path, HEADER + f"#### Write a README\n\n{block}\n\n#### Thanks\n"))
+    assert [text for _, text in turns] == ["Write a README", block, "Thanks"]
+
+
+def test_an_answer_that_was_interrupted_hides_no_prompt_after_it(tmp_path: Path) -> None:
+    chat = "#### One  \n\n```python\nx = 1\n\n#### Two  \n\n```\ncode\n```\nDone.\n"
+    turns = said(history(tmp_path, HEADER + chat))
+    assert [text for role, text in turns if role == "user"] == ["One", "Two"]
+
+
+def test_a_prompt_that_is_quoted_in_a_block_is_none(tmp_path: Path) -> None:
+    turns = said(history(tmp_path, HEADER + "#### One  \n\n```\n#### quoted  \n\nanswer\n```\n"))
+    assert [text for role, text in turns if role == "user"] == ["One"]
+
+
+def test_a_chat_is_the_same_when_the_home_it_lies_in_is_moved(tmp_path: Path) -> None:
+    ids: list[str] = []
+    for home in ("old", "new/deeper"):
+        project = tmp_path / home / "app"
+        ids += read(reader, history(project, HEADER + "#### Why is it slow?\n\nBecause.\n"))
+    assert ids[0] == ids[1]
+    other = tmp_path / "old" / "other"
+    assert ids[0] not in read(reader, history(other, HEADER + "#### Why is it slow?\n")), "another project's"

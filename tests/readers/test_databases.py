@@ -13,7 +13,8 @@ import pytest
 
 from backstory.domain.errors import Unreadable
 from backstory.readers import Cursor, Header, Piece
-from backstory.readers.formats.databases import Progress, document, fingerprint, open_database, stamp
+from backstory.readers.formats.databases import Progress, document, open_database, stamp
+from backstory.readers.formats.values import fingerprint
 
 OWNER = """
 import os, sqlite3, sys

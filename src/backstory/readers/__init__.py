@@ -76,6 +76,9 @@ class Source(NamedTuple):
     form: Form
     directory: str = ""
     """The project it lies in or is filed under, for what does not say so itself."""
+    beside: str = ""
+    """A fingerprint of what else the reading depends on: when another file adds to what this one tells, it is read
+    again."""
 
 
 class ToolCall(NamedTuple):

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import Enum
-from itertools import groupby
+from itertools import dropwhile, groupby, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +32,7 @@ from . import (
 from .formats.noise import shortened
 from .formats.pieces import whole
 from .formats.times import Times
+from .formats.values import fingerprint
 
 HISTORY = ".aider.chat.history.md"
 INPUTS = ".aider.input.history"
@@ -40,7 +41,7 @@ PASSED_BY = (".", "node_modules")
 
 STARTED = re.compile(rb"^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[ \t\r]*$", re.MULTILINE)
 INPUT = re.compile(r"^# (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?)$", re.MULTILINE)
-FENCE = re.compile(r" {0,3}`{3,}[ \t]*(.*?)\s*")
+FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*(.*?)\s*")
 NOTHING = "<blank>"
 """Aider's word for a prompt without words."""
 MODEL = re.compile(r"(?:Main model|Model): (\S+)")
@@ -101,7 +102,8 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
         until = _local_ms(following.started) if following is not chat else None
         times = Times((text, at_ms) for text, at_ms in prompts if begun <= at_ms < (until or sys.maxsize))
         goes_on = Cursor(following.start, {"ordinal": following.ordinal})
-        piece = whole(_header(source, chat), _turns(chat.lines, times), cursor=goes_on)
+        turns = _turns(chat.lines, times)
+        piece = whole(_header(source, chat, turns), turns, cursor=goes_on)
         if piece.turns:
             yield piece
 
@@ -117,11 +119,14 @@ def _split(raw: bytes, cursor: Cursor) -> Iterator[Chat]:
         yield Chat(ordinal, header[1].decode(), lines, cursor.offset + header.start())
 
 
-def _header(source: Source, chat: Chat) -> Header:
+def _header(source: Source, chat: Chat, turns: Sequence[Turn]) -> Header:
+    """A chat is known by when it began, by the name of its directory and by what was said first: its file may be moved
+    with the home that it lies in, and chats may be cut from its beginning."""
+    first = next((turn.text for turn in turns if turn.role is Role.USER), "")
     told = [line.removeprefix("> ").strip() for line in chat.lines if line.startswith("> ")]
     places = [found[1] for line in told if (found := PLACE.fullmatch(line))]
     return Header(
-        native_id=f"{source.path}#{chat.ordinal}@{chat.started.replace(' ', 'T')}",
+        native_id=f"{chat.started.replace(' ', 'T')}-{fingerprint(source.path.parent.name, first)}",
         source=f"{source.path}#{chat.ordinal}",
         directory=source.directory or (places[0] if places else ""),
         model=_model(told),
@@ -178,9 +183,9 @@ class _Line(Enum):
 
 
 def _kinds(lines: Sequence[str]) -> Iterator[_Line]:
-    fenced = _fenced(lines)
     # aider ends the lines of a prompt with two blanks, a model the lines of its headings with none
-    is_marked = any(line.startswith("#### ") and line.endswith("  ") for line in lines)
+    is_marked = any(map(_is_marked, lines))
+    fenced = _fenced(lines)
     for n, line in enumerate(lines):
         if n not in fenced and line.startswith("#### ") and (line.endswith("  ") or not is_marked):
             yield _Line.PROMPT
@@ -190,17 +195,49 @@ def _kinds(lines: Sequence[str]) -> Iterator[_Line]:
             yield _Line.SAID
 
 
+def _is_marked(line: str) -> bool:
+    return line.startswith("#### ") and line.endswith("  ")
+
+
+class _Blocks:
+    """Code blocks as their fences come by, blocks in blocks among them."""
+
+    def __init__(self) -> None:
+        self.opened: list[tuple[int, str]] = []
+
+    def take(self, place: int, line: str) -> int | None:
+        """Where the block began that ends with this line."""
+        if (found := FENCE.fullmatch(line)) is None:
+            return None
+        fence, language = found.groups()
+        if language or not self.opened:
+            self.opened.append((place, fence))
+        elif fence.startswith(
+            self.opened[-1][1]
+        ):  # a shorter one, or of the other kind, is part of the block
+            return self.opened.pop()[0]
+        return None
+
+
 def _fenced(lines: Sequence[str]) -> set[int]:
-    """The lines of code blocks, blocks in blocks among them. One that is never closed is none."""
+    """The lines of code blocks. One that is never closed is none, though fences follow in later answers."""
     fenced: set[int] = set()
-    opened: list[int] = []
+    blocks = _Blocks()
     for n, line in enumerate(lines):
-        if found := FENCE.fullmatch(line):
-            if found[1] or not opened:
-                opened.append(n)
-            else:
-                fenced.update(range(opened.pop(), n + 1))
+        if blocks.opened and _is_marked(line) and _is_whole(lines[n:]):
+            blocks = _Blocks()
+        elif (start := blocks.take(n, line)) is not None:
+            fenced.update(range(start, n + 1))
     return fenced
+
+
+def _is_whole(lines: Sequence[str]) -> bool:
+    """Whether the answer to the prompt at the beginning closes what it opens; else the prompt is quoted in a block."""
+    blocks = _Blocks()
+    answer = dropwhile(_is_marked, lines)
+    for n, line in enumerate(takewhile(lambda line: not _is_marked(line), answer)):
+        blocks.take(n, line)
+    return not blocks.opened
 
 
 def _prompts(path: Path) -> list[tuple[str, int]]:

@@ -11,12 +11,12 @@ from typing import Any
 import zstandard
 
 from . import LONGEST_ERROR, Cursor, Form, Header, Kind, Piece, Places, Reader, Role, Source, ToolCall, Turn
-from .formats.databases import Progress, Value, columns, document, fingerprint, open_database
+from .formats.databases import Progress, columns, document, open_database
 from .formats.noise import shortened, without_payloads
 from .formats.paths import data_home, path_of
 from .formats.pieces import whole
 from .formats.touched import tool_call
-from .formats.values import fields_of, items_of, records_of, text_of, time_ms
+from .formats.values import Value, fields_of, fingerprint, items_of, records_of, text_of, time_ms
 
 UNREADABLE = "thread of unknown form"
 UNKNOWN = "message of unknown kind"

@@ -13,14 +13,15 @@ from .. import Cursor, Form, Header, Piece, Places, Reader, Role, Source, ToolCa
 from ..formats.blocks import arguments_of, blocks_of, functions_in, text_in
 from ..formats.documents import read_document
 from ..formats.lines import read_records
-from ..formats.logs import Log, OpenConversation, OpenTurn
+from ..formats.logs import Log, OpenConversation, OpenTurn, Title
 from ..formats.noise import without_blocks
 from ..formats.paths import editor_directories, homes, workspace_folder
 from ..formats.pieces import whole
 from ..formats.touched import tool_call
-from ..formats.values import fields_of, items_of, records_of, text_of, time_ms
+from ..formats.values import fields_of, fingerprint, items_of, records_of, text_of, time_ms
 from .changes import replay
 from .chats import turns_of
+from .workspaces import Workspace, workspace_beside
 
 EDITORS = ("Code", "Code - Insiders", "VSCodium", "Code - OSS")
 CHATS = ("workspaceStorage/*/chatSessions/*", "globalStorage/emptyWindowChatSessions/*")
@@ -47,8 +48,13 @@ def find(places: Places) -> Iterator[Source]:
                 yield Source(path, Form.DOCUMENT)
     for root in dict.fromkeys([*_homes(places), *named]):
         for pattern in LOGS:
-            yield from (Source(path, Form.LOG) for path in sorted(root.glob(pattern)))
+            yield from map(_log, sorted(root.glob(pattern)))
         yield from (Source(path, Form.DOCUMENT) for path in sorted(root.glob(OLD_SESSIONS)))
+
+
+def _log(path: Path) -> Source:
+    workspace = workspace_beside(path) if path.name == EVENTS else Workspace()
+    return Source(path, Form.LOG, workspace.directory, fingerprint(*workspace) if any(workspace) else "")
 
 
 def _homes(places: Places) -> list[Path]:
@@ -85,13 +91,22 @@ def _chat(source: Source) -> Piece:
 def _read_log(source: Source, cursor: Cursor) -> Iterator[Piece]:
     path = source.path
     log = Log(str(path), cursor)
+    workspace = workspace_beside(path) if path.name == EVENTS else Workspace()
     with path.open("rb") as stream:
         for offset, event in read_records(stream, DECODER, log.skipped, cursor.offset):
             if log.goes_on(offset):
                 yield from log.pieces()
             conversation = log.conversation(path.parent.name if path.name == EVENTS else path.stem)
+            _know(conversation, workspace)
             _hear(log, conversation, event)
     yield from log.pieces(is_last=True)
+
+
+def _know(conversation: OpenConversation, workspace: Workspace) -> None:
+    conversation.directory = conversation.directory or workspace.directory
+    conversation.branch = conversation.branch or workspace.branch
+    conversation.entitle(workspace.summary, Title.GENERATED)
+    conversation.entitle(workspace.name, Title.CHOSEN)
 
 
 def _hear(log: Log, conversation: OpenConversation, event: dict[str, Any]) -> None:
@@ -101,8 +116,8 @@ def _hear(log: Log, conversation: OpenConversation, event: dict[str, Any]) -> No
     match event.get("type"):
         case "session.start":
             context = fields_of(data.get("context"))
-            conversation.directory = text_of(context.get("cwd"))
-            conversation.branch = text_of(context.get("branch"))
+            conversation.directory = text_of(context.get("cwd")) or conversation.directory
+            conversation.branch = text_of(context.get("branch")) or conversation.branch
             conversation.model = text_of(data.get("selectedModel"))
         case "session.model_change":
             conversation.model = text_of(data.get("newModel")) or conversation.model

@@ -16,9 +16,9 @@ import msgspec
 
 from .. import Header, Kind, Piece, Role
 from ..formats.bubbles import Bubble, bubble_of, turns_of
-from ..formats.databases import Progress, Value, document, fingerprint, tables
+from ..formats.databases import Progress, document, tables
 from ..formats.pieces import whole
-from ..formats.values import fields_of, items_of, records_of, text_of, time_ms
+from ..formats.values import Value, fields_of, fingerprint, items_of, records_of, text_of, time_ms
 from .ties import ComposerHeader, Ties
 
 NOT_JSON = "not JSON"

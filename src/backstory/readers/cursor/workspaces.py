@@ -9,10 +9,10 @@ from pathlib import Path
 from ...domain.errors import Unreadable
 from .. import Header, Kind, Piece, Role, Standing, Turn
 from ..formats.chat_tabs import CHAT_KEY, read_tabs
-from ..formats.databases import Progress, document, fingerprint, item, open_database
+from ..formats.databases import Progress, document, item, open_database
 from ..formats.paths import workspace_folder
 from ..formats.pieces import whole
-from ..formats.values import fields_of, records_of, text_of
+from ..formats.values import fields_of, fingerprint, records_of, text_of
 from .composers import Composer, composer_piece, composers_in, prompts_in
 from .ties import Ties, listed_composers
 

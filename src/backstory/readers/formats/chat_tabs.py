@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from .. import Header, Piece
 from .bubbles import bubble_of, turns_of
-from .databases import Progress, Value, document, fingerprint
+from .databases import Progress, document
 from .pieces import whole
-from .values import fields_of, records_of, text_of, time_ms
+from .values import Value, fields_of, fingerprint, records_of, text_of, time_ms
 
 CHAT_KEY = "workbench.panel.aichat.view.aichat.chatdata"
 NO_SPEAKER = "bubble of unknown type"

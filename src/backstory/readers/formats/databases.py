@@ -12,21 +12,19 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from ...domain.errors import Unreadable
 from .. import Cursor, Piece
 from .documents import parse
+from .values import Value
 
 MAGIC = b"SQLite format 3\0"
 WAL_MODE = 2  # in the header's "read version", byte 19
 WAIT_S = 2.0
 COPIES = 3  # a copy during which the owner wrote may be torn, and is made again
 BESIDE = ("-wal", "-journal")
-
-Value = str | bytes | int | float | None
 
 
 def stamp(path: Path) -> tuple[int, int]:
@@ -137,16 +135,6 @@ def document(value: Value) -> Any:
         return parse(value.encode("utf-8", "replace") if isinstance(value, str) else value)
     except (ValueError, RecursionError):
         return None
-
-
-def fingerprint(*values: Value) -> str:
-    """Short, and another one whenever a value is another."""
-    digest = blake2b(digest_size=8)
-    for value in values:
-        raw = value if isinstance(value, bytes) else repr(value).encode("utf-8", "surrogatepass")
-        digest.update(b"%d:" % len(raw))
-        digest.update(raw)
-    return digest.hexdigest()
 
 
 class Progress:

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from .. import Cursor, Form, Header, Kind, Piece, Role, Source, Standing, Turn
-from .databases import Progress, columns, document, fingerprint, open_database
+from .databases import Progress, columns, document, open_database
 from .documents import read_beside, read_document
 from .opencode_turns import Exchange, Record, message_turn, turn_of
 from .pieces import whole
 from .titles import headline
-from .values import fields_of, items_of, records_of, text_of, time_ms
+from .values import fields_of, fingerprint, items_of, records_of, text_of, time_ms
 
 NOT_JSON = "not JSON"
 UNNAMED = ("New session - ", "Child session - ")

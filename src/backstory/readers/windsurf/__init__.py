@@ -18,13 +18,13 @@ import msgspec
 
 from .. import Cursor, Form, Header, Piece, Places, Reader, Role, Source, Standing, ToolCall, Turn
 from ..formats.chat_tabs import CHAT_KEY, read_tabs
-from ..formats.databases import Progress, document, fingerprint, item, open_database
+from ..formats.databases import Progress, document, item, open_database
 from ..formats.lines import read_records
 from ..formats.noise import without_payloads
 from ..formats.paths import editor_directories, homes, path_of, workspace_folder
 from ..formats.pieces import whole
 from ..formats.touched import tool_call
-from ..formats.values import fields_of, text_of, time_ms
+from ..formats.values import fields_of, fingerprint, text_of, time_ms
 from .trajectories import Summary, summaries_in, trajectory_in
 
 EDITORS = ("Windsurf", "Windsurf - Next", "Windsurf Next", "Devin")
