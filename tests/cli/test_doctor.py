@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from ..processes import run, save
+from backstory.problems import FOLDER
+
+from ..patience import until
+from ..processes import run, save, serving
 
 
 def examine(home: Path, *words: str, **variables: str) -> tuple[int, dict[str, Any]]:
@@ -35,6 +38,7 @@ def test_a_sound_installation_passes(tmp_path: Path) -> None:
         "integrity",
         "waiting",
         "histories",
+        "background",
         "embeddings",
     ]
     assert list(checks) == names
@@ -96,3 +100,21 @@ def test_a_variable_that_is_no_setting_is_said_and_stops_nothing(tmp_path: Path)
     assert done.returncode == 0
     assert check["state"] == "warn"
     assert "BACKSTORY_WORKERZ" in check["message"]
+
+
+def test_what_fails_behind_the_answers_of_a_server_is_seen_by_status_and_doctor(tmp_path: Path) -> None:
+    nobody = ("--embeddings=endpoint", "--embeddings-url=http://127.0.0.1:9/v1", "--embeddings-model=none")
+    with serving(tmp_path, "serve", *nobody) as server:
+        server.greet()
+        server.call("save_context", context_text="Lunch is at noon.")
+        until((tmp_path / FOLDER / "embedding.json").exists)
+        found = server.call("retrieve_context", query="lunch")
+        assert found["results"] == ["Lunch is at noon."]
+        assert found["notices"][0].startswith("Searched by words alone: ")
+    status = json.loads(run("status", "--json", home=tmp_path).stdout)
+    assert [problem["worker"] for problem in status["problems"]] == ["embedding"]
+    assert "New texts are found by their words alone at the moment" in run("status", home=tmp_path).stdout
+    _, checks = examine(tmp_path)
+    assert checks["background"]["state"] == "warn"
+    run("embed", home=tmp_path)
+    assert json.loads(run("status", "--json", home=tmp_path).stdout)["problems"] == []

@@ -17,7 +17,7 @@ from backstory.readers import Places
 from backstory.store import Store
 
 from ..doubles import make_settings
-from ..patience import PATIENCE_S
+from ..patience import PATIENCE_S, until
 from .toy_reader import append, toy_reader, write
 
 
@@ -32,12 +32,13 @@ def open_engine(store: Store, home: Path, monkeypatch: pytest.MonkeyPatch) -> It
     """An engine that syncs with the toy reader, and does not wait between two times."""
     monkeypatch.setattr(module, "START_AFTER_S", 0.0)
     monkeypatch.setattr(module, "LEAST_REST_S", 0.0)
+    monkeypatch.setattr("backstory.worker.FIRST_BACKOFF_S", 0.0)
     engines: list[Engine] = []
 
     def open_engine(before_each: Callable[[], None] = lambda: None) -> Engine:
         readers = {"toy": toy_reader(1, before_each)}
         monkeypatch.setattr("backstory.readers.load_readers", lambda names: readers)
-        settings = make_settings(sync_interval_s=0.01)
+        settings = make_settings(home.parent, sync_interval_s=0.01)
         engines.append(Engine(settings, store, None, background=reading(home)))
         return engines[-1]
 
@@ -49,16 +50,6 @@ def open_engine(store: Store, home: Path, monkeypatch: pytest.MonkeyPatch) -> It
 
 def reading(home: Path) -> Callable[[Engine], Background]:
     return lambda engine: Background(engine, lambda: Places(home, {}, "linux"))
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Wait for what another thread does; a test that waits in vain fails by the time limit of this wait."""
-    pulse = threading.Event()
-    for _ in range(3_000):
-        if holds():
-            return
-        pulse.wait(0.01)
-    raise AssertionError("it never came to hold")
 
 
 def line(id: str, text: str) -> dict[str, object]:
@@ -113,10 +104,11 @@ def test_closing_stops_in_the_middle_of_a_file(
     engine = open_engine(stop_at_the_third)
     engine.sync_soon()
     assert reached.wait(PATIENCE_S)
-    assert engine.background is not None
-    closing = threading.Thread(target=engine.background.close)
+    background = engine.background
+    assert isinstance(background, Background)
+    closing = threading.Thread(target=background.close)
     closing.start()
-    until(lambda: getattr(engine.background, "_is_closing", False))
+    until(lambda: background._syncing.is_closing)
     go_on.set()
     closing.join(PATIENCE_S)
     assert store.count(Filter()) == 3
@@ -146,10 +138,46 @@ def test_a_store_that_cannot_be_written_is_tried_again(
     settings = engine.settings
     engine.settings = settings.changed(max_store_mb=0)
     engine.sync_soon()
-    until(lambda: engine.background is not None and engine.background.problem is not None)
+    until(lambda: engine.problems.message("sync") is not None)
     engine.settings = settings
-    until(
-        lambda: (
-            store.count(Filter()) == 1 and engine.background is not None and engine.background.problem is None
-        )
-    )
+    until(lambda: store.count(Filter()) == 1 and engine.problems.message("sync") is None)
+
+
+def test_an_error_of_a_reader_does_not_end_the_syncing(
+    open_engine: Callable[..., Engine], store: Store, home: Path
+) -> None:
+    errors: list[Exception] = [ZeroDivisionError(), RuntimeError()]
+
+    def fail() -> None:
+        if errors:
+            raise errors.pop()
+
+    write(home / "a.toy", line("1", "one"))
+    engine = open_engine(fail)
+    engine.sync_soon()
+    until(lambda: store.count(Filter()) == 1 and engine.problems.message("sync") is None)
+    assert errors == []
+
+
+def test_a_call_that_must_know_everything_tells_what_it_could_not_read(
+    open_engine: Callable[..., Engine], store: Store, home: Path
+) -> None:
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    write(home / "a.toy", line("1", "one"))
+    engine = open_engine(fail)
+    (notice,) = engine.sync_now(Call())
+    assert notice.startswith("Histories of other assistants are not read at the moment: an unexpected Zero")
+    assert engine.search.find("one", Filter(), 5).notices[-1] == notice
+
+
+def test_old_conversations_are_archived_by_a_worker_of_their_own(store: Store, tmp_path: Path) -> None:
+    """What stops the sync does not stop retention, nor the other way round."""
+    settings = make_settings(tmp_path, retention_days=30.0, histories=("off",))
+    engine = Engine(settings, store, None, background=reading(tmp_path))
+    assert engine.background is not None
+    engine.background.wake()
+    names = {thread.name for thread in threading.enumerate()}
+    engine.background.close()
+    assert {"sync", "retention"} <= names

@@ -21,7 +21,8 @@ from backstory.readers import Places
 from backstory.store import Store
 
 from ..doubles import DAWN, SteppedClock, make_conversation, make_messages, make_settings
-from .test_background_sync import reading, until
+from ..patience import until
+from .test_background_sync import reading
 from .toy_reader import Line, append, toy_reader, write
 
 DAY = 24 * 60 * 60

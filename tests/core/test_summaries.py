@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,10 +14,11 @@ from backstory.core.summaries import LONGEST, Summarizer, summarize
 from backstory.domain.errors import Unavailable
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Memory
+from backstory.problems import Problems
 from backstory.store import Store
 
 from ..doubles import make_memory
-from ..patience import PATIENCE_S
+from ..patience import until
 
 LONG = (
     "Good morning to everyone who joined. The coffee machine is working again since Tuesday. "
@@ -63,29 +66,41 @@ def test_an_endless_sentence_is_cut() -> None:
 class Scribe:
     """Writes what it is told to, or fails; calls back while it writes."""
 
-    def __init__(self, summary: str | Unavailable, meanwhile: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, summary: str | Exception, meanwhile: Callable[[], None] = lambda: None) -> None:
         self.summary, self.meanwhile = summary, meanwhile
         self.read: list[str] = []
 
     def write(self, text: str) -> str:
         self.read.append(text)
         self.meanwhile()
-        if isinstance(self.summary, Unavailable):
+        if isinstance(self.summary, Exception):
             raise self.summary
         return self.summary
 
 
-def improve(store: Store, memory: Memory, scribe: Scribe) -> Summarizer:
+@pytest.fixture
+def problems(tmp_path: Path) -> Problems:
+    return Problems(tmp_path)
+
+
+Improve = Callable[[Store, Memory, Scribe], None]
+
+
+@pytest.fixture
+def improve(problems: Problems) -> Improve:
     """Save, improve, and wait until the scribe is done."""
-    store.put_memories([memory])
-    before = set(threading.enumerate())
-    summarizer = Summarizer(scribe)
-    summarizer.improve(store, memory)
-    summarizer.close()
-    for thread in set(threading.enumerate()) - before:
-        thread.join(PATIENCE_S)
-        assert not thread.is_alive()
-    return summarizer
+
+    def improve(store: Store, memory: Memory, scribe: Scribe) -> None:
+        store.put_memories([memory])
+        summarizer = Summarizer(scribe, problems)
+        summarizer.improve(store, memory)
+        if len(memory.text) > LONGEST:
+            until(lambda: bool(scribe.read))
+        if isinstance(scribe.summary, Exception):
+            until(lambda: problems.message("summaries") is not None)
+        summarizer.close()
+
+    return improve
 
 
 def kept(store: Store) -> list[Memory]:
@@ -95,31 +110,51 @@ def kept(store: Store) -> list[Memory]:
 MEMORY = make_memory("a", LONG, summary=summarize(LONG))
 
 
-def test_a_writer_that_succeeds_replaces_the_local_summary(store: Store) -> None:
+def test_a_writer_that_succeeds_replaces_the_local_summary(
+    store: Store, improve: Improve, problems: Problems
+) -> None:
     scribe = Scribe("JWT was chosen.")
-    assert improve(store, MEMORY, scribe).problem is None
+    improve(store, MEMORY, scribe)
+    assert problems.message("summaries") is None
     assert kept(store) == [MEMORY._replace(summary="JWT was chosen.")]
     assert scribe.read == [LONG]
 
 
-def test_a_writer_that_fails_leaves_the_local_summary_and_says_why(store: Store) -> None:
-    assert improve(store, MEMORY, Scribe(Unavailable("Out of credit."))).problem == "Out of credit."
+def test_a_writer_that_fails_leaves_the_local_summary_and_says_why(
+    store: Store, improve: Improve, problems: Problems
+) -> None:
+    improve(store, MEMORY, Scribe(Unavailable("Out of credit.")))
+    assert problems.message("summaries") == "Out of credit."
     assert kept(store) == [MEMORY]
 
 
-def test_a_text_that_changed_meanwhile_keeps_its_own_summary(store: Store) -> None:
+def test_an_error_that_is_not_ours_does_not_end_the_writing(store: Store, problems: Problems) -> None:
+    scribe = Scribe(ZeroDivisionError())
+    summarizer = Summarizer(scribe, problems)
+    store.put_memories([MEMORY])
+    summarizer.improve(store, MEMORY)
+    until(lambda: problems.message("summaries") is not None)
+    assert summarizer.written(LONG) is None
+    scribe.summary = "Better."
+    summarizer.improve(store, MEMORY)
+    until(lambda: kept(store) == [MEMORY._replace(summary="Better.")])
+    summarizer.close()
+    assert problems.message("summaries") is None
+
+
+def test_a_text_that_changed_meanwhile_keeps_its_own_summary(store: Store, improve: Improve) -> None:
     changed = MEMORY._replace(text="Changed", summary="Changed")
     improve(store, MEMORY, Scribe("Of the old text.", lambda: store.put_memories([changed])))
     assert kept(store) == [changed]
 
 
-def test_what_else_changed_meanwhile_is_not_undone(store: Store) -> None:
+def test_what_else_changed_meanwhile_is_not_undone(store: Store, improve: Improve) -> None:
     moved = MEMORY._replace(project="/elsewhere")
     improve(store, MEMORY, Scribe("Better.", lambda: store.put_memories([moved])))
     assert kept(store) == [moved._replace(summary="Better.")]
 
 
-def test_a_text_that_was_deleted_meanwhile_stays_deleted(store: Store) -> None:
+def test_a_text_that_was_deleted_meanwhile_stays_deleted(store: Store, improve: Improve) -> None:
     def delete() -> None:
         store.delete_memories(Filter())
 
@@ -127,20 +162,20 @@ def test_a_text_that_was_deleted_meanwhile_stays_deleted(store: Store) -> None:
     assert kept(store) == []
 
 
-def test_others_can_write_while_a_summary_is_written(store: Store) -> None:
+def test_others_can_write_while_a_summary_is_written(store: Store, improve: Improve) -> None:
     improve(store, MEMORY, Scribe("Better.", lambda: store.put_memories([make_memory("b")])))
     assert {memory.id: memory.summary for memory in kept(store)} == {"a": "Better.", "b": ""}
 
 
-def test_a_short_text_is_not_sent_anywhere(store: Store) -> None:
+def test_a_short_text_is_not_sent_anywhere(store: Store, improve: Improve) -> None:
     scribe = Scribe("Better.")
     improve(store, make_memory("a", "x" * LONGEST), scribe)
     assert scribe.read == []
 
 
-def test_without_a_writer_nothing_runs(store: Store) -> None:
+def test_without_a_writer_nothing_runs(store: Store, problems: Problems) -> None:
     before = threading.active_count()
-    summarizer = Summarizer()
+    summarizer = Summarizer(None, problems)
     summarizer.improve(store, MEMORY)
     assert threading.active_count() == before
     summarizer.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,13 +12,14 @@ from numpy.typing import NDArray
 
 from backstory.domain.errors import Unavailable
 from backstory.domain.filters import Filter
+from backstory.problems import Problems
 from backstory.search.backlog import Backlog
 from backstory.search.hybrid import Search
 from backstory.store import Store
 
 from ..conftest import OpenStore
 from ..doubles import HashedWords, make_memory
-from ..patience import PATIENCE_S
+from ..patience import PATIENCE_S, until
 
 
 class Milestones(HashedWords):
@@ -35,12 +37,17 @@ class Milestones(HashedWords):
 
 
 @pytest.fixture
-def open_backlog() -> Iterator[Callable[[Store, HashedWords], Backlog]]:
+def problems(tmp_path: Path) -> Problems:
+    return Problems(tmp_path)
+
+
+@pytest.fixture
+def open_backlog(problems: Problems) -> Iterator[Callable[[Store, HashedWords], Backlog]]:
     opened: list[Backlog] = []
     before = set(threading.enumerate())
 
     def open_backlog(store: Store, embedder: HashedWords) -> Backlog:
-        opened.append(Backlog(store, embedder))
+        opened.append(Backlog(store, embedder, problems, backoff_s=lambda failures: 0.01))
         return opened[-1]
 
     yield open_backlog
@@ -146,12 +153,8 @@ def test_a_failing_embedder_is_reported_and_what_waits_is_kept(
     backlog = open_backlog(store, embedder)
     store.put_memories([make_memory("a")])
     backlog.wake()
-    assert embedder.asked.acquire(timeout=PATIENCE_S)
+    until(lambda: backlog.problem is not None)
     assert store.count_waiting(backlog.space) == 1
-    backlog.close()
-    for thread in threading.enumerate():
-        if thread.name == "backlog":
-            thread.join(PATIENCE_S)
     assert backlog.problem == "The endpoint is down."
 
 
@@ -166,10 +169,8 @@ def test_once_the_embedder_answers_again_the_next_save_brings_all_up_to_date(
     assert embedder.asked.acquire(timeout=PATIENCE_S)
     embedder.failure = None
     store.put_memories([make_memory("b", "after the outage")])
-    for _ in range(20):
-        backlog.wake()
-        if embedder.done.acquire(timeout=0.1) and "during the outage" in embedder.embedded:
-            break
+    backlog.wake()
+    until(lambda: store.count_waiting(backlog.space) == 0)
     assert sorted(embedder.embedded) == ["after the outage", "during the outage"]
 
 
@@ -231,3 +232,51 @@ def test_many_threads_may_search_and_save_at_once(store: Store, open_backlog: Op
     assert failures == []
     backlog.drain()
     assert store.problems() == []
+
+
+class Choosy(HashedWords):
+    """Cannot embed texts that hold `bad`; fails in a way that is not ours."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if any("bad" in text for text in texts):
+            raise ZeroDivisionError
+        return super().embed(texts)
+
+
+def test_a_text_that_cannot_be_embedded_keeps_no_other_waiting(
+    store: Store, open_backlog: OpenBacklog
+) -> None:
+    backlog = open_backlog(store, Choosy())
+    store.put_memories([make_memory(f"{n}", f"{'bad' if n % 3 else 'good'} {n}") for n in range(40)])
+    backlog.wake()
+    until(lambda: store.count_waiting(backlog.space) == 26 and backlog.problem is not None)
+    assert backlog.problem == "The embedding model failed: ZeroDivisionError."
+    with pytest.raises(Unavailable, match="ZeroDivisionError"):
+        backlog.drain()
+
+
+def test_a_search_works_though_a_text_cannot_be_embedded(store: Store, open_backlog: OpenBacklog) -> None:
+    backlog = open_backlog(store, Choosy())
+    store.put_memories([make_memory("a", "bad vehicle"), make_memory("b", "vehicle")])
+    found = Search(store, backlog).find("car", Filter(), 5)
+    assert [hit.entry.id for hit in found.hits] == ["b"]
+    assert found.strategy == "hybrid"
+    assert found.notices == ("1 texts still wait for their vectors; until then only their words find them.",)
+
+
+def test_a_search_whose_query_cannot_be_embedded_is_by_words_and_says_so(
+    store: Store, open_backlog: OpenBacklog
+) -> None:
+    store.put_memories([make_memory("a", "a bad vehicle")])
+    found = Search(store, open_backlog(store, Choosy())).find("bad vehicle", Filter(), 5)
+    assert [hit.entry.id for hit in found.hits] == ["a"]
+    assert found.strategy == "text"
+    assert found.notices == ("Searched by words alone: The embedding model failed: ZeroDivisionError.",)
+
+
+def test_catching_up_with_an_embedder_that_fails_is_no_error(store: Store, open_backlog: OpenBacklog) -> None:
+    embedder = HashedWords(failure=Unavailable("The endpoint is down."))
+    store.put_memories([make_memory("a")])
+    backlog = open_backlog(store, embedder)
+    assert not backlog.catch_up()
+    until(lambda: backlog.problem == "The endpoint is down.")

@@ -23,8 +23,9 @@ toy = Surface(
 servers: list[StdioServer] = []
 
 
-# A real Core without a store behind it: the toys use nothing but the call.
-toybox = Core(engine=Engine(cast(Settings, None), cast(Store, None), None), caller=Caller(project="/p"))
+def toybox(settings: Settings) -> Core:
+    """A real Core without a store behind it: the toys use nothing but the call."""
+    return Core(engine=Engine(settings, cast(Store, None), None), caller=Caller(project="/p"))
 
 
 class Echoed(TypedDict):
@@ -115,7 +116,7 @@ def main() -> int:
     options = dict(option.split("=", 1) for option in sys.argv[2:])
     home = Path(sys.argv[1])
     settings = build_settings(options, defaults={"home": home, "project": home})
-    servers.append(StdioServer(toybox, {"toy": toy}, settings))
+    servers.append(StdioServer(toybox(settings), {"toy": toy}, settings))
     return servers[0].serve()
 
 

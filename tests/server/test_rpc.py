@@ -14,6 +14,7 @@ from backstory.server.rpc import Conversation, Withdrawal
 from backstory.server.sessionlog import LEVELS, SessionLog
 from backstory.server.toolcall import Runner, ToolCall
 
+from ..doubles import make_settings
 from .echo_server import toy, toybox
 
 Json = dict[str, Any]
@@ -32,7 +33,8 @@ class Client:
         self.lines: list[bytes] = []
         self.sent: list[Json] = []
         log = SessionLog(home, "emergency")
-        self.runner = Runner(toybox, log, self._keep, self.conversation.finish, lambda: False)
+        core = toybox(make_settings(home))
+        self.runner = Runner(core, log, self._keep, self.conversation.finish, lambda: False)
 
     def _keep(self, line: bytes) -> None:
         assert line.endswith(b"\n")

@@ -30,9 +30,10 @@ from backstory.tools.params import decode
 from ..conftest import caller_of
 from ..doubles import HashedWords, make_settings
 from ..example_calls import DOOMED, Json, Known, chunked_answer, example_calls
+from ..patience import PATIENCE_S
 from ..postgres_server import schema_of, url
 
-IMPATIENT_S = 5.0
+IMPATIENT_S = 20.0
 TOOLS = all_tools(load_surfaces())
 
 
@@ -64,7 +65,7 @@ class Pair:
         self._engine = engine
         self._directory = directory
         self._known = known
-        self._together = Barrier(2, timeout=60)
+        self._together = Barrier(2, timeout=PATIENCE_S)
 
     def run(self, pool: ThreadPoolExecutor, names: tuple[str, str]) -> list[str]:
         """What became of each: `done`, or the name of its error."""
@@ -72,7 +73,7 @@ class Pair:
         known = self._renewed(core, names)
         examples = dict(example_calls(known))
         running = [pool.submit(self._call, core, name, examples[name]) for name in names]
-        return [future.result(60) for future in running]
+        return [future.result(PATIENCE_S) for future in running]
 
     def _renewed(self, core: Core, names: tuple[str, str]) -> Known:
         """What the calls of a former pair may have taken away is there again."""

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import tempfile
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -32,7 +31,7 @@ from backstory.surfaces import all_tools, load_surfaces
 
 from ..conftest import Call, OpenCore, OpenStore, caller_of
 from ..doubles import DAWN, HashedWords, SteppedClock, make_settings
-from ..patience import PATIENCE_S
+from ..patience import until
 from ..processes import serving
 from ..repositories import commit, git, write
 
@@ -655,14 +654,13 @@ def test_embeddings_that_are_off_are_not_available(open_core: OpenCore, store: S
 def test_embeddings_that_fail_are_not_available_and_the_reason_is_said(
     at_work: Call, core: Core, embedder: HashedWords
 ) -> None:
-    met = threading.Event()
-    embedder.failure, embedder.meanwhile = Unavailable("The model is gone."), met.set
+    embedder.failure = Unavailable("The model is gone.")
     task(at_work, "card", "Pay by card")
-    assert met.wait(PATIENCE_S)
-    assert core.engine.backlog is not None
-    core.engine.backlog.close()
-    memory = at_work("status")["memory_system_status"]
+    until(lambda: core.engine.problems.message("embedding") is not None)
+    status = at_work("status")
+    memory = status["memory_system_status"]
     assert (memory["embeddings_available"], memory["embeddings_problem"]) == (False, "The model is gone.")
+    assert status["notices"] == ["New texts are found by their words alone at the moment: The model is gone."]
 
 
 @requirement("session-mgmt.status.memory")

@@ -17,7 +17,9 @@ from typing import Literal, NamedTuple
 from ..app import in_postgres, open_engine, open_store, store_path, store_place, unknown_variables
 from ..core import Engine
 from ..domain.errors import BackstoryError
-from ..search.embed import build_embedder
+from ..domain.when import iso
+from ..search.backlog import PROBE
+from ..search.embed import build_embedder, embed_texts
 from ..settings import Settings
 from ..surfaces import all_tools, load_surfaces
 from .integrity import advice
@@ -133,6 +135,7 @@ def _store(settings: Settings) -> Iterator[Check]:
         yield _integrity(engine, settings)
         yield _waiting(engine)
         yield _histories(engine)
+        yield _background(engine)
     except BackstoryError as error:  # damage may show only when a page is read
         yield Check("integrity", "fail", error.message, error.hint)
     finally:
@@ -165,6 +168,15 @@ def _histories(engine: Engine) -> Check:
     return Check("histories", "ok", told or "none read yet; a running server or `backstory sync` does")
 
 
+def _background(engine: Engine) -> Check:
+    """What fails in the servers that run, or failed when the last one did."""
+    if failing := engine.problems.reported():
+        told = " ".join(f"{each.sentence} (since {iso(each.since)})." for each in failing)
+        logs = engine.settings.home / "logs"
+        return Check("background", "warn", told, f"It is tried again by itself; {logs} has details.")
+    return Check("background", "ok", "nothing fails behind the answers")
+
+
 def _embeddings(settings: Settings) -> Check:
     """Load the model, or ask the endpoint, as the first search would."""
     name = "embeddings"
@@ -173,7 +185,7 @@ def _embeddings(settings: Settings) -> Check:
         if embedder is None:
             return Check(name, "warn", "Off: search is by words alone.", "--embeddings local turns them on.")
         start = time.perf_counter()
-        embedder.embed(["Can you hear me?"])
+        embed_texts(embedder, [PROBE])
     except BackstoryError as error:
         return Check(name, "fail", error.message, error.hint or "Until then search is by words alone.")
     took = f"{embedder.model} answered in {(time.perf_counter() - start) * 1000:.0f} ms"

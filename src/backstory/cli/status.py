@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from .. import __version__
 from ..app import open_engine, store_place
 from ..core import Engine
 from ..domain.census import ArchiveCensus, Census, ReaderCensus
+from ..domain.when import iso
+from ..problems import Problem
 from ..search.embed import build_embedder
 from ..settings import COMPUTED, TABLE, Settings
 from .report import Json, Report, counted, size, table
@@ -26,6 +29,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         census, waiting = engine.store.census(), count_waiting(engine)
         archived = engine.store.archive_census()
         histories, problems = engine.store.history_census(), engine.store.find_problems()
+        failing = engine.problems.reported()
     finally:
         engine.close()
     body = {
@@ -37,9 +41,12 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         "embeddings": {"source": settings.embeddings, "model": _model(settings)},
         "histories": {name: held._asdict() for name, held in histories.items()},
         "history_problems": problems,
+        "problems": [
+            {**each._asdict(), "since": iso(each.since), "last": iso(each.last)} for each in failing
+        ],
         "changed_settings": _changed(settings),
     }
-    return Report(body, _text(body, census, waiting))
+    return Report(body, _text(body, census, waiting, failing))
 
 
 def count_waiting(engine: Engine) -> int:
@@ -47,7 +54,7 @@ def count_waiting(engine: Engine) -> int:
     return 0 if engine.backlog is None else engine.store.count_waiting(engine.backlog.space)
 
 
-def _text(body: Json, census: Census, waiting: int) -> str:
+def _text(body: Json, census: Census, waiting: int, failing: Sequence[Problem]) -> str:
     model = body["embeddings"]["model"]
     conversations = counted(census.conversations, "conversation")
     rows = [
@@ -65,6 +72,7 @@ def _text(body: Json, census: Census, waiting: int) -> str:
     rows += [("problem", f"{path}: {problem}") for path, problem in body["history_problems"].items()][
         :PROBLEMS
     ]
+    rows += [("problem", f"{each.sentence} (since {iso(each.since)})") for each in failing]
     rows += [("changed", f"{name} = {value}") for name, value in body["changed_settings"].items()]
     return table(rows)
 

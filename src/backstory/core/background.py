@@ -1,4 +1,4 @@
-"""Sync and retention while a server runs: on a thread of their own, behind every call, in one process at a time.
+"""Sync and retention while a server runs: on threads of their own, behind every call, in one process at a time.
 
 Nothing here may be slow to import or to make: a server that has just answered `initialize` does both.
 """
@@ -11,98 +11,73 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..domain.errors import BackstoryError
-from .calls import Call, Cancelled
+from ..worker import Worker
+from .calls import Call
 
 if TYPE_CHECKING:
     from ..readers import Places
     from .engine import Engine
     from .sync import Sync, Told
 
+SYNC, RETENTION = "sync", "retention"
 START_AFTER_S = 1.0  # a client asks for much at once when it has just connected
 LEAST_REST_S = 2.0  # however often it is nudged
 LONGEST_YIELD_S = 0.5  # for calls that run, between two pieces
 YIELD_S = 0.01
 PATIENCE_S = 10.0  # how long a call waits for another process that is reading
+LONGEST_WAIT_S = 45.0  # and for this one: clients give up after a minute
+ASK_AGAIN_S = 0.1
+CHECK_RETENTION_S = 3600.0
 SWITCH_S = 0.001  # a thread that waits for Python gets it after this, instead of 5 ms
 
 
 class Background:
-    """The thread starts with the first `wake`. What it cannot do now it tries again after a rest."""
-
     def __init__(self, engine: Engine, places: Callable[[], Places]) -> None:
         self._engine = engine
         self._places = places
         self._sync: Sync | None = None
         self._running = threading.Lock()
-        self._changed = threading.Condition()
-        self._is_wanted = False
-        self._is_closing = False
         self._is_urgent = False
-        self._thread: threading.Thread | None = None
-        self.problem: str | None = None
-        """Why nothing is read at the moment."""
+        self._syncing = self._worker(SYNC, self._sync_once)
+        self._workers = [self._syncing]
+        if engine.settings.retention_days is not None:
+            self._archiving = self._worker(RETENTION, self._archive)
+            self._workers.insert(0, self._archiving)  # first: it makes room
 
     def wake(self) -> None:
-        """Something may be new: look soon."""
-        with self._changed:
-            self._is_wanted = True
-            if self._thread is None and not self._is_closing:
-                self._thread = threading.Thread(target=self._work, name="sync", daemon=True)
-                self._thread.start()
-            self._changed.notify_all()
+        for worker in self._workers:
+            worker.wake()
+
+    def close(self) -> None:
+        for worker in self._workers:
+            worker.close()
 
     def run_now(self, call: Call) -> dict[str, Told] | None:
-        """Sync before going on; None when another process was at it for too long. Raises what stops a sync."""
+        """Sync before going on; None when somebody else was at it for too long. Raises what stops a sync."""
         self._is_urgent = True
         try:
             return self._run(call, PATIENCE_S)
         finally:
             self._is_urgent = False
 
-    def close(self) -> None:
-        """Returns when the background has stopped, after the piece it is at."""
-        with self._changed:
-            self._is_closing = True
-            self._changed.notify_all()
-        if self._thread is not None:
-            self._thread.join()
+    def _worker(self, name: str, work: Callable[[], float | None]) -> Worker:
+        problems = self._engine.problems
+        return Worker(name, work, problems, first_rest_s=START_AFTER_S, least_rest_s=LEAST_REST_S)
 
-    def _work(self) -> None:
-        self._rest(START_AFTER_S)
-        while not self._is_closing:
-            self._run_once()
-            self._rest(LEAST_REST_S)
-            with self._changed:
-                self._changed.wait_for(
-                    lambda: self._is_wanted or self._is_closing, self._engine.settings.sync_interval_s
-                )
-                self._is_wanted = False
-
-    def _rest(self, seconds: float) -> None:
-        with self._changed:
-            self._changed.wait_for(lambda: self._is_closing, seconds)
-
-    def _run_once(self) -> None:
+    def _sync_once(self) -> float:
         before = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_S)
-        call = Call(is_cancelled=self._yield)
         try:
-            self._archive(call)  # first: it makes room
-            self._run(call, 0.0)
-            self.problem = None
-        except BackstoryError as error:
-            self.problem = error.message
-        except Cancelled:
-            pass  # it is closing
+            self._run(self._call(self._syncing), 0.0)
         finally:
             sys.setswitchinterval(before)
+        return self._engine.settings.sync_interval_s
 
-    def _archive(self, call: Call) -> None:
-        if self._engine.settings.retention_days is not None:
-            from .retention import Retention
+    def _archive(self) -> float:
+        from .retention import Retention
 
-            Retention(self._engine).archive_daily(call)
+        Retention(self._engine).archive_daily(self._call(self._archiving))
+        return CHECK_RETENTION_S
 
     def _run(self, call: Call, patience_s: float) -> dict[str, Told] | None:
         from ..readers import load_readers
@@ -110,16 +85,32 @@ class Background:
 
         if not self._engine.settings.reads_histories:
             return {}
-        with self._running:
+        if not self._is_our_turn(call):
+            return None
+        try:
             self._sync = self._sync or Sync(self._engine)
             readers = load_readers(self._engine.settings.histories).values()
             return self._sync.run(readers, self._places(), call=call, patience_s=patience_s)
+        finally:
+            self._running.release()
 
-    def _yield(self) -> bool:
+    def _is_our_turn(self, call: Call) -> bool:
+        """Whether no other thread of this process syncs: what hangs in one must not hang all that ask."""
+        deadline = time.monotonic() + LONGEST_WAIT_S
+        while not self._running.acquire(timeout=ASK_AGAIN_S):
+            call.checkpoint()
+            if time.monotonic() >= deadline:
+                return False
+        return True
+
+    def _call(self, worker: Worker) -> Call:
+        return Call(is_cancelled=lambda: self._yield(worker))
+
+    def _yield(self, worker: Worker) -> bool:
         """Between pieces: calls go first, for a while. Whether to stop."""
         deadline = time.monotonic() + LONGEST_YIELD_S
         while self._engine.is_serving and not self._is_urgent and time.monotonic() < deadline:
-            self._rest(YIELD_S)
-            if self._is_closing:
+            worker.rest(YIELD_S)
+            if worker.is_closing:
                 break
-        return self._is_closing
+        return worker.is_closing

@@ -23,7 +23,9 @@ from ..domain.filters import ConversationFilter, Filter
 from ..domain.records import Former, Memory
 from ..domain.scopes import Scope
 from ..domain.when import Clock, utc_now
+from ..problems import Problems
 from ..store import Store
+from .calls import Cancelled
 
 if TYPE_CHECKING:
     from ..search.backlog import Backlog
@@ -43,11 +45,9 @@ def new_id() -> str:
 class Chores(Protocol):
     """What is done behind the answers: other assistants' histories are read, old things archived; see background.py."""
 
-    problem: str | None
-
     def wake(self) -> None: ...
 
-    def run_now(self, call: Call) -> object: ...
+    def run_now(self, call: Call) -> object | None: ...
 
     def close(self) -> None: ...
 
@@ -71,6 +71,7 @@ class Engine:
         self.store = store
         self.now = now
         self.new_id = new_id
+        self.problems = Problems(settings.home, now)
         self._embedder = embedder
         self._writer = writer
         self._make_background = background
@@ -106,10 +107,21 @@ class Engine:
         if self.background is not None:
             self.background.wake()
 
-    def sync_now(self, call: Call) -> None:
-        """Before an answer that must know everything."""
-        if self.background is not None:
-            self.background.run_now(call)
+    def sync_now(self, call: Call) -> tuple[str, ...]:
+        """Before an answer that must know everything; why it may not, for whoever reads it. Raises Cancelled."""
+        if self.background is None:
+            return ()
+        try:
+            is_done = self.background.run_now(call) is not None
+        except Cancelled:
+            raise
+        except Exception as error:  # what is known by now can still be told
+            self.problems.failed("sync", error)
+            return self.problems.notice("sync")
+        if not is_done:
+            return ("Histories are being read at the moment; ask again for what is new.",)
+        self.problems.succeeded("sync")
+        return ()
 
     @property
     def is_serving(self) -> bool:
@@ -149,17 +161,17 @@ class Engine:
     def _make_backlog(self) -> Backlog | None:
         from ..search.backlog import Backlog
 
-        return None if self._embedder is None else Backlog(self.store, self._embedder)
+        return None if self._embedder is None else Backlog(self.store, self._embedder, self.problems)
 
     def _make_search(self) -> Search:
         from ..search.hybrid import Search
 
-        return Search(self.store, self.backlog)
+        return Search(self.store, self.backlog, lambda: self.problems.notice("sync"))
 
     def _make_summarizer(self) -> Summarizer:
         from .summaries import Summarizer
 
-        return Summarizer(self._writer)
+        return Summarizer(self._writer, self.problems)
 
 
 class Caller:

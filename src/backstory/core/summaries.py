@@ -5,20 +5,21 @@ A summary is an index, for people who look over a list. The text itself is alway
 
 from __future__ import annotations
 
-import queue
 import re
-import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from typing import Protocol
 
-from ..domain.errors import BackstoryError
 from ..domain.filters import Filter, Page
 from ..domain.records import Memory
 from ..domain.words import STOP_WORDS
+from ..problems import Problems
 from ..store import Store
+from ..worker import Worker
 
+NAME = "summaries"
 LONGEST = 240
+MOST_WAITING = 1_000  # of those that wait longest the local summary stays
 READ = 50_000  # characters of a text that are looked at; a summary of more is no better
 
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?。！？](?=\s|$)|(?=\n|$))")
@@ -68,12 +69,11 @@ class Writer(Protocol):
 class Summarizer:
     """Improves summaries after the answer was sent. What fails, or is lost with the process, leaves the local one."""
 
-    def __init__(self, writer: Writer | None = None) -> None:
+    def __init__(self, writer: Writer | None, problems: Problems) -> None:
         self._writer = writer
-        self._waiting: queue.SimpleQueue[tuple[Store, Memory] | None] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self.problem: str | None = None
-        """Why the last summary is a local one."""
+        self._problems = problems
+        self._waiting: deque[tuple[Store, Memory]] = deque(maxlen=MOST_WAITING)
+        self._worker = Worker(NAME, self._work, problems)
 
     def summary(self, text: str) -> str:
         """A local summary, at once."""
@@ -85,31 +85,24 @@ class Summarizer:
             return None
         try:
             return self._writer.write(text)
-        except BackstoryError as error:
-            self.problem = error.message
+        except Exception as error:  # whatever stops it, the local summary is there
+            self._problems.failed(NAME, error)
             return None
 
     def improve(self, store: Store, memory: Memory) -> None:
         if self._writer is None or len(memory.text) <= LONGEST:
             return
-        self._waiting.put((store, memory))
-        if self._thread is None:
-            self._thread = threading.Thread(
-                target=self._work, args=(self._writer,), name="summaries", daemon=True
-            )
-            self._thread.start()
+        self._waiting.append((store, memory))
+        self._worker.wake()
 
     def close(self) -> None:
-        self._waiting.put(None)
+        self._worker.close()
 
-    def _work(self, writer: Writer) -> None:
-        while (task := self._waiting.get()) is not None:
-            store, memory = task
-            try:
-                _rewrite(store, memory, writer.write(memory.text))
-                self.problem = None
-            except BackstoryError as error:
-                self.problem = error.message
+    def _work(self) -> None:
+        assert self._writer is not None
+        while self._waiting and not self._worker.is_closing:
+            store, memory = self._waiting.popleft()
+            _rewrite(store, memory, self._writer.write(memory.text))
 
 
 def _rewrite(store: Store, memory: Memory, summary: str) -> None:

@@ -6,25 +6,28 @@ a time; a lease that is not kept ends by itself.
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..domain.entries import EntryVectors, PendingText
 from ..domain.errors import BackstoryError, NotAllowed, StorageFull
+from ..problems import Problems, frames_of
 from ..store import Store
+from ..worker import Worker, backoff_s
+from .embed import embed_texts
 from .passages import split_passages
 
 if TYPE_CHECKING:
     from ..domain.entries import Vector
     from .embed import Embedder
 
+NAME = "embedding"
 BATCH = 16
 LEASE_MS = 30_000
 SMALL_BACKLOG = 64  # texts a search embeds before it answers; more are left to the background
 PATIENCE_S = 2.0  # how long a search waits for them
-REST_AFTER_FAILURE_S = 30.0
+PROBE = "Can you hear me?"  # tells a text that cannot be embedded from an embedder that cannot embed
 
 
 class QueryVector(NamedTuple):
@@ -38,36 +41,39 @@ class QueryVector(NamedTuple):
 class Backlog:
     """One background thread for each process, started by the first text that waits."""
 
-    def __init__(self, store: Store, embedder: Embedder) -> None:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        problems: Problems | None = None,
+        *,
+        backoff_s: Callable[[int], float] = backoff_s,
+    ) -> None:
         self._store = store
         self._embedder = embedder
-        self._changed = threading.Condition()
-        self._wanted = False
-        self._closing = False
-        self._thread: threading.Thread | None = None
-        self.problem: str | None = None
-        """Why texts are not embedded at the moment."""
+        self._problems = problems or Problems()
+        self._worker = Worker(NAME, self._work, self._problems, backoff_s=backoff_s)
+        self._refused: dict[tuple[int, int], BackstoryError] = {}  # by entry and revision
+        self.wake = self._worker.wake
+        self.close = self._worker.close
 
     @property
     def space(self) -> int:
         return self._store.open_space(self._embedder.model)
 
-    def wake(self) -> None:
-        """Something waits: embed it soon."""
-        with self._changed:
-            self._wanted = True
-            if self._thread is None and not self._closing:
-                self._thread = threading.Thread(target=self._work, name="backlog", daemon=True)
-                self._thread.start()
-            self._changed.notify_all()
+    @property
+    def problem(self) -> str | None:
+        """Why texts are not embedded at the moment."""
+        return self._problems.message(NAME)
 
     def query(self, text: str) -> QueryVector:
         """Embed a query, after the few texts that may still wait: what was just saved can be found."""
         try:
             space = self.space
             left = self._catch_up(space)
-            vector = self._embedder.embed([text])[0]
+            vector = embed_texts(self._embedder, [text])[0]
         except BackstoryError as error:
+            self._problems.log("warning", f"worker_{NAME}", error.message, {"traceback": frames_of(error)})
             return QueryVector(notices=(f"Searched by words alone: {error.message}",))
         notices = (
             (f"{left} texts still wait for their vectors; until then only their words find them.",)
@@ -78,24 +84,23 @@ class Backlog:
 
     def catch_up(self) -> bool:
         """Embed a small backlog now; whether nothing is left waiting."""
-        return self._catch_up(self.space) == 0
+        try:
+            return self._catch_up(self.space) == 0
+        except BackstoryError:
+            self.wake()  # the background says what is wrong, and tries again
+            return False
 
     def drain(self, progress: Callable[[int], None] = lambda done: None) -> int:
-        """Embed all that waits, here and now; how many texts that were. `progress` hears how many are done."""
+        """Embed all that waits, here and now; how many texts that were. `progress` hears how many are done.
+        Raises why texts were refused, after all others are done."""
         space, done = self.space, 0
-        while not self._closing and (waiting := self._store.claim_waiting(space, BATCH, lease_ms=0)):
-            self._embed(space, waiting)
-            done += len(waiting)
+        self._refused.clear()
+        while not self._worker.is_closing and (waiting := self._claim(space, lease_ms=0)):
+            done += self._embed(space, waiting)
             progress(done)
+        self._raise_refusal()
+        self._problems.succeeded(NAME)
         return done
-
-    def close(self) -> None:
-        """Returns when the background has stopped, after the passage it is at."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify_all()
-        if self._thread is not None:
-            self._thread.join()
 
     def _catch_up(self, space: int) -> int:
         """Embed a small backlog; how many texts are left."""
@@ -104,53 +109,65 @@ class Backlog:
             self.wake()
             return left
         deadline = time.monotonic() + PATIENCE_S
-        while left and not self._closing and time.monotonic() < deadline:
+        while left and not self._worker.is_closing and time.monotonic() < deadline:
             # a lease of 0: the lessee may have died with its process, and embedding twice does no harm
             try:
-                self._embed(space, self._store.claim_waiting(space, BATCH, lease_ms=0))
+                if not (waiting := self._claim(space, lease_ms=0)):
+                    self.wake()  # the background says why those that are left were refused
+                    break
+                self._embed(space, waiting)
             except (NotAllowed, StorageFull):
                 break  # a store that cannot be written can still be searched
             left = self._store.count_waiting(space)
         return left
 
-    def _work(self) -> None:
-        nap_s: float | None = None
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._wanted or self._closing, nap_s)
-                if self._closing:
-                    return
-                self._wanted = False
-            nap_s = self._work_off()
-
-    def _work_off(self) -> float | None:
+    def _work(self) -> float | None:
         """Embed what is free. How long to sleep, unless something new comes earlier; None when nothing waits."""
-        try:
-            space = self.space
-            # after a failure the lease on what failed is still ours: a lease of 0 takes it all the same
-            lease_ms = LEASE_MS if self.problem is None else 0
-            while not self._closing and (
-                waiting := self._store.claim_waiting(space, BATCH, lease_ms=lease_ms)
-            ):
-                self._embed(space, waiting)
-            self.problem = None
-            return LEASE_MS / 1000 if self._store.count_waiting(space) else None
-        except BackstoryError as error:
-            self.problem = error.message
-            return max(REST_AFTER_FAILURE_S, LEASE_MS / 1000)
+        space = self.space
+        self._refused.clear()
+        # after a failure the lease on what failed is still ours: a lease of 0 takes it all the same
+        lease_ms = LEASE_MS if self.problem is None else 0
+        while not self._worker.is_closing and (waiting := self._claim(space, lease_ms=lease_ms)):
+            self._embed(space, waiting)
+            lease_ms = LEASE_MS
+        self._raise_refusal()
+        return LEASE_MS / 1000 if self._store.count_waiting(space) else None
 
-    def _embed(self, space: int, waiting: Sequence[PendingText]) -> None:
+    def _claim(self, space: int, *, lease_ms: int) -> list[PendingText]:
+        """Texts to embed, without those that were refused before: one bad text must not keep the others waiting."""
+        claimed = self._store.claim_waiting(space, BATCH + len(self._refused), lease_ms=lease_ms)
+        return [text for text in claimed if (text.entry, text.revision) not in self._refused]
+
+    def _embed(self, space: int, waiting: Sequence[PendingText]) -> int:
+        """Embed texts, and keep in mind which were refused; how many got their vectors."""
         embedded: list[EntryVectors] = []
         for start in range(0, len(waiting), self._embedder.at_once):
-            if self._closing:
+            if self._worker.is_closing:
                 break
-            embedded += self._embedded(waiting[start : start + self._embedder.at_once])
+            embedded += self._embed_batch(waiting[start : start + self._embedder.at_once])
         self._store.put_vectors(space, embedded)
+        return len(embedded)
 
-    def _embedded(self, waiting: Sequence[PendingText]) -> Iterator[EntryVectors]:
+    def _embed_batch(self, waiting: Sequence[PendingText]) -> list[EntryVectors]:
+        """Without the texts that are refused, which are kept in mind. Raises when it is not the texts' fault."""
+        try:
+            return self._embedded(waiting)
+        except BackstoryError as error:
+            embed_texts(self._embedder, [PROBE])
+            if len(waiting) == 1:
+                self._refused[waiting[0].entry, waiting[0].revision] = error
+                return []
+        return [each for text in waiting for each in self._embed_batch([text])]
+
+    def _raise_refusal(self) -> None:
+        for error in self._refused.values():
+            raise error
+
+    def _embedded(self, waiting: Sequence[PendingText]) -> list[EntryVectors]:
         passages = [split_passages(text.text) or [text.text] for text in waiting]
-        vectors = self._embedder.embed([passage for parts in passages for passage in parts])
-        start = 0
+        vectors = embed_texts(self._embedder, [passage for parts in passages for passage in parts])
+        embedded, start = [], 0
         for text, parts in zip(waiting, passages, strict=True):
-            yield EntryVectors(text.entry, text.revision, vectors[start : start + len(parts)])
+            embedded.append(EntryVectors(text.entry, text.revision, vectors[start : start + len(parts)]))
             start += len(parts)
+        return embedded

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from ..domain.errors import BackstoryError, Unavailable
 from ..settings import Settings, required
 
 if TYPE_CHECKING:
@@ -33,6 +34,19 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row of unit length for each text, in their order. Raises Unavailable."""
+
+
+def embed_texts(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """A row for each text. Raises Unavailable whatever goes wrong: without vectors words still find."""
+    try:
+        vectors = embedder.embed(texts)
+    except BackstoryError:
+        raise
+    except Exception as error:
+        raise Unavailable(f"The embedding model failed: {type(error).__name__}.") from error
+    if len(vectors) != len(texts):
+        raise Unavailable(f"The embedding model gave {len(vectors)} vectors for {len(texts)} texts.")
+    return vectors
 
 
 def build_embedder(settings: Settings) -> Embedder | None:

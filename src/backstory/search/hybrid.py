@@ -6,7 +6,7 @@ what the caller may not see. Without vectors the vector arm is absent, and the a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -73,9 +73,13 @@ class Weighed(NamedTuple):
 
 
 class Search:
-    def __init__(self, store: Store, backlog: Backlog | None) -> None:
+    def __init__(
+        self, store: Store, backlog: Backlog | None, notices: Callable[[], tuple[str, ...]] = tuple
+    ) -> None:
+        """`notices`: what whoever reads any answer should know, such as what could not be read."""
         self._store = store
         self._backlog = backlog
+        self._notices = notices
 
     def find(self, query: str, where: Filter, limit: int, *, project: str | None = None) -> Found:
         """The entries that answer a query best. `project` is preferred; `where` alone excludes."""
@@ -100,7 +104,7 @@ class Search:
         return Weighed(
             ranked,
             "hybrid" if meaning.is_used else "text",
-            meaning.notices,
+            (*meaning.notices, *self._notices()),
             meaning.vector,
             beyond_similarity=meaning.beyond,
             beyond_coverage=coverage.get(proposed.last, 0.0) if proposed.last is not None else 0.0,

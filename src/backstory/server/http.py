@@ -114,6 +114,7 @@ class TeamServer:
         )
         self._issuer = JwtIssuer(settings) if settings.http_auth == "oauth" else None
         self._metrics = Metrics()
+        self._log = SessionLog(settings.home, settings.log_level)
 
     def app(self) -> Starlette:
         settings = self._settings
@@ -121,7 +122,7 @@ class TeamServer:
         registry = Registry(
             self._surfaces,
             visits,
-            SessionLog(settings.home, settings.log_level),
+            self._log,
             self._metrics,
             self._control,
             utc_now,
@@ -161,7 +162,9 @@ class TeamServer:
         return Starlette(routes=routes, middleware=middleware, lifespan=lifespan)
 
     def _open_space(self, space: str) -> Engine:
-        return open_engine(self._settings, space, embedder=self._embedder, database=self._database)
+        engine = open_engine(self._settings, space, embedder=self._embedder, database=self._database)
+        engine.problems.log = self._log.write
+        return engine
 
     def _close(self) -> None:
         self._spaces.close()
@@ -216,15 +219,17 @@ class TeamServer:
 
     def _gauges(self) -> dict[str, tuple[str, float]]:
         spaces = self._spaces.open_now()
-        sessions = waiting = 0
+        sessions = waiting = problems = 0
         for space in spaces:
             with self._spaces.lend(space) as engine:
                 sessions += engine.store.count_connections()
+                problems += len(engine.problems.reported())
                 if engine.backlog is not None:
                     waiting += engine.store.count_waiting(engine.backlog.space)
         return {
             "backstory_open_spaces": ("Databases that this server has open.", len(spaces)),
             "backstory_sessions": ("MCP sessions that are kept in the open databases.", sessions),
+            "backstory_problems": ("Work behind the answers of the open databases that fails.", problems),
             "backstory_waiting_vectors": ("Texts in the open databases without a vector yet.", waiting),
         }
 

@@ -39,6 +39,7 @@ class _Leave(BaseException):
 class StdioServer:
     def __init__(self, core: Core, surfaces: Mapping[str, Surface], settings: Settings) -> None:
         log = SessionLog(settings.home, settings.log_level)
+        core.engine.problems.log = log.write
         self._conversation = Conversation(surfaces, log.set_level)
         self._sync_soon = core.engine.sync_soon
         runner = Runner(core, log, self._send, self._conversation.finish, lambda: self._is_leaving)

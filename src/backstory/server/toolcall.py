@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..core import Core
 from ..core.calls import Call, Cancelled, Progress
 from ..domain.errors import BackstoryError, Unavailable
+from ..problems import frames_of
 from ..tools import Reply, Tool
 from . import wire
 from .message import Request
@@ -118,12 +119,8 @@ class Runner:
         return send
 
     def _report_bug(self, call: ToolCall, bug: BaseException) -> None:
-        import traceback  # only needed here, and dear at start-up
-
-        # Neither the exception's message nor the frames' values: both may hold what the user sent.
-        frames = traceback.format_tb(bug.__traceback__)
         error = type(bug).__name__
-        self._report(call, "error", "Internal error", {"error": error}, {"traceback": frames})
+        self._report(call, "error", "Internal error", {"error": error}, {"traceback": frames_of(bug)})
 
     def _report(
         self, call: ToolCall, level: str, message: str, data: Json, private: Json | None = None

@@ -73,6 +73,8 @@ class Standing(NamedTuple):
     can_embed: bool
     problem: str | None
     """Why texts are not embedded at the moment."""
+    notices: tuple[str, ...]
+    """What else fails behind the answers."""
 
 
 class Working(NamedTuple):
@@ -166,6 +168,7 @@ class Working(NamedTuple):
             bytes=census.bytes,
             can_embed=backlog is not None and backlog.problem is None,
             problem=None if backlog is None else backlog.problem,
+            notices=tuple(each.sentence for each in self.engine.problems.reported()),
         )
 
     def _measure_last(self) -> Measured:

@@ -132,8 +132,7 @@ def recall_conversations(
     from ...core.recall import Wanted
 
     clock = Stopwatch()
-    if not fast_mode:
-        core.engine.sync_now(core.call)
+    notices = () if fast_mode else core.engine.sync_now(core.call)
     wanted = Wanted(
         days=days_lookback,
         least_score=min_score,
@@ -151,7 +150,7 @@ def recall_conversations(
         "min_score": min_score,
         "limit": limit,
     }
-    return _arranged(core, found, {**filters, **_narrowing(wanted, offset)}, clock)
+    return _arranged(core, found, {**filters, **_narrowing(wanted, offset)}, notices, clock)
 
 
 def _narrowing(wanted: Wanted, offset: int) -> Narrowing:
@@ -173,7 +172,7 @@ def _narrowing(wanted: Wanted, offset: int) -> Narrowing:
 
 
 def _arranged(
-    core: Core, found: Recollection, filters: FiltersApplied, clock: Stopwatch
+    core: Core, found: Recollection, filters: FiltersApplied, notices: tuple[str, ...], clock: Stopwatch
 ) -> Shaped[Recollected]:
     shown = [_shown(each) for each in found.found]
     shown = shown[: fitting(shown)]
@@ -195,8 +194,10 @@ def _arranged(
         "tool_results": results,
     }
     text: Json = {"conversations": shown, **summary, **context, "tool_results": results}
-    if not readers and not found.total:
-        structured["notices"] = text["notices"] = [NOTHING_READ if filters["fast_mode"] else NOTHING_FOUND]
+    if not readers and not found.total and not notices:
+        notices = (NOTHING_READ if filters["fast_mode"] else NOTHING_FOUND,)
+    if notices:
+        structured["notices"] = text["notices"] = list(notices)
     return Shaped(text, structured)
 
 

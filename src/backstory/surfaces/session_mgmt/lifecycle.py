@@ -123,6 +123,7 @@ class SessionStatus(TypedDict):
     health_checks: dict[str, Any]
     session_id: NotRequired[str]
     session_started_at: NotRequired[str]
+    notices: NotRequired[list[str]]
 
 
 @surface.tool("Start a session", ADDS)
@@ -238,6 +239,8 @@ def status(
     if standing.session is not None:
         reply["session_id"] = standing.session.id
         reply["session_started_at"] = iso(standing.session.created_at)
+    if standing.notices:
+        reply["notices"] = list(standing.notices)
     return reply
 
 

@@ -1,0 +1,86 @@
+"""A thread for what is done behind the answers. It survives whatever its work raises, and rests longer each time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from .problems import Problems
+
+FIRST_BACKOFF_S = 1.0
+LONGEST_BACKOFF_S = 300.0
+
+
+def backoff_s(failures: int) -> float:
+    """How long to rest after so many failures in a row."""
+    return min(FIRST_BACKOFF_S * 2.0 ** min(failures - 1, 30), LONGEST_BACKOFF_S)
+
+
+class Worker:
+    """The thread starts with the first `wake`, and again with the next one should it ever have died.
+
+    `work` does what there is to do and gives the seconds after which to look again, None for not before somebody
+    wakes the worker. Whatever it raises is a problem until it succeeds; raised while closing it is none."""
+
+    def __init__(
+        self,
+        name: str,
+        work: Callable[[], float | None],
+        problems: Problems,
+        *,
+        first_rest_s: float = 0.0,
+        least_rest_s: float = 0.0,
+        backoff_s: Callable[[int], float] = backoff_s,
+    ) -> None:
+        self.name = name
+        self._work = work
+        self._problems = problems
+        self._first_rest_s = first_rest_s
+        self._least_rest_s = least_rest_s
+        self._backoff_s = backoff_s
+        self._changed = threading.Condition()
+        self._is_wanted = False
+        self._thread: threading.Thread | None = None
+        self.is_closing = False
+
+    def wake(self) -> None:
+        """There is something to do: do it soon, though not before a rest is over."""
+        with self._changed:
+            self._is_wanted = True
+            if not self.is_closing and (self._thread is None or not self._thread.is_alive()):
+                self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Returns when the thread has stopped, after the piece it is at."""
+        with self._changed:
+            self.is_closing = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+
+    def rest(self, seconds: float) -> None:
+        """Do nothing for so long, or until closing."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.is_closing, seconds)
+
+    def _run(self) -> None:
+        failures = 0
+        self.rest(self._first_rest_s)
+        while not self.is_closing:
+            self._is_wanted = False
+            try:
+                nap_s = self._work()
+            except BaseException as error:  # also a library's sys.exit()
+                if self.is_closing:
+                    return
+                failures += 1
+                self._problems.failed(self.name, error)
+                self.rest(self._backoff_s(failures))
+                continue
+            failures = 0
+            self._problems.succeeded(self.name)
+            self.rest(self._least_rest_s)
+            with self._changed:
+                self._changed.wait_for(lambda: self._is_wanted or self.is_closing, nap_s)
