@@ -13,6 +13,7 @@ from pathlib import Path
 
 from servers import percentile
 
+from backstory.core.projects.effort import Effort
 from backstory.core.projects.files import list_files
 from backstory.core.projects.ignoring import walk
 from backstory.domain.when import utc_now
@@ -57,7 +58,7 @@ def main(files: int) -> None:
         spent = []
         for _ in range(CALLS):
             before = cpu_s()
-            found = list_files(root, utc_now())
+            found = list_files(root, utc_now(), Effort())
             spent.append(cpu_s() - before)
         active = sum(1 for file in found.files if file.commits > 1)
         print(f"{len(found.files):,} files, {active} of them committed more than once")
@@ -65,7 +66,7 @@ def main(files: int) -> None:
             f"with git: p50 {percentile(spent, 0.5):.2f}, p95 {percentile(spent, 0.95):.2f} s CPU, children included"
         )
         before = cpu_s()
-        walked = sum(1 for _ in walk(root))
+        walked = sum(1 for _ in walk(root, Effort()))
         print(f"without git: a walk over {walked:,} files takes {cpu_s() - before:.2f} s CPU")
 
 

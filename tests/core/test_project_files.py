@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backstory.core.projects.description import describe
+from backstory.core.projects.effort import Effort
 from backstory.core.projects.files import Listing, ProjectFile, list_files, list_paths
 from backstory.core.projects.ignoring import walk
 from backstory.domain.errors import NotFound
@@ -58,7 +59,7 @@ def commit(root: Path, *paths: str, at: datetime = DAWN) -> None:
 
 
 def listed(root: Path, **options: bool | list[str]) -> Listing:
-    return list_files(root, DAWN, **options)  # type: ignore[arg-type]
+    return list_files(root, DAWN, Effort(), **options)  # type: ignore[arg-type]
 
 
 def by_path(listing: Listing) -> dict[str, ProjectFile]:
@@ -77,7 +78,7 @@ def test_nested_ignore_files_and_negations_and_excludes_are_honoured(
     (repository / ".git" / "info" / "exclude").write_text("secret.txt\n")
     if not has_git:
         request.getfixturevalue("no_git")
-    paths = list_paths(repository)
+    paths = list_paths(repository, Effort())
     assert paths.by_git == has_git
     assert paths.paths == [".gitignore", "keep.log", "kept.py", "sub/.gitignore", "sub/deep/b.tmp"]
 
@@ -117,13 +118,13 @@ def test_without_git_the_same_is_ignored_as_with_it(tree: Path, top: list[str], 
     (tree / "dir-" / ".gitignore").write_text("\n".join(nested))
     command = ["git", "-c", "core.excludesFile=", "ls-files", "-z", "--others", "--exclude-standard"]
     told = subprocess.run(command, cwd=tree, capture_output=True, check=True).stdout
-    assert sorted(walk(tree)) == sorted(os.fsdecode(told).split("\0")[:-1])
+    assert sorted(walk(tree, Effort())) == sorted(os.fsdecode(told).split("\0")[:-1])
 
 
 def test_a_directory_without_a_repository_is_walked(tmp_path: Path) -> None:
     write(tmp_path, "a.py", "b.pyc", "deep/c.py")
     (tmp_path / ".gitignore").write_text("*.pyc\n")
-    assert list_paths(tmp_path).paths == [".gitignore", "a.py", "deep/c.py"]
+    assert list_paths(tmp_path, Effort()).paths == [".gitignore", "a.py", "deep/c.py"]
 
 
 @posix_only
@@ -134,7 +135,7 @@ def test_links_are_not_followed(repository: Path, tmp_path: Path) -> None:
     (repository / "file.py").symlink_to(tmp_path / "outside" / "secret.py")
     (repository / "ring").symlink_to(repository)
     assert list(by_path(listed(repository))) == ["real.py"]
-    assert list(walk(repository)) == ["real.py"]
+    assert list(walk(repository, Effort())) == ["real.py"]
 
 
 @posix_only
@@ -225,25 +226,25 @@ def test_a_repository_cannot_make_git_start_a_program(repository: Path, tmp_path
         git(repository, "config", key, str(program))
     git(repository, "config", "log.showSignature", "true")
     listed(repository)
-    describe(repository, with_size=True)
+    describe(repository, Effort(), with_size=True)
     assert not trap.exists()
 
 
 def test_a_missing_directory_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="There is no project directory"):
-        list_files(tmp_path / "nowhere", DAWN)
-    assert not describe(tmp_path / "nowhere", with_size=True).is_valid
+        list_files(tmp_path / "nowhere", DAWN, Effort())
+    assert not describe(tmp_path / "nowhere", Effort(), with_size=True).is_valid
 
 
 def test_a_repository_is_described(repository: Path) -> None:
     write(repository, "a/b/c.py", "a/d.py", "e.py")
-    before = describe(repository, with_size=True)
+    before = describe(repository, Effort(), with_size=True)
     assert before.repository is not None
     assert (before.repository.branch, before.repository.commit) == ("main", None)
     assert before.size == (3, 2)
     commit(repository, "e.py")
     git(repository, "checkout", "--quiet", "--detach")
-    after = describe(repository, with_size=False).repository
+    after = describe(repository, Effort(), with_size=False).repository
     assert after is not None
     assert after.branch is None
     assert len(after.commit or "") == 40
@@ -255,11 +256,11 @@ def test_worktrees_and_bare_repositories_are_told_apart(repository: Path, tmp_pa
     write(repository, "a.py")
     commit(repository, "a.py")
     git(repository, "worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
-    side = describe(tmp_path / "side", with_size=False).repository
+    side = describe(tmp_path / "side", Effort(), with_size=False).repository
     assert side is not None
     assert (side.branch, side.is_worktree, side.root) == ("side", True, str((tmp_path / "side").resolve()))
     git(tmp_path, "clone", "--quiet", "--bare", str(repository), "bare")
-    bare = describe(tmp_path / "bare", with_size=False).repository
+    bare = describe(tmp_path / "bare", Effort(), with_size=False).repository
     assert bare is not None
     assert (bare.is_bare, bare.is_worktree, bare.branch) == (True, False, "main")
 
@@ -268,6 +269,6 @@ def test_worktrees_and_bare_repositories_are_told_apart(repository: Path, tmp_pa
 def test_without_git_the_files_of_a_repository_tell_its_branch(tmp_path: Path) -> None:
     (tmp_path / "p" / ".git").mkdir(parents=True)
     (tmp_path / "p" / ".git" / "HEAD").write_text("ref: refs/heads/trunk\n")
-    told = describe(tmp_path / "p", with_size=True).repository
+    told = describe(tmp_path / "p", Effort(), with_size=True).repository
     assert told is not None
     assert (told.branch, told.is_known_to_git) == ("trunk", False)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from backstory.core.projects.effort import Effort
 from backstory.core.projects.health import Project, Signal, look_at
 from backstory.core.projects.survey import survey
 
@@ -65,7 +66,7 @@ def signal(project: Project, name: str) -> Signal:
 def test_a_project_is_known_by_its_files(
     tmp_path: Path, files: dict[str, str], type: str, language: str, framework: str, manager: str
 ) -> None:
-    project = look_at(commit(tmp_path, files), NOW)
+    project = look_at(commit(tmp_path, files), NOW, Effort())
     assert project.stack.type == type
     assert project.stack.languages[0][0] == language
     assert framework in project.stack.frameworks
@@ -75,7 +76,7 @@ def test_a_project_is_known_by_its_files(
 def test_a_repository_of_several_is_mixed_and_each_is_named(tmp_path: Path) -> None:
     files = {f"server/{name}": text for name, text in PYTHON.items()}
     files |= {f"client/{name}": text for name, text in NODE.items()}
-    stack = look_at(commit(tmp_path, files), NOW).stack
+    stack = look_at(commit(tmp_path, files), NOW, Effort()).stack
     assert (stack.type, stack.ecosystems) == ("mixed", ("node", "python"))
     assert set(stack.frameworks) >= {"FastAPI", "React"}
     assert stack.locks == ("client/package-lock.json", "server/uv.lock")
@@ -84,26 +85,26 @@ def test_a_repository_of_several_is_mixed_and_each_is_named(tmp_path: Path) -> N
 def test_what_is_ignored_or_vendored_does_not_count(tmp_path: Path) -> None:
     foreign = {"node_modules/x/package.json": "{}", "generated/big.py": "# TODO\n"}
     commit(tmp_path, {**PYTHON, ".gitignore": "generated/\nnode_modules/\n"})
-    project = look_at(write(tmp_path, foreign), NOW)
+    project = look_at(write(tmp_path, foreign), NOW, Effort())
     assert project.stack.type == "python"
     assert (project.debt.marks, len(project.stack.sources)) == (0, 2)
 
 
 def test_without_git_the_usual_vendored_directories_are_skipped(tmp_path: Path) -> None:
     files = {"a.py": "", "node_modules/x/b.js": "", ".venv/lib/c.py": "", ".github/workflows/ci.yml": ""}
-    assert survey(write(tmp_path, files)).paths == (".github/workflows/ci.yml", "a.py")
+    assert survey(write(tmp_path, files), Effort()).paths == (".github/workflows/ci.yml", "a.py")
 
 
 def test_a_project_that_has_everything_has_all_points(tmp_path: Path) -> None:
     whole = {"README.md": "", "LICENSE": "", ".github/workflows/ci.yml": "", "docs/index.md": "", **PYTHON}
-    project = look_at(commit(tmp_path, whole), NOW)
+    project = look_at(commit(tmp_path, whole), NOW, Effort())
     assert {signal.name: signal.points for signal in project.signals if signal.points < signal.of} == {}
     assert project.health == 100
     assert sum(signal.of for signal in project.signals) == 100
 
 
 def test_an_empty_directory_has_none(tmp_path: Path) -> None:
-    project = look_at(tmp_path, NOW)
+    project = look_at(tmp_path, NOW, Effort())
     assert (project.health, project.stack.type, project.is_synced) == (0, "unknown", True)
 
 
@@ -122,7 +123,9 @@ def test_what_is_missing_costs_its_points_and_is_advised(
     tmp_path: Path, missing: str, name: str, points: int
 ) -> None:
     whole = {"README.md": "", "LICENSE": "", ".github/workflows/ci.yml": "", "docs/index.md": "", **PYTHON}
-    project = look_at(commit(tmp_path, {path: whole[path] for path in whole if path != missing}), NOW)
+    project = look_at(
+        commit(tmp_path, {path: whole[path] for path in whole if path != missing}), NOW, Effort()
+    )
     found = signal(project, name)
     assert (found.points, found.of) == (0, points)
     assert found.advice
@@ -131,16 +134,16 @@ def test_what_is_missing_costs_its_points_and_is_advised(
 
 def test_the_same_repository_has_the_same_score(tmp_path: Path) -> None:
     commit(tmp_path, PYTHON)
-    assert look_at(tmp_path, NOW) == look_at(tmp_path, NOW)
+    assert look_at(tmp_path, NOW, Effort()) == look_at(tmp_path, NOW, Effort())
 
 
 def test_large_and_old_changes_cost_points(tmp_path: Path) -> None:
     commit(tmp_path, PYTHON)
     write(tmp_path, {"src/shop/api.py": "pass\n" * 500})
-    assert signal(look_at(tmp_path, NOW), "uncommitted changes").points == 3
+    assert signal(look_at(tmp_path, NOW, Effort()), "uncommitted changes").points == 3
     old = (NOW - timedelta(days=5)).timestamp()
     os.utime(tmp_path / "src/shop/api.py", (old, old))
-    found = signal(look_at(tmp_path, NOW), "uncommitted changes")
+    found = signal(look_at(tmp_path, NOW, Effort()), "uncommitted changes")
     assert found.points == 1
     assert "1, by 501 lines; one waits for 5 days" in found.why
 
@@ -150,7 +153,7 @@ def test_admitted_debt_costs_points_and_names_the_worst_file(tmp_path: Path) -> 
         tmp_path,
         {"a.py": "x = 1\n" * 900, "b.py": "# TODO: one\n# FIXME two\n# XXX\n# TODOS is no mark\n" * 2},
     )
-    project = look_at(tmp_path, NOW)
+    project = look_at(tmp_path, NOW, Effort())
     found = signal(project, "admitted debt")
     assert (project.debt.marks, project.debt.worst) == (6, (("b.py", 6),))
     assert found.points == 3
@@ -164,7 +167,7 @@ def test_a_repository_in_the_middle_of_a_merge_says_so(tmp_path: Path) -> None:
     git(tmp_path, "checkout", "-q", "main")
     commit(tmp_path, {"a.txt": "three\n"})
     git(tmp_path, "merge", "side", fails=True)
-    changes = look_at(tmp_path, NOW).changes
+    changes = look_at(tmp_path, NOW, Effort()).changes
     assert changes is not None
     assert (changes.underway, changes.branch) == ("merge", "main")
 
@@ -174,14 +177,14 @@ def test_looking_runs_no_filter_of_the_repository(tmp_path: Path) -> None:
     git(root, "config", "filter.spy.clean", f"touch {tmp_path}/ran; cat")
     git(root, "config", "filter.spy.required", "true")
     write(root, {"a.py": "two\n"})
-    changes = look_at(root, NOW).changes
+    changes = look_at(root, NOW, Effort()).changes
     assert changes is not None
     assert [file.path for file in changes.files] == ["a.py"]
     assert not (tmp_path / "ran").exists()
 
 
 def synced(root: Path) -> tuple[bool, str]:
-    (agreement,) = look_at(root, NOW).agreements
+    (agreement,) = look_at(root, NOW, Effort()).agreements
     return agreement.is_synced, agreement.how
 
 
@@ -235,7 +238,7 @@ def test_manifests_are_compared_with_lock_files(
 )
 def test_a_broken_manifest_is_no_reason_to_fail(tmp_path: Path, name: str) -> None:
     write(tmp_path, {name: '[[[ {"dependencies": 3'})
-    assert [manifest.needed for manifest in look_at(tmp_path, NOW).stack.manifests] == [frozenset()]
+    assert [manifest.needed for manifest in look_at(tmp_path, NOW, Effort()).stack.manifests] == [frozenset()]
 
 
 @pytest.mark.parametrize(
@@ -251,7 +254,7 @@ def test_only_what_a_go_module_requires_counts(tmp_path: Path) -> None:
         "module example.org/tool\nrequire example.org/one v1.0.0\nexclude example.org/two v1.0.0\n"
         "replace (\n\texample.org/three v1.0.0 => example.org/four v1.0.0\n)\nrequire (\n\texample.org/five v0.0.0-2 // indirect\n)\n"
     )
-    (manifest,) = look_at(write(tmp_path, {"go.mod": text}), NOW).stack.manifests
+    (manifest,) = look_at(write(tmp_path, {"go.mod": text}), NOW, Effort()).stack.manifests
     assert (sorted(manifest.needed), sorted(manifest.also)) == (["example.org/one"], ["example.org/five"])
 
 
@@ -259,4 +262,4 @@ def test_only_what_a_go_module_requires_counts(tmp_path: Path) -> None:
 def test_a_pipe_that_is_named_like_a_file_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.py")
     os.mkfifo(tmp_path / "package.json")
-    assert look_at(tmp_path, NOW).debt.lines == 0
+    assert look_at(tmp_path, NOW, Effort()).debt.lines == 0

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from backstory.core.insight.findings import Sample
+from backstory.core.projects.effort import Effort
 from backstory.core.projects.health import Project, look_at
 from backstory.core.working.history import History
 from backstory.core.working.insights import Often, suggestions, workflow
@@ -23,7 +24,7 @@ NOTHING = Sample((), 0, {}, (), (), (), NOW)
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     root = commit(tmp_path, {"src/api.py": "one\n", "tests/test_api.py": "one\n"})
-    return look_at(write(root, {"src/api.py": "two\n"}), NOW)
+    return look_at(write(root, {"src/api.py": "two\n"}), NOW, Effort())
 
 
 def past(*traces: tuple[str, str]) -> History:

@@ -147,4 +147,4 @@ class Core(NamedTuple):
     def working(self) -> Working:
         from .working import Working  # looks at files and runs git, which is not for start-up
 
-        return Working(self.engine, self.caller, self.surface)
+        return Working(self.engine, self.caller, self.surface, self.call)

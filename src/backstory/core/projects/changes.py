@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import git_branch
+from .effort import Effort
 from .git import ask, git, names, printable, without_filters
 
 MOST_DATED = 1_000
@@ -36,7 +37,7 @@ class Changes(NamedTuple):
         return sum(file.added + file.removed for file in self.files)
 
 
-def changes(root: Path) -> Changes | None:
+def changes(root: Path, effort: Effort) -> Changes | None:
     """None where there is no checkout of a repository."""
     if (git(root, "rev-parse", "--is-inside-work-tree") or "").strip() != "true":
         return None
@@ -51,8 +52,11 @@ def changes(root: Path) -> Changes | None:
         "--no-textconv",
         "--ignore-submodules=dirty",
     )
-    told = ask(root, *options, *words, *(("HEAD",) if has_commits else ("--cached",)), "--").text
-    files = tuple(sorted({_changed(line) for line in names(told)}))
+    against = "HEAD" if has_commits else "--cached"
+    told = ask(root, *options, *words, against, "--", timeout_s=effort.left_s / 2)
+    if not told.is_ok:
+        effort.leave_out("git did not tell in time what was changed.")
+    files = tuple(sorted({_changed(line) for line in names(told.text)}))
     stamp = git(root, "log", "-1", "--format=%ct") if has_commits else None
     return Changes(
         branch=git_branch(root),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from .effort import Effort
 from .survey import read_beginning
 
 MOST_READ = 10_000
@@ -34,11 +35,13 @@ class Debt(NamedTuple):
         return 1000 * self.marks / self.lines if self.lines else 0.0
 
 
-def debt(root: Path, sources: Sequence[str]) -> Debt:
+def debt(root: Path, sources: Sequence[str], effort: Effort) -> Debt:
     step = -(-len(sources) // MOST_READ) or 1
     read = lines = 0
     counts: Counter[str] = Counter()
     for path in sources[::step]:
+        if effort.is_over():
+            break
         data = read_beginning(f"{root}/{path}", LARGEST_READ)
         if data is None:
             continue

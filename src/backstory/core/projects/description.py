@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import git_branch, work_tree
+from .effort import Effort
 from .files import list_paths
 from .git import git, printable
 
@@ -37,18 +38,22 @@ class Description(NamedTuple):
     """The path as shown differs from the real one, which is no text."""
     repository: Repository | None
     size: Size | None
+    left_out: tuple[str, ...] = ()
+    """What was not counted, in sentences."""
 
 
-def describe(directory: Path, *, with_size: bool) -> Description:
+def describe(directory: Path, effort: Effort, *, with_size: bool) -> Description:
     root = printable(str(directory))
     is_valid = directory.is_dir()
+    size = _size(directory, effort) if is_valid and with_size else None
     return Description(
         name=printable(directory.name) or root,
         root=root,
         is_valid=is_valid,
         is_altered=root != str(directory),
         repository=_repository(directory) if is_valid else None,
-        size=_size(directory) if is_valid and with_size else None,
+        size=size,
+        left_out=effort.left_out,
     )
 
 
@@ -77,9 +82,9 @@ def _repository_by_files(directory: Path) -> Repository | None:
     return Repository(root=printable(str(tree)), branch=git_branch(tree), is_known_to_git=False)
 
 
-def _size(directory: Path) -> Size:
+def _size(directory: Path, effort: Effort) -> Size:
     """What .gitignore leaves out does not count."""
-    paths = list_paths(directory).paths
+    paths = list_paths(directory, effort).paths
     folders: set[str] = set()
     for path in paths:
         folder = path.rpartition("/")[0]

@@ -18,11 +18,13 @@ from typing import NamedTuple
 from ...domain.errors import NotAllowed, NotFound
 from ...domain.when import iso, to_ms
 from ..freshness import freshness
+from .effort import Effort
 from .git import git, names, printable
 from .ignoring import walk
 
 MOST_FILES = 200_000
 """A listing says when there are more: somebody may have taken a whole disk for a project."""
+MORE = f"The project has more than {MOST_FILES:,} files; the rest was not looked at."
 
 ACTIVE_DAYS = 90
 MOST_COMMITS = 500
@@ -60,7 +62,6 @@ class Paths(NamedTuple):
 
     paths: list[str]
     by_git: bool
-    is_whole: bool
 
 
 class ProjectFile(NamedTuple):
@@ -82,37 +83,38 @@ class Listing(NamedTuple):
     notices: tuple[str, ...]
 
 
-def list_files(root: Path, now: datetime, *, types: Collection[str] = (), is_scored: bool = True) -> Listing:
+def list_files(
+    root: Path, now: datetime, effort: Effort, *, types: Collection[str] = (), is_scored: bool = True
+) -> Listing:
     """A project's files, of the given types (`py` or `.py`) or of all."""
     _check(root)
-    found = list_paths(root)
-    notices = (
-        []
-        if found.is_whole
-        else [f"The project has more than {MOST_FILES:,} files; the rest was not looked at."]
-    )
+    found = list_paths(root, effort)
     endings = tuple(f".{ending.lower().removeprefix('.')}" for ending in types)
     wanted = [path for path in found.paths if path.lower().endswith(endings)] if endings else found.paths
-    there = {path: about for path in wanted if (about := _about(root, path)) is not None}
+    commits = recent_commits(root, now) if found.by_git and is_scored else None
+    if found.by_git and is_scored and commits is None:
+        effort.leave_out("git did not tell in time what was committed lately; that part of the scores is 0.")
+    there = _there(root, wanted, effort)
     if not is_scored:
-        return Listing(
-            [ProjectFile(printable(p), about.st_size) for p, about in there.items()], tuple(notices)
-        )
-    commits = recent_commits(root, now) if found.by_git else None
-    if found.by_git and commits is None:
-        notices.append("git did not tell in time what was committed lately; that part of the scores is 0.")
+        files = [ProjectFile(printable(path), about.st_size) for path, about in there.items()]
+        return Listing(files, effort.left_out)
     scored = _scored(there, commits or {}, to_ms(now))
-    return Listing(sorted(scored, key=lambda file: (-(file.score or 0), file.path)), tuple(notices))
+    return Listing(sorted(scored, key=lambda file: (-(file.score or 0), file.path)), effort.left_out)
 
 
-def list_paths(root: Path) -> Paths:
+def list_paths(root: Path, effort: Effort) -> Paths:
     """What git tracks or would track; where it cannot be asked, what .gitignore files leave."""
-    listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    listed = git(root, *words, timeout_s=effort.left_s / 2)  # a walk needs the other half
     found: Iterable[str] = (
-        names(listed) if listed is not None else walk(root, root / ".git" / "info" / "exclude")
+        dict.fromkeys(names(listed))  # a conflict lists a file three times
+        if listed is not None
+        else walk(root, effort, root / ".git" / "info" / "exclude")
     )
-    paths = list(islice(dict.fromkeys(found), MOST_FILES + 1))  # a conflict lists a file three times
-    return Paths(sorted(paths[:MOST_FILES]), listed is not None, len(paths) <= MOST_FILES)
+    paths = list(islice(found, MOST_FILES + 1))
+    if len(paths) > MOST_FILES:
+        effort.leave_out(MORE)
+    return Paths(sorted(paths[:MOST_FILES]), listed is not None)
 
 
 def recent_commits(root: Path, now: datetime) -> Mapping[str, int] | None:
@@ -133,6 +135,16 @@ def _check(root: Path) -> None:
         raise NotFound("project directory", printable(str(root)))
     if not os.access(root, os.R_OK | os.X_OK):
         raise NotAllowed(f"{printable(str(root))} may not be read.", hint="Check its owner and mode.")
+
+
+def _there(root: Path, paths: Iterable[str], effort: Effort) -> dict[str, os.stat_result]:
+    there: dict[str, os.stat_result] = {}
+    for path in paths:
+        if effort.is_over():
+            break
+        if (about := _about(root, path)) is not None:
+            there[path] = about
+    return there
 
 
 def _about(root: Path, path: str) -> os.stat_result | None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from .changes import Changes, changes
 from .debt import Debt, debt
 from .dependencies import Agreement, agreements
+from .effort import Effort
 from .stack import Stack, stack
 from .survey import Survey, survey
 
@@ -60,6 +61,8 @@ class Project(NamedTuple):
     changes: Changes | None
     agreements: tuple[Agreement, ...]
     signals: tuple[Signal, ...]
+    left_out: tuple[str, ...] = ()
+    """What was not looked at, in sentences."""
 
     @property
     def name(self) -> str:
@@ -84,17 +87,19 @@ def is_test(path: str) -> bool:
     return _TEST.search(path) is not None
 
 
-def look_at(root: Path, now: datetime) -> Project:
-    found = survey(root)
-    made_of = stack(found)
+def look_at(root: Path, now: datetime, effort: Effort) -> Project:
+    changed = changes(root, effort)  # first: a large tree takes all the time there is
+    found = survey(root, effort)
+    made_of = stack(found, effort)
     project = Project(
         root=root,
         survey=found,
         stack=made_of,
-        debt=debt(root, made_of.sources),
-        changes=changes(root),
+        debt=debt(root, made_of.sources, effort),
+        changes=changed,
         agreements=tuple(agreements(root, made_of)),
         signals=(),
+        left_out=effort.left_out,
     )
     return project._replace(signals=tuple(signal(project, now) for signal in _SIGNALS))
 

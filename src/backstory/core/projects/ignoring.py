@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from .effort import Effort, device_of
+
 FILE = ".gitignore"
 LARGEST_FILE = 1_000_000
 
@@ -57,18 +59,15 @@ def is_ignored(path: str, is_directory: bool, layers: Sequence[Rules]) -> bool:
     return False
 
 
-def walk(root: Path, exclude: Path | None = None) -> Iterator[str]:
+def walk(root: Path, effort: Effort, exclude: Path | None = None) -> Iterator[str]:
     """Files below a directory that are not ignored, relative to it. Links are not followed, nor told of."""
+    device = device_of(root)
     own = () if exclude is None else (read_rules(exclude, ""),)
     waiting: list[tuple[str, tuple[Rules, ...]]] = [("", own)]
-    while waiting:
+    while waiting and not effort.is_over():
         base, layers = waiting.pop()
         layers = (*layers, read_rules(root / base / FILE, base))
-        try:
-            entries = sorted(os.scandir(root / base), key=lambda entry: entry.name)
-        except OSError:
-            continue  # vanished, or not ours to read
-        for entry in entries:
+        for entry in effort.entries(f"{root}/{base}", device):
             is_directory = entry.is_dir(follow_symlinks=False)
             path = base + entry.name
             if entry.name == ".git" or is_ignored(path, is_directory, layers):

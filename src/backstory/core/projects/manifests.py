@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from .effort import Effort
 from .survey import Survey
 
+MOST_MANIFESTS = 200
 DEEPEST = 2
 """Directories above a manifest that still counts as the project's own."""
 _NOT_OWN = frozenset(("test", "tests", "testdata", "fixtures", "examples", "example", "samples", "templates"))
@@ -38,14 +40,17 @@ class Manifest(NamedTuple):
         return self.needed | self.also
 
 
-def manifests(survey: Survey) -> list[Manifest]:
+def manifests(survey: Survey, effort: Effort) -> list[Manifest]:
     """Those of the project itself, the outermost first; a broken one declares nothing."""
-    found = []
+    found: list[Manifest] = []
     for path in sorted(survey.at_most(DEEPEST), key=lambda path: (path.count("/"), path)):
         name = path.rpartition("/")[2]
         kind = "requirements.txt" if re.fullmatch(r"requirements[\w.-]*\.txt", name) else name
         if kind in READERS and not _NOT_OWN & set(PurePosixPath(path).parent.parts):
             ecosystem, read = READERS[kind]
+            if len(found) == MOST_MANIFESTS or effort.is_over():
+                effort.leave_out(f"Only the first {len(found)} manifests were read.")
+                break
             try:
                 found.append(Manifest(path, ecosystem, *read(survey.text(path))))
             except BROKEN:

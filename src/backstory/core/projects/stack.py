@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from .effort import Effort
 from .manifests import DEEPEST, Manifest, manifests
 from .survey import VENDORED, Survey
 
@@ -65,11 +66,11 @@ class Stack(NamedTuple):
     manifests: tuple[Manifest, ...]
 
 
-def stack(survey: Survey) -> Stack:
+def stack(survey: Survey, effort: Effort) -> Stack:
     sources = [path for path in survey.paths if _language(path) and VENDORED.isdisjoint(path.split("/")[:-1])]
     languages = Counter(filter(None, map(_language, sources)))
     ranked = sorted(languages.items(), key=lambda pair: (-pair[1], pair[0]))
-    declared = manifests(survey)
+    declared = manifests(survey, effort)
     locks = [path for path in survey.at_most(DEEPEST) if _name(path) in LOCKS and _is_beside(path, declared)]
     ecosystems = _ecosystems(declared, ranked)
     named = {dependency for manifest in declared for dependency in manifest.dependencies}

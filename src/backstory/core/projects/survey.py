@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...domain.errors import NotAllowed, NotFound
+from .effort import Effort, device_of
 from .git import git, names, printable
 
 MOST_FILES = 100_000
@@ -73,18 +74,21 @@ def directory_of(given: str) -> Path:
     return path
 
 
-def survey(root: Path) -> Survey:
-    listed = git(root, "ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard")
+def survey(root: Path, effort: Effort) -> Survey:
+    words = ("ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard")
+    listed = git(root, *words, timeout_s=effort.left_s / 2)  # a walk needs the other half
     if listed is None:
-        return _surveyed(root, _walked(root))
+        return _surveyed(root, _walked(root, effort), effort)
     tagged = names(listed)
     untracked = sum(name.startswith("? ") for name in tagged)
-    return _surveyed(root, (name[2:] for name in tagged))._replace(untracked=untracked)
+    return _surveyed(root, (name[2:] for name in tagged), effort)._replace(untracked=untracked)
 
 
-def _surveyed(root: Path, found: Iterable[str]) -> Survey:
+def _surveyed(root: Path, found: Iterable[str], effort: Effort) -> Survey:
     paths = sorted(_first(found))
-    return Survey(root, tuple(paths[:MOST_FILES]), len(paths) <= MOST_FILES)
+    if len(paths) > MOST_FILES:
+        effort.leave_out(f"There are more than {MOST_FILES:,} files; the rest was not looked at.")
+    return Survey(root, tuple(paths[:MOST_FILES]), is_whole=not effort.left_out)
 
 
 def _first(found: Iterable[str]) -> set[str]:
@@ -98,12 +102,16 @@ def _first(found: Iterable[str]) -> set[str]:
     return paths
 
 
-def _walked(root: Path) -> Iterator[str]:
-    for folder, inner, files in os.walk(root):
-        inner[:] = sorted(name for name in inner if _is_own(name))
-        above = Path(folder).relative_to(root).as_posix()
-        for name in sorted(files):
-            yield name if above == "." else f"{above}/{name}"
+def _walked(root: Path, effort: Effort) -> Iterator[str]:
+    device, waiting = device_of(root), [""]
+    while waiting and not effort.is_over():
+        base = waiting.pop()
+        for entry in effort.entries(f"{root}/{base}", device):
+            if entry.is_dir(follow_symlinks=False):
+                if _is_own(entry.name):
+                    waiting.append(f"{base}{entry.name}/")
+            elif not (entry.is_symlink() and entry.is_dir()):
+                yield base + entry.name
 
 
 def _is_own(folder: str) -> bool:

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 from ...domain.errors import NotAllowed, NotFound
 from ...domain.filters import Filter, Kind, Order, Page
 from ...domain.records import Memory, Session
+from ..calls import Call
 from ..engine import Caller, Engine
 from ..events import Events
 from ..insight.advice import errors_and_answers, recommendations
 from ..insight.digest import clipped
 from ..insight.tasks import TASK, is_open_task
 from ..projects import project_root, work_tree
+from ..projects.effort import Effort, look
 from ..projects.git_checkpoint import Checkpoint, git_checkpoint
 from ..projects.health import look_at
 from ..projects.survey import directory_of
@@ -81,14 +83,14 @@ class Working(NamedTuple):
     engine: Engine
     caller: Caller
     surface: str
+    call: Call
 
     def start(self, directory: str | None) -> Started:
         """Begin a session in a directory, whose project becomes the connection's. A session that is open there
         is continued by the new one."""
         own = self.caller.checkout()
-        place = directory_of(directory or own)
+        place, project = look(lambda _: _place(directory or own), self.call)
         measured = self._measure(place)
-        project = str(project_root(place))
         with self._sessions.locked():
             former = self._open_session()
             continued = former.id if former is not None and former.project == project else None
@@ -111,7 +113,7 @@ class Working(NamedTuple):
 
     def checkpoint(self) -> Checked:
         """Measure the work and keep the figures for later checkpoints. Without a session one is begun."""
-        measured = self._measure(directory_of(self.caller.checkout()))
+        measured = self._measure(self.caller.checkout())
         session = self._sessions.current()
         past = history(self.engine, self.caller, self.surface, session)
         project = measured.project
@@ -157,7 +159,7 @@ class Working(NamedTuple):
     def status(self, directory: str | None) -> Standing:
         """How things stand, of the connection's project or another one; nothing changes."""
         own = self.caller.checkout()
-        measured = self._measure(directory_of(directory or own))
+        measured = self._measure(directory or own)
         store, backlog = self.engine.store, self.engine.backlog
         census = store.census()
         return Standing(
@@ -175,17 +177,20 @@ class Working(NamedTuple):
         """What is left of the project at the end of a session, also when its directory vanished meanwhile."""
         own = self.caller.checkout()
         try:
-            return self._measure(directory_of(own))
+            return self._measure(own)
         except (NotFound, NotAllowed):
             if self._open_session() is None:
                 raise
-            return self._measure_tree(Path(own))
+            return look(lambda effort: self._measure_tree(Path(own), effort), self.call)
 
-    def _measure(self, place: Path) -> Measured:
-        return self._measure_tree(work_tree(place))
+    def _measure(self, directory: str | Path) -> Measured:
+        def measure(effort: Effort) -> Measured:
+            return self._measure_tree(work_tree(directory_of(str(directory))), effort)
 
-    def _measure_tree(self, root: Path) -> Measured:
-        project = look_at(root, self.engine.now())
+        return look(measure, self.call)
+
+    def _measure_tree(self, root: Path, effort: Effort) -> Measured:
+        project = look_at(root, self.engine.now(), effort)
         permissions = tuple(check_permissions(project, self._own_folder))
         programs = tuple(check_programs(project))
         return Measured(project, permissions, programs, quality(project, permissions, programs))
@@ -261,6 +266,12 @@ class Working(NamedTuple):
     @property
     def _events(self) -> Events:
         return Events(self.engine, self.caller, self.surface)
+
+
+def _place(directory: str) -> tuple[Path, str]:
+    """A directory that exists, and the project that it belongs to."""
+    place = directory_of(directory)
+    return place, str(project_root(place))
 
 
 def _figures(measured: Measured, seen: Workflow) -> dict[str, int]:

@@ -48,6 +48,7 @@ class ProjectInfo(TypedDict):
     git: Git
     statistics: NotRequired[Statistics]
     metadata: Metadata
+    notices: NotRequired[list[str]]
 
 
 class ListedFile(TypedDict):
@@ -74,8 +75,10 @@ def get_project_info(
     """Tell what the project at hand is: its name and root, the state of its git repository (branch, commit, whether
     HEAD is detached, whether it is a worktree or bare), and how many files and directories it has."""
     from ...core.projects.description import describe  # git is not for start-up
+    from ...core.projects.effort import look
 
-    told = describe(Path(core.caller.checkout()), with_size=include_stats)
+    root = Path(core.caller.checkout())
+    told = look(lambda effort: describe(root, effort, with_size=include_stats), core.call)
     info: ProjectInfo = {
         "project": {"name": told.name, "root": told.root, "valid": told.is_valid},
         "git": _git(told),
@@ -83,6 +86,8 @@ def get_project_info(
     }
     if told.size is not None:
         info["statistics"] = {"files": told.size.files, "directories": told.size.directories}
+    if told.left_out:
+        info["notices"] = list(told.left_out)
     text: dict[str, Any] = {
         "project_root": told.root,
         "project_name": told.name,
@@ -90,6 +95,7 @@ def get_project_info(
         **info["git"],
         **({"statistics": info["statistics"]} if "statistics" in info else {}),
         **info["metadata"],
+        **({"notices": info["notices"]} if "notices" in info else {}),
     }
     return Shaped(text, info)
 
@@ -127,15 +133,15 @@ def list_project_files(
     from 0 to 1 counts how lately a file changed, how often it was committed in the last 90 days (`commits`), what it
     is, where it lies and its size; priority is high, medium or low. `total_files` are all that match; when an answer
     cannot hold them, `next_offset` says how to read on."""
-    from ...core.projects.files import list_files  # git is not for start-up
+    from ...core.projects.effort import look  # git is not for start-up
+    from ...core.projects.files import list_files
 
     clock = Stopwatch()
     types = file_types or []
     if not all(ending.strip(". ") and "/" not in ending for ending in types):
         raise InvalidInput("file_types must be extensions.", hint="Such as .py or js.", field="file_types")
-    found = list_files(
-        Path(core.caller.checkout()), core.engine.now(), types=types, is_scored=use_relevance_scoring
-    )
+    root, now, is_scored = Path(core.caller.checkout()), core.engine.now(), use_relevance_scoring
+    found = look(lambda effort: list_files(root, now, effort, types=types, is_scored=is_scored), core.call)
     page = [_listed(file) for file in found.files[offset : offset + max_files]]
     shown = page[: fitting(page)]
     reply: ListedFiles = {

@@ -64,15 +64,19 @@ class ProjectContext(TypedDict):
     type: str
     health_score: int
     structure_analysis: Structure
+    left_out: NotRequired[list[str]]
 
 
 def project_context(project: Project) -> ProjectContext:
-    return {
+    context: ProjectContext = {
         "name": project.name,
         "type": project.stack.type,
         "health_score": project.health,
         "structure_analysis": _structure(project),
     }
+    if project.left_out:
+        context["left_out"] = list(project.left_out)
+    return context
 
 
 def _structure(project: Project) -> Structure:

@@ -1,0 +1,153 @@
+"""How much looking at a directory may take: it may be a whole disk, or on a drive that no longer answers.
+
+What looks checks its `Effort` between steps and stops when it is over; the answer then says what was left out. A step
+that hangs in the file system cannot be stopped at all, so `look` does not wait for it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from ...domain.errors import TimedOut
+from ..calls import Call
+
+LOOK_S = 10.0
+"""After so long the rest is left out."""
+GIVE_UP_S = 45.0
+"""After so long there is no answer: clients wait for a minute."""
+MOST_ENTRIES = 200_000
+"""Of one directory."""
+MOST_ABANDONED = 8
+"""Threads that may hang in file systems at the same time."""
+POLL_S = 0.05
+
+TOO_SLOW = f"Looking took longer than {LOOK_S:g} seconds; the rest was not looked at."
+ELSEWHERE = "Other file systems below the directory were not looked at."
+CROWDED = f"Directories with more than {MOST_ENTRIES:,} entries were not looked at in full."
+
+T = TypeVar("T")
+Clock = Callable[[], float]
+
+
+class Effort:
+    def __init__(self, seconds: float = LOOK_S, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._deadline = clock() + seconds
+        self._left_out: dict[str, None] = {}
+
+    @property
+    def left_s(self) -> float:
+        return max(self._deadline - self._clock(), 0.0)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Sentences."""
+        return tuple(self._left_out)
+
+    def is_over(self) -> bool:
+        """Whether to stop; what asks leaves the rest out."""
+        if self.left_s > 0:
+            return False
+        self.leave_out(TOO_SLOW)
+        return True
+
+    def leave_out(self, sentence: str) -> None:
+        self._left_out[sentence] = None
+
+    def end(self) -> None:
+        self._deadline = self._clock()
+
+    def entries(self, folder: str, device: int | None) -> list[os.DirEntry[str]]:
+        """What is in a directory, by name, without directories of other file systems than `device`."""
+        try:
+            with os.scandir(folder) as found:
+                listed = list(islice(found, MOST_ENTRIES + 1))
+        except OSError:
+            return []  # vanished, or not ours to read
+        if len(listed) > MOST_ENTRIES:
+            self.leave_out(CROWDED)
+        return [
+            entry
+            for entry in sorted(listed[:MOST_ENTRIES], key=lambda entry: entry.name)
+            if not self._is_elsewhere(entry, device)
+        ]
+
+    def _is_elsewhere(self, entry: os.DirEntry[str], device: int | None) -> bool:
+        try:
+            if device is None or not entry.is_dir(follow_symlinks=False):
+                return False
+            is_elsewhere = entry.stat(follow_symlinks=False).st_dev != device
+        except OSError:
+            return True
+        if is_elsewhere:
+            self.leave_out(ELSEWHERE)
+        return is_elsewhere
+
+
+def device_of(root: Path) -> int | None:
+    """The file system of a directory; None where that cannot be told of what is in it, as on Windows."""
+    try:
+        return os.stat(root).st_dev if os.name == "posix" else None
+    except OSError:
+        return None
+
+
+class _Look(Generic[T]):
+    """Work on a thread of its own, which may be left to itself."""
+
+    abandoned: list[threading.Thread] = []  # noqa: RUF012  (of the process: that is what is bounded)
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work = work
+        self._result: T | None = None
+        self._error: BaseException | None = None
+        self.thread = threading.Thread(target=self._run, name="look", daemon=True)
+
+    def _run(self) -> None:
+        try:
+            self._result = self._work()
+        except BaseException as error:
+            self._error = error
+
+    def result(self) -> T:
+        if self._error is not None:
+            raise self._error
+        result: T = self._result  # type: ignore[assignment]
+        return result
+
+
+def look(
+    work: Callable[[Effort], T], call: Call, *, clock: Clock = time.monotonic, seconds: float = LOOK_S
+) -> T:
+    """What `work` gives, which stops when its effort is over. Raises Cancelled as soon as the client withdraws, and
+    TimedOut when the file system does not answer."""
+    _Look.abandoned[:] = [thread for thread in _Look.abandoned if thread.is_alive()]
+    if len(_Look.abandoned) >= MOST_ABANDONED:
+        raise _no_answer()
+    effort, give_up = Effort(seconds, clock), clock() + GIVE_UP_S
+    looking = _Look(lambda: work(effort))
+    looking.thread.start()
+    try:
+        while looking.thread.is_alive():
+            call.checkpoint()
+            if clock() >= give_up:
+                raise _no_answer()
+            looking.thread.join(POLL_S)
+    except BaseException:
+        effort.end()
+        _Look.abandoned.append(looking.thread)
+        raise
+    return looking.result()
+
+
+def _no_answer() -> TimedOut:
+    return TimedOut(
+        "The project's file system does not answer.",
+        hint="Is it on a drive that is gone? Try again, or name another directory.",
+    )
