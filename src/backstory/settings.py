@@ -103,7 +103,7 @@ class Settings:
     )
     redaction: str = _setting(
         "standard",
-        "Which secrets are blotted out of histories: keys, tokens and passwords; also e-mail addresses and whatever looks random; or none.",
+        "Which secrets are redacted in histories: keys, tokens and passwords; also e-mail addresses and whatever looks random; or none.",
         choices=("standard", "wide", "off"),
     )
     sync_interval_s: float = _setting(

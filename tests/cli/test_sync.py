@@ -79,7 +79,7 @@ def test_sync_reads_and_says_what(user: Path) -> None:
 def test_sync_speaks_to_people(user: Path) -> None:
     done = run("sync", home=user.parent / "ours", **environment(user))
     assert (
-        "Claude Code  4 turns of 2 conversations read from 2 files; 0 unchanged; 2 secrets blotted out"
+        "Claude Code  4 turns of 2 conversations read from 2 files; 0 unchanged; 2 secrets redacted"
         in done.stdout
     )
     done = run("sync", "--reader", "nobody", home=user.parent / "ours", **environment(user))
@@ -106,7 +106,7 @@ def test_status_and_doctor_tell_of_histories(user: Path) -> None:
     held = asked(user, "status")["histories"]["claude-code"]
     assert held == {"conversations": 2, "messages": 4, "sources": 2, "gone": 0, "redacted": 2, "problems": 0}
     done = run("status", home=user.parent / "ours", **environment(user))
-    assert "2 conversations, 4 messages from 2 files; 2 secrets blotted out" in done.stdout
+    assert "2 conversations, 4 messages from 2 files; 2 secrets redacted" in done.stdout
     checks = {check["name"]: check for check in asked(user, "doctor")["checks"]}
     assert checks["histories"]["message"] == "2 conversations of claude-code"
 

@@ -89,7 +89,7 @@ def _archived(held: ArchiveCensus) -> str:
 def _history(held: ReaderCensus) -> str:
     told = f"{counted(held.conversations, 'conversation')}, {counted(held.messages, 'message')}"
     told += f" from {counted(held.sources, 'file')}"
-    notes = {"gone by now": held.gone, "secrets blotted out": held.redacted, "unreadable": held.problems}
+    notes = {"gone by now": held.gone, "secrets redacted": held.redacted, "unreadable": held.problems}
     return "; ".join([told, *(f"{count:,} {note}" for note, count in notes.items() if count)])
 
 

@@ -67,5 +67,5 @@ def _summary(told: Told) -> str:
     if told.vanished:
         parts.append(f"{told.vanished:,} vanished, what was read of them stays")
     if told.redacted:
-        parts.append(f"{counted(told.redacted, 'secret')} blotted out")
+        parts.append(f"{counted(told.redacted, 'secret')} redacted")
     return "; ".join(parts)

@@ -99,7 +99,9 @@ class Reading:
         except OSError as error:
             raise Unreadable(f"It cannot be read: {error.strerror or error}.") from error
         except _SURPRISES as error:
-            raise Unreadable(f"It is not as {self._reader.title} used to write it ({error!r}).") from error
+            # not what the error says: it may quote the file, and this is kept as it is
+            kind = type(error).__name__
+            raise Unreadable(f"It is not as {self._reader.title} used to write it ({kind}).") from error
 
 
 def _counted(state: SourceState, kept: Kept) -> SourceState:

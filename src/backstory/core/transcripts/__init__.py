@@ -18,13 +18,14 @@ from ...domain.topics import LONGEST_TOPIC, folder_name, slug, topic_of
 from ...store.statements import batches
 from ..engine import Caller, Engine
 from ..projects.origin import trust_of
+from ..secrets import Redactor
 from . import places
 from .fullfile import Header, Reading, write_full
 from .places import Found, Place
 from .reading import Head, derived_id, read_head, read_session
 from .rows import messages_of, turns_in
 from .summaryfile import write_summary
-from .turns import SPEAKERS, USER, Turn, first_part, read_conversation, to_json
+from .turns import SPEAKERS, USER, Turn, first_part, read_conversation, said, to_json
 
 MB = 1 << 20
 LARGEST = 10 * MB
@@ -114,9 +115,10 @@ class Transcripts(NamedTuple):
             raise NotFound("session", name, hint="get_session without a filename lists them.")
         session = max(chosen, key=_age)
         reading = read_session(session.found)
-        turns = self._whole(session.head.id, reading) or reading.turns
         (session,) = self._see([(session, reading)])
-        return Fetched(session, turns)
+        is_own = session.trust is Trust.OWN  # another's file may claim the id of any session
+        turns = self._whole(session.head.id, reading) if is_own else None
+        return Fetched(session, turns or reading.turns)
 
     def _named(self, turns: Sequence[Turn], given: str | None) -> tuple[Header, str, bool]:
         now = self.engine.now()
@@ -195,6 +197,11 @@ class Transcripts(NamedTuple):
         trust = trust_of(session.found.file)
         return (foreign if trust is Trust.PROJECT else id), session._replace(trust=trust)
 
+    def _without_secrets(self, turns: Sequence[Turn]) -> list[Turn]:
+        """What came with a repository is kept as other assistants' histories are; what the user stored, as it is."""
+        redacted, _ = Redactor(self.engine.settings.redaction).redact_all([turn.text for turn in turns])
+        return [said(turn.role, text) for turn, text in zip(turns, redacted, strict=True)]
+
     def _drop_rival(self, id: str, session: Listed, known: Mapping[str, Conversation]) -> None:
         """What the same file was known as while its words were taken for somebody else's."""
         rivals = [
@@ -232,6 +239,8 @@ class Transcripts(NamedTuple):
         conversation = conversation._replace(
             source=str(session.found.file), updated_at=head.modified, trust=session.trust
         )
+        if session.trust is not Trust.OWN:
+            reading = reading._replace(turns=self._without_secrets(reading.turns))
         if known is None or not reading.is_cut:
             store.put_conversation(conversation, messages_of(conversation, reading.turns))
             return

@@ -1,0 +1,134 @@
+"""Redact keys, tokens and passwords before a text is kept.
+
+Texts of any size pass through here. One pattern of all marks and hints looks through them all to see where there may be
+anything; only the rules that it points to are tried, and only on those texts.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from .rules import Rule, load_rules
+
+_LONGEST_HINT = 64
+_MEMORY = 32 << 20  # for the states of a scanner: with less it forgets them, and is ten times slower
+
+
+class Redacted(NamedTuple):
+    text: str
+    found: int
+
+
+class Redactor:
+    """`mode` is standard, wide or off. Compiled once; `google-re2` is imported by the first one."""
+
+    def __init__(self, mode: str) -> None:
+        self._rules: list[Rule] = []
+        if mode == "off":
+            return
+        import re2  # not for start-up
+
+        self._rules = load_rules(mode)
+        self._marks: dict[bytes, set[int]] = {}
+        for number, rule in enumerate(self._rules):
+            for mark in rule.marks:
+                self._marks.setdefault(mark, set()).add(number)
+        self._hidden = _hidden(self._marks)
+        self._hinted = [number for number, rule in enumerate(self._rules) if not rule.marks]
+        self._mark = _scanner([re2.escape(mark.decode()) for mark in self._marks])
+        self._hint = _scanner([self._rules[number].hint for number in self._hinted])
+        self._hints = [re2.compile(self._rules[number].hint.encode()) for number in self._hinted]
+
+    def redact(self, text: str) -> Redacted:
+        """The text with `[redacted: name]` in the place of each secret, and how many there were."""
+        (redacted,), found = self.redact_all([text])
+        return Redacted(redacted, found)
+
+    def redact_all(self, texts: Sequence[str]) -> tuple[list[str], int]:
+        """The same for many texts: looking through them as one is several times faster when they are short."""
+        redacted = list(texts)
+        if not self._rules:
+            return redacted, 0
+        raws = [text.encode("utf-8", "surrogatepass") for text in texts]
+        count = 0
+        for place, numbers in sorted(self._suspects(raws).items()):
+            raw, found = self._without_secrets(raws[place], sorted(numbers))
+            if found:
+                redacted[place] = raw.decode("utf-8", "surrogatepass")
+                count += found
+        return redacted, count
+
+    def _suspects(self, raws: Sequence[bytes]) -> dict[int, set[int]]:
+        """By text, the rules that may find something in it."""
+        whole = b"\0".join(raws)
+        ends = list(accumulate(len(raw) + 1 for raw in raws))
+        suspects: dict[int, set[int]] = {}
+        for hit in self._mark.finditer(whole):
+            suspects.setdefault(bisect_right(ends, hit.start()), set()).update(self._marked(whole, hit))
+        hinted: dict[int, list[bytes]] = {}
+        for hit in self._hint.finditer(whole):
+            around = whole[max(hit.start() - 1, 0) : hit.end() + _LONGEST_HINT]  # one may hide another
+            hinted.setdefault(bisect_right(ends, hit.start()), []).append(around)
+        for place, hits in hinted.items():
+            suspects.setdefault(place, set()).update(self._hinting(b"\0".join(hits)))
+        return suspects
+
+    def _marked(self, whole: bytes, hit: Any) -> Iterator[int]:
+        """The rules of the mark that was found there and of those that it may hide, as one that begins within it."""
+        for at, mark in self._hidden[hit.group()]:
+            if whole.startswith(mark, hit.start() + at):
+                yield from self._marks[mark]
+
+    def _hinting(self, hits: bytes) -> Iterator[int]:
+        """The rules whose hints are there."""
+        return (number for number, hint in zip(self._hinted, self._hints, strict=True) if hint.search(hits))
+
+    def _without_secrets(self, raw: bytes, numbers: Sequence[int]) -> tuple[bytes, int]:
+        count = 0
+        for number in numbers:
+            raw, found = _redacted(self._rules[number], raw)
+            count += found
+        return raw, count
+
+
+def _scanner(patterns: Sequence[str]) -> Any:
+    """Finds the longest of all: that needs far fewer states than finding the first."""
+    import re2
+
+    options = re2.Options()
+    options.longest_match = options.never_capture = True
+    options.max_mem = _MEMORY
+    return re2.compile("|".join(patterns).encode(), options)
+
+
+def _hidden(marks: Mapping[bytes, object]) -> dict[bytes, list[tuple[int, bytes]]]:
+    """For each mark those that may begin where it does or within it, and how far behind its start."""
+    by_prefix: dict[bytes, list[bytes]] = {}
+    for mark in marks:
+        for length in range(1, len(mark) + 1):
+            by_prefix.setdefault(mark[:length], []).append(mark)
+    return {
+        mark: [
+            (at, other)
+            for at in range(len(mark))
+            for other in {
+                *by_prefix.get(mark[at:], ()),
+                *(mark[at:end] for end in range(at + 1, len(mark)) if mark[at:end] in marks),
+            }
+        ]
+        for mark in marks
+    }
+
+
+def _redacted(rule: Rule, raw: bytes) -> tuple[bytes, int]:
+    parts: list[bytes] = []
+    end = 0
+    for match in rule.pattern.finditer(raw):
+        group = next((g for g in range(1, rule.pattern.groups + 1) if match.start(g) >= 0), 0)
+        if rule.is_secret(match.group(group), match):
+            parts += (raw[end : match.start(group)], f"[redacted: {rule.name}]".encode())
+            end = match.end(group)
+    return (b"".join((*parts, raw[end:])), len(parts) // 2) if parts else (raw, 0)
