@@ -48,10 +48,10 @@ def main() -> None:
         server.initialize()
         server.call("context_save", key="a", value="b")
         with closing(SqliteStore(data / "store.db")) as store:
-            while not store.find_sources("claude-code"):
+            while not store.sync.sources("claude-code"):
                 time.sleep(0.01)
             busy: dict[str, list[float]] = {"context_get": [], "context_save": []}
-            while len(store.find_sources("claude-code")) < files:
+            while len(store.sync.sources("claude-code")) < files:
                 busy["context_get"].append(called(server, "context_get", key="a"))
                 busy["context_save"].append(called(server, "context_save", key="a", value="b"))
         tell("during a sync", busy)

@@ -60,7 +60,7 @@ def fill(core: Core, relations: int) -> None:
         )
         for n in range(items)
     ]
-    store.put_memories(memories)
+    store.memories.put(memories)
     before = process_time()
     core.graph.update()
     while core.graph.update():

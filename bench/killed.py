@@ -54,7 +54,7 @@ def round_(seed: int) -> bool:
         if writer is not victim:
             writer.server.stop()
     store = open_core(read_settings({"home": home})).engine.store
-    held = {memory.id for memory in store.find_memories(Filter(), Page())}
+    held = {memory.id for memory in store.memories.find(Filter(), Page())}
     acknowledged = {id for writer in writers for id in writer.acknowledged}
     refused = sum(writer.refused for writer in writers)
     problems = store.problems()

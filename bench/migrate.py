@@ -55,11 +55,11 @@ def fill(home: Path, url: str, size: int) -> list[str]:
 
 
 def _embed(store: Store) -> None:
-    space, random_ = store.open_space("random"), np.random.default_rng(7)
-    while waiting := store.claim_waiting(space, 1_000, lease_ms=60_000):
+    space, random_ = store.vectors.open_space("random"), np.random.default_rng(7)
+    while waiting := store.vectors.claim(space, 1_000, lease_ms=60_000):
         vectors = random_.standard_normal((len(waiting), 1, DIMENSIONS)).astype(np.float32)
         vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
-        store.put_vectors(
+        store.vectors.put(
             space, [EntryVectors(w.entry, w.revision, v) for w, v in zip(waiting, vectors, strict=True)]
         )
 

@@ -76,7 +76,7 @@ def run(core: Core, queries: Path, out: Path) -> float:
 def main(sets: Path, out: Path, names: list[str]) -> None:
     for name in names or sorted(path.name for path in sets.iterdir() if path.is_dir()):
         core = open_core(read_settings({"home": out / name}))
-        if not core.engine.store.size_hint():
+        if not core.engine.store.entries.size_hint():
             keep_corpus(core, sets / name / "corpus.jsonl")
         assert core.engine.backlog is not None
         core.engine.backlog.drain()

@@ -72,7 +72,7 @@ def measure(store: SqliteStore, home: Path, size: int, files: int) -> None:
         return time.process_time() - start
 
     took = run()
-    told = store.history_census()["claude-code"]
+    told = store.sync.census()["claude-code"]
     print(f"read {size / 1e6:.0f} MB in {files:,} files: {size / 1e6 / took:.1f} MB/s")
     print(f"     {told.conversations:,} conversations, {told.messages:,} messages, {told.redacted} redacted")
     print(f"resident at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
@@ -83,14 +83,14 @@ def measure(store: SqliteStore, home: Path, size: int, files: int) -> None:
 def search(store: SqliteStore) -> None:
     """Grow the store to TURNS turns of the texts it has, and search by words."""
     engine = Engine(SETTINGS, store, None)
-    entries = store.load(range(1, 20_000)).values()
+    entries = store.entries.load(range(1, 20_000)).values()
     messages = [entry for entry in entries if isinstance(entry, Message)]
     copy = 0
-    while store.count(Filter()) < TURNS:
+    while store.entries.count(Filter()) < TURNS:
         thread = f"copy-{copy}"
         at = messages[0].created_at
         rows = [m._replace(id=f"{thread}/{n}", conversation=thread, seq=n) for n, m in enumerate(messages)]
-        store.add_messages(Conversation(thread, "", "/p", "copy", at, at), rows, [])
+        store.conversations.add(Conversation(thread, "", "/p", "copy", at, at), rows, [])
         copy += 1
     times = []
     for number in range(SEARCHES):
@@ -98,7 +98,7 @@ def search(store: SqliteStore) -> None:
         engine.search.find(QUERIES[number % len(QUERIES)], Filter(public_or_in=""), 10)
         times.append((time.process_time() - start) * 1000)
     print(
-        f"search by words among {store.count(Filter()):,} messages: p50 {percentile(times, 0.5):.1f} ms,"
+        f"search by words among {store.entries.count(Filter()):,} messages: p50 {percentile(times, 0.5):.1f} ms,"
         f" p95 {percentile(times, 0.95):.1f} ms"
     )
 

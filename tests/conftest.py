@@ -21,7 +21,7 @@ from backstory.surfaces import all_tools, load_surfaces
 
 from .doubles import HashedWords, SteppedClock, counted_ids, make_settings
 from .patience import PATIENCE_S
-from .postgres_server import database, empty_shared, open_postgres, open_shared
+from .postgres_server import empty_shared, open_postgres, open_shared, pool
 from .repositories import IDENTITY
 
 BACKENDS: dict[str, Callable[[Path], Store]] = {
@@ -85,7 +85,7 @@ def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenS
         return opened[-1]
 
     if request.param == "postgres":
-        database()  # its threads are not the test's
+        pool()  # its threads are not the test's
         empty_shared()
     yield open_store
     for store in opened:

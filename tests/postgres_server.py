@@ -18,7 +18,7 @@ import psycopg
 import pytest
 
 from backstory.store.postgres import PostgresStore
-from backstory.store.postgres.database import Database
+from backstory.store.postgres.pool import Pool
 
 PASSWORD = "hunter2"
 UNSAFE_BUT_FAST = ("fsync", "full_page_writes")  # a power cut would lose data; a crash of the server does not
@@ -44,9 +44,9 @@ def server() -> Any:
 
 
 @cache
-def database() -> Database:
+def pool() -> Pool:
     """Shared by all tests: each has its own schema."""
-    shared = Database(url())
+    shared = Pool(url())
     atexit.register(shared.close)
     return shared
 
@@ -111,7 +111,7 @@ END $$
 
 def open_shared() -> PostgresStore:
     """The schema that most tests use one after the other: emptying it is cheaper than making one."""
-    return PostgresStore(database(), schema=SHARED)
+    return PostgresStore(pool(), schema=SHARED)
 
 
 def empty_shared() -> None:
@@ -125,7 +125,7 @@ def schema_of(path: Path) -> str:
 
 
 def open_postgres(path: Path) -> PostgresStore:
-    return PostgresStore(database(), schema=schema_of(path))
+    return PostgresStore(pool(), schema=schema_of(path))
 
 
 def drop(schema: str) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .core.summaries import Writer
     from .readers import Places
     from .search.embed import Embedder
-    from .store.postgres.database import Database
+    from .store.postgres.pool import Pool
 
 CONFIG = "config.toml"
 STORE = "store.db"
@@ -63,13 +63,13 @@ def open_engine(
     space: str = "",
     *,
     embedder: Embedder | None = None,
-    database: Database | None = None,
+    pool: Pool | None = None,
 ) -> Engine:
-    """Over the user's own store, or that of a team server's space. Spaces may share an embedder and a database."""
+    """Over the user's own store, or that of a team server's space. Spaces may share an embedder and a pool."""
     own = _settings_of(settings, space) if space else settings
     return Engine(
         own,
-        open_store(settings, space, database=database),
+        open_store(settings, space, pool=pool),
         embedder or build_embedder(settings),
         _writer(settings),
         background=_background if own.reads_histories or own.retention_days else None,
@@ -91,7 +91,7 @@ def history_places(settings: Settings, store: Store) -> Places:
     """Where this user's assistants may keep their files."""
     from .readers import Places
 
-    projects = dict.fromkeys((str(settings.project), *store.talk_projects()))
+    projects = dict.fromkeys((str(settings.project), *store.conversations.projects()))
     return Places(
         home=Path.home(),
         environment=dict(os.environ),
@@ -132,11 +132,11 @@ def _windows_homes() -> Iterator[Path]:
             yield home
 
 
-def open_store(settings: Settings, space: str = "", *, database: Database | None = None) -> Store:
+def open_store(settings: Settings, space: str = "", *, pool: Pool | None = None) -> Store:
     if in_postgres(settings):
         schema = {"": PUBLIC, CONTROL: CONTROL_SCHEMA}.get(space, space)
         store: Store = _postgres().PostgresStore(
-            database or settings.database_url, schema=schema, busy_timeout_s=settings.busy_timeout_s
+            pool or settings.database_url, schema=schema, busy_timeout_s=settings.busy_timeout_s
         )
         return store
     from .store.sqlite import SqliteStore
@@ -150,12 +150,12 @@ def open_store(settings: Settings, space: str = "", *, database: Database | None
 def find_spaces(settings: Settings) -> list[str]:
     """The stores that are there: "" is the user's own, CONTROL that of tokens, the others those of a team server."""
     if in_postgres(settings):
-        database = open_database(settings)
-        assert database is not None
+        pool = open_pool(settings)
+        assert pool is not None
         try:
-            schemas = database.store_schemas()
+            schemas = pool.store_schemas()
         finally:
-            database.close()
+            pool.close()
         return [{PUBLIC: "", CONTROL_SCHEMA: CONTROL}.get(schema, schema) for schema in schemas]
     path = store_path(settings)
     named = [CONTROL] if path.with_name(f"{CONTROL}.db").exists() else []
@@ -163,12 +163,12 @@ def find_spaces(settings: Settings) -> list[str]:
     return ["", *named] if path.exists() else named
 
 
-def open_database(settings: Settings) -> Database | None:
+def open_pool(settings: Settings) -> Pool | None:
     """Connections that the stores of all spaces share; None where each is a file."""
     if not in_postgres(settings):
         return None
-    database: Database = _postgres().Database(settings.database_url, busy_timeout_s=settings.busy_timeout_s)
-    return database
+    pool: Pool = _postgres().Pool(settings.database_url, busy_timeout_s=settings.busy_timeout_s)
+    return pool
 
 
 def _postgres() -> ModuleType:

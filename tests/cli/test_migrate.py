@@ -27,12 +27,12 @@ def url() -> Iterator[str]:
 
 def fill(path: Path, count: int) -> None:
     with closing(SqliteStore(path)) as store:
-        store.put_memories([make_memory(f"{path.stem}-{n}", f"text {n}") for n in range(count)])
+        store.memories.put([make_memory(f"{path.stem}-{n}", f"text {n}") for n in range(count)])
 
 
 def ids(path: Path) -> list[str]:
     with closing(SqliteStore(path)) as store:
-        return sorted(memory.id for memory in store.find_memories(Filter(), Page()))
+        return sorted(memory.id for memory in store.memories.find(Filter(), Page()))
 
 
 def migrate(home: Path, source: str, target: str, *words: str) -> Json:

@@ -63,15 +63,15 @@ def test_nothing_is_read_before_it_is_asked_for(
     before = set(threading.enumerate())
     open_engine()
     assert set(threading.enumerate()) == before
-    assert store.find_sources() == {}
+    assert store.sync.sources() == {}
 
 
 def test_what_is_appended_is_found_soon(open_engine: Callable[..., Engine], store: Store, home: Path) -> None:
     write(home / "a.toy", line("1", "one"))
     open_engine().sync_soon()
-    until(lambda: store.count(Filter()) == 1)
+    until(lambda: store.entries.count(Filter()) == 1)
     append(home / "a.toy", line("2", "two"))
-    until(lambda: store.count(Filter()) == 2)
+    until(lambda: store.entries.count(Filter()) == 2)
 
 
 def test_a_call_that_must_know_everything_reads_first(
@@ -79,7 +79,7 @@ def test_a_call_that_must_know_everything_reads_first(
 ) -> None:
     write(home / "a.toy", line("1", "one"))
     open_engine().sync_now(Call())
-    assert store.count(Filter()) == 1
+    assert store.entries.count(Filter()) == 1
 
 
 def test_an_engine_without_places_reads_nothing(store: Store) -> None:
@@ -97,7 +97,7 @@ def test_closing_stops_in_the_middle_of_a_file(
     reached, go_on = threading.Event(), threading.Event()
 
     def stop_at_the_third() -> None:
-        if store.count(Filter()) == 2:
+        if store.entries.count(Filter()) == 2:
             reached.set()
             go_on.wait(PATIENCE_S)
 
@@ -111,8 +111,8 @@ def test_closing_stops_in_the_middle_of_a_file(
     until(lambda: background._syncing.is_closing)
     go_on.set()
     closing.join(PATIENCE_S)
-    assert store.count(Filter()) == 3
-    assert store.take_lease("sync", "another process", for_ms=15_000)
+    assert store.entries.count(Filter()) == 3
+    assert store.leases.take("sync", "another process", for_ms=15_000)
 
 
 def test_calls_go_first(
@@ -124,9 +124,9 @@ def test_calls_go_first(
     engine = open_engine()
     with engine.serving():
         engine.sync_soon()
-        until(lambda: store.count(Filter()) == 1)
+        until(lambda: store.entries.count(Filter()) == 1)
         engine.sync_now(Call())  # the caller itself waits for it, so there is nothing to make room for
-        assert store.count(Filter()) == 5
+        assert store.entries.count(Filter()) == 5
     assert not engine.is_serving
 
 
@@ -140,7 +140,7 @@ def test_a_store_that_cannot_be_written_is_tried_again(
     engine.sync_soon()
     until(lambda: engine.problems.message("sync") is not None)
     engine.settings = settings
-    until(lambda: store.count(Filter()) == 1 and engine.problems.message("sync") is None)
+    until(lambda: store.entries.count(Filter()) == 1 and engine.problems.message("sync") is None)
 
 
 def test_an_error_of_a_reader_does_not_end_the_syncing(
@@ -155,7 +155,7 @@ def test_an_error_of_a_reader_does_not_end_the_syncing(
     write(home / "a.toy", line("1", "one"))
     engine = open_engine(fail)
     engine.sync_soon()
-    until(lambda: store.count(Filter()) == 1 and engine.problems.message("sync") is None)
+    until(lambda: store.entries.count(Filter()) == 1 and engine.problems.message("sync") is None)
     assert errors == []
 
 

@@ -46,7 +46,7 @@ def test_a_lineage_goes_from_a_session_to_its_first_ancestor(keeper: Core, store
 def test_a_lineage_that_bites_its_tail_ends(keeper: Core, store: Store) -> None:
     first = keeper.sessions.start("first")
     second = keeper.sessions.start("second", parent=first.id)
-    store.put_session(first._replace(parent=second.id))
+    store.sessions.put(first._replace(parent=second.id))
     assert lineage(store, second.id) == [second.id, first.id]
 
 
@@ -71,9 +71,9 @@ def test_a_private_value_stays_private_when_a_public_one_takes_its_place(keeper:
     keeper.sessions.start("target")
     mine = keeper.memories.save_item(Draft("private", key="k", private=True))
     keeper.branches.merge(source.id, Resolution.KEEP_SOURCE, ())
-    (merged,) = store.find_memories(Filter(ids=(mine.id,)), Page())
+    (merged,) = store.memories.find(Filter(ids=(mine.id,)), Page())
     assert (merged.text, merged.private) == ("public", True)
-    assert [former.text for former in store.find_former(mine.id)] == ["private"]
+    assert [former.text for former in store.memories.former(mine.id)] == ["private"]
     assert len(keeper.branches.merge(source.id, Resolution.KEEP_SOURCE, ()).known) == 1
 
 
@@ -89,7 +89,7 @@ def test_archived_memories_are_found_read_and_restored(keeper: Core, clock: Step
     assert [former.text for former in keeper.archive.history(changed)] == ["first"]
     assert keeper.archive.restore((saved.id,)) == [changed]
     assert texts(keeper) == ["second"]
-    assert [former.text for former in keeper.engine.store.find_former(saved.id)] == ["first"]
+    assert [former.text for former in keeper.engine.store.memories.former(saved.id)] == ["first"]
     assert keeper.archive.find("k", None) == []
     assert keeper.archive.restore(()) == []
 

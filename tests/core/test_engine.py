@@ -26,7 +26,7 @@ def test_parts_are_made_once(core: Core) -> None:
 def test_a_save_does_not_wait_for_its_vectors(core: Core, embedder: HashedWords) -> None:
     """The embedder asks the store for the text: it is committed before anyone embeds it."""
     seen: list[int] = []
-    embedder.meanwhile = lambda: seen.append(core.engine.store.count(Filter()))
+    embedder.meanwhile = lambda: seen.append(core.engine.store.entries.count(Filter()))
     core.memories.save("text")
     core.memories.search("text", 1)
     assert min(seen) == 1
@@ -40,5 +40,5 @@ def test_closing_while_vectors_are_made_harms_nothing(tmp_path: Path) -> None:
     )
     assert (ran.returncode, ran.stderr) == (0, b"")
     with closing(SqliteStore(path)) as store:
-        assert store.count(Filter()) == 150
+        assert store.entries.count(Filter()) == 150
         assert store.problems() == []

@@ -18,7 +18,7 @@ def core_of_ten(core: Core) -> Core:
 
 
 def test_saving_extracts_nothing(core_of_ten: Core) -> None:
-    assert core_of_ten.engine.store.entities(Filter()) == []
+    assert core_of_ten.engine.store.graph.entities(Filter()) == []
 
 
 def test_reading_reports_progress(core_of_ten: Core, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,7 +34,7 @@ def test_a_cancelled_call_keeps_what_was_read(core_of_ten: Core, monkeypatch: py
     answers = iter([False, True])
     with pytest.raises(Cancelled):
         core_of_ten.during(Call(is_cancelled=lambda: next(answers))).graph.update()
-    issues = [each for each in core_of_ten.engine.store.entities(Filter()) if each.type == "issue"]
+    issues = [each for each in core_of_ten.engine.store.graph.entities(Filter()) if each.type == "issue"]
     assert len(issues) == 4
 
 

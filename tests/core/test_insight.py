@@ -157,29 +157,31 @@ def test_events_come_back_whole_newest_first(store: Store) -> None:
 
     events = [event("a", 0, "one"), event("b", 70, "two"), event("c", 75, "one")._replace(memory="m")]
     for each in events:
-        store.add_event(each)
-    assert store.find_events(Filter()) == events[::-1]
-    assert store.find_events(Filter(), 1) == [events[2]]
-    assert store.find_events(Filter(threads=("one",), created_after=DAWN + timedelta(minutes=1))) == [
+        store.sessions.add_event(each)
+    assert store.sessions.events(Filter()) == events[::-1]
+    assert store.sessions.events(Filter(), 1) == [events[2]]
+    assert store.sessions.events(Filter(threads=("one",), created_after=DAWN + timedelta(minutes=1))) == [
         events[2]
     ]
-    assert store.find_events(Filter(surfaces=("other",))) == []
-    assert store.find_events(Filter(created_before=DAWN + timedelta(minutes=70))) == [events[0]]
+    assert store.sessions.events(Filter(surfaces=("other",))) == []
+    assert store.sessions.events(Filter(created_before=DAWN + timedelta(minutes=70))) == [events[0]]
     hour = hour_of(DAWN)
-    assert store.count_events(Filter()) == [(hour, 1), (hour + 1, 2)]
+    assert store.sessions.count_events(Filter()) == [(hour, 1), (hour + 1, 2)]
 
 
 def test_tallies_and_busy_hours_need_no_text(store: Store) -> None:
-    store.put_memories(
+    store.memories.put(
         [
             make_memory("a", category="task"),
             make_memory("b", category="task", created_at=DAWN + timedelta(hours=1), updated_at=DAWN + timedelta(hours=3)),
             make_memory("c", priority=Priority.HIGH),
         ]
     )  # fmt: skip
-    tallies = {(tally.category, tally.priority): tally for tally in store.tally(Filter())}
+    tallies = {(tally.category, tally.priority): tally for tally in store.memories.tally(Filter())}
     both = tallies["task", Priority.NORMAL]
     assert (both.total, both.first, both.last) == (2, DAWN, DAWN + timedelta(hours=3))
     assert tallies[None, Priority.HIGH].total == 1
-    assert [busy.hour - hour_of(DAWN) for busy in store.busy_hours(Filter(categories=("task",)))] == [0, 1]
-    assert sorted(store.leading(Filter(), store.tally(Filter()), 1)) == ["b", "c"]
+    assert [
+        busy.hour - hour_of(DAWN) for busy in store.memories.tally_hours(Filter(categories=("task",)))
+    ] == [0, 1]
+    assert sorted(store.memories.leading(Filter(), store.memories.tally(Filter()), 1)) == ["b", "c"]

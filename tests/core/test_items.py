@@ -41,7 +41,7 @@ def test_a_draft_without_a_key_is_never_replaced(core: Core) -> None:
 
 
 def test_messages_are_not_items(core: Core, store: Store) -> None:
-    store.put_conversation(make_conversation("c"), make_messages("c", "a zebra in a message"))
+    store.conversations.put(make_conversation("c"), make_messages("c", "a zebra in a message"))
     core.memories.save("a zebra in a memory")
     assert search(core, "zebra") == ["a zebra in a memory"]
     assert search(core, "-lion") == ["a zebra in a memory"]
@@ -59,7 +59,7 @@ def test_a_changed_item_is_found_by_its_new_words_alone(core: Core) -> None:
 
 
 def test_more_matches_than_are_ranked_are_all_there(core: Core, store: Store) -> None:
-    store.put_memories([make_memory(f"m{n}", f"common {n}") for n in range(MOST_RANKED + 5)])
+    store.memories.put([make_memory(f"m{n}", f"common {n}") for n in range(MOST_RANKED + 5)])
     assert len(search(core, "common")) == MOST_RANKED + 5
 
 
@@ -80,7 +80,7 @@ def test_a_full_store_refuses_every_save_and_keeps_what_it_has(store: Store, clo
         core.memories.save("text")
     with pytest.raises(StorageFull):
         core.memories.save_item(Draft("text", key="k"))
-    assert store.find_memories(Filter(), Page()) == []
+    assert store.memories.find(Filter(), Page()) == []
     assert (
         Core(Engine(make_settings(), store, None), Caller(project="/p")).memories.save("text").text == "text"
     )

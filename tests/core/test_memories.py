@@ -15,7 +15,7 @@ from ..doubles import DAWN, HashedWords, SteppedClock, make_conversation, make_m
 
 
 def saved(store: Store) -> list[Memory]:
-    return store.find_memories(Filter(), Page())
+    return store.memories.find(Filter(), Page())
 
 
 def texts(core: Core, query: str) -> list[str]:
@@ -81,7 +81,7 @@ def test_clearing_leaves_conversations_of_the_same_surface(core: Core, store: St
     )
     core.memories.save("mine")
     assert core.memories.clear() == 1
-    assert len(store.find_messages("c")) == 1
+    assert len(store.conversations.messages("c")) == 1
 
 
 @pytest.mark.requirement("server.store.found-by-all")
@@ -113,7 +113,7 @@ def test_conversations_can_be_searched_in_some_projects_only(core: Core) -> None
 
 @pytest.mark.requirement("server.store.private")
 def test_private_memories_show_only_to_their_session(core: Core, store: Store) -> None:
-    store.put_memories([make_memory("secret", "JWT secret", session="s1", private=True)])
+    store.memories.put([make_memory("secret", "JWT secret", session="s1", private=True)])
     assert texts(core, "jwt") == []
     core.caller.session = "s2"
     assert texts(core, "jwt") == []

@@ -19,7 +19,7 @@ from backstory.domain.sources import SourceState
 from backstory.domain.team import AuditRecord, Connection, Token
 from backstory.domain.words import Unit
 from backstory.store import Store
-from backstory.store.moving import TABLES, VECTOR, fingerprint
+from backstory.store.copying import TABLES, VECTOR, fingerprint
 from backstory.store.sqlite import SqliteStore
 from backstory.surfaces import all_tools, load_surfaces
 
@@ -37,7 +37,7 @@ Elsewhere = Callable[[str], Store]
 
 @pytest.fixture(autouse=True)
 def connections() -> None:
-    postgres_server.database()  # its threads are not the test's
+    postgres_server.pool()  # its threads are not the test's
 
 
 @pytest.fixture
@@ -87,31 +87,34 @@ def fill(core: Core, directory: Path) -> None:
     fill_store(core.engine.store)
     assert core.engine.backlog is not None
     core.engine.backlog.drain()
-    core.engine.store.open_space("a model that embeds nothing")
+    core.engine.store.vectors.open_space("a model that embeds nothing")
 
 
 def fill_store(store: Store) -> None:
     said = make_messages("talk", "Fix login.", "Done.")
     done = make_messages("talk", "", "", "", "src/login.ts")[-1]._replace(role="tool")
-    store.add_messages(make_conversation("talk"), [*said, done], [Trace(done.id, "read", "src/login.ts")])
-    store.add_messages(make_conversation("gone"), make_messages("gone", "Secret."), [])
-    store.forget(["gone"], DAWN)
+    store.conversations.add(
+        make_conversation("talk"), [*said, done], [Trace(done.id, "read", "src/login.ts")]
+    )
+    store.conversations.add(make_conversation("gone"), make_messages("gone", "Secret."), [])
+    store.sync.forget(["gone"], DAWN)
     for old in ("old", "brought back"):
-        store.add_messages(make_conversation(old), make_messages(old, "Long ago."), [])
-        store.archive_conversation(old)
-    store.restore_conversations(["brought back"])
-    store.bring_back(["brought back"], DAWN)
-    store.put_source(SourceState("/talks.jsonl", "claude-code", 10, 7, state={"a": 1}, read_at=DAWN))
-    store.put_connection(Connection("c", "owner", "p", "d", None, "info", DAWN))
-    store.add_token(Token("t", "hash", "alice", "read", ("ops",), DAWN))
-    store.add_audited(AuditRecord("1", DAWN, "alice", "t", "user-alice", "save_context", "completed"))
+        store.conversations.add(make_conversation(old), make_messages(old, "Long ago."), [])
+        store.archive.put_conversation(old)
+    store.archive.restore_conversations(["brought back"])
+    store.archive.exempt(["brought back"], DAWN)
+    store.sync.put(SourceState("/talks.jsonl", "claude-code", 10, 7, state={"a": 1}, read_at=DAWN))
+    store.team.put_connection(Connection("c", "owner", "p", "d", None, "info", DAWN))
+    store.team.add_token(Token("t", "hash", "alice", "read", ("ops",), DAWN))
+    store.team.audit(AuditRecord("1", DAWN, "alice", "t", "user-alice", "save_context", "completed"))
 
 
 def contents(store: Store) -> dict[str, list[object]]:
     """All rows; of vectors what both backends can keep."""
     return {
         table: [
-            fingerprint(table, row) if table == VECTOR else tuple(row) for row in store.export_rows(table, ())
+            fingerprint(table, row) if table == VECTOR else tuple(row)
+            for row in store.copying.export(table, ())
         ]
         for table in TABLES
     }
@@ -132,28 +135,28 @@ def test_everything_goes_there_and_back(
         }
         assert contents(target) == before == contents(source)
         assert target.problems() == []
-        assert target.find_move() is None
+        assert target.copying.progress() is None
         for unit in (Unit((word,)) for word in ("login", "token", "again")):
-            found = target.match_text(unit, TextFields.BOTH)
-            assert found == store.match_text(unit, TextFields.BOTH) != set()
+            found = target.text.match(unit, TextFields.BOTH)
+            assert found == store.text.match(unit, TextFields.BOTH) != set()
         vector = embedder.embed(["Renew the token"])[0]
-        entries = range(store.last_number() + 1)
-        near = [each.similarities(1, vector, entries) for each in (target, store)]
+        entries = range(store.copying.last_number() + 1)
+        near = [each.vectors.similarities(1, vector, entries) for each in (target, store)]
         assert near[0] == pytest.approx(near[1], abs=0.002)
 
 
 def test_new_rows_come_after_those_that_were_moved(store: Store, other: Store) -> None:
-    store.put_memories([make_memory("a"), make_memory("b"), make_memory("c")])
-    store.delete_memories(Filter(ids=("c",)))
-    store.open_space("one")
+    store.memories.put([make_memory("a"), make_memory("b"), make_memory("c")])
+    store.memories.delete(Filter(ids=("c",)))
+    store.vectors.open_space("one")
     move(store, other, "here", hush)
-    other.put_memories([make_memory("d")])
-    assert other.size_hint() == 4
-    assert other.open_space("two") == 2
+    other.memories.put([make_memory("d")])
+    assert other.entries.size_hint() == 4
+    assert other.vectors.open_space("two") == 2
 
 
 def test_a_move_that_is_stopped_goes_on_where_it_was(store: Store, other: Store) -> None:
-    store.put_memories([make_memory(f"m{n}", f"text {n}") for n in range(900)])
+    store.memories.put([make_memory(f"m{n}", f"text {n}") for n in range(900)])
     fill_store(store)
     moved: list[tuple[str, int]] = []
 
@@ -180,33 +183,33 @@ def test_a_move_that_is_stopped_goes_on_where_it_was(store: Store, other: Store)
 def test_what_is_written_meanwhile_is_noticed_and_the_next_move_starts_anew(
     store: Store, other: Store
 ) -> None:
-    store.put_memories([make_memory("a"), make_memory("b", "old")])
+    store.memories.put([make_memory("a"), make_memory("b", "old")])
 
     def write(message: str, done: int, total: int) -> None:
         if message == "Moving entry":
-            store.put_memories([make_memory("b", "new"), make_memory("c")])
+            store.memories.put([make_memory("b", "new"), make_memory("c")])
 
     compared = {each.table: each for each in move(store, other, "here", write)}
     assert not compared["entry"].is_equal
     assert compared["conversation"].is_equal
-    assert other.find_move() is not None
+    assert other.copying.progress() is not None
     assert all(each.is_equal for each in move(store, other, "here", hush))
-    assert {memory.text for memory in other.find_memories(Filter(), Page())} == {"a text", "new"}
+    assert {memory.text for memory in other.memories.find(Filter(), Page())} == {"a text", "new"}
 
 
 def test_a_store_that_holds_something_else_is_not_moved_to(store: Store, other: Store) -> None:
-    store.put_memories([make_memory("a")])
-    other.put_memories([make_memory("mine")])
+    store.memories.put([make_memory("a")])
+    other.memories.put([make_memory("mine")])
     with pytest.raises(InvalidInput, match="not empty"):
         move(store, other, "here", hush)
-    assert [memory.id for memory in other.find_memories(Filter(), Page())] == ["mine"]
+    assert [memory.id for memory in other.memories.find(Filter(), Page())] == ["mine"]
 
 
 def test_a_part_of_another_store_is_not_mixed_with_this_one(store: Store, other: Store) -> None:
     def stop(message: str, done: int, total: int) -> None:
         raise InterruptedError
 
-    store.put_memories([make_memory("a")])
+    store.memories.put([make_memory("a")])
     with pytest.raises(InterruptedError):
         move(store, other, "there", stop)
     with pytest.raises(InvalidInput, match="a part of there"):
@@ -215,16 +218,18 @@ def test_a_part_of_another_store_is_not_mixed_with_this_one(store: Store, other:
 
 
 def test_a_store_that_was_only_looked_at_is_empty(store: Store, other: Store) -> None:
-    store.open_space("one")
-    store.put_memories([make_memory("a")])
-    other.open_space("another")
+    store.vectors.open_space("one")
+    store.memories.put([make_memory("a")])
+    other.vectors.open_space("another")
     assert all(each.is_equal for each in move(store, other, "here", hush))
-    assert other.open_space("one") == 1
+    assert other.vectors.open_space("one") == 1
 
 
 def test_every_table_is_moved_or_made_of_others(tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "store.db")) as store:
-        rows = store._rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+        rows = store.database.rows(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+        )
     in_sqlite = {row[0] for row in rows if not row[0].startswith(("entry_text_", "key_text_"))}
     assert in_sqlite == set(TABLES) | DERIVED
     with closing(postgres_server.open_shared()), psycopg.connect(postgres_server.url()) as admin:

@@ -18,7 +18,7 @@ from ..doubles import DAWN, make_conversation, make_memory, make_messages
 
 
 def keep(store: Store, id: str, *texts: str) -> None:
-    store.add_messages(make_conversation(id), make_messages(id, *texts), [])
+    store.conversations.add(make_conversation(id), make_messages(id, *texts), [])
 
 
 def found(core: Core, query: str) -> list[str]:
@@ -30,7 +30,7 @@ def test_what_another_process_adds_later_is_recalled(core: Core, open_store: Ope
     assert found(core, "egret") == ["first"]
     other = open_store()
     keep(other, "second", "Another egret.", "Or a heron.")
-    other.put_memories([make_memory("m", "An egret that was saved.")])
+    other.memories.put([make_memory("m", "An egret that was saved.")])
     keep(other, "third", "A stork.", "An egret again.")
     assert found(core, "egret") == ["first", "second", "third"]
     assert found(core, "heron") == ["second"]
@@ -42,7 +42,7 @@ def test_what_was_replaced_or_deleted_is_recalled_no_more(core: Core) -> None:
     keep(store, "b", "An egret.")
     assert found(core, "egret") == ["a", "b"]
     keep(store, "a", "A stork instead.")
-    store.delete_conversations(["b"])
+    store.conversations.delete(["b"])
     assert found(core, "egret") == []
     assert found(core, "stork") == ["a"]
 
@@ -60,7 +60,7 @@ def test_more_hits_than_are_looked_up_one_by_one_are_counted_exactly(core: Core)
 
 def test_a_session_of_memories_is_never_taken_for_a_conversation(core: Core) -> None:
     keep(core.engine.store, "talk", "A stork.")
-    core.engine.store.put_memories([make_memory("m", "An egret.", session="talk-like")])
+    core.engine.store.memories.put([make_memory("m", "An egret.", session="talk-like")])
     assert found(core, "egret") == []
 
 
@@ -76,7 +76,7 @@ def test_newness_counts_in_steps(days: float, worth: float) -> None:
 def test_the_last_moment_of_the_window_counts(core: Core) -> None:
     for id, age in (("in", timedelta(days=3)), ("out", timedelta(days=3, seconds=1))):
         talk = make_conversation(id, updated_at=DAWN - age)
-        core.engine.store.add_messages(talk, make_messages(id, "An egret."), [])
+        core.engine.store.conversations.add(talk, make_messages(id, "An egret."), [])
     assert [each.conversation.id for each in core.recall.find(Wanted(days=3), limit=9).found] == ["in"]
 
 

@@ -55,16 +55,16 @@ def archive(engine: Engine, *, days: float = 30) -> None:
 
 
 def live(store: Store) -> list[str]:
-    return sorted(talk.id for talk in store.find_talks(ConversationFilter()))
+    return sorted(talk.id for talk in store.conversations.find(ConversationFilter()))
 
 
 def put_away(store: Store) -> list[str]:
-    return sorted(talk.conversation.id for talk in store.find_archived_talks(ConversationFilter()))
+    return sorted(talk.conversation.id for talk in store.archive.find_conversations(ConversationFilter()))
 
 
 def talk(store: Store, id: str, day: int, **changes: object) -> None:
     updated = DAWN + timedelta(days=day)
-    store.put_conversation(make_conversation(id, updated_at=updated, **changes), make_messages(id, id))
+    store.conversations.put(make_conversation(id, updated_at=updated, **changes), make_messages(id, id))
 
 
 def test_conversations_go_by_their_last_message(engine: Engine, store: Store, clock: SteppedClock) -> None:
@@ -82,9 +82,9 @@ def test_reflections_go_and_what_the_user_saved_stays(core: Core, store: Store, 
     clock.step(40 * DAY)
     core.through("session-mgmt").reflecting.keep("a new insight", ())
     archive(core.engine)
-    texts = {memory.text for memory in store.load(range(9)).values()}
+    texts = {memory.text for memory in store.entries.load(range(9)).values()}
     assert texts == {"an item", "a fact", "a new insight"}
-    assert [each.memory.text for each in store.find_archived(Filter())] == ["an old insight"]
+    assert [each.memory.text for each in store.archive.find_memories(Filter())] == ["an old insight"]
     assert core.through("session-mgmt").reflecting.stats().reflections == 1
 
 
@@ -100,7 +100,7 @@ def test_what_was_brought_back_stays(core: Core, store: Store, clock: SteppedClo
     assert [each.id for each in Retention(core.engine).restore("old")] == ["old", "part"]
     archive(core.engine)
     assert live(store) == ["old", "part"]
-    assert store.count(Filter(ids=(memory.id,))) == 1
+    assert store.entries.count(Filter(ids=(memory.id,))) == 1
     assert Retention(core.engine).restore("old") == []
 
 
@@ -163,7 +163,7 @@ def test_reading_the_source_again_does_not_bring_it_back(
     write(home / "b.whole", at(0, "1", "whole, rewritten", talk="w"))
     sync()
     assert (live(store), put_away(store)) == ([], ["toy:t", "toy:w"])
-    assert store.count(Filter()) == 0
+    assert store.entries.count(Filter()) == 0
 
 
 def test_a_conversation_that_goes_on_comes_back_whole(
@@ -176,9 +176,13 @@ def test_a_conversation_that_goes_on_comes_back_whole(
     archive(engine)
     append(home / "a.toy", at(40, "3", "three"))
     sync()
-    said = [message.text for message in store.find_messages("toy:t") if message.role in ("user", "assistant")]
+    said = [
+        message.text
+        for message in store.conversations.messages("toy:t")
+        if message.role in ("user", "assistant")
+    ]
     assert said == ["one", "two", "three"]
-    assert store.files_of(["toy:t"]) == {"toy:t": ["/p/a.py"]}
+    assert store.traces.files(["toy:t"]) == {"toy:t": ["/p/a.py"]}
     assert put_away(store) == []
     archive(engine)
     assert live(store) == ["toy:t"]
@@ -213,4 +217,4 @@ def test_a_stored_session_that_is_edited_comes_back(
     file.write_text(file.read_text("utf-8").replace("walrus", "puffin"), "utf-8")
     transcripts.fetch(place, kept.folder.name, None)
     assert (live(store), put_away(store)) == ([kept.header.id], [])
-    assert [message.text for message in store.find_messages(kept.header.id)] == ["a puffin"]
+    assert [message.text for message in store.conversations.messages(kept.header.id)] == ["a puffin"]

@@ -91,7 +91,7 @@ def improve(problems: Problems) -> Improve:
     """Save, improve, and wait until the scribe is done."""
 
     def improve(store: Store, memory: Memory, scribe: Scribe) -> None:
-        store.put_memories([memory])
+        store.memories.put([memory])
         summarizer = Summarizer(scribe, problems)
         summarizer.improve(store, memory)
         if len(memory.text) > LONGEST:
@@ -104,7 +104,7 @@ def improve(problems: Problems) -> Improve:
 
 
 def kept(store: Store) -> list[Memory]:
-    return store.find_memories(Filter(), Page())
+    return store.memories.find(Filter(), Page())
 
 
 MEMORY = make_memory("a", LONG, summary=summarize(LONG))
@@ -131,7 +131,7 @@ def test_a_writer_that_fails_leaves_the_local_summary_and_says_why(
 def test_an_error_that_is_not_ours_does_not_end_the_writing(store: Store, problems: Problems) -> None:
     scribe = Scribe(ZeroDivisionError())
     summarizer = Summarizer(scribe, problems)
-    store.put_memories([MEMORY])
+    store.memories.put([MEMORY])
     summarizer.improve(store, MEMORY)
     until(lambda: problems.message("summaries") is not None)
     assert summarizer.written(LONG) is None
@@ -144,26 +144,26 @@ def test_an_error_that_is_not_ours_does_not_end_the_writing(store: Store, proble
 
 def test_a_text_that_changed_meanwhile_keeps_its_own_summary(store: Store, improve: Improve) -> None:
     changed = MEMORY._replace(text="Changed", summary="Changed")
-    improve(store, MEMORY, Scribe("Of the old text.", lambda: store.put_memories([changed])))
+    improve(store, MEMORY, Scribe("Of the old text.", lambda: store.memories.put([changed])))
     assert kept(store) == [changed]
 
 
 def test_what_else_changed_meanwhile_is_not_undone(store: Store, improve: Improve) -> None:
     moved = MEMORY._replace(project="/elsewhere")
-    improve(store, MEMORY, Scribe("Better.", lambda: store.put_memories([moved])))
+    improve(store, MEMORY, Scribe("Better.", lambda: store.memories.put([moved])))
     assert kept(store) == [moved._replace(summary="Better.")]
 
 
 def test_a_text_that_was_deleted_meanwhile_stays_deleted(store: Store, improve: Improve) -> None:
     def delete() -> None:
-        store.delete_memories(Filter())
+        store.memories.delete(Filter())
 
     improve(store, MEMORY, Scribe("Better.", delete))
     assert kept(store) == []
 
 
 def test_others_can_write_while_a_summary_is_written(store: Store, improve: Improve) -> None:
-    improve(store, MEMORY, Scribe("Better.", lambda: store.put_memories([make_memory("b")])))
+    improve(store, MEMORY, Scribe("Better.", lambda: store.memories.put([make_memory("b")])))
     assert {memory.id: memory.summary for memory in kept(store)} == {"a": "Better.", "b": ""}
 
 

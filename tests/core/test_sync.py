@@ -65,31 +65,31 @@ def sync(open_core: OpenCore, store: Store, home: Path) -> Callable[..., Told]:
 
 
 def texts(store: Store, talk: str = "t") -> list[str]:
-    return [message.text for message in store.find_messages(f"toy:{talk}")]
+    return [message.text for message in store.conversations.messages(f"toy:{talk}")]
 
 
 def only(store: Store) -> Conversation:
-    (talk,) = store.find_talks(ConversationFilter())
+    (talk,) = store.conversations.find(ConversationFilter())
     return talk
 
 
 def dump(store: Store) -> Any:
     """All that a sync leaves, without the numbers of entries and the time of reading."""
-    talks = sorted(store.find_talks(ConversationFilter()))
+    talks = sorted(store.conversations.find(ConversationFilter()))
     words = {
-        word: len(store.match_text(Unit((word,)), TextFields.VALUE)) for word in ("walrus", "cache", "pytest")
+        word: len(store.text.match(Unit((word,)), TextFields.VALUE)) for word in ("walrus", "cache", "pytest")
     }
     sources = {
         path: state._replace(read_at=None, modified_ns=0, state=state.state["stale"])
-        for path, state in store.find_sources().items()
+        for path, state in store.sync.sources().items()
     }
     return (
         talks,
-        [store.find_messages(talk.id) for talk in talks],
-        sorted(trace._replace(entry=0) for trace in store.find_traces(Filter())),
+        [store.conversations.messages(talk.id) for talk in talks],
+        sorted(trace._replace(entry=0) for trace in store.traces.find(Filter())),
         words,
         sources,
-        store.count_waiting(store.open_space("model")),
+        store.vectors.count_waiting(store.vectors.open_space("model")),
     )
 
 
@@ -109,7 +109,7 @@ def test_a_turn_becomes_what_was_said_thought_and_done(
     )
     told = sync()
     assert (told.sources, told.conversations, told.turns, told.skipped) == (1, 1, 2, {"odd": 1})
-    found = [(m.id, m.seq, m.role, m.text) for m in store.find_messages("toy:t")]
+    found = [(m.id, m.seq, m.role, m.text) for m in store.conversations.messages("toy:t")]
     tool = 'Edit {"path": "/p/auth.py"} pytest -q /p/jwt.py failed: ImportError: jwt'
     assert sorted(found) == [
         ("toy:t/1", 0, "user", "why?"),
@@ -117,7 +117,7 @@ def test_a_turn_becomes_what_was_said_thought_and_done(
         ("toy:t/2#thinking", 1, "thinking", "hm"),
         ("toy:t/2#tool", 1, "tool", tool),
     ]
-    assert [(did.kind, did.value) for did in store.find_traces(Filter())] == [
+    assert [(did.kind, did.value) for did in store.traces.find(Filter())] == [
         ("read", "/p/jwt.py"),
         ("written", "/p/auth.py"),
         ("command", "pytest -q"),
@@ -141,7 +141,7 @@ def test_what_tells_no_time_has_that_of_its_file(sync: Callable[..., Told], stor
     os.utime(home / "a.toy", ns=(AT * 10**6, AT * 10**6))
     sync()
     assert only(store).created_at == from_ms(AT)
-    assert store.find_messages("toy:t")[0].created_at == from_ms(AT)
+    assert store.conversations.messages("toy:t")[0].created_at == from_ms(AT)
 
 
 def test_turns_of_tools_alone_stand_with_what_was_said_before(
@@ -157,7 +157,7 @@ def test_turns_of_tools_alone_stand_with_what_was_said_before(
     write(home / "a.toy", *lines)
     for size in (1, 3):
         sync(size)
-        assert store.message_places("toy:t") == {
+        assert store.conversations.places("toy:t") == {
             "toy:t/1": 0, "toy:t/2#tool": 0, "toy:t/3#tool": 0, "toy:t/4": 1
         }  # fmt: skip
 
@@ -229,7 +229,7 @@ def test_a_document_is_replaced_as_a_whole(sync: Callable[..., Told], store: Sto
     write(home / "a.whole", said("3", "three"), said("1", "one"))
     sync(9)
     assert texts(store) == ["three", "one"]
-    assert store.message_places("toy:t") == {"toy:t/3": 0, "toy:t/1": 1}
+    assert store.conversations.places("toy:t") == {"toy:t/3": 0, "toy:t/1": 1}
 
 
 def test_a_vanished_file_leaves_what_was_read(sync: Callable[..., Told], store: Store, home: Path) -> None:
@@ -280,12 +280,12 @@ def test_a_better_witness_replaces_and_a_worse_one_is_ignored(
 def test_what_was_forgotten_does_not_come_back(sync: Callable[..., Told], store: Store, home: Path) -> None:
     write(home / "a.toy", said("1", "one"))
     sync()
-    store.forget(["toy:t"], DAWN)
+    store.sync.forget(["toy:t"], DAWN)
     append(home / "a.toy", said("2", "two"))
     assert sync().conversations == 0
     write(home / "a.toy", said("3", "other"))
     sync()
-    assert (store.find_talks(ConversationFilter()), store.count(Filter())) == ([], 0)
+    assert (store.conversations.find(ConversationFilter()), store.entries.count(Filter())) == ([], 0)
 
 
 def test_a_list_of_names_renames_what_is_known(sync: Callable[..., Told], store: Store, home: Path) -> None:
@@ -308,15 +308,19 @@ def test_a_conversation_whose_words_cannot_be_read_is_listed(
     sync: Callable[..., Told], store: Store, home: Path
 ) -> None:
     write(home / "a.toy", CLOSED)
-    assert (sync().conversations, store.count(Filter())) == (1, 0)
+    assert (sync().conversations, store.entries.count(Filter())) == (1, 0)
     assert (only(store).title, only(store).completeness) == ("Walrus", "encrypted")
-    assert store.count_unread() == [("toy", "encrypted", 1)]
+    assert store.conversations.count_unread() == [("toy", "encrypted", 1)]
     write(home / "a.toy", CLOSED | {"closed": False, "id": "1", "text": "a plan"})
     sync()
-    assert (texts(store), store.count_unread()) == (["a plan"], [("toy", "encrypted", 1)])
+    assert (texts(store), store.conversations.count_unread()) == (["a plan"], [("toy", "encrypted", 1)])
     write(home / "b.toy", said("1", "in clear"))
     sync()
-    assert (texts(store), only(store).completeness, store.count_unread()) == (["in clear"], "full", [])
+    assert (texts(store), only(store).completeness, store.conversations.count_unread()) == (
+        ["in clear"],
+        "full",
+        [],
+    )
     write(home / "a.toy", CLOSED, CLOSED)
     sync()
     assert (texts(store), only(store).completeness) == (["in clear"], "full")
@@ -327,7 +331,7 @@ def test_a_file_that_says_nothing_is_no_conversation(
 ) -> None:
     write(home / "a.toy", {"talk": "t", "closed": True, "title": "Walrus"})
     sync()
-    assert store.find_talks(ConversationFilter()) == []
+    assert store.conversations.find(ConversationFilter()) == []
 
 
 def test_a_file_that_cannot_be_read_is_reported_and_stops_nothing(
@@ -341,7 +345,7 @@ def test_a_file_that_cannot_be_read_is_reported_and_stops_nothing(
     assert texts(store) == ["one"]
     assert told.problems[str(home / "a.toy")] == "It is encrypted."
     assert "KeyError('id')" in told.problems[str(home / "b.toy")]
-    assert len(told.problems) == len(store.find_problems()) == 3
+    assert len(told.problems) == len(store.sync.problems()) == 3
     assert (sync().unchanged, len(sync().problems)) == (4, 3)
     clock.step(3600)
     assert sync().unchanged == 1
@@ -361,8 +365,8 @@ def test_secrets_are_gone_before_anything_is_kept(
     write(home / "a.toy", said("1", f"use {key}", title=f"Key {key}", thinking=key, calls=[call]))
     told = sync()
     assert told.redacted == 7
-    assert store.find_sources()[str(home / "a.toy")].redacted == 7
-    assert store.history_census()["toy"].redacted == 7
+    assert store.sync.sources()[str(home / "a.toy")].redacted == 7
+    assert store.sync.census()["toy"].redacted == 7
     assert only(store).title == "Key [redacted: aws key]"
     assert key not in repr(dump(store))
 
@@ -382,7 +386,7 @@ def test_subagents_know_who_started_them(sync: Callable[..., Told], store: Store
 def test_a_log_without_turns_is_no_conversation(sync: Callable[..., Told], store: Store, home: Path) -> None:
     (home / "a.toy").write_text("")
     assert (sync().sources, sync().unchanged) == (1, 1)
-    assert store.find_talks(ConversationFilter()) == []
+    assert store.conversations.find(ConversationFilter()) == []
 
 
 SPOKEN = [
@@ -428,7 +432,7 @@ def test_a_sync_that_was_interrupted_anywhere_ends_as_if_it_had_not_been(
     results = []
     for name in ("undisturbed", "interrupted"):
         engine = engine_over(tmp_path / f"{name}.db")
-        engine.store.open_space("model")
+        engine.store.vectors.open_space("model")
         places = Places(home, {}, "linux")
         if is_rewritten:
             write(home / "a.toy", said("0", "old"), *SPOKEN[2:], said("5", "stale", talk="s"))
@@ -494,13 +498,13 @@ def test_small_files_are_kept_all_or_none(home: Path, tmp_path: Path) -> None:
     engine = engine_over(tmp_path / "s.db")
 
     def die_late() -> None:
-        if engine.store.find_talks(ConversationFilter(ids=("toy:u",))):
+        if engine.store.conversations.find(ConversationFilter(ids=("toy:u",))):
             raise Killed
 
     with pytest.raises(Killed):
         Sync(engine).run([toy_reader(1, die_late)], Places(home, {}, "linux"))
-    assert engine.store.find_talks(ConversationFilter()) == []
-    assert engine.store.find_sources() == {}
+    assert engine.store.conversations.find(ConversationFilter()) == []
+    assert engine.store.sync.sources() == {}
     engine.close()
 
 
@@ -509,22 +513,22 @@ def test_a_cancelled_sync_keeps_what_it_read(
 ) -> None:
     monkeypatch.setattr("backstory.core.sync.SMALL_BYTES", 1)
     fill(home)
-    call = Call(is_cancelled=lambda: store.count(Filter()) > 1)
+    call = Call(is_cancelled=lambda: store.entries.count(Filter()) > 1)
     with pytest.raises(Cancelled):
         Sync(core.engine).run([toy_reader(1)], Places(home, {}, "linux"), call=call)
-    assert store.count(Filter()) > 1
+    assert store.entries.count(Filter()) > 1
     assert Sync(core.engine).run([toy_reader(1)], Places(home, {}, "linux")) is not None
 
 
 def test_one_process_reads_at_a_time(open_store: OpenStore, core: Core, home: Path) -> None:
     write(home / "a.toy", said("1", "one"))
     other = open_store()
-    assert other.take_lease("sync", "another process", for_ms=LEASE_MS)
+    assert other.leases.take("sync", "another process", for_ms=LEASE_MS)
     sync = Sync(core.engine)
     assert sync.run([toy_reader()], Places(home, {}, "linux")) is None
-    other.drop_lease("sync", "another process")
+    other.leases.drop("sync", "another process")
     assert sync.run([toy_reader()], Places(home, {}, "linux")) is not None
-    assert other.take_lease("sync", "another process", for_ms=LEASE_MS)
+    assert other.leases.take("sync", "another process", for_ms=LEASE_MS)
 
 
 def test_worktrees_are_one_project(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ class Life:
     def archive(self, keep: int) -> None:
         store = self.core.engine.store
         mine = Filter(threads=(self.core.sessions.current().id,))
-        store.archive_memories(store.find_memories(mine, Page())[keep:])
+        store.archive.put_memories(store.memories.find(mine, Page())[keep:])
 
 
 events = st.lists(
@@ -294,14 +294,14 @@ def test_a_table_with_loose_quotes_is_unreadable(keeper: Core, exports: Path) ->
 
 
 def test_an_id_that_a_message_has_is_not_taken_from_it(keeper: Core, exports: Path) -> None:
-    keeper.engine.store.put_conversation(make_conversation("talk"), make_messages("talk", "said"))
+    keeper.engine.store.conversations.put(make_conversation("talk"), make_messages("talk", "said"))
     keeper.sessions.start("Mine")
     keeper.memories.save_item(Draft(key="k", text="v"))
     path = export(keeper, path="mine.json")
     text = path.read_text().replace(keeper.memories.find(Filter(), Page())[0].id, "talk:0")
     path.write_text(text)
     assert keeper.transfer.bring("mine.json").counts.items == 1
-    assert [message.text for message in keeper.engine.store.find_messages("talk")] == ["said"]
+    assert [message.text for message in keeper.engine.store.conversations.messages("talk")] == ["said"]
 
 
 def test_a_parent_in_the_same_file_stays_the_parent(keeper: Core, exports: Path) -> None:
@@ -321,7 +321,7 @@ def test_an_import_that_fails_half_way_leaves_nothing(
         keeper.memories.save_item(Draft(key=key, text=key))
     export(keeper, path="mine.json")
     store = keeper.engine.store
-    put, calls = store.put_memories, iter(range(9))
+    put, calls = store.memories.put, iter(range(9))
 
     def failing(memories: Any) -> None:
         if next(calls) == 2:
@@ -331,8 +331,8 @@ def test_an_import_that_fails_half_way_leaves_nothing(
     monkeypatch.setattr(store, "put_memories", failing)
     with pytest.raises(StorageFull):
         keeper.transfer.bring("mine.json")
-    assert store.count(Filter()) == 3
-    assert len(store.find_sessions(SURFACE, after=None, before=None)) == 1
+    assert store.entries.count(Filter()) == 3
+    assert len(store.sessions.find(SURFACE, after=None, before=None)) == 1
 
 
 def test_sessions_of_other_surfaces_are_not_exported(core: Core) -> None:
@@ -345,7 +345,7 @@ def test_an_imported_memory_is_found_by_meaning(keeper: Core, exports: Path) -> 
     keeper.sessions.start("Mine")
     memory = keeper.memories.save_item(Draft(key="k", text="the vehicle is parked"))
     path = export(keeper)
-    keeper.engine.store.delete_memories(Filter())
+    keeper.engine.store.memories.delete(Filter())
     keeper.transfer.bring(str(path))
     assert keeper.engine.backlog is not None
     keeper.engine.backlog.drain()

@@ -48,14 +48,14 @@ def at(core: Core, project: Path) -> Core:
 
 
 def conversation(core: Core) -> Conversation:
-    (found,) = core.engine.store.find_talks(ConversationFilter())
+    (found,) = core.engine.store.conversations.find(ConversationFilter())
     return found
 
 
 def test_a_history_that_came_with_a_repository_is_the_projects(core: Core, clone: Path) -> None:
     sync(core, clone)
     assert conversation(core).trust is Trust.PROJECT
-    messages = core.engine.store.find_messages(conversation(core).id)
+    messages = core.engine.store.conversations.messages(conversation(core).id)
     assert {message.trust for message in messages} == {Trust.PROJECT}
 
 
@@ -73,7 +73,7 @@ def test_a_history_that_stops_being_own_is_the_projects_from_then_on(core: Core,
     commit_as_stranger(root, HISTORY, f"{CHAT}\n#### and more\n\nYes.\n")
     sync(core, root)
     assert conversation(core).trust is Trust.PROJECT
-    assert core.engine.store.count(Filter(repository_of="/elsewhere")) == 0
+    assert core.engine.store.entries.count(Filter(repository_of="/elsewhere")) == 0
 
 
 def test_a_session_that_came_with_a_repository_is_the_projects(core: Core, clone: Path) -> None:
@@ -105,8 +105,8 @@ def test_a_file_cannot_take_the_place_of_an_own_session_by_its_id(
     commit_as_stranger(clone, ".codearchitect/sessions/2026-01-02/walrus/full.md", forged)
     Path(stored["fullFile"]).unlink()
     caller_of(at(core, clone))("get_session")
-    assert [m.text for m in core.engine.store.find_messages(own.id)] == ["a walrus?", "yes"]
-    assert core.engine.store.find_conversations([own.id])[0].trust is Trust.OWN
+    assert [m.text for m in core.engine.store.conversations.messages(own.id)] == ["a walrus?", "yes"]
+    assert core.engine.store.conversations.get([own.id])[0].trust is Trust.OWN
 
 
 def test_a_session_that_stops_being_own_is_known_as_the_projects_alone(core: Core, tmp_path: Path) -> None:
@@ -148,8 +148,8 @@ def test_what_a_harness_or_a_tool_said_is_no_ones_word(core: Core) -> None:
 
 def test_a_memory_made_of_an_event_is_of_its_tool_until_somebody_saves_it_again(core: Core) -> None:
     core.events.record("ci", "failed", {"step": "walrus"}, important=True)
-    (memory,) = core.engine.store.find_memories(Filter(), Page())
+    (memory,) = core.engine.store.memories.find(Filter(), Page())
     assert memory.trust is Trust.TOOL
     core.memories.save_item(Draft("It was the walrus.", key=memory.key))
-    (memory,) = core.engine.store.find_memories(Filter(), Page())
+    (memory,) = core.engine.store.memories.find(Filter(), Page())
     assert memory.trust is Trust.OWN

@@ -64,10 +64,10 @@ OpenBacklog = Callable[[Store, HashedWords], Backlog]
 def test_what_waits_is_embedded_in_the_background(store: Store, open_backlog: OpenBacklog) -> None:
     embedder = Milestones()
     backlog = open_backlog(store, embedder)
-    store.put_memories([make_memory("a", "first")])
+    store.memories.put([make_memory("a", "first")])
     backlog.wake()
     assert embedder.done.acquire(timeout=PATIENCE_S)
-    store.put_memories([make_memory("b", "second")])
+    store.memories.put([make_memory("b", "second")])
     backlog.wake()
     assert embedder.done.acquire(timeout=PATIENCE_S)
     assert sorted(embedder.embedded) == ["first", "second"]
@@ -76,7 +76,7 @@ def test_what_waits_is_embedded_in_the_background(store: Store, open_backlog: Op
 def test_nothing_is_embedded_before_it_is_needed(store: Store, open_backlog: OpenBacklog) -> None:
     embedder, before = HashedWords(), threading.active_count()
     open_backlog(store, embedder)
-    store.put_memories([make_memory("a")])
+    store.memories.put([make_memory("a")])
     assert embedder.embedded == []
     assert threading.active_count() == before
 
@@ -84,9 +84,9 @@ def test_nothing_is_embedded_before_it_is_needed(store: Store, open_backlog: Ope
 def test_draining_embeds_all_that_waits(store: Store, open_backlog: OpenBacklog) -> None:
     embedder = HashedWords()
     backlog = open_backlog(store, embedder)
-    store.put_memories([make_memory(f"{n}", f"text {n}") for n in range(100)])
+    store.memories.put([make_memory(f"{n}", f"text {n}") for n in range(100)])
     assert backlog.drain() == 100
-    assert store.count_waiting(backlog.space) == 0
+    assert store.vectors.count_waiting(backlog.space) == 0
     assert backlog.drain() == 0
 
 
@@ -94,9 +94,9 @@ def test_what_a_dead_process_had_claimed_is_taken_over_after_its_lease(
     store: Store, open_store: OpenStore, open_backlog: OpenBacklog
 ) -> None:
     dead, embedder = open_store(), Milestones()
-    space = dead.open_space(embedder.model)
-    store.put_memories([make_memory("a", "text")])
-    assert len(dead.claim_waiting(space, 10, lease_ms=-1)) == 1
+    space = dead.vectors.open_space(embedder.model)
+    store.memories.put([make_memory("a", "text")])
+    assert len(dead.vectors.claim(space, 10, lease_ms=-1)) == 1
     dead.close()
     open_backlog(store, embedder).wake()
     assert embedder.done.acquire(timeout=PATIENCE_S)
@@ -106,8 +106,8 @@ def test_a_search_does_not_wait_for_a_dead_process(
     store: Store, open_store: OpenStore, open_backlog: OpenBacklog
 ) -> None:
     dead, embedder = open_store(), HashedWords()
-    store.put_memories([make_memory("a", "vehicle")])
-    dead.claim_waiting(dead.open_space(embedder.model), 10, lease_ms=3_600_000)
+    store.memories.put([make_memory("a", "vehicle")])
+    dead.vectors.claim(dead.vectors.open_space(embedder.model), 10, lease_ms=3_600_000)
     dead.close()
     found = Search(store, open_backlog(store, embedder)).find("car", Filter(), 5)
     assert [hit.entry.id for hit in found.hits] == ["a"]
@@ -117,13 +117,13 @@ def test_others_can_write_while_a_text_is_embedded(
     store: Store, open_store: OpenStore, open_backlog: OpenBacklog
 ) -> None:
     embedder, other = HashedWords(), open_store()
-    store.put_memories([make_memory("a", "slow")])
-    embedder.meanwhile = lambda: other.put_memories([make_memory("b", "meanwhile")])
+    store.memories.put([make_memory("a", "slow")])
+    embedder.meanwhile = lambda: other.memories.put([make_memory("b", "meanwhile")])
     backlog = open_backlog(store, embedder)
     space = backlog.space
     backlog.query("anything")
-    assert other.count(Filter()) == 2
-    assert store.count_waiting(space) == 0
+    assert other.entries.count(Filter()) == 2
+    assert store.vectors.count_waiting(space) == 0
     assert store.problems() == []
 
 
@@ -132,11 +132,11 @@ def test_a_text_that_changes_while_it_is_embedded_gets_the_vectors_of_the_new_on
 ) -> None:
     embedder = HashedWords()
     backlog = open_backlog(store, embedder)
-    store.put_memories([make_memory("a", "weather")])
+    store.memories.put([make_memory("a", "weather")])
 
     def change() -> None:
         embedder.meanwhile = lambda: None
-        store.put_memories([make_memory("a", "vehicle")])
+        store.memories.put([make_memory("a", "vehicle")])
 
     embedder.meanwhile = change
     backlog.drain()
@@ -151,10 +151,10 @@ def test_a_failing_embedder_is_reported_and_what_waits_is_kept(
     embedder = Milestones()
     embedder.failure = Unavailable("The endpoint is down.")
     backlog = open_backlog(store, embedder)
-    store.put_memories([make_memory("a")])
+    store.memories.put([make_memory("a")])
     backlog.wake()
     until(lambda: backlog.problem is not None)
-    assert store.count_waiting(backlog.space) == 1
+    assert store.vectors.count_waiting(backlog.space) == 1
     assert backlog.problem == "The endpoint is down."
 
 
@@ -164,13 +164,13 @@ def test_once_the_embedder_answers_again_the_next_save_brings_all_up_to_date(
     embedder = Milestones()
     embedder.failure = Unavailable("The endpoint is down.")
     backlog = open_backlog(store, embedder)
-    store.put_memories([make_memory("a", "during the outage")])
+    store.memories.put([make_memory("a", "during the outage")])
     backlog.wake()
     assert embedder.asked.acquire(timeout=PATIENCE_S)
     embedder.failure = None
-    store.put_memories([make_memory("b", "after the outage")])
+    store.memories.put([make_memory("b", "after the outage")])
     backlog.wake()
-    until(lambda: store.count_waiting(backlog.space) == 0)
+    until(lambda: store.vectors.count_waiting(backlog.space) == 0)
     assert sorted(embedder.embedded) == ["after the outage", "during the outage"]
 
 
@@ -189,7 +189,7 @@ def test_a_backlog_that_is_closed_while_its_embedder_fails_ends_at_once(
         closer.join(0.2)  # it has asked the background to end, and waits for that
 
     embedder.meanwhile = close
-    store.put_memories([make_memory("a")])
+    store.memories.put([make_memory("a")])
     backlog.wake()
     assert started.wait(PATIENCE_S)
     closer.join(PATIENCE_S)
@@ -198,16 +198,16 @@ def test_a_backlog_that_is_closed_while_its_embedder_fails_ends_at_once(
 
 def test_another_model_embeds_all_anew_and_never_mixes(store: Store, open_backlog: OpenBacklog) -> None:
     first, second = HashedWords(), HashedWords(model="another", dimensions=64, synonyms={})
-    store.put_memories([make_memory("a", "vehicle")])
+    store.memories.put([make_memory("a", "vehicle")])
     old = open_backlog(store, first)
     old.drain()
     new = open_backlog(store, second)
-    assert store.count_waiting(new.space) == 1
+    assert store.vectors.count_waiting(new.space) == 1
     assert Search(store, new).find("car", Filter(), 5).hits == []
     assert second.embedded == ["vehicle", "car"]
     assert [hit.entry.id for hit in Search(store, new).find("vehicle", Filter(), 5).hits] == ["a"]
     assert [hit.entry.id for hit in Search(store, old).find("car", Filter(), 5).hits] == ["a"]
-    store.put_memories([make_memory("b", "login")])
+    store.memories.put([make_memory("b", "login")])
     assert (old.drain(), new.drain()) == (1, 1)
 
 
@@ -218,7 +218,7 @@ def test_many_threads_may_search_and_save_at_once(store: Store, open_backlog: Op
     def work(name: str) -> None:
         try:
             for n in range(10):
-                store.put_memories([make_memory(f"{name}{n}", f"vehicle {name}{n}")])
+                store.memories.put([make_memory(f"{name}{n}", f"vehicle {name}{n}")])
                 backlog.wake()
                 assert search.find(f"car {name}{n}", Filter(), 1).hits[0].entry.id == f"{name}{n}"
         except BaseException as failure:
@@ -247,9 +247,9 @@ def test_a_text_that_cannot_be_embedded_keeps_no_other_waiting(
     store: Store, open_backlog: OpenBacklog
 ) -> None:
     backlog = open_backlog(store, Choosy())
-    store.put_memories([make_memory(f"{n}", f"{'bad' if n % 3 else 'good'} {n}") for n in range(40)])
+    store.memories.put([make_memory(f"{n}", f"{'bad' if n % 3 else 'good'} {n}") for n in range(40)])
     backlog.wake()
-    until(lambda: store.count_waiting(backlog.space) == 26 and backlog.problem is not None)
+    until(lambda: store.vectors.count_waiting(backlog.space) == 26 and backlog.problem is not None)
     assert backlog.problem == "The embedding model failed: ZeroDivisionError."
     with pytest.raises(Unavailable, match="ZeroDivisionError"):
         backlog.drain()
@@ -257,7 +257,7 @@ def test_a_text_that_cannot_be_embedded_keeps_no_other_waiting(
 
 def test_a_search_works_though_a_text_cannot_be_embedded(store: Store, open_backlog: OpenBacklog) -> None:
     backlog = open_backlog(store, Choosy())
-    store.put_memories([make_memory("a", "bad vehicle"), make_memory("b", "vehicle")])
+    store.memories.put([make_memory("a", "bad vehicle"), make_memory("b", "vehicle")])
     found = Search(store, backlog).find("car", Filter(), 5)
     assert [hit.entry.id for hit in found.hits] == ["b"]
     assert found.strategy == "hybrid"
@@ -267,7 +267,7 @@ def test_a_search_works_though_a_text_cannot_be_embedded(store: Store, open_back
 def test_a_search_whose_query_cannot_be_embedded_is_by_words_and_says_so(
     store: Store, open_backlog: OpenBacklog
 ) -> None:
-    store.put_memories([make_memory("a", "a bad vehicle")])
+    store.memories.put([make_memory("a", "a bad vehicle")])
     found = Search(store, open_backlog(store, Choosy())).find("bad vehicle", Filter(), 5)
     assert [hit.entry.id for hit in found.hits] == ["a"]
     assert found.strategy == "text"
@@ -276,7 +276,7 @@ def test_a_search_whose_query_cannot_be_embedded_is_by_words_and_says_so(
 
 def test_catching_up_with_an_embedder_that_fails_is_no_error(store: Store, open_backlog: OpenBacklog) -> None:
     embedder = HashedWords(failure=Unavailable("The endpoint is down."))
-    store.put_memories([make_memory("a")])
+    store.memories.put([make_memory("a")])
     backlog = open_backlog(store, embedder)
     assert not backlog.catch_up()
     until(lambda: backlog.problem == "The endpoint is down.")

@@ -30,7 +30,7 @@ def ids(found: Found) -> list[str]:
 
 
 def test_a_synonym_is_found_though_no_word_is_shared(store: Store, search: Search) -> None:
-    store.put_memories([make_memory("it", "vehicle"), make_memory("decoy", "weather")])
+    store.memories.put([make_memory("it", "vehicle"), make_memory("decoy", "weather")])
     found = search.find("car", Filter(), 5)
     assert ids(found) == ["it"]
     assert found.strategy == "hybrid"
@@ -38,13 +38,13 @@ def test_a_synonym_is_found_though_no_word_is_shared(store: Store, search: Searc
 
 
 def test_a_word_is_found_though_the_meaning_is_lost(store: Store, embedder: HashedWords) -> None:
-    store.put_memories([make_memory("it", "a ticket AUTH-1234 among " + "many other words " * 50)])
+    store.memories.put([make_memory("it", "a ticket AUTH-1234 among " + "many other words " * 50)])
     found = Search(store, Backlog(store, embedder)).find("auth-1234", Filter(), 5)
     assert ids(found) == ["it"]
 
 
 def test_without_an_embedder_the_answer_is_by_text_and_says_so(store: Store) -> None:
-    store.put_memories([make_memory("word", "car"), make_memory("synonym", "vehicle")])
+    store.memories.put([make_memory("word", "car"), make_memory("synonym", "vehicle")])
     found = Search(store, None).find("car", Filter(), 5)
     assert ids(found) == ["word"]
     assert found.strategy == "text"
@@ -55,7 +55,7 @@ def test_without_an_embedder_the_answer_is_by_text_and_says_so(store: Store) -> 
 def test_an_embedder_that_is_down_is_reported_and_does_not_stop_the_search(
     store: Store, search: Search, embedder: HashedWords
 ) -> None:
-    store.put_memories([make_memory("word", "car")])
+    store.memories.put([make_memory("word", "car")])
     embedder.failure = Unavailable("The endpoint is down.", hint="Start it.")
     found = search.find("car", Filter(), 5)
     assert ids(found) == ["word"]
@@ -69,12 +69,12 @@ def test_what_another_process_just_saved_is_found_by_meaning_at_once(
     search: Search, open_store: OpenStore
 ) -> None:
     assert ids(search.find("car", Filter(), 5)) == []
-    open_store().put_memories([make_memory("it", "vehicle")])
+    open_store().memories.put([make_memory("it", "vehicle")])
     assert ids(search.find("car", Filter(), 5)) == ["it"]
 
 
 def test_a_backlog_too_large_to_wait_for_is_reported(store: Store, embedder: HashedWords) -> None:
-    store.put_memories([make_memory(f"{n}", f"text {n}") for n in range(SMALL_BACKLOG + 1)])
+    store.memories.put([make_memory(f"{n}", f"text {n}") for n in range(SMALL_BACKLOG + 1)])
     backlog = Backlog(store, embedder)
     backlog.close()  # its thread never starts, so the count is exact
     found = Search(store, backlog).find("text", Filter(), 3)
@@ -104,7 +104,7 @@ def test_a_backlog_too_large_to_wait_for_is_reported(store: Store, embedder: Has
 def test_no_arm_proposes_what_the_filter_excludes(
     store: Store, search: Search, query: str, where: Filter, expected: set[str]
 ) -> None:
-    store.put_memories(
+    store.memories.put(
         [
             make_memory("mine", "car", session="s1", private=True),
             make_memory("theirs", "car", session="s2", private=True),
@@ -112,14 +112,14 @@ def test_no_arm_proposes_what_the_filter_excludes(
             make_memory("old", "car", created_at=DAWN - timedelta(days=1)),
         ]
     )
-    store.put_conversation(make_conversation("said"), make_messages("said", "car"))
+    store.conversations.put(make_conversation("said"), make_messages("said", "car"))
     assert set(ids(search.find(query, where, 10))) == expected
 
 
 def test_a_selective_filter_finds_its_few_among_many(store: Store, search: Search) -> None:
     """More texts hold the word than either arm proposes; the one that is asked for is the oldest."""
-    store.put_memories([make_memory("it", "car", project="/q")])
-    store.put_memories([make_memory(f"{n}", "car") for n in range(1200)])
+    store.memories.put([make_memory("it", "car", project="/q")])
+    store.memories.put([make_memory(f"{n}", "car") for n in range(1200)])
     Backlog(store, HashedWords()).drain()
     assert len(search.find("car", Filter(), 10 * POOL).hits) >= POOL
     assert ids(search.find("car", Filter(projects=("/q",)), 5)) == ["it"]
@@ -127,7 +127,7 @@ def test_a_selective_filter_finds_its_few_among_many(store: Store, search: Searc
 
 
 def test_every_hit_says_what_rank_each_arm_gave_it(store: Store, search: Search) -> None:
-    store.put_memories(
+    store.memories.put(
         [
             make_memory("both", "car wash"),
             make_memory("meaning", "vehicle"),
@@ -146,7 +146,7 @@ def test_every_hit_says_what_rank_each_arm_gave_it(store: Store, search: Search)
 
 
 def test_the_limit_is_kept_and_the_best_stay(store: Store, search: Search) -> None:
-    store.put_memories([make_memory(f"{n}", "car " * n) for n in range(1, 8)])
+    store.memories.put([make_memory(f"{n}", "car " * n) for n in range(1, 8)])
     whole = ids(search.find("car", Filter(), 100))
     assert len(whole) == 7
     assert ids(search.find("car", Filter(), 3)) == whole[:3]
@@ -154,7 +154,7 @@ def test_the_limit_is_kept_and_the_best_stay(store: Store, search: Search) -> No
 
 @pytest.mark.requirement("server.same-order")
 def test_the_same_query_gives_the_same_order(store: Store, search: Search, open_store: OpenStore) -> None:
-    store.put_memories([make_memory(f"{n}", f"car number {n % 3}") for n in range(30)])
+    store.memories.put([make_memory(f"{n}", f"car number {n % 3}") for n in range(30)])
     once = ids(search.find("car number 2", Filter(), 30))
     assert ids(search.find("car number 2", Filter(), 30)) == once
     other = open_store()
@@ -165,7 +165,7 @@ def test_the_same_query_gives_the_same_order(store: Store, search: Search, open_
 def test_a_query_without_words_finds_nothing_and_is_no_error(
     store: Store, search: Search, query: str
 ) -> None:
-    store.put_memories([make_memory("it", "car")])
+    store.memories.put([make_memory("it", "car")])
     assert Search(store, None).find(query, Filter(), 5).hits == []
     search.find(query, Filter(), 5)
 
@@ -176,22 +176,22 @@ def test_an_empty_store_finds_nothing(search: Search) -> None:
 
 def test_a_message_is_found_by_what_was_asked_before_it(store: Store, search: Search) -> None:
     messages = make_messages("c", "which port does staging use?", "8443", "thanks")
-    store.put_conversation(make_conversation("c"), messages)
+    store.conversations.put(make_conversation("c"), messages)
     assert "c:1" in ids(search.find("staging port", Filter(), 5))
 
 
 def test_a_long_text_is_found_by_a_passage_of_it(store: Store, search: Search) -> None:
     filler = "\n\n".join("and so many other things " * 30 for _ in range(5))
-    store.put_memories([make_memory("it", f"{filler}\n\n{'vehicle ' * 80}\n\n{filler}")])
+    store.memories.put([make_memory("it", f"{filler}\n\n{'vehicle ' * 80}\n\n{filler}")])
     assert ids(search.find("car", Filter(), 5)) == ["it"]
 
 
 def test_a_store_that_cannot_be_written_can_still_be_searched(tmp_path: Path) -> None:
     """A full disk, or a file that turned read-only, stops saves; it must not stop people from finding."""
     with closing(SqliteStore(tmp_path / "store.db")) as store:
-        store.put_memories([make_memory("it", "car")])
+        store.memories.put([make_memory("it", "car")])
         search = Search(store, Backlog(store, HashedWords()))
         search.find("anything", Filter(), 5)
-        store.put_memories([make_memory("waiting", "car wash")])
-        store._rows("PRAGMA query_only = ON")
+        store.memories.put([make_memory("waiting", "car wash")])
+        store.database.rows("PRAGMA query_only = ON")
         assert set(ids(search.find("car", Filter(), 5))) == {"it", "waiting"}

@@ -58,7 +58,7 @@ def test_a_space_that_takes_long_to_open_delays_no_other(opening: Opening, space
     waiting.start()
     assert opening.slow.wait(PATIENCE_S)
     with spaces.lend("fast") as engine:
-        assert engine.store.count_connections() == 0
+        assert engine.store.team.count_connections() == 0
     assert spaces.open_now() == ["fast"]
     opening.migrated.set()
     waiting.join(PATIENCE_S)
@@ -88,7 +88,7 @@ def test_a_space_that_could_not_be_opened_is_tried_again(opening: Opening, space
         pass
     opening.is_broken = False
     with spaces.lend("one") as engine:
-        assert engine.store.count_connections() == 0
+        assert engine.store.team.count_connections() == 0
 
 
 def test_the_space_that_was_idle_longest_is_closed_and_one_in_use_never(
@@ -100,4 +100,4 @@ def test_the_space_that_was_idle_longest_is_closed_and_one_in_use_never(
             with spaces.lend(space):
                 pass
         assert spaces.open_now() == ["used", "b"]
-        assert engine.store.count_connections() == 0
+        assert engine.store.team.count_connections() == 0

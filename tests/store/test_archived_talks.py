@@ -24,51 +24,55 @@ TRACES = [Trace("c1:1#tool", "written", "src/auth.py"), Trace("c1:1#tool", "comm
 
 
 def keep(store: Store) -> None:
-    store.add_messages(TALK, [*SAID, *QUIET], TRACES)
+    store.conversations.add(TALK, [*SAID, *QUIET], TRACES)
 
 
 def all_of(store: Store, id: str = "c1") -> tuple[list[Conversation], list[Message], list[tuple[str, str]]]:
-    traces = [(did.kind, did.value) for did in store.find_traces(Filter(threads=(id,)))]
-    return store.find_conversations([id]), sorted(store.find_messages(id)), traces
+    traces = [(did.kind, did.value) for did in store.traces.find(Filter(threads=(id,)))]
+    return store.conversations.get([id]), sorted(store.conversations.messages(id)), traces
 
 
 def test_an_archived_conversation_comes_back_as_it_was(store: Store) -> None:
     keep(store)
     before = all_of(store)
-    store.archive_conversation("c1")
+    store.archive.put_conversation("c1")
     assert all_of(store) == ([], [], [])
-    assert sorted(store.archived_messages("c1")) == before[1]
-    store.restore_conversations(["c1", "nobody's"])
+    assert sorted(store.archive.messages("c1")) == before[1]
+    store.archive.restore_conversations(["c1", "nobody's"])
     assert all_of(store) == before
-    assert store.archived_messages("c1") == []
-    assert store.find_archived_talks(ConversationFilter()) == []
+    assert store.archive.messages("c1") == []
+    assert store.archive.find_conversations(ConversationFilter()) == []
     assert store.problems() == []
 
 
 def test_what_is_archived_is_neither_found_nor_counted(store: Store) -> None:
-    space = store.open_space("model")
+    space = store.vectors.open_space("model")
     keep(store)
-    store.archive_conversation("c1")
-    assert store.match_text(Unit(("walrus",)), TextFields.VALUE) == set()
-    assert (store.count(Filter()), store.count_talks(ConversationFilter()), store.count_waiting(space)) == (
+    store.archive.put_conversation("c1")
+    assert store.text.match(Unit(("walrus",)), TextFields.VALUE) == set()
+    assert (
+        store.entries.count(Filter()),
+        store.conversations.count(ConversationFilter()),
+        store.vectors.count_waiting(space),
+    ) == (
         0,
         0,
         0,
     )
     census = store.census()
     assert (census.messages, census.conversations, census.projects) == (0, 0, 0)
-    assert store.threads_touching("auth.py", Filter()) == []
+    assert store.traces.touching("auth.py", Filter()) == []
     assert store.problems() == []
-    store.restore_conversations(["c1"])
-    assert len(store.match_text(Unit(("walrus",)), TextFields.VALUE)) == 1
-    assert store.count_waiting(space) == 2
+    store.archive.restore_conversations(["c1"])
+    assert len(store.text.match(Unit(("walrus",)), TextFields.VALUE)) == 1
+    assert store.vectors.count_waiting(space) == 2
 
 
 def test_the_archive_is_searched_by_the_same_conditions(store: Store) -> None:
     keep(store)
-    store.add_messages(make_conversation("c2", surface="other", parent="c1"), [], [])
+    store.conversations.add(make_conversation("c2", surface="other", parent="c1"), [], [])
     for id in ("c1", "c2", "nobody's"):
-        store.archive_conversation(id)
+        store.archive.put_conversation(id)
     for which, ids in (
         (ConversationFilter(ids=("c1",)), ["c1"]),
         (ConversationFilter(parents=("c1",)), ["c2"]),
@@ -77,44 +81,44 @@ def test_the_archive_is_searched_by_the_same_conditions(store: Store) -> None:
         (ConversationFilter(updated_before=DAWN), []),
         (ConversationFilter(updated_before=DAWN + timedelta(days=1)), ["c1", "c2"]),
     ):
-        assert [talk.conversation.id for talk in store.find_archived_talks(which)] == ids
-    assert [talk.said for talk in store.find_archived_talks(ConversationFilter(ids=("c1",)))] == [2]
+        assert [talk.conversation.id for talk in store.archive.find_conversations(which)] == ids
+    assert [talk.said for talk in store.archive.find_conversations(ConversationFilter(ids=("c1",)))] == [2]
 
 
 def test_the_archive_tells_what_it_holds(store: Store) -> None:
-    assert store.archive_census() == (0, 0, 0, 0)
+    assert store.archive.census() == (0, 0, 0, 0)
     keep(store)
-    store.archive_conversation("c1")
-    held = store.archive_census()
+    store.archive.put_conversation("c1")
+    held = store.archive.census()
     assert (held.memories, held.conversations, held.messages) == (0, 1, 2)
     assert held.bytes > 0
 
 
 def test_a_conversation_that_is_archived_again_takes_the_place_of_the_older(store: Store) -> None:
     keep(store)
-    store.archive_conversation("c1")
-    store.add_messages(TALK, make_messages("c1", "newer"), [])
-    store.archive_conversation("c1")
-    assert [message.text for message in store.archived_messages("c1")] == ["newer"]
+    store.archive.put_conversation("c1")
+    store.conversations.add(TALK, make_messages("c1", "newer"), [])
+    store.archive.put_conversation("c1")
+    assert [message.text for message in store.archive.messages("c1")] == ["newer"]
 
 
 def test_forgetting_reaches_into_the_archive(store: Store) -> None:
     keep(store)
-    store.archive_conversation("c1")
-    assert store.forget(["c1"], DAWN) == 1
-    assert store.archive_census() == (0, 0, 0, 0)
-    assert store.forgotten(["c1"]) == {"c1"}
+    store.archive.put_conversation("c1")
+    assert store.sync.forget(["c1"], DAWN) == 1
+    assert store.archive.census() == (0, 0, 0, 0)
+    assert store.sync.forgotten(["c1"]) == {"c1"}
 
 
 def test_an_archived_conversation_knows_that_its_source_vanished(store: Store) -> None:
     keep(store)
-    store.archive_conversation("c1")
-    store.mark_gone(["/h/c1.jsonl"])
-    store.restore_conversations(["c1"])
-    assert store.find_conversations(["c1"]) == [TALK._replace(is_gone=True)]
+    store.archive.put_conversation("c1")
+    store.sync.mark_gone(["/h/c1.jsonl"])
+    store.archive.restore_conversations(["c1"])
+    assert store.conversations.get(["c1"]) == [TALK._replace(is_gone=True)]
 
 
 def test_what_a_person_brought_back_is_remembered(store: Store) -> None:
-    store.bring_back(["a", "b"], DAWN)
-    store.bring_back(["b"], DAWN + timedelta(days=1))
-    assert store.brought_back() == {"a", "b"}
+    store.archive.exempt(["a", "b"], DAWN)
+    store.archive.exempt(["b"], DAWN + timedelta(days=1))
+    assert store.archive.exemptions() == {"a", "b"}

@@ -13,7 +13,7 @@ from backstory.domain.errors import TimedOut
 from backstory.domain.filters import Filter
 from backstory.store import Store
 from backstory.store.postgres import PostgresStore
-from backstory.store.postgres.database import Database
+from backstory.store.postgres.pool import Pool
 from backstory.store.sqlite import SqliteStore
 
 from ..doubles import make_memory
@@ -32,7 +32,7 @@ def sqlite_store(path: Path) -> Iterator[Store]:
 @contextmanager
 def postgres_store(path: Path) -> Iterator[Store]:
     with (
-        closing(Database(url(), busy_timeout_s=IMPATIENT_S, most_connections=1)) as database,
+        closing(Pool(url(), busy_timeout_s=IMPATIENT_S, most_connections=1)) as database,
         closing(PostgresStore(database, schema=schema_of(path))) as store,
     ):
         yield store
@@ -65,10 +65,10 @@ def test_a_lock_that_is_not_given_in_time_is_a_timeout(open_store: Opening, tmp_
         with in_a_transaction(holder):
             assert not store.in_transaction
             with pytest.raises(TimedOut, match="busy"):
-                store.put_memories([make_memory("a")])
-            assert store.count(Filter()) == 0, "readers never wait"
-        store.put_memories([make_memory("a")])
-        assert store.count(Filter()) == 1
+                store.memories.put([make_memory("a")])
+            assert store.entries.count(Filter()) == 0, "readers never wait"
+        store.memories.put([make_memory("a")])
+        assert store.entries.count(Filter()) == 1
 
 
 @pytest.mark.parametrize("open_store", [sqlite_store, postgres_store])

@@ -27,86 +27,86 @@ def tool(of: Message, text: str = "Edit src/auth.py") -> Message:
 
 
 def holding(store: Store, word: str) -> set[str]:
-    entries = store.load(store.match_text(Unit((word,)), TextFields.VALUE))
+    entries = store.entries.load(store.text.match(Unit((word,)), TextFields.VALUE))
     return {entry.id for entry in entries.values()}
 
 
 def test_messages_are_added_to_those_there_are(store: Store) -> None:
     first, second, third = make_messages("c1", "one", "two", "three")
-    store.add_messages(TALK, [first, second], [])
+    store.conversations.add(TALK, [first, second], [])
     longer = TALK._replace(title="Longer", updated_at=DAWN + timedelta(days=1))
-    store.add_messages(longer, [third], [])
-    assert store.find_messages("c1") == [first, second, third]
-    assert store.find_conversations(["c1"]) == [longer]
+    store.conversations.add(longer, [third], [])
+    assert store.conversations.messages("c1") == [first, second, third]
+    assert store.conversations.get(["c1"]) == [longer]
     assert store.problems() == []
 
 
 def test_a_message_that_comes_again_is_replaced_in_place(store: Store) -> None:
     first, second = make_messages("c1", "a walrus", "a penguin")
-    store.add_messages(TALK, [first, second], [])
-    before = {entry.id: n for n, entry in store.load(range(9)).items()}
+    store.conversations.add(TALK, [first, second], [])
+    before = {entry.id: n for n, entry in store.entries.load(range(9)).items()}
     changed = second._replace(text="a puffin", seq=7)
-    store.add_messages(TALK, [changed], [])
-    assert store.find_messages("c1") == [first, changed]
-    assert {entry.id: n for n, entry in store.load(range(9)).items()} == before
+    store.conversations.add(TALK, [changed], [])
+    assert store.conversations.messages("c1") == [first, changed]
+    assert {entry.id: n for n, entry in store.entries.load(range(9)).items()} == before
     assert (holding(store, "penguin"), holding(store, "puffin")) == (set(), {second.id})
     assert store.problems() == []
 
 
 def test_the_last_of_equal_messages_in_one_call_wins(store: Store) -> None:
     message = make_messages("c1", "first")[0]
-    store.add_messages(TALK, [message, message._replace(text="second")], [])
-    assert [each.text for each in store.find_messages("c1")] == ["second"]
+    store.conversations.add(TALK, [message, message._replace(text="second")], [])
+    assert [each.text for each in store.conversations.messages("c1")] == ["second"]
 
 
 def test_numbers_go_on_after_those_that_were_ever_used(store: Store) -> None:
-    store.put_memories([make_memory("a"), make_memory("b")])
-    used = set(store.load(range(9)))
-    store.delete_memories(Filter(ids=("b",)))
-    store.add_messages(TALK, make_messages("c1", "one", "two"), [])
-    store.put_memories([make_memory("later")])
-    numbers = {entry.id: n for n, entry in store.load(range(20)).items()}
+    store.memories.put([make_memory("a"), make_memory("b")])
+    used = set(store.entries.load(range(9)))
+    store.memories.delete(Filter(ids=("b",)))
+    store.conversations.add(TALK, make_messages("c1", "one", "two"), [])
+    store.memories.put([make_memory("later")])
+    numbers = {entry.id: n for n, entry in store.entries.load(range(20)).items()}
     assert len(set(numbers.values())) == 4
     assert not {numbers[id] for id in ("c1:0", "c1:1", "later")} & used
 
 
 def test_only_what_was_said_waits_for_vectors(open_store: OpenStore) -> None:
     store = open_store()
-    space = store.open_space("early")
+    space = store.vectors.open_space("early")
     said = make_messages("c1", "question", "answer", "summed up")
     said[2] = said[2]._replace(role="summary")
     quiet = [said[0]._replace(id=f"c1:0#{role}", role=role) for role in ("tool", "thinking", "system")]
-    store.add_messages(TALK, [*said, *quiet], [])
+    store.conversations.add(TALK, [*said, *quiet], [])
     texts = {"question", "answer", "summed up"}
     for model in ("early", "late"):
-        space = store.open_space(model)
-        assert store.count_waiting(space) == 3
-        waiting = store.claim_waiting(space, 10, lease_ms=0)
+        space = store.vectors.open_space(model)
+        assert store.vectors.count_waiting(space) == 3
+        waiting = store.vectors.claim(space, 10, lease_ms=0)
         assert {each.text.partition(": ")[2] for each in waiting} == texts
     assert holding(store, "question") == {"c1:0", *(message.id for message in quiet)}
 
 
 def test_a_replaced_message_waits_again_only_when_its_text_changed(store: Store) -> None:
     first, second = make_messages("c1", "one", "two")
-    space = store.open_space("model")
-    store.add_messages(TALK, [first, second], [])
+    space = store.vectors.open_space("model")
+    store.conversations.add(TALK, [first, second], [])
     vectors = np.ones((1, 8), np.float32)
-    waiting = store.claim_waiting(space, 10, lease_ms=0)
-    store.put_vectors(space, [EntryVectors(each.entry, each.revision, vectors) for each in waiting])
-    store.add_messages(TALK, [first._replace(seq=5), second._replace(text="two, changed")], [])
-    assert [each.text.partition(": ")[2] for each in store.claim_waiting(space, 10, lease_ms=0)] == [
+    waiting = store.vectors.claim(space, 10, lease_ms=0)
+    store.vectors.put(space, [EntryVectors(each.entry, each.revision, vectors) for each in waiting])
+    store.conversations.add(TALK, [first._replace(seq=5), second._replace(text="two, changed")], [])
+    assert [each.text.partition(": ")[2] for each in store.vectors.claim(space, 10, lease_ms=0)] == [
         "two, changed"
     ]
 
 
 def test_neighbours_are_what_was_said_before_and_after(store: Store) -> None:
     said = make_messages("c1", "alpha", "beta", "gamma")
-    store.add_messages(TALK, [*said, tool(said[0]), tool(said[2])], [])
-    everything = store.outlines(range(9), Filter())
+    store.conversations.add(TALK, [*said, tool(said[0]), tool(said[2])], [])
+    everything = store.entries.outlines(range(9), Filter())
     at = {(o.seq, o.role): o for o in everything}
     middle = at[1, "assistant"]
-    assert set(store.neighbours([middle], Filter())) == {at[0, "user"], at[2, "user"]}
-    assert store.neighbours([at[0, "tool"]], Filter()) == []
+    assert set(store.entries.neighbours([middle], Filter())) == {at[0, "user"], at[2, "user"]}
+    assert store.entries.neighbours([at[0, "tool"]], Filter()) == []
 
 
 def test_traces_are_found_by_kind_and_newest_first(store: Store) -> None:
@@ -116,25 +116,28 @@ def test_traces_are_found_by_kind_and_newest_first(store: Store) -> None:
         Trace(tool(early).id, "command", "pytest -q tests"),
         Trace(tool(late).id, "error", "ImportError: no module named jwt"),
     ]
-    store.add_messages(TALK, [early, late, tool(early), tool(late)], traces)
+    store.conversations.add(TALK, [early, late, tool(early), tool(late)], traces)
     minute = timedelta(minutes=1)
-    found = store.find_traces(Filter(), kinds=("command", "error"))
+    found = store.traces.find(Filter(), kinds=("command", "error"))
     assert [each[:4] for each in found] == [
         ("error", "ImportError: no module named jwt", "c1", DAWN + minute),
         ("command", "pytest -q tests", "c1", DAWN),
     ]
-    assert [store.load([each.entry])[each.entry].id for each in found] == [tool(late).id, tool(early).id]
-    assert store.find_traces(Filter(), limit=1) == found[:1]
-    assert store.find_traces(Filter(threads=("other",))) == []
+    assert [store.entries.load([each.entry])[each.entry].id for each in found] == [
+        tool(late).id,
+        tool(early).id,
+    ]
+    assert store.traces.find(Filter(), limit=1) == found[:1]
+    assert store.traces.find(Filter(threads=("other",))) == []
 
 
 def test_replacing_a_message_replaces_its_traces(store: Store) -> None:
     first, second = make_messages("c1", "one", "two")
     messages = [first, second, tool(first), tool(second)]
     old = [Trace(tool(first).id, "read", "/p/old.py"), Trace(tool(second).id, "read", "/p/stays.py")]
-    store.add_messages(TALK, messages, old)
-    store.add_messages(TALK, [tool(first)], [Trace(tool(first).id, "written", "/p/new.py")])
-    assert {did.value for did in store.find_traces(Filter())} == {"/p/new.py", "/p/stays.py"}
+    store.conversations.add(TALK, messages, old)
+    store.conversations.add(TALK, [tool(first)], [Trace(tool(first).id, "written", "/p/new.py")])
+    assert {did.value for did in store.traces.find(Filter())} == {"/p/new.py", "/p/stays.py"}
 
 
 @pytest.mark.parametrize(
@@ -156,8 +159,8 @@ def test_a_file_is_found_by_whole_parts_of_its_path(store: Store, path: str, fou
     files = ["/p/src/auth.py", "C:\\p\\SRC\\Auth.py", "/p/lib/auth.py", "/p/src/myauth.py"]
     traces = [Trace(tool(message).id, "written", file) for file in files]
     command = Trace(tool(message).id, "command", "auth.py --all")
-    store.add_messages(TALK, [message, tool(message)], [*traces, command])
-    assert {did.value for did in store.threads_touching(path, Filter())} == found
+    store.conversations.add(TALK, [message, tool(message)], [*traces, command])
+    assert {did.value for did in store.traces.touching(path, Filter())} == found
 
 
 def test_files_of_a_conversation_come_the_most_touched_first(store: Store) -> None:
@@ -168,34 +171,36 @@ def test_files_of_a_conversation_come_the_most_touched_first(store: Store) -> No
         Trace(tool(messages[1]).id, "written", "/p/twice.py"),
         Trace(tool(messages[1]).id, "command", "ls"),
     ]
-    store.add_messages(TALK, [*messages, *map(tool, messages)], traces)
-    assert store.files_of(["c1", "missing"]) == {"c1": ["/p/twice.py", "/p/once.py"]}
+    store.conversations.add(TALK, [*messages, *map(tool, messages)], traces)
+    assert store.traces.files(["c1", "missing"]) == {"c1": ["/p/twice.py", "/p/once.py"]}
 
 
 def test_messages_and_conversations_are_deleted_with_all_they_left(store: Store) -> None:
     message = make_messages("c1", "a walrus", "a penguin")
     other = make_messages("c2", "a walrus too")
-    store.add_messages(TALK, [*message, tool(message[0])], [Trace(tool(message[0]).id, "read", "/p/a.py")])
-    store.add_messages(make_conversation("c2"), other, [])
-    assert store.delete_messages("c1", ["c1:1", "c2:0", "missing"]) == 1
-    assert store.delete_messages("c1") == 2
-    assert store.find_conversations(["c1"]) == [TALK]
-    assert store.find_traces(Filter()) == []
+    store.conversations.add(
+        TALK, [*message, tool(message[0])], [Trace(tool(message[0]).id, "read", "/p/a.py")]
+    )
+    store.conversations.add(make_conversation("c2"), other, [])
+    assert store.conversations.delete_messages("c1", ["c1:1", "c2:0", "missing"]) == 1
+    assert store.conversations.delete_messages("c1") == 2
+    assert store.conversations.get(["c1"]) == [TALK]
+    assert store.traces.find(Filter()) == []
     assert holding(store, "walrus") == {"c2:0"}
-    assert store.delete_conversations(["c1", "c2", "missing"]) == 2
-    assert store.count(Filter()) == 0
+    assert store.conversations.delete(["c1", "c2", "missing"]) == 2
+    assert store.entries.count(Filter()) == 0
     assert store.problems() == []
 
 
 def test_where_messages_stand(store: Store) -> None:
     messages = make_messages("c1", "one", "two", "three")
-    assert store.last_place("c1") == -1
-    store.add_messages(TALK, [*messages, tool(messages[2])], [])
-    assert store.last_place("c1") == 2
-    assert store.message_places("c1", ["c1:1", "c1:2#tool", "missing"]) == {"c1:1": 1, "c1:2#tool": 2}
-    assert store.message_places("c1") == {"c1:0": 0, "c1:1": 1, "c1:2": 2, "c1:2#tool": 2}
-    assert store.opening("c1", 1) == ["one"]
-    assert store.opening("c1", 5) == ["one", "three"]
+    assert store.conversations.last_place("c1") == -1
+    store.conversations.add(TALK, [*messages, tool(messages[2])], [])
+    assert store.conversations.last_place("c1") == 2
+    assert store.conversations.places("c1", ["c1:1", "c1:2#tool", "missing"]) == {"c1:1": 1, "c1:2#tool": 2}
+    assert store.conversations.places("c1") == {"c1:0": 0, "c1:1": 1, "c1:2": 2, "c1:2#tool": 2}
+    assert store.conversations.opening("c1", 1) == ["one"]
+    assert store.conversations.opening("c1", 5) == ["one", "three"]
 
 
 HOUR = timedelta(hours=1)
@@ -236,17 +241,17 @@ def test_conversations_are_chosen_by_every_field(
             updated_at=DAWN + 2 * HOUR,
         ),
     ):
-        store.add_messages(talk, [], [])
-    assert [talk.id for talk in store.find_talks(which)] == ids
-    assert [talk.id for talk in store.find_talks(which, limit=1, offset=1)] == ids[1:2]
-    assert store.count_talks(which) == len(ids)
+        store.conversations.add(talk, [], [])
+    assert [talk.id for talk in store.conversations.find(which)] == ids
+    assert [talk.id for talk in store.conversations.find(which, limit=1, offset=1)] == ids[1:2]
+    assert store.conversations.count(which) == len(ids)
 
 
 def test_only_what_user_and_assistant_said_is_counted(store: Store) -> None:
     messages = make_messages("c1", "one", "two")
     system = messages[0]._replace(id="s", role="system")
-    store.add_messages(TALK, [*messages, system, tool(messages[1])], [])
-    assert store.count_messages(["c1", "missing"]) == {"c1": 2}
+    store.conversations.add(TALK, [*messages, system, tool(messages[1])], [])
+    assert store.conversations.count_messages(["c1", "missing"]) == {"c1": 2}
 
 
 SOURCE = SourceState(
@@ -266,59 +271,62 @@ SOURCE = SourceState(
 
 
 def test_the_state_of_a_source_comes_back_whole(store: Store) -> None:
-    store.put_source(SOURCE)
-    store.put_source(SOURCE._replace(path="/h/b.jsonl", reader="zed"))
-    assert store.find_sources("codex") == {"/h/a.jsonl": SOURCE}
-    assert list(store.find_sources()) == ["/h/a.jsonl", "/h/b.jsonl"]
-    store.put_source(SOURCE._replace(position=9))
-    assert store.find_sources()["/h/a.jsonl"].position == 9
+    store.sync.put(SOURCE)
+    store.sync.put(SOURCE._replace(path="/h/b.jsonl", reader="zed"))
+    assert store.sync.sources("codex") == {"/h/a.jsonl": SOURCE}
+    assert list(store.sync.sources()) == ["/h/a.jsonl", "/h/b.jsonl"]
+    store.sync.put(SOURCE._replace(position=9))
+    assert store.sync.sources()["/h/a.jsonl"].position == 9
 
 
 def test_what_is_read_from_a_vanished_source_says_so_until_it_is_back(store: Store) -> None:
     for id, source in {"whole": "/h/a.jsonl", "part": "/h/a.jsonl#key#1", "other": "/h/a.jsonl2"}.items():
-        store.add_messages(make_conversation(id, source=source), make_messages(id, "hello"), [])
-    store.put_source(SOURCE)
-    store.mark_gone(["/h/a.jsonl"])
-    assert {talk.id for talk in store.find_talks(ConversationFilter()) if talk.is_gone} == {"whole", "part"}
-    assert store.find_sources()["/h/a.jsonl"].is_gone
-    assert store.find_messages("whole") == make_messages("whole", "hello")
-    store.put_source(SOURCE)
-    assert not any(talk.is_gone for talk in store.find_talks(ConversationFilter()))
+        store.conversations.add(make_conversation(id, source=source), make_messages(id, "hello"), [])
+    store.sync.put(SOURCE)
+    store.sync.mark_gone(["/h/a.jsonl"])
+    assert {talk.id for talk in store.conversations.find(ConversationFilter()) if talk.is_gone} == {
+        "whole",
+        "part",
+    }
+    assert store.sync.sources()["/h/a.jsonl"].is_gone
+    assert store.conversations.messages("whole") == make_messages("whole", "hello")
+    store.sync.put(SOURCE)
+    assert not any(talk.is_gone for talk in store.conversations.find(ConversationFilter()))
 
 
 def test_what_was_forgotten_stays_known_as_forgotten(store: Store) -> None:
-    store.add_messages(TALK, make_messages("c1", "a walrus"), [])
-    assert store.forget(["c1", "never seen"], DAWN) == 1
-    assert store.forget(["c1"], DAWN) == 0
-    assert store.forgotten(["c1", "c2", "never seen"]) == {"c1", "never seen"}
-    assert (store.find_conversations(["c1"]), store.count(Filter())) == ([], 0)
+    store.conversations.add(TALK, make_messages("c1", "a walrus"), [])
+    assert store.sync.forget(["c1", "never seen"], DAWN) == 1
+    assert store.sync.forget(["c1"], DAWN) == 0
+    assert store.sync.forgotten(["c1", "c2", "never seen"]) == {"c1", "never seen"}
+    assert (store.conversations.get(["c1"]), store.entries.count(Filter())) == ([], 0)
 
 
 def test_a_lease_belongs_to_one_holder_until_it_ends(open_store: OpenStore) -> None:
     one, other = open_store(), open_store()
-    assert one.take_lease("sync", "one", for_ms=60_000)
-    assert one.take_lease("sync", "one", for_ms=60_000)
-    assert not other.take_lease("sync", "other", for_ms=60_000)
-    assert other.take_lease("other work", "other", for_ms=60_000)
-    other.drop_lease("sync", "other")
-    assert not other.take_lease("sync", "other", for_ms=60_000)
-    one.drop_lease("sync", "one")
-    assert other.take_lease("sync", "other", for_ms=-1)
-    assert one.take_lease("sync", "one", for_ms=60_000)
+    assert one.leases.take("sync", "one", for_ms=60_000)
+    assert one.leases.take("sync", "one", for_ms=60_000)
+    assert not other.leases.take("sync", "other", for_ms=60_000)
+    assert other.leases.take("other work", "other", for_ms=60_000)
+    other.leases.drop("sync", "other")
+    assert not other.leases.take("sync", "other", for_ms=60_000)
+    one.leases.drop("sync", "one")
+    assert other.leases.take("sync", "other", for_ms=-1)
+    assert one.leases.take("sync", "one", for_ms=60_000)
 
 
 def test_a_lease_from_a_clock_that_was_ahead_has_ended(open_store: OpenStore) -> None:
     one, other = open_store(), open_store()
-    assert one.take_lease("sync", "one", for_ms=3_600_000)  # as a clock that is an hour ahead has it
-    assert other.take_lease("sync", "other", for_ms=60_000)
-    assert not one.take_lease("sync", "one", for_ms=60_000)
+    assert one.leases.take("sync", "one", for_ms=3_600_000)  # as a clock that is an hour ahead has it
+    assert other.leases.take("sync", "other", for_ms=60_000)
+    assert not one.leases.take("sync", "one", for_ms=60_000)
 
 
 def test_many_messages_at_once_are_all_there(store: Store) -> None:
     messages = make_messages("c1", *(f"text {n}" for n in range(1_200)))
-    store.add_messages(TALK, messages, [])
+    store.conversations.add(TALK, messages, [])
     changed = [message._replace(text=f"{message.text} again") for message in messages]
-    store.add_messages(TALK, changed, [])
-    assert store.find_messages("c1") == changed
-    assert store.delete_messages("c1", [message.id for message in messages]) == 1_200
+    store.conversations.add(TALK, changed, [])
+    assert store.conversations.messages("c1") == changed
+    assert store.conversations.delete_messages("c1", [message.id for message in messages]) == 1_200
     assert store.problems() == []

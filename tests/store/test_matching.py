@@ -16,7 +16,7 @@ from ..doubles import DAWN, make_memory
 
 
 def ids(store: Store, entries: set[int]) -> set[str]:
-    return {entry.id for entry in store.load(entries).values()}
+    return {entry.id for entry in store.entries.load(entries).values()}
 
 
 @pytest.mark.parametrize(
@@ -26,45 +26,45 @@ def ids(store: Store, entries: set[int]) -> set[str]:
 def test_a_word_is_found_in_the_fields_that_are_asked_for(
     store: Store, fields: TextFields, found: set[str]
 ) -> None:
-    store.put_memories(
+    store.memories.put(
         [
             make_memory("key", "other", key="auth_token"),
             make_memory("value", "the token", key="other"),
             make_memory("neither", "other", key="other", category="token", tags=("token",)),
         ]
     )
-    assert ids(store, store.match_text(Unit(("token",)), fields)) == found
-    assert ids(store, store.match_text(Unit(("tok",), is_prefix=True), fields)) == found
+    assert ids(store, store.text.match(Unit(("token",)), fields)) == found
+    assert ids(store, store.text.match(Unit(("tok",), is_prefix=True), fields)) == found
 
 
 def test_a_key_that_changes_or_goes_is_no_longer_found(store: Store) -> None:
-    store.put_memories([make_memory("a", key="first"), make_memory("b", key="first")])
-    store.put_memories([make_memory("a", key="second")])
-    store.delete_memories(Filter(ids=("b",)))
-    assert store.match_text(Unit(("first",)), TextFields.KEY) == set()
-    assert ids(store, store.match_text(Unit(("second",)), TextFields.KEY)) == {"a"}
-    store.put_memories([make_memory("a", key=None)])
-    assert store.match_text(Unit(("second",)), TextFields.BOTH) == set()
+    store.memories.put([make_memory("a", key="first"), make_memory("b", key="first")])
+    store.memories.put([make_memory("a", key="second")])
+    store.memories.delete(Filter(ids=("b",)))
+    assert store.text.match(Unit(("first",)), TextFields.KEY) == set()
+    assert ids(store, store.text.match(Unit(("second",)), TextFields.KEY)) == {"a"}
+    store.memories.put([make_memory("a", key=None)])
+    assert store.text.match(Unit(("second",)), TextFields.BOTH) == set()
     assert store.problems() == []
 
 
 def test_scores_are_given_for_the_asked_entries_alone(store: Store) -> None:
-    store.put_memories(
+    store.memories.put(
         [make_memory("often", "cache cache cache"), make_memory("once", "cache and more words")]
     )
-    store.put_memories([make_memory("filler", "unrelated"), make_memory("more", "also unrelated")])
-    entries = store.match_text(Unit(("cache",)), TextFields.VALUE)
-    scores = store.text_scores([Unit(("cache",))], entries)
-    names = {store.load([entry])[entry].id: score for entry, score in scores.items()}
+    store.memories.put([make_memory("filler", "unrelated"), make_memory("more", "also unrelated")])
+    entries = store.text.match(Unit(("cache",)), TextFields.VALUE)
+    scores = store.text.scores([Unit(("cache",))], entries)
+    names = {store.entries.load([entry])[entry].id: score for entry, score in scores.items()}
     assert names["often"] > names["once"]
-    assert store.text_scores([Unit(("cache",))], []) == {}
-    assert store.text_scores([], entries) == {}
+    assert store.text.scores([Unit(("cache",))], []) == {}
+    assert store.text.scores([], entries) == {}
 
 
 @pytest.mark.parametrize("name", ["area", "50%", "a_b", "ä", 'quo"te', "exclaim!"])
 def test_metadata_is_found_by_the_name_of_a_field(store: Store, name: str) -> None:
-    store.put_memories([make_memory("with", metadata={name: 1}), make_memory("without", metadata={"axb": 1})])
-    assert ids(store, set(store.match_metadata(name))) == {"with"}
+    store.memories.put([make_memory("with", metadata={name: 1}), make_memory("without", metadata={"axb": 1})])
+    assert ids(store, set(store.memories.with_metadata(name))) == {"with"}
 
 
 @pytest.mark.parametrize(
@@ -83,44 +83,44 @@ def test_a_key_pattern_ignores_the_case_of_ascii_letters_only(
     store: Store, pattern: str, found: set[str]
 ) -> None:
     keys = ("Auth.JWT", "auth_jwt", "100%", "100%?", "!bang", "Ärger")
-    store.put_memories([make_memory(key, key=key) for key in keys])
-    assert {memory.id for memory in store.find_memories(Filter(key_glob=pattern), Page())} == found
+    store.memories.put([make_memory(key, key=key) for key in keys])
+    assert {memory.id for memory in store.memories.find(Filter(key_glob=pattern), Page())} == found
 
 
 def test_keys_are_ordered_by_their_code_points_and_none_comes_first(store: Store) -> None:
-    store.put_memories(
+    store.memories.put(
         [make_memory(key or "none", key=key) for key in ("b", "B", "ä", "a.b", None, "a_b", "a")]
     )
     expected = [None, "B", "a", "a.b", "a_b", "b", "ä"]
-    assert [listed.key for listed in store.list_memories(Filter(), Order.KEY)] == expected
-    assert [listed.key for listed in store.list_memories(Filter(), Order.KEY_REVERSED)] == expected[::-1]
+    assert [listed.key for listed in store.memories.listing(Filter(), Order.KEY)] == expected
+    assert [listed.key for listed in store.memories.listing(Filter(), Order.KEY_REVERSED)] == expected[::-1]
 
 
 def test_listings_are_filtered_ordered_and_limited_to_some(store: Store) -> None:
     for place, priority in enumerate((Priority.LOW, Priority.CRITICAL, Priority.HIGH)):
         at = DAWN + timedelta(seconds=place)
-        store.put_memories([make_memory(f"m{place}", key=f"k{place}", priority=priority, created_at=at)])
+        store.memories.put([make_memory(f"m{place}", key=f"k{place}", priority=priority, created_at=at)])
 
     def keys(where: Filter, order: Order, among: list[int] | None = None) -> list[str | None]:
-        return [listed.key for listed in store.list_memories(where, order, among)]
+        return [listed.key for listed in store.memories.listing(where, order, among)]
 
     assert keys(Filter(), Order.PRIORITY) == ["k1", "k2", "k0"]
     assert keys(Filter(), Order.PRIORITY_REVERSED) == ["k0", "k2", "k1"]
     assert keys(Filter(keys=("k0", "k2")), Order.NEWEST) == ["k2", "k0"]
-    first = [listed.entry for listed in store.list_memories(Filter(keys=("k0",)), Order.KEY)]
+    first = [listed.entry for listed in store.memories.listing(Filter(keys=("k0",)), Order.KEY)]
     assert keys(Filter(), Order.NEWEST, first) == ["k0"]
     assert keys(Filter(), Order.NEWEST, []) == []
     paged = [
-        memory.key for memory in store.find_memories(Filter(), Page(limit=2, offset=1, order=Order.OLDEST))
+        memory.key for memory in store.memories.find(Filter(), Page(limit=2, offset=1, order=Order.OLDEST))
     ]
     assert paged == ["k1", "k2"]
 
 
 def test_used_bytes_grow_with_what_is_kept_and_shrink_with_what_goes(store: Store) -> None:
     before = store.used_bytes()
-    store.put_memories([make_memory("large", "word " * 100_000)])
+    store.memories.put([make_memory("large", "word " * 100_000)])
     full = store.used_bytes()
-    store.delete_memories(Filter())
+    store.memories.delete(Filter())
     assert before <= store.used_bytes() < full
 
 
@@ -129,14 +129,14 @@ def test_sessions_come_back_whole_and_newest_first(store: Store) -> None:
     old = Session("a", "Old", "/p", "keeper", DAWN, DAWN, "main", "about", None)
     new = Session("b", "New", "/p", "keeper", later, later, "general", "", "a")
     for session in (old, new, old._replace(id="c", surface="other")):
-        store.put_session(session)
-    assert store.find_session("a") == old
-    assert store.find_session("nobody") is None
-    assert store.find_sessions("keeper", after=None, before=None) == [new, old]
-    assert store.find_sessions("keeper", after=later, before=None) == [new]
-    assert store.find_sessions("keeper", after=None, before=later) == [old]
-    store.put_session(old._replace(name="Renamed"))
-    assert [session.name for session in store.find_sessions("keeper", after=None, before=None)] == [
+        store.sessions.put(session)
+    assert store.sessions.get("a") == old
+    assert store.sessions.get("nobody") is None
+    assert store.sessions.find("keeper", after=None, before=None) == [new, old]
+    assert store.sessions.find("keeper", after=later, before=None) == [new]
+    assert store.sessions.find("keeper", after=None, before=later) == [old]
+    store.sessions.put(old._replace(name="Renamed"))
+    assert [session.name for session in store.sessions.find("keeper", after=None, before=None)] == [
         "New",
         "Renamed",
     ]
@@ -144,22 +144,22 @@ def test_sessions_come_back_whole_and_newest_first(store: Store) -> None:
 
 def test_former_values_keep_their_order_and_go_with_their_memory(store: Store) -> None:
     memory = make_memory("a", "one", metadata={"n": 1}, private=True)
-    store.put_memories([memory])
-    store.add_former(memory)
-    store.put_memories([memory._replace(text="two", private=False)])
-    store.add_former(memory)
-    assert store.find_former("a") == [
+    store.memories.put([memory])
+    store.memories.add_former(memory)
+    store.memories.put([memory._replace(text="two", private=False)])
+    store.memories.add_former(memory)
+    assert store.memories.former("a") == [
         Former("one", None, Priority.NORMAL, None, {"n": 1}, DAWN, private=True),
         Former("two", None, Priority.NORMAL, None, {"n": 1}, DAWN),
     ]
-    store.delete_memories(Filter(ids=("a",)))
-    store.put_memories([memory])
-    assert store.find_former("a") == []
+    store.memories.delete(Filter(ids=("a",)))
+    store.memories.put([memory])
+    assert store.memories.former("a") == []
 
 
 def test_sessions_count_the_memories_that_match(store: Store) -> None:
-    store.put_memories(
+    store.memories.put(
         [make_memory(f"m{n}", session="s" if n < 2 else "t", private=n == 0) for n in range(3)]
     )
-    assert store.count_by_session(Filter()) == {"s": 2, "t": 1}
-    assert store.count_by_session(Filter(public_or_in="")) == {"s": 1, "t": 1}
+    assert store.memories.count_by_session(Filter()) == {"s": 2, "t": 1}
+    assert store.memories.count_by_session(Filter(public_or_in="")) == {"s": 1, "t": 1}

@@ -43,7 +43,7 @@ def path(tmp_path: Path) -> Path:
 
 def make_store(path: Path, *ids: str) -> None:
     with closing(SqliteStore(path)) as store:
-        store.put_memories([make_memory(id) for id in ids])
+        store.memories.put([make_memory(id) for id in ids])
 
 
 def add_script(monkeypatch: pytest.MonkeyPatch, folder: Path, sql: str) -> None:
@@ -87,8 +87,11 @@ def test_an_older_database_is_copied_and_then_migrated(
         monkeypatch, tmp_path / "scripts", "-- compat: 1\nCREATE TABLE novelty (x);\nDELETE FROM entry;\n"
     )
     with closing(SqliteStore(path)) as store:
-        assert store.schema() == (migrate.LATEST, max(each.compat for each in migrate.scripts("sqlite")))
-        assert store.count(Filter()) == 0
+        assert migrate.schema(store.database) == (
+            migrate.LATEST,
+            max(each.compat for each in migrate.scripts("sqlite")),
+        )
+        assert store.entries.count(Filter()) == 0
     assert "novelty" in dict(schema_of(path))
     (copy,) = (path.parent / "backups").iterdir()
     assert copy.name.startswith(f"store-v{migrate.LATEST - 1}-")
@@ -144,5 +147,5 @@ def test_a_newer_database_that_still_understands_us_is_used(path: Path) -> None:
     make_store(path, "a")
     record_version(path, 99, migrate.LATEST)
     with closing(SqliteStore(path)) as store:
-        store.put_memories([make_memory("b")])
-        assert store.count(Filter()) == 2
+        store.memories.put([make_memory("b")])
+        assert store.entries.count(Filter()) == 2

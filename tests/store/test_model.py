@@ -73,45 +73,45 @@ class StoreModel(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.store = self.open("store.db")
-        self.store.open_space("model")
+        self.store.vectors.open_space("model")
         self.memories: dict[str, Memory] = {}
         self.talks: dict[str, tuple[Conversation, list[Message]]] = {}
 
     @rule(id=ids, text=texts, tags=tags, project=projects)
     def put(self, id: str, text: str, tags: tuple[str, ...], project: str) -> None:
         memory = make_memory(id, text, tags=tags, project=project)
-        self.store.put_memories([memory])
+        self.store.memories.put([memory])
         self.memories[id] = memory
 
     @rule(id=ids, summary=st.text(max_size=3))
     def change_what_is_not_indexed(self, id: str, summary: str) -> None:
         if id in self.memories:
             self.memories[id] = self.memories[id]._replace(summary=summary)
-            self.store.put_memories([self.memories[id]])
+            self.store.memories.put([self.memories[id]])
 
     @rule(id=ids)
     def delete(self, id: str) -> None:
         gone = self.memories.pop(id, None)
-        assert self.store.delete_memories(Filter(ids=(id,))) == (gone is not None)
+        assert self.store.memories.delete(Filter(ids=(id,))) == (gone is not None)
 
     @rule(project=projects)
     def clear(self, project: str) -> None:
         gone = [id for id, memory in self.memories.items() if memory.project == project]
         for id in gone:
             del self.memories[id]
-        assert self.store.delete_memories(Filter(projects=(project,))) == len(gone)
+        assert self.store.memories.delete(Filter(projects=(project,))) == len(gone)
 
     @rule(id=st.sampled_from(["c1", "c2"]), said=st.lists(texts, max_size=3))
     def put_conversation(self, id: str, said: list[str]) -> None:
         self.talks[id] = make_conversation(id), make_messages(id, *said)
-        self.store.put_conversation(*self.talks[id])
+        self.store.conversations.put(*self.talks[id])
 
     @rule(text=texts)
     def fail_half_way(self, text: str) -> None:
         try:
             with self.store.transaction():
-                self.store.put_memories([make_memory("m1", text)])
-                self.store.delete_memories(Filter(ids=("m2",)))
+                self.store.memories.put([make_memory("m1", text)])
+                self.store.memories.delete(Filter(ids=("m2",)))
                 raise KeyError
         except KeyError:
             pass
@@ -126,35 +126,35 @@ class StoreModel(RuleBasedStateMachine):
 
     @invariant()
     def records_are_those_of_the_model(self) -> None:
-        kept = self.store.find_memories(Filter(), Page(order=Order.OLDEST))
+        kept = self.store.memories.find(Filter(), Page(order=Order.OLDEST))
         assert {memory.id: memory for memory in kept} == self.memories
         assert len(kept) == len(self.memories)
         for id, (talk, messages) in self.talks.items():
-            assert self.store.find_conversations([id]) == [talk]
-            assert self.store.find_messages(id) == messages
+            assert self.store.conversations.get([id]) == [talk]
+            assert self.store.conversations.messages(id) == messages
 
     @invariant()
     def counts_are_those_of_the_model(self) -> None:
         entries = self.entries()
-        assert self.store.count(Filter()) == self.store.count_waiting(1) == len(entries)
-        assert self.store.count(Filter(projects=("/q",))) == sum(e.project == "/q" for e in entries)
-        assert self.store.count(Filter(kinds=(Kind.MEMORY,))) == len(self.memories)
+        assert self.store.entries.count(Filter()) == self.store.vectors.count_waiting(1) == len(entries)
+        assert self.store.entries.count(Filter(projects=("/q",))) == sum(e.project == "/q" for e in entries)
+        assert self.store.entries.count(Filter(kinds=(Kind.MEMORY,))) == len(self.memories)
 
     @invariant()
     def every_word_is_where_a_naive_scan_finds_it(self) -> None:
         spoken = {entry.id: words_of(entry) for entry in self.entries()}
-        for posting in self.store.postings([Unit((probe,)) for probe in PROBES], 100_000):
+        for posting in self.store.text.postings([Unit((probe,)) for probe in PROBES], 100_000):
             (word,) = posting.unit.words
-            holding = {entry.id for entry in self.store.load(posting.entries).values()}
+            holding = {entry.id for entry in self.store.entries.load(posting.entries).values()}
             assert holding == {id for id, words in spoken.items() if word in words}, word
             assert posting.frequency == len(holding)
 
     def teardown(self) -> None:
         """An index that was edited is equal to one that was built at once: no ghosts of former texts."""
         fresh = self.open("fresh.db")
-        fresh.put_memories(list(self.memories.values()))
+        fresh.memories.put(list(self.memories.values()))
         for talk, messages in self.talks.values():
-            fresh.put_conversation(talk, messages)
+            fresh.conversations.put(talk, messages)
         assert self.store.problems() == []
         edited, built = (VOCABULARIES[self.backend](self.folder / name) for name in ("store.db", "fresh.db"))
         fresh.close()

@@ -22,7 +22,7 @@ from backstory.domain.filters import Filter, Page
 from backstory.domain.words import Unit
 from backstory.store import migrate
 from backstory.store.postgres import PostgresStore, vectors
-from backstory.store.postgres.database import Database
+from backstory.store.postgres.pool import Pool
 
 from .. import postgres_server
 from ..doubles import make_memory
@@ -34,8 +34,8 @@ Admin = psycopg.Connection[tuple[object, ...]]
 
 
 @pytest.fixture
-def database() -> Database:
-    return postgres_server.database()
+def pool() -> Pool:
+    return postgres_server.pool()
 
 
 @pytest.fixture
@@ -47,12 +47,12 @@ def admin() -> Iterator[Admin]:
 
 
 @pytest.fixture
-def store(database: Database, admin: Admin) -> PostgresStore:
-    return PostgresStore(database, schema=SCHEMA)
+def store(pool: Pool, admin: Admin) -> PostgresStore:
+    return PostgresStore(pool, schema=SCHEMA)
 
 
 def texts(store: PostgresStore) -> dict[str, str]:
-    return {memory.id: memory.text for memory in store.find_memories(Filter(), Page())}
+    return {memory.id: memory.text for memory in store.memories.find(Filter(), Page())}
 
 
 def lose_connections(admin: Admin) -> None:
@@ -62,20 +62,20 @@ def lose_connections(admin: Admin) -> None:
     )
 
 
-def test_stores_of_one_database_never_meet(store: PostgresStore, database: Database) -> None:
-    other = PostgresStore(database, schema=f"{SCHEMA}_two")
-    store.put_memories([make_memory("same", "mine", key="k")])
-    other.put_memories([make_memory("same", "yours", key="k")])
+def test_stores_of_one_database_never_meet(store: PostgresStore, pool: Pool) -> None:
+    other = PostgresStore(pool, schema=f"{SCHEMA}_two")
+    store.memories.put([make_memory("same", "mine", key="k")])
+    other.memories.put([make_memory("same", "yours", key="k")])
     assert (texts(store), texts(other)) == ({"same": "mine"}, {"same": "yours"})
-    assert store.match_text(Unit(("yours",)), TextFields.BOTH) == set()
-    assert other.delete_memories(Filter()) == 1
+    assert store.text.match(Unit(("yours",)), TextFields.BOTH) == set()
+    assert other.memories.delete(Filter()) == 1
     assert texts(store) == {"same": "mine"}
 
 
 @pytest.mark.parametrize("name", ["", "Upper", 'quo"te', "a;b", "1st", "x" * 64, "with space"])
-def test_a_schema_has_a_plain_name(database: Database, name: str) -> None:
+def test_a_schema_has_a_plain_name(pool: Pool, name: str) -> None:
     with pytest.raises(InvalidInput, match="cannot be the name of a schema"):
-        PostgresStore(database, schema=name)
+        PostgresStore(pool, schema=name)
 
 
 @pytest.mark.parametrize(
@@ -83,21 +83,22 @@ def test_a_schema_has_a_plain_name(database: Database, name: str) -> None:
 )
 def test_signs_that_mean_something_to_the_driver_are_only_text(store: PostgresStore, text: str) -> None:
     memory = make_memory("a", text, key=text, tags=(text,), metadata={text: text}, session="s")
-    store.put_memories([memory])
-    assert store.find_memories(Filter(keys=(text,)), Page()) == [memory]
-    assert store.match_metadata(text)
-    copied = store.copy_memories(Filter(), [])
-    (chunk,) = store.read_blobs(store._manifest(copied.root)["chunks"]).values()
+    store.memories.put([memory])
+    assert store.memories.find(Filter(keys=(text,)), Page()) == [memory]
+    assert store.memories.with_metadata(text)
+    copied = store.checkpoints.copy(Filter(), [])
+    manifest = json.loads(store.files.read_blobs([copied.root])[copied.root])
+    (chunk,) = store.files.read_blobs(manifest["chunks"]).values()
     assert text in json.loads(chunk)
 
 
 def test_a_lost_connection_is_replaced_unnoticed(store: PostgresStore, admin: Admin) -> None:
-    store.put_memories([make_memory("before")])
+    store.memories.put([make_memory("before")])
     lose_connections(admin)
-    assert store.count(Filter()) == 1
+    assert store.entries.count(Filter()) == 1
     lose_connections(admin)
-    store.put_memories([make_memory("after")])
-    assert store.count(Filter()) == 2
+    store.memories.put([make_memory("after")])
+    assert store.entries.count(Filter()) == 2
 
 
 def test_a_connection_lost_in_a_transaction_is_an_error_that_says_what_to_do(
@@ -105,26 +106,26 @@ def test_a_connection_lost_in_a_transaction_is_an_error_that_says_what_to_do(
 ) -> None:
     def lose_it_half_way() -> None:
         with store.transaction():
-            store.put_memories([make_memory("half")])
+            store.memories.put([make_memory("half")])
             lose_connections(admin)
-            store.put_memories([make_memory("rest")])
+            store.memories.put([make_memory("rest")])
 
     with pytest.raises(Unavailable, match="is lost") as caught:
         lose_it_half_way()
     assert caught.value.hint == "Nothing was saved; try again."
-    assert store.count(Filter()) == 0
-    store.put_memories([make_memory("again")])
+    assert store.entries.count(Filter()) == 0
+    store.memories.put([make_memory("again")])
 
 
 def test_a_restarted_database_is_waited_for(store: PostgresStore) -> None:
-    store.put_memories([make_memory("before")])
+    store.memories.put([make_memory("before")])
     restarting = threading.Thread(target=postgres_server.restart)
     restarting.start()
     while restarting.is_alive():
-        assert store.count(Filter()) == 1
+        assert store.entries.count(Filter()) == 1
     restarting.join()
     postgres_server.restart()
-    store.put_memories([make_memory("after")])
+    store.memories.put([make_memory("after")])
     assert texts(store).keys() == {"before", "after"}
     assert store.problems() == []
 
@@ -132,29 +133,29 @@ def test_a_restarted_database_is_waited_for(store: PostgresStore) -> None:
 def test_a_failure_that_is_caught_inside_a_transaction_still_undoes_it(store: PostgresStore) -> None:
     def swallow_it() -> None:
         with store.transaction():
-            store.put_memories([make_memory("a")])
+            store.memories.put([make_memory("a")])
             with pytest.raises(Unavailable):
-                store._rows("SELECT nonsense")
+                store.database.rows("SELECT nonsense")
 
     with pytest.raises(Unavailable, match="part of it failed"):
         swallow_it()
-    assert store.count(Filter()) == 0
+    assert store.entries.count(Filter()) == 0
 
 
 def test_writers_and_embedders_at_once_neither_fail_nor_lose_anything(store: PostgresStore) -> None:
-    space, vector = store.open_space("model"), unit_vectors(1)
+    space, vector = store.vectors.open_space("model"), unit_vectors(1)
 
     def write(name: str) -> None:
         for number in range(20):
-            store.put_memories(
+            store.memories.put(
                 [make_memory(f"{name}{number % 7}", f"text {number}"), make_memory("shared", name)]
             )
-            store.delete_memories(Filter(ids=(f"{name}{number % 3}",)))
+            store.memories.delete(Filter(ids=(f"{name}{number % 3}",)))
 
     def embed(lease_ms: int) -> None:
         for _ in range(30):
-            waiting = store.claim_waiting(space, 8, lease_ms=lease_ms)
-            store.put_vectors(space, [EntryVectors(w.entry, w.revision, vector) for w in waiting])
+            waiting = store.vectors.claim(space, 8, lease_ms=lease_ms)
+            store.vectors.put(space, [EntryVectors(w.entry, w.revision, vector) for w in waiting])
 
     with ThreadPoolExecutor(6) as pool:
         jobs = [pool.submit(write, name) for name in "abc"]
@@ -162,10 +163,10 @@ def test_writers_and_embedders_at_once_neither_fail_nor_lose_anything(store: Pos
     for job in jobs:
         job.result()
     assert store.problems() == []
-    while waiting := store.claim_waiting(space, 100, lease_ms=0):
-        store.put_vectors(space, [EntryVectors(w.entry, w.revision, vector) for w in waiting])
-    rows = store._rows("SELECT entry, count(*) FROM embedding GROUP BY entry ORDER BY entry")
-    assert rows == [(entry, 1) for entry in sorted(store.match_vectors(space, vector[0], Filter(), 100))]
+    while waiting := store.vectors.claim(space, 100, lease_ms=0):
+        store.vectors.put(space, [EntryVectors(w.entry, w.revision, vector) for w in waiting])
+    rows = store.database.rows("SELECT entry, count(*) FROM embedding GROUP BY entry ORDER BY entry")
+    assert rows == [(entry, 1) for entry in sorted(store.vectors.nearest(space, vector[0], Filter(), 100))]
 
 
 def test_the_index_finds_what_a_filter_lets_through(admin: Admin, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,15 +178,15 @@ def test_the_index_finds_what_a_filter_lets_through(admin: Admin, monkeypatch: p
     clustered = (clustered / np.linalg.norm(clustered, axis=1, keepdims=True)).astype(np.float32)
     # so few rows would be compared one by one
     with closing(
-        Database(f"{postgres_server.url()}&options=-c%20enable_seqscan%3Doff%20-c%20enable_sort%3Doff")
+        Pool(f"{postgres_server.url()}&options=-c%20enable_seqscan%3Doff%20-c%20enable_sort%3Doff")
     ) as eager:
         store = PostgresStore(eager, schema=SCHEMA)
-        space = store.open_space("model")
-        store.put_memories(
+        space = store.vectors.open_space("model")
+        store.memories.put(
             [make_memory(f"{n}", project="/tenth" if n % 10 == 0 else "/p") for n in range(len(clustered))]
         )
-        waiting = store.claim_waiting(space, len(clustered), lease_ms=0)[::-1]
-        store.put_vectors(
+        waiting = store.vectors.claim(space, len(clustered), lease_ms=0)[::-1]
+        store.vectors.put(
             space,
             [EntryVectors(w.entry, w.revision, v[None]) for w, v in zip(waiting, clustered, strict=True)],
         )
@@ -193,11 +194,11 @@ def test_the_index_finds_what_a_filter_lets_through(admin: Admin, monkeypatch: p
         found = 0
         for query in clustered[5:2000:100]:
             tenth = sorted(range(0, 2000, 10), key=lambda n: -float(clustered[n] @ query))[:10]
-            near = store.match_vectors(space, query, Filter(projects=("/tenth",)), 10)
+            near = store.vectors.nearest(space, query, Filter(projects=("/tenth",)), 10)
             found += len({numbers[n] for n in tenth} & near.keys())
         assert found / 200 >= 0.95
         assert "embedding_nearest" in str(
-            store._rows(
+            store.database.rows(
                 f"EXPLAIN SELECT v.v FROM embedding v WHERE space = {space}"
                 f" ORDER BY v.code::public.halfvec(384) OPERATOR(public.<#>) ?::public.halfvec(384) LIMIT 10",
                 [str(clustered[0].tolist())],
@@ -207,7 +208,7 @@ def test_the_index_finds_what_a_filter_lets_through(admin: Admin, monkeypatch: p
 
 def test_a_very_long_text_is_found_by_its_last_words(store: PostgresStore) -> None:
     words = [f"word{number}" for number in range(30_000)]
-    store.put_memories(
+    store.memories.put(
         [make_memory("long", " ".join([*words, "x" * 5_000, "the very end"])), make_memory("b")]
     )
     for unit in (
@@ -216,21 +217,19 @@ def test_a_very_long_text_is_found_by_its_last_words(store: PostgresStore) -> No
         Unit(("very", "end")),
         Unit(("x" * 5_000,)),
     ):
-        (posting,) = store.postings([unit], 1_000)
+        (posting,) = store.text.postings([unit], 1_000)
         assert (posting.frequency, len(posting.entries)) == (1, 1)
     assert store.problems() == []
 
 
-def test_a_newer_incompatible_schema_is_refused(
-    store: PostgresStore, database: Database, admin: Admin
-) -> None:
+def test_a_newer_incompatible_schema_is_refused(store: PostgresStore, pool: Pool, admin: Admin) -> None:
     admin.execute(f"INSERT INTO {SCHEMA}.migration VALUES (99, 'from the future', 99, 0)".encode())
     with pytest.raises(Incompatible, match="newer Backstory"):
-        PostgresStore(database, schema=SCHEMA)
+        PostgresStore(pool, schema=SCHEMA)
 
 
 def test_a_script_that_fails_changes_nothing(
-    store: PostgresStore, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: PostgresStore, pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(migrate._SCRIPTS, tmp_path / "scripts")
     broken = "CREATE TABLE novelty (x TEXT);\nINSERT INTO missing VALUES (1);\n"
@@ -238,13 +237,13 @@ def test_a_script_that_fails_changes_nothing(
     monkeypatch.setattr(migrate, "_SCRIPTS", tmp_path / "scripts")
     monkeypatch.setattr(migrate, "LATEST", migrate.LATEST + 1)
     with pytest.raises(Unavailable, match="missing"):
-        PostgresStore(database, schema=SCHEMA)
-    assert store.schema()[0] == migrate.LATEST - 1
-    assert store._rows("SELECT to_regclass('novelty')") == [(None,)]
+        PostgresStore(pool, schema=SCHEMA)
+    assert migrate.schema(store.database)[0] == migrate.LATEST - 1
+    assert store.database.rows("SELECT to_regclass('novelty')") == [(None,)]
 
 
 def test_a_text_that_is_not_in_an_index_is_a_problem(store: PostgresStore, admin: Admin) -> None:
-    store.put_memories([make_memory("a", key="k")])
+    store.memories.put([make_memory("a", key="k")])
     for table in ("entry_text", "key_text"):
         admin.execute(f"DELETE FROM {SCHEMA}.{table}".encode())
     assert store.problems() == [
@@ -276,7 +275,7 @@ def test_a_user_who_may_not_create_pgvector_is_told_whom_to_ask(admin: Admin) ->
     admin.execute("CREATE ROLE guest LOGIN")
     try:
         with pytest.raises(NotAllowed, match="CREATE EXTENSION vector"):
-            Database(postgres_server.url().replace("postgres:@/postgres", "guest:@/bare"))
+            Pool(postgres_server.url().replace("postgres:@/postgres", "guest:@/bare"))
     finally:
         admin.execute("DROP DATABASE bare")
         admin.execute("DROP ROLE guest")
@@ -286,7 +285,7 @@ def test_a_database_that_cannot_hold_every_language_is_refused(admin: Admin) -> 
     admin.execute("CREATE DATABASE narrow ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
     try:
         with pytest.raises(Unavailable, match="needs UTF8"):
-            Database(postgres_server.url().replace("@/postgres", "@/narrow"))
+            Pool(postgres_server.url().replace("@/postgres", "@/narrow"))
     finally:
         admin.execute("DROP DATABASE narrow")
 

@@ -85,10 +85,10 @@ def test_what_was_acknowledged_survives_though_a_writer_is_killed(
     assert len(acknowledged) >= 160
     store = open_store()
     assert store.problems() == []
-    assert store.count(Filter(ids=tuple(acknowledged))) == len(acknowledged)
-    total = store.count(Filter())
+    assert store.entries.count(Filter(ids=tuple(acknowledged))) == len(acknowledged)
+    total = store.entries.count(Filter())
     assert total - len(acknowledged) <= 1, "at most one text was committed and not yet acknowledged"
-    assert store.postings([Unit(("text",))], 10_000)[0].frequency == total
+    assert store.text.postings([Unit(("text",))], 10_000)[0].frequency == total
 
 
 def test_processes_that_open_a_fresh_store_at_once_make_it_once(
@@ -98,5 +98,5 @@ def test_processes_that_open_a_fresh_store_at_once_make_it_once(
     for writer in start:
         writer.go()
     assert sorted(id for writer in start for id in writer.finish()) == [f"{name}-0" for name in "abcdef"]
-    versions = open_store()._rows("SELECT version FROM migration ORDER BY version")  # type: ignore[attr-defined]
+    versions = open_store().database.rows("SELECT version FROM migration ORDER BY version")
     assert [row[0] for row in versions] == list(range(1, LATEST + 1))

@@ -35,49 +35,49 @@ FULL = make_memory(
 
 def numbers(store: Store) -> dict[str, int]:
     """The entry number of each id."""
-    entries = store.load(range(1, store.size_hint() + 1))
+    entries = store.entries.load(range(1, store.entries.size_hint() + 1))
     return {entry.id: number for number, entry in entries.items()}
 
 
 def found(store: Store, where: Filter, page: Page = ALL) -> list[str]:
-    return [memory.id for memory in store.find_memories(where, page)]
+    return [memory.id for memory in store.memories.find(where, page)]
 
 
 def test_a_memory_comes_back_with_every_field(store: Store) -> None:
     plain = make_memory("plain")
-    store.put_memories([FULL, plain])
-    assert store.find_memories(Filter(ids=("full",)), ALL) == [FULL]
-    assert store.find_memories(Filter(ids=("plain",)), ALL) == [plain]
+    store.memories.put([FULL, plain])
+    assert store.memories.find(Filter(ids=("full",)), ALL) == [FULL]
+    assert store.memories.find(Filter(ids=("plain",)), ALL) == [plain]
 
 
 @settings(max_examples=50)
 @given(text=st.text(min_size=1), milliseconds=st.integers(-(10**12), 10**13))
 def test_any_text_and_time_comes_back_as_it_was(store: Store, text: str, milliseconds: int) -> None:
     memory = make_memory("any", text, created_at=from_ms(milliseconds), updated_at=from_ms(milliseconds))
-    store.put_memories([memory])
-    assert store.find_memories(Filter(ids=("any",)), ALL) == [memory]
+    store.memories.put([memory])
+    assert store.memories.find(Filter(ids=("any",)), ALL) == [memory]
 
 
 def test_a_replaced_memory_keeps_its_entry_number(store: Store) -> None:
-    store.put_memories([make_memory("a", "first"), make_memory("b")])
+    store.memories.put([make_memory("a", "first"), make_memory("b")])
     before = numbers(store)
     changed = make_memory("a", "second", key="new", private=True)
-    store.put_memories([changed])
+    store.memories.put([changed])
     assert numbers(store) == before
-    assert store.find_memories(Filter(ids=("a",)), ALL) == [changed]
+    assert store.memories.find(Filter(ids=("a",)), ALL) == [changed]
 
 
 def test_an_entry_number_is_never_used_again(store: Store) -> None:
-    store.put_memories([make_memory("a"), make_memory("b")])
+    store.memories.put([make_memory("a"), make_memory("b")])
     used = set(numbers(store).values())
-    store.delete_memories(Filter())
-    store.put_memories([make_memory("a")])
+    store.memories.delete(Filter())
+    store.memories.put([make_memory("a")])
     assert not used & set(numbers(store).values())
 
 
 def test_the_last_of_equal_ids_in_one_call_wins(store: Store) -> None:
-    store.put_memories([make_memory("a", "first"), make_memory("a", "second")])
-    assert [memory.text for memory in store.find_memories(Filter(), ALL)] == ["second"]
+    store.memories.put([make_memory("a", "first"), make_memory("a", "second")])
+    assert [memory.text for memory in store.memories.find(Filter(), ALL)] == ["second"]
 
 
 EARLIER, LATER = DAWN - timedelta(hours=1), DAWN + timedelta(hours=1)
@@ -85,7 +85,7 @@ EARLIER, LATER = DAWN - timedelta(hours=1), DAWN + timedelta(hours=1)
 
 @pytest.fixture
 def varied(store: Store) -> Store:
-    store.put_memories(
+    store.memories.put(
         [
             make_memory("plain"),
             make_memory("elsewhere", project="/q"),
@@ -98,7 +98,7 @@ def varied(store: Store) -> Store:
             make_memory("nobody's", private=True),
         ]
     )
-    store.put_conversation(make_conversation("c1"), make_messages("c1", "hello", "world"))
+    store.conversations.put(make_conversation("c1"), make_messages("c1", "hello", "world"))
     return store
 
 
@@ -129,27 +129,27 @@ def test_a_filter_means_the_same_for_listing_counting_and_deleting(
     varied: Store, where: Filter, ids: set[str]
 ) -> None:
     assert set(found(varied, where)) == ids
-    assert varied.count(where._replace(kinds=(Kind.MEMORY,))) == len(ids)
-    assert varied.delete_memories(where) == len(ids)
+    assert varied.entries.count(where._replace(kinds=(Kind.MEMORY,))) == len(ids)
+    assert varied.memories.delete(where) == len(ids)
     assert set(found(varied, Filter())) == EVERY - ids
-    assert len(varied.find_messages("c1")) == 2
+    assert len(varied.conversations.messages("c1")) == 2
 
 
 def test_messages_are_neither_listed_nor_deleted_as_memories(varied: Store) -> None:
     assert found(varied, Filter(kinds=(Kind.MESSAGE,))) == []
-    assert varied.delete_memories(Filter(kinds=(Kind.MESSAGE,))) == 0
-    assert varied.delete_memories(Filter(threads=("c1",))) == 0
+    assert varied.memories.delete(Filter(kinds=(Kind.MESSAGE,))) == 0
+    assert varied.memories.delete(Filter(threads=("c1",))) == 0
 
 
 def test_counting_counts_messages_too(varied: Store) -> None:
-    assert varied.count(Filter()) == len(EVERY) + 2
-    assert varied.count(Filter(kinds=(Kind.MESSAGE,))) == 2
-    assert varied.count(Filter(threads=("c1",))) == 2
+    assert varied.entries.count(Filter()) == len(EVERY) + 2
+    assert varied.entries.count(Filter(kinds=(Kind.MESSAGE,))) == 2
+    assert varied.entries.count(Filter(threads=("c1",))) == 2
 
 
 def test_the_newest_come_first_and_equal_times_in_the_order_of_saving(store: Store) -> None:
     at = {"a": 0, "b": 5, "c": 5, "d": 2}
-    store.put_memories(
+    store.memories.put(
         [make_memory(id, created_at=DAWN + timedelta(milliseconds=ms)) for id, ms in at.items()]
     )
     assert found(store, Filter()) == ["c", "b", "d", "a"]
@@ -158,7 +158,7 @@ def test_the_newest_come_first_and_equal_times_in_the_order_of_saving(store: Sto
 
 @pytest.mark.parametrize("order", list(Order))
 def test_pages_joined_are_the_whole_list(store: Store, order: Order) -> None:
-    store.put_memories(
+    store.memories.put(
         [make_memory(f"{n}", created_at=DAWN + timedelta(seconds=n * 7 % 5)) for n in range(10)]
     )
     whole = found(store, Filter(), Page(order=order))
@@ -171,48 +171,48 @@ def test_pages_joined_are_the_whole_list(store: Store, order: Order) -> None:
 def test_a_conversation_comes_back_with_its_messages_in_order(store: Store) -> None:
     talk = make_conversation("c1", updated_at=LATER)
     messages = make_messages("c1", "hello", "hi", "how is the build?", speaker="Ann")
-    store.put_conversation(talk, list(reversed(messages)))
-    assert store.find_conversations(["c1", "missing"]) == [talk]
-    assert store.find_messages("c1") == messages
-    assert store.find_conversations([]) == []
-    assert store.find_messages("missing") == []
+    store.conversations.put(talk, list(reversed(messages)))
+    assert store.conversations.get(["c1", "missing"]) == [talk]
+    assert store.conversations.messages("c1") == messages
+    assert store.conversations.get([]) == []
+    assert store.conversations.messages("missing") == []
 
 
 def test_a_conversation_kept_again_replaces_all_its_messages(store: Store) -> None:
-    store.put_conversation(make_conversation("other"), make_messages("other", "untouched"))
-    store.put_conversation(make_conversation("c1"), make_messages("c1", "one", "two", "three"))
+    store.conversations.put(make_conversation("other"), make_messages("other", "untouched"))
+    store.conversations.put(make_conversation("c1"), make_messages("c1", "one", "two", "three"))
     renamed = make_conversation("c1", title="Renamed")
-    store.put_conversation(renamed, make_messages("c1", "one, corrected"))
-    assert store.find_conversations(["c1"]) == [renamed]
-    assert [message.text for message in store.find_messages("c1")] == ["one, corrected"]
-    assert [message.text for message in store.find_messages("other")] == ["untouched"]
+    store.conversations.put(renamed, make_messages("c1", "one, corrected"))
+    assert store.conversations.get(["c1"]) == [renamed]
+    assert [message.text for message in store.conversations.messages("c1")] == ["one, corrected"]
+    assert [message.text for message in store.conversations.messages("other")] == ["untouched"]
 
 
 def test_a_memory_of_a_session_with_a_conversations_name_is_not_one_of_its_messages(store: Store) -> None:
-    store.put_memories([make_memory("a", session="c1")])
-    store.put_conversation(make_conversation("c1"), make_messages("c1", "hello"))
-    store.put_conversation(make_conversation("c1"), [])
+    store.memories.put([make_memory("a", session="c1")])
+    store.conversations.put(make_conversation("c1"), make_messages("c1", "hello"))
+    store.conversations.put(make_conversation("c1"), [])
     assert found(store, Filter()) == ["a"]
-    assert store.find_messages("c1") == []
+    assert store.conversations.messages("c1") == []
 
 
 def test_loading_gives_the_records_that_are_still_there(store: Store) -> None:
-    store.put_memories([make_memory("a"), make_memory("b")])
+    store.memories.put([make_memory("a"), make_memory("b")])
     number = numbers(store)
-    store.delete_memories(Filter(ids=("b",)))
-    assert store.load(number.values()) == {number["a"]: make_memory("a")}
-    assert store.load([]) == {}
+    store.memories.delete(Filter(ids=("b",)))
+    assert store.entries.load(number.values()) == {number["a"]: make_memory("a")}
+    assert store.entries.load([]) == {}
 
 
 def test_the_size_hint_is_never_too_small(store: Store) -> None:
-    assert store.size_hint() == 0
-    store.put_memories([make_memory(f"{n}") for n in range(5)])
-    store.delete_memories(Filter(ids=("2",)))
-    assert store.size_hint() >= store.count(Filter()) == 4
+    assert store.entries.size_hint() == 0
+    store.memories.put([make_memory(f"{n}") for n in range(5)])
+    store.memories.delete(Filter(ids=("2",)))
+    assert store.entries.size_hint() >= store.entries.count(Filter()) == 4
 
 
 def test_the_census_counts_what_there_is(varied: Store) -> None:
-    varied.open_space("model")
+    varied.vectors.open_space("model")
     census = varied.census()
     assert (census.memories, census.messages, census.conversations) == (len(EVERY), 2, 1)
     assert (census.projects, census.waiting) == (2, len(EVERY) + 2)
@@ -222,12 +222,12 @@ def test_the_census_counts_what_there_is(varied: Store) -> None:
 def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
     def fail_half_way() -> None:
         with store.transaction():
-            store.put_memories([make_memory("after")])
-            store.delete_memories(Filter(ids=("before",)))
-            store.put_conversation(make_conversation("c1"), make_messages("c1", "hello"))
+            store.memories.put([make_memory("after")])
+            store.memories.delete(Filter(ids=("before",)))
+            store.conversations.put(make_conversation("c1"), make_messages("c1", "hello"))
             raise KeyError
 
-    store.put_memories([make_memory("before")])
+    store.memories.put([make_memory("before")])
     with pytest.raises(KeyError):
         fail_half_way()
     assert found(store, Filter()) == ["before"]
@@ -241,23 +241,23 @@ def test_a_nested_transaction_is_part_of_the_outer_one(store: Store, open_store:
     def fail_after_the_inner_one() -> None:
         with store.transaction():
             with store.transaction():
-                store.put_memories([make_memory("inner")])
-            assert other.count(Filter()) == 0
+                store.memories.put([make_memory("inner")])
+            assert other.entries.count(Filter()) == 0
             raise KeyError
 
     with pytest.raises(KeyError):
         fail_after_the_inner_one()
-    assert store.count(Filter()) == 0
+    assert store.entries.count(Filter()) == 0
     with store.transaction():
-        store.put_memories([make_memory("afterwards")])
+        store.memories.put([make_memory("afterwards")])
     assert found(other, Filter()) == ["afterwards"]
 
 
 def test_half_a_batch_is_never_kept(store: Store) -> None:
     bad = make_memory("bad", metadata={"not JSON": object()})
     with pytest.raises(TypeError):
-        store.put_memories([make_memory("good"), bad])
-    assert store.count(Filter()) == 0
+        store.memories.put([make_memory("good"), bad])
+    assert store.entries.count(Filter()) == 0
 
 
 def test_an_error_of_the_callers_own_passes_through_a_transaction_as_it_is(store: Store) -> None:
@@ -267,20 +267,20 @@ def test_an_error_of_the_callers_own_passes_through_a_transaction_as_it_is(store
 
 def test_connections_see_what_each_other_committed(open_store: OpenStore) -> None:
     one, other = open_store(), open_store()
-    one.put_memories([make_memory("a", "first")])
+    one.memories.put([make_memory("a", "first")])
     assert found(other, Filter()) == ["a"]
-    other.put_memories([make_memory("a", "second")])
-    assert [memory.text for memory in one.find_memories(Filter(), ALL)] == ["second"]
-    one.delete_memories(Filter())
-    assert other.count(Filter()) == 0
+    other.memories.put([make_memory("a", "second")])
+    assert [memory.text for memory in one.memories.find(Filter(), ALL)] == ["second"]
+    one.memories.delete(Filter())
+    assert other.entries.count(Filter()) == 0
 
 
 def test_a_store_is_whole_after_it_was_closed_and_opened(open_store: OpenStore) -> None:
     first = open_store()
-    first.put_memories([FULL])
-    first.put_conversation(make_conversation("c1"), make_messages("c1", "hello"))
+    first.memories.put([FULL])
+    first.conversations.put(make_conversation("c1"), make_messages("c1", "hello"))
     first.close()
     again = open_store()
-    assert again.find_memories(Filter(), ALL) == [FULL]
-    assert again.find_messages("c1") == make_messages("c1", "hello")
+    assert again.memories.find(Filter(), ALL) == [FULL]
+    assert again.conversations.messages("c1") == make_messages("c1", "hello")
     assert again.problems() == []

@@ -37,7 +37,7 @@ def store(path: Path) -> Iterator[SqliteStore]:
 
 @posix_only
 def test_only_the_user_may_read_a_store(store: SqliteStore, path: Path) -> None:
-    store.put_memories([make_memory("a")])
+    store.memories.put([make_memory("a")])
     store.backup(path.parent / "backups" / "copy.db")
     modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in (path.parent, *path.parent.rglob("*"))}
     assert modes == {
@@ -51,27 +51,27 @@ def test_only_the_user_may_read_a_store(store: SqliteStore, path: Path) -> None:
 
 
 def test_a_backup_is_a_whole_store(store: SqliteStore, tmp_path: Path) -> None:
-    store.put_memories([make_memory(f"{n}", "word") for n in range(300)])
-    store.put_conversation(make_conversation("c"), make_messages("c", "hello"))
+    store.memories.put([make_memory(f"{n}", "word") for n in range(300)])
+    store.conversations.put(make_conversation("c"), make_messages("c", "hello"))
     copy_path = tmp_path / "copies" / "copy.db"
     store.backup(copy_path)
-    store.put_memories([make_memory("later", "word")])
+    store.memories.put([make_memory("later", "word")])
     with closing(SqliteStore(copy_path)) as copy:
-        assert copy.count(Filter()) == 301
-        assert copy.find_messages("c") == store.find_messages("c")
-        assert copy.postings([Unit(("word",))], 10_000)[0].frequency == 300
+        assert copy.entries.count(Filter()) == 301
+        assert copy.conversations.messages("c") == store.conversations.messages("c")
+        assert copy.text.postings([Unit(("word",))], 10_000)[0].frequency == 300
         assert copy.problems() == []
 
 
 def test_a_backup_replaces_an_older_one(store: SqliteStore, tmp_path: Path) -> None:
     copy_path = tmp_path / "copy.db"
-    store.put_memories([make_memory("a")])
+    store.memories.put([make_memory("a")])
     store.backup(copy_path)
-    store.delete_memories(Filter())
-    store.put_memories([make_memory("b")])
+    store.memories.delete(Filter())
+    store.memories.put([make_memory("b")])
     store.backup(copy_path)
     with closing(SqliteStore(copy_path)) as copy:
-        assert [memory.id for memory in copy.find_memories(Filter(), Page())] == ["b"]
+        assert [memory.id for memory in copy.memories.find(Filter(), Page())] == ["b"]
 
 
 def test_a_backup_that_cannot_be_written_says_so(store: SqliteStore, tmp_path: Path) -> None:
@@ -84,11 +84,11 @@ def test_a_writer_that_waits_too_long_is_told_that_the_store_is_busy(store: Sqli
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(Unavailable, match="busy"):
-            store.put_memories([make_memory("a")])
-        assert store.count(Filter()) == 0, "readers never wait"
+            store.memories.put([make_memory("a")])
+        assert store.entries.count(Filter()) == 0, "readers never wait"
         other.execute("ROLLBACK")
-    store.put_memories([make_memory("a")])
-    assert store.count(Filter()) == 1
+    store.memories.put([make_memory("a")])
+    assert store.entries.count(Filter()) == 1
 
 
 def test_opening_a_fresh_file_waits_for_whoever_is_making_it(path: Path) -> None:
@@ -105,20 +105,20 @@ def test_opening_a_fresh_file_waits_for_whoever_is_making_it(path: Path) -> None
 
 
 def test_a_full_disk_is_storage_full_and_saves_nothing(store: SqliteStore) -> None:
-    store.put_memories([make_memory("before", "kept")])
-    pages = store._rows("PRAGMA page_count")[0][0]
-    store._rows(f"PRAGMA max_page_count = {pages + 5}")
+    store.memories.put([make_memory("before", "kept")])
+    pages = store.database.rows("PRAGMA page_count")[0][0]
+    store.database.rows(f"PRAGMA max_page_count = {pages + 5}")
     with pytest.raises(StorageFull, match="no space left"):
-        store.put_memories([make_memory("small", "x"), make_memory("large", "word " * 50_000)])
-    assert [memory.id for memory in store.find_memories(Filter(), Page())] == ["before"]
-    store._rows(f"PRAGMA max_page_count = {pages + 5000}")
+        store.memories.put([make_memory("small", "x"), make_memory("large", "word " * 50_000)])
+    assert [memory.id for memory in store.memories.find(Filter(), Page())] == ["before"]
+    store.database.rows(f"PRAGMA max_page_count = {pages + 5000}")
     assert store.problems() == []
 
 
 def test_a_store_that_was_closed_is_unavailable(store: SqliteStore) -> None:
     store.close()
     with pytest.raises(Unavailable):
-        store.count(Filter())
+        store.entries.count(Filter())
 
 
 def test_a_file_that_is_no_database_is_refused_untouched(path: Path) -> None:
@@ -177,28 +177,28 @@ def test_a_file_or_directory_that_may_not_be_written_is_not_allowed(path: Path, 
 
 
 def test_not_allowed_is_said_when_a_database_turns_read_only(store: SqliteStore) -> None:
-    store._rows("PRAGMA query_only = ON")
+    store.database.rows("PRAGMA query_only = ON")
     with pytest.raises(NotAllowed, match="cannot be written"):
-        store.put_memories([make_memory("a")])
+        store.memories.put([make_memory("a")])
 
 
 def test_a_key_that_is_missing_from_its_index_is_a_problem(store: SqliteStore) -> None:
-    store.put_memories([make_memory("a", key="first")])
-    store._change("DELETE FROM key_text_docsize")
+    store.memories.put([make_memory("a", key="first")])
+    store.database.change("DELETE FROM key_text_docsize")
     assert any("1 keys are not in the key index" in problem for problem in store.problems())
 
 
 def test_a_healthy_store_has_no_problems(store: SqliteStore) -> None:
     assert store.problems() == []
-    store.open_space("model")
-    store.put_memories([make_memory("a"), make_memory("b", "東京 getUserName")])
-    store.put_memories([make_memory("a", "changed")])
-    store.delete_memories(Filter(ids=("b",)))
+    store.vectors.open_space("model")
+    store.memories.put([make_memory("a"), make_memory("b", "東京 getUserName")])
+    store.memories.put([make_memory("a", "changed")])
+    store.memories.delete(Filter(ids=("b",)))
     assert store.problems() == []
 
 
 def test_a_vector_of_nothing_is_a_problem(store: SqliteStore, path: Path) -> None:
-    store.open_space("model")
+    store.vectors.open_space("model")
     with closing(sqlite3.connect(path)) as vandal:
         vandal.execute("INSERT INTO vector (space, entry, signs, code) VALUES (1, 99, x'00', x'00')")
         vandal.commit()
@@ -206,7 +206,7 @@ def test_a_vector_of_nothing_is_a_problem(store: SqliteStore, path: Path) -> Non
 
 
 def test_a_broken_text_index_is_a_problem(store: SqliteStore, path: Path) -> None:
-    store.put_memories([make_memory("a", "words to index")])
+    store.memories.put([make_memory("a", "words to index")])
     with closing(sqlite3.connect(path)) as vandal:
         vandal.execute("UPDATE entry_text_data SET block = x'00' WHERE id > 100")
         vandal.commit()
@@ -215,7 +215,7 @@ def test_a_broken_text_index_is_a_problem(store: SqliteStore, path: Path) -> Non
 
 
 def test_a_text_that_is_not_in_the_text_index_is_a_problem(store: SqliteStore, path: Path) -> None:
-    store.put_memories([make_memory("a", "words to index")])
+    store.memories.put([make_memory("a", "words to index")])
     with closing(sqlite3.connect(path)) as vandal:
         vandal.execute("INSERT INTO entry_text (entry_text) VALUES ('delete-all')")
         vandal.commit()
@@ -224,7 +224,7 @@ def test_a_text_that_is_not_in_the_text_index_is_a_problem(store: SqliteStore, p
 
 def test_an_overwritten_page_is_a_problem_not_a_crash(path: Path) -> None:
     with closing(SqliteStore(path)) as store:
-        store.put_memories([make_memory(f"{n}", "word " * 100) for n in range(1_000)])
+        store.memories.put([make_memory(f"{n}", "word " * 100) for n in range(1_000)])
     with path.open("r+b") as file:
         size = file.seek(0, os.SEEK_END)
         for page in range(size // 4096 // 2, size // 4096, 3):

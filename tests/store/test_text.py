@@ -17,11 +17,11 @@ PLENTY = 100_000
 
 def holding(store: Store, unit: Unit, where: Filter | None = None) -> set[str]:
     """The ids of the entries that hold a unit."""
-    (posting,) = store.postings([unit], PLENTY, where)
+    (posting,) = store.text.postings([unit], PLENTY, where)
     assert posting.unit == unit
     assert posting.is_whole
     assert posting.frequency >= len(posting.entries)
-    return {entry.id for entry in store.load(posting.entries).values()}
+    return {entry.id for entry in store.entries.load(posting.entries).values()}
 
 
 def finds(store: Store, query: str) -> set[str]:
@@ -50,7 +50,7 @@ def corpus(store: Store) -> Store:
         "accents": "le café de l'école",
         "english": "The tokens are expiring daily",
     }
-    store.put_memories([make_memory(id, text) for id, text in texts.items()])
+    store.memories.put([make_memory(id, text) for id, text in texts.items()])
     return store
 
 
@@ -100,7 +100,7 @@ def test_a_query_finds_the_texts_that_say_it(corpus: Store, query: str, ids: set
 
 
 def test_words_must_stand_side_by_side(store: Store) -> None:
-    store.put_memories(
+    store.memories.put(
         [make_memory("together", "red green blue"), make_memory("apart", "red, then blue, then green")]
     )
     assert holding(store, word("red", "green")) == {"together"}
@@ -109,26 +109,26 @@ def test_words_must_stand_side_by_side(store: Store) -> None:
 
 
 def test_a_prefix_finds_longer_words(store: Store) -> None:
-    store.put_memories([make_memory("long", "deployments"), make_memory("short", "deploy")])
+    store.memories.put([make_memory("long", "deployments"), make_memory("short", "deploy")])
     assert holding(store, Unit(("deplo",), is_prefix=True)) == {"long", "short"}
     assert holding(store, Unit(("deplo",))) == set()
 
 
 @pytest.mark.parametrize("query", ["python", "Python", "言語", "型"])
 def test_latin_words_are_found_beside_scripts_without_spaces(store: Store, query: str) -> None:
-    store.put_memories([make_memory("mixed", "Python言語の型")])
+    store.memories.put([make_memory("mixed", "Python言語の型")])
     assert finds(store, query) == {"mixed"}
 
 
 def test_key_category_and_tags_are_found_like_words(store: Store) -> None:
-    store.put_memories([make_memory("a", "x", key="jwtExpiry", category="decision", tags=("auth", "東京都"))])
+    store.memories.put([make_memory("a", "x", key="jwtExpiry", category="decision", tags=("auth", "東京都"))])
     for query in ("jwtExpiry", "expiry", "decision", "auth", "京都"):
         assert finds(store, query) == {"a"}, query
 
 
 def test_a_changed_text_is_found_by_its_new_words_only(store: Store) -> None:
-    store.put_memories([make_memory("a", "old getUserName", tags=("before",))])
-    store.put_memories([make_memory("a", "new", tags=("after",))])
+    store.memories.put([make_memory("a", "old getUserName", tags=("before",))])
+    store.memories.put([make_memory("a", "new", tags=("after",))])
     for gone in ("old", "user", "before"):
         assert holding(store, word(gone)) == set(), gone
     for there in ("new", "after"):
@@ -136,82 +136,82 @@ def test_a_changed_text_is_found_by_its_new_words_only(store: Store) -> None:
 
 
 def test_deleted_texts_are_not_found(store: Store) -> None:
-    store.put_memories([make_memory("a", "shared gone"), make_memory("b", "shared")])
-    store.put_conversation(make_conversation("c"), make_messages("c", "shared gone"))
-    store.delete_memories(Filter(ids=("a",)))
-    store.put_conversation(make_conversation("c"), [])
+    store.memories.put([make_memory("a", "shared gone"), make_memory("b", "shared")])
+    store.conversations.put(make_conversation("c"), make_messages("c", "shared gone"))
+    store.memories.delete(Filter(ids=("a",)))
+    store.conversations.put(make_conversation("c"), [])
     assert holding(store, word("gone")) == set()
-    assert store.postings([word("shared")], PLENTY)[0].frequency == 1
+    assert store.text.postings([word("shared")], PLENTY)[0].frequency == 1
 
 
 def test_every_unit_gets_its_posting_in_order(store: Store) -> None:
-    store.put_memories([make_memory("a", "one two"), make_memory("b", "two")])
-    postings = store.postings([word("two"), word("three"), word("one")], PLENTY)
+    store.memories.put([make_memory("a", "one two"), make_memory("b", "two")])
+    postings = store.text.postings([word("two"), word("three"), word("one")], PLENTY)
     assert [(p.unit.words, p.frequency, p.is_whole) for p in postings] == [
         (("two",), 2, True),
         (("three",), 0, True),
         (("one",), 1, True),
     ]
-    assert store.postings([], PLENTY) == []
+    assert store.text.postings([], PLENTY) == []
 
 
 @pytest.fixture
 def crowd(store: Store) -> Store:
-    store.put_memories(
+    store.memories.put(
         [make_memory(f"{n}", "common", project="/rare" if n < 3 else "/p") for n in range(1200)]
     )
     return store
 
 
 def test_a_common_word_is_read_up_to_the_budget_newest_first_and_counted_whole(crowd: Store) -> None:
-    (posting,) = crowd.postings([word("common")], 1100)
+    (posting,) = crowd.text.postings([word("common")], 1100)
     assert not posting.is_whole
     assert posting.frequency == 1200
     assert len(posting.entries) == 1100
-    ids = {int(entry.id) for entry in crowd.load(posting.entries).values()}
+    ids = {int(entry.id) for entry in crowd.entries.load(posting.entries).values()}
     assert ids == set(range(1200 - len(ids), 1200))
 
 
 def test_with_a_filter_only_what_it_lets_through_is_read(crowd: Store) -> None:
-    (posting,) = crowd.postings([word("common")], 1100, Filter(projects=("/rare",)))
-    assert {entry.id for entry in crowd.load(posting.entries).values()} == {"0", "1", "2"}
+    (posting,) = crowd.text.postings([word("common")], 1100, Filter(projects=("/rare",)))
+    assert {entry.id for entry in crowd.entries.load(posting.entries).values()} == {"0", "1", "2"}
     assert posting.is_whole
     assert posting.frequency == 1200
 
 
 def test_private_texts_of_others_are_not_among_filtered_postings(store: Store) -> None:
-    store.put_memories([make_memory("a", "word", session="s", private=True), make_memory("b", "word")])
+    store.memories.put([make_memory("a", "word", session="s", private=True), make_memory("b", "word")])
     assert holding(store, word("word"), Filter(public_or_in="")) == {"b"}
     assert holding(store, word("word"), Filter(public_or_in="s")) == {"a", "b"}
 
 
 def test_outlines_describe_the_entries_that_match(store: Store) -> None:
-    store.put_memories([make_memory("a", "four", session="s"), make_memory("b", "x", project="/q")])
-    store.put_conversation(make_conversation("c"), make_messages("c", "hello", speaker="Ann"))
-    outlines = {o.size: o for o in store.outlines(range(10), Filter())}
+    store.memories.put([make_memory("a", "four", session="s"), make_memory("b", "x", project="/q")])
+    store.conversations.put(make_conversation("c"), make_messages("c", "hello", speaker="Ann"))
+    outlines = {o.size: o for o in store.entries.outlines(range(10), Filter())}
     assert {(o.thread, o.role, o.speaker, o.project) for o in outlines.values()} == {
         ("s", "", "", "/p"),
         (None, "", "", "/q"),
         ("c", "user", "Ann", "/p"),
     }
     assert set(outlines) == {1, 4, 5}
-    assert [o.project for o in store.outlines(range(10), Filter(projects=("/q",)))] == ["/q"]
-    assert store.outlines([], Filter()) == []
+    assert [o.project for o in store.entries.outlines(range(10), Filter(projects=("/q",)))] == ["/q"]
+    assert store.entries.outlines([], Filter()) == []
 
 
 def test_neighbours_are_the_messages_before_and_after_that_match(store: Store) -> None:
-    store.put_conversation(make_conversation("c"), make_messages("c", "zero", "one", "two", "three"))
-    store.put_conversation(make_conversation("d"), make_messages("d", "zero", "one", "two", project="/q"))
-    store.put_memories([make_memory("m", session="c")])
-    outlines = store.outlines(range(20), Filter())
+    store.conversations.put(make_conversation("c"), make_messages("c", "zero", "one", "two", "three"))
+    store.conversations.put(make_conversation("d"), make_messages("d", "zero", "one", "two", project="/q"))
+    store.memories.put([make_memory("m", session="c")])
+    outlines = store.entries.outlines(range(20), Filter())
     first_two = [o for o in outlines if o.thread == "c" and o.seq == 1 and o.role]
-    beside = store.neighbours(first_two, Filter())
+    beside = store.entries.neighbours(first_two, Filter())
     assert sorted((o.thread, o.seq) for o in beside) == [("c", 0), ("c", 2)]
     others = [o for o in outlines if o.thread == "d"]
-    assert store.neighbours(others, Filter(projects=("/p",))) == []
+    assert store.entries.neighbours(others, Filter(projects=("/p",))) == []
     memories = [o for o in outlines if not o.role]
-    assert store.neighbours(memories, Filter()) == []
-    assert store.neighbours([], Filter()) == []
+    assert store.entries.neighbours(memories, Filter()) == []
+    assert store.entries.neighbours([], Filter()) == []
 
 
 @settings(max_examples=60)
@@ -220,14 +220,14 @@ def test_neighbours_are_the_messages_before_and_after_that_match(store: Store) -
 @example("a* -b ^c NEAR(d) {e} : f")
 @example("before\0after")
 def test_any_text_is_a_query(store: Store, query: str) -> None:
-    for posting in store.postings(query_units(query), PLENTY):
+    for posting in store.text.postings(query_units(query), PLENTY):
         assert posting.is_whole
 
 
 @settings(max_examples=60)
 @given(st.text(st.sampled_from("abzAZéß09_-./ 東京タ한글\n"), min_size=1, max_size=20))
 def test_a_text_is_found_by_itself(store: Store, text: str) -> None:
-    store.delete_memories(Filter())
-    store.put_memories([make_memory("it", text), make_memory("decoy", "unrelated")])
+    store.memories.delete(Filter())
+    store.memories.put([make_memory("it", text), make_memory("decoy", "unrelated")])
     if any(not unit.is_bonus for unit in query_units(text)):
         assert finds(store, text) == {"it"}

@@ -28,129 +28,129 @@ def unit_vectors(count: int, seed: int = 7) -> Vector:
 
 def embed_all(store: Store, space: int, vectors: Vector) -> dict[str, int]:
     """Give the waiting entries, oldest first, a vector each; the entry number of each id."""
-    waiting = store.claim_waiting(space, len(vectors), lease_ms=0)[::-1]
-    store.put_vectors(
+    waiting = store.vectors.claim(space, len(vectors), lease_ms=0)[::-1]
+    store.vectors.put(
         space, [EntryVectors(w.entry, w.revision, v[None]) for w, v in zip(waiting, vectors, strict=True)]
     )
-    return {entry.id: number for number, entry in store.load(w.entry for w in waiting).items()}
+    return {entry.id: number for number, entry in store.entries.load(w.entry for w in waiting).items()}
 
 
 def test_a_space_keeps_its_number_and_models_have_their_own(store: Store, open_store: OpenStore) -> None:
-    one = store.open_space("one")
-    assert store.open_space("one") == one != store.open_space("two")
-    assert open_store().open_space("one") == one
+    one = store.vectors.open_space("one")
+    assert store.vectors.open_space("one") == one != store.vectors.open_space("two")
+    assert open_store().vectors.open_space("one") == one
 
 
 def test_a_new_space_starts_with_every_entry_waiting(store: Store) -> None:
-    store.put_memories([make_memory("a")])
-    store.put_conversation(make_conversation("c"), make_messages("c", "hello", "world"))
-    assert store.count_waiting(store.open_space("model")) == 3
+    store.memories.put([make_memory("a")])
+    store.conversations.put(make_conversation("c"), make_messages("c", "hello", "world"))
+    assert store.vectors.count_waiting(store.vectors.open_space("model")) == 3
 
 
 def test_the_newest_are_embedded_first_with_what_is_known_besides_the_text(store: Store) -> None:
-    space = store.open_space("model")
-    store.put_memories([make_memory("a", "first"), make_memory("b", "second", key="k", tags=("t",))])
-    assert [w.text for w in store.claim_waiting(space, 10, lease_ms=0)] == ["k t: second", "first"]
-    assert [w.text for w in store.claim_waiting(space, 1, lease_ms=0)] == ["k t: second"]
+    space = store.vectors.open_space("model")
+    store.memories.put([make_memory("a", "first"), make_memory("b", "second", key="k", tags=("t",))])
+    assert [w.text for w in store.vectors.claim(space, 10, lease_ms=0)] == ["k t: second", "first"]
+    assert [w.text for w in store.vectors.claim(space, 1, lease_ms=0)] == ["k t: second"]
 
 
 def test_what_is_leased_is_given_to_nobody_else_until_the_lease_is_over(
     store: Store, open_store: OpenStore
 ) -> None:
-    space, other = store.open_space("model"), open_store()
-    store.put_memories([make_memory(f"{n}") for n in range(5)])
-    first = store.claim_waiting(space, 3, lease_ms=HELD_MS)
-    second = other.claim_waiting(space, 3, lease_ms=OVER_MS)
+    space, other = store.vectors.open_space("model"), open_store()
+    store.memories.put([make_memory(f"{n}") for n in range(5)])
+    first = store.vectors.claim(space, 3, lease_ms=HELD_MS)
+    second = other.vectors.claim(space, 3, lease_ms=OVER_MS)
     assert len(first) == 3
     assert len(second) == 2
     assert not {w.entry for w in first} & {w.entry for w in second}
-    again = store.claim_waiting(space, 3, lease_ms=HELD_MS)
+    again = store.vectors.claim(space, 3, lease_ms=HELD_MS)
     assert {w.entry for w in again} == {w.entry for w in second}
-    assert store.claim_waiting(space, 3, lease_ms=HELD_MS) == []
+    assert store.vectors.claim(space, 3, lease_ms=HELD_MS) == []
 
 
 def test_a_lease_of_0_takes_texts_whoever_has_them(store: Store) -> None:
-    space = store.open_space("model")
-    store.put_memories([make_memory("a")])
-    held = store.claim_waiting(space, 1, lease_ms=HELD_MS)
-    assert store.claim_waiting(space, 1, lease_ms=0) == held
+    space = store.vectors.open_space("model")
+    store.memories.put([make_memory("a")])
+    held = store.vectors.claim(space, 1, lease_ms=HELD_MS)
+    assert store.vectors.claim(space, 1, lease_ms=0) == held
 
 
 def test_embedded_texts_wait_no_longer(store: Store) -> None:
-    space = store.open_space("model")
-    store.put_memories([make_memory("a"), make_memory("b")])
+    space = store.vectors.open_space("model")
+    store.memories.put([make_memory("a"), make_memory("b")])
     embed_all(store, space, unit_vectors(2))
-    assert store.count_waiting(space) == store.census().waiting == 0
-    assert store.claim_waiting(space, 10, lease_ms=0) == []
+    assert store.vectors.count_waiting(space) == store.census().waiting == 0
+    assert store.vectors.claim(space, 10, lease_ms=0) == []
 
 
 def test_vectors_of_a_text_that_changed_or_went_meanwhile_are_ignored(store: Store) -> None:
-    space = store.open_space("model")
-    store.put_memories([make_memory("kept"), make_memory("changed"), make_memory("gone")])
-    waiting = store.claim_waiting(space, 10, lease_ms=HELD_MS)
-    store.put_memories([make_memory("changed", "another text")])
-    store.delete_memories(Filter(ids=("gone",)))
+    space = store.vectors.open_space("model")
+    store.memories.put([make_memory("kept"), make_memory("changed"), make_memory("gone")])
+    waiting = store.vectors.claim(space, 10, lease_ms=HELD_MS)
+    store.memories.put([make_memory("changed", "another text")])
+    store.memories.delete(Filter(ids=("gone",)))
     vectors = unit_vectors(3)
-    store.put_vectors(
+    store.vectors.put(
         space, [EntryVectors(w.entry, w.revision, v[None]) for w, v in zip(waiting, vectors, strict=True)]
     )
-    near = store.match_vectors(space, vectors[0], Filter(), 10)
-    assert {entry.id for entry in store.load(near).values()} == {"kept"}
-    assert [w.text for w in store.claim_waiting(space, 10, lease_ms=HELD_MS)] == ["another text"]
+    near = store.vectors.nearest(space, vectors[0], Filter(), 10)
+    assert {entry.id for entry in store.entries.load(near).values()} == {"kept"}
+    assert [w.text for w in store.vectors.claim(space, 10, lease_ms=HELD_MS)] == ["another text"]
     assert store.problems() == []
 
 
 def test_a_changed_text_loses_its_vectors_and_waits_again(store: Store) -> None:
-    space = store.open_space("model")
-    store.put_memories([make_memory("a", "before")])
+    space = store.vectors.open_space("model")
+    store.memories.put([make_memory("a", "before")])
     vectors = unit_vectors(1)
     embed_all(store, space, vectors)
-    store.put_memories([make_memory("a", "after")])
-    assert store.match_vectors(space, vectors[0], Filter(), 10) == {}
-    assert store.count_waiting(space) == 1
+    store.memories.put([make_memory("a", "after")])
+    assert store.vectors.nearest(space, vectors[0], Filter(), 10) == {}
+    assert store.vectors.count_waiting(space) == 1
 
 
 def test_what_does_not_change_the_text_keeps_its_vectors(store: Store) -> None:
-    space = store.open_space("model")
-    store.put_memories([make_memory("a", "same")])
+    space = store.vectors.open_space("model")
+    store.memories.put([make_memory("a", "same")])
     vectors = unit_vectors(1)
     embed_all(store, space, vectors)
-    store.put_memories([make_memory("a", "same", summary="better", project="/elsewhere", private=True)])
-    assert store.count_waiting(space) == 0
-    assert len(store.match_vectors(space, vectors[0], Filter(projects=("/elsewhere",)), 10)) == 1
+    store.memories.put([make_memory("a", "same", summary="better", project="/elsewhere", private=True)])
+    assert store.vectors.count_waiting(space) == 0
+    assert len(store.vectors.nearest(space, vectors[0], Filter(projects=("/elsewhere",)), 10)) == 1
 
 
 def test_deleting_removes_vectors_and_what_waits(store: Store) -> None:
-    space, later = store.open_space("model"), store.open_space("later")
-    store.put_memories([make_memory("a"), make_memory("b")])
+    space, later = store.vectors.open_space("model"), store.vectors.open_space("later")
+    store.memories.put([make_memory("a"), make_memory("b")])
     vectors = unit_vectors(2)
     number = embed_all(store, space, vectors)
-    store.delete_memories(Filter(ids=("a",)))
-    assert store.match_vectors(space, vectors[0], Filter(), 10).keys() == {number["b"]}
-    assert store.similarities(space, vectors[0], number.values()).keys() == {number["b"]}
-    assert store.count_waiting(later) == 1
+    store.memories.delete(Filter(ids=("a",)))
+    assert store.vectors.nearest(space, vectors[0], Filter(), 10).keys() == {number["b"]}
+    assert store.vectors.similarities(space, vectors[0], number.values()).keys() == {number["b"]}
+    assert store.vectors.count_waiting(later) == 1
     assert store.problems() == []
 
 
 def test_spaces_are_never_mixed(store: Store) -> None:
-    one, two = store.open_space("one"), store.open_space("two")
-    store.put_memories([make_memory("a"), make_memory("b")])
+    one, two = store.vectors.open_space("one"), store.vectors.open_space("two")
+    store.memories.put([make_memory("a"), make_memory("b")])
     vectors = unit_vectors(2)
-    newest = store.claim_waiting(one, 1, lease_ms=0)[0]
-    store.put_vectors(one, [EntryVectors(newest.entry, newest.revision, vectors[:1])])
-    assert store.match_vectors(two, vectors[0], Filter(), 10) == {}
-    assert store.similarities(two, vectors[0], [newest.entry]) == {}
-    assert (store.count_waiting(one), store.count_waiting(two)) == (1, 2)
+    newest = store.vectors.claim(one, 1, lease_ms=0)[0]
+    store.vectors.put(one, [EntryVectors(newest.entry, newest.revision, vectors[:1])])
+    assert store.vectors.nearest(two, vectors[0], Filter(), 10) == {}
+    assert store.vectors.similarities(two, vectors[0], [newest.entry]) == {}
+    assert (store.vectors.count_waiting(one), store.vectors.count_waiting(two)) == (1, 2)
 
 
 def test_spaces_may_have_different_dimensions(store: Store) -> None:
-    store.put_memories([make_memory("a")])
+    store.memories.put([make_memory("a")])
     for model, dimensions in (("small", 3), ("large", 1000)):
-        space = store.open_space(model)
+        space = store.vectors.open_space(model)
         vector = np.zeros((1, dimensions), np.float32)
         vector[0, -1] = 1
         embed_all(store, space, vector)
-        assert list(store.match_vectors(space, vector[0], Filter(), 1).values()) == pytest.approx(
+        assert list(store.vectors.nearest(space, vector[0], Filter(), 1).values()) == pytest.approx(
             [1], abs=0.01
         )
 
@@ -158,8 +158,8 @@ def test_spaces_may_have_different_dimensions(store: Store) -> None:
 @pytest.fixture
 def crowd(store: Store) -> tuple[Store, int, Vector, dict[str, int]]:
     """1,200 entries with vectors; every hundredth is in a project of its own."""
-    space, vectors = store.open_space("model"), unit_vectors(1200)
-    store.put_memories(
+    space, vectors = store.vectors.open_space("model"), unit_vectors(1200)
+    store.memories.put(
         [make_memory(f"{n}", project="/rare" if n % 100 == 0 else "/p") for n in range(len(vectors))]
     )
     return store, space, vectors, embed_all(store, space, vectors)
@@ -171,7 +171,7 @@ Crowd = tuple[Store, int, Vector, dict[str, int]]
 def test_the_nearest_come_with_their_cosine_similarity(crowd: Crowd) -> None:
     store, space, vectors, number = crowd
     query = vectors[321]
-    near = store.match_vectors(space, query, Filter(), 10)
+    near = store.vectors.nearest(space, query, Filter(), 10)
     assert len(near) == 10
     assert next(iter(near)) == number["321"]
     assert near[number["321"]] == pytest.approx(1, abs=0.01)
@@ -185,54 +185,56 @@ def test_a_selective_filter_gets_the_true_nearest_of_what_it_lets_through(crowd:
     query = vectors[1]
     rare = {number[f"{n}"]: float(vectors[n] @ query) for n in range(0, 1200, 100)}
     best = sorted(rare, key=lambda entry: -rare[entry])[:10]
-    near = store.match_vectors(space, query, Filter(projects=("/rare",)), 10)
+    near = store.vectors.nearest(space, query, Filter(projects=("/rare",)), 10)
     assert list(near) == best
 
 
 def test_a_filter_that_lets_nothing_through_finds_nothing(crowd: Crowd) -> None:
     store, space, vectors, _ = crowd
-    assert store.match_vectors(space, vectors[0], Filter(projects=("/none",)), 5) == {}
+    assert store.vectors.nearest(space, vectors[0], Filter(projects=("/none",)), 5) == {}
 
 
 def test_the_nearest_are_right_after_most_were_deleted(crowd: Crowd) -> None:
     store, space, vectors, number = crowd
-    assert store.match_vectors(space, vectors[5], Filter(), 1).keys() == {number["5"]}
-    store.delete_memories(Filter(projects=("/p",)))
-    near = store.match_vectors(space, vectors[5], Filter(), 50)
+    assert store.vectors.nearest(space, vectors[5], Filter(), 1).keys() == {number["5"]}
+    store.memories.delete(Filter(projects=("/p",)))
+    near = store.vectors.nearest(space, vectors[5], Filter(), 50)
     assert near.keys() == {number[f"{n}"] for n in range(0, 1200, 100)}
 
 
 def test_similarities_are_those_of_the_entries_asked_for(crowd: Crowd) -> None:
     store, space, vectors, number = crowd
     asked = [number["3"], number["4"], 10**9]
-    near = store.similarities(space, vectors[3], asked)
+    near = store.vectors.similarities(space, vectors[3], asked)
     assert near == pytest.approx({number["3"]: 1, number["4"]: float(vectors[3] @ vectors[4])}, abs=0.01)
-    assert store.similarities(space, vectors[3], []) == {}
+    assert store.vectors.similarities(space, vectors[3], []) == {}
 
 
 def test_an_entry_is_as_near_as_its_nearest_passage(store: Store) -> None:
-    space, vectors = store.open_space("model"), unit_vectors(3)
-    store.put_memories([make_memory("long")])
-    (waiting,) = store.claim_waiting(space, 1, lease_ms=0)
-    store.put_vectors(space, [EntryVectors(waiting.entry, waiting.revision, vectors)])
+    space, vectors = store.vectors.open_space("model"), unit_vectors(3)
+    store.memories.put([make_memory("long")])
+    (waiting,) = store.vectors.claim(space, 1, lease_ms=0)
+    store.vectors.put(space, [EntryVectors(waiting.entry, waiting.revision, vectors)])
     for vector in vectors:
-        assert store.match_vectors(space, vector, Filter(), 5) == pytest.approx({waiting.entry: 1}, abs=0.01)
+        assert store.vectors.nearest(space, vector, Filter(), 5) == pytest.approx(
+            {waiting.entry: 1}, abs=0.01
+        )
 
 
 def test_vectors_that_another_connection_adds_are_found(store: Store, open_store: OpenStore) -> None:
     other, vectors = open_store(), unit_vectors(2)
-    space = store.open_space("model")
-    store.put_memories([make_memory("a")])
+    space = store.vectors.open_space("model")
+    store.memories.put([make_memory("a")])
     first = embed_all(store, space, vectors[:1])
-    assert store.match_vectors(space, vectors[1], Filter(), 5).keys() == set(first.values())
-    other.put_memories([make_memory("b")])
+    assert store.vectors.nearest(space, vectors[1], Filter(), 5).keys() == set(first.values())
+    other.memories.put([make_memory("b")])
     second = embed_all(other, space, vectors[1:])
-    assert next(iter(store.match_vectors(space, vectors[1], Filter(), 5))) == second["b"]
+    assert next(iter(store.vectors.nearest(space, vectors[1], Filter(), 5))) == second["b"]
 
 
 def test_private_entries_of_others_are_not_near(store: Store) -> None:
-    space, vectors = store.open_space("model"), unit_vectors(1)
-    store.put_memories([make_memory("a", session="s", private=True)])
+    space, vectors = store.vectors.open_space("model"), unit_vectors(1)
+    store.memories.put([make_memory("a", session="s", private=True)])
     embed_all(store, space, vectors)
-    assert store.match_vectors(space, vectors[0], Filter(public_or_in=""), 5) == {}
-    assert len(store.match_vectors(space, vectors[0], Filter(public_or_in="s"), 5)) == 1
+    assert store.vectors.nearest(space, vectors[0], Filter(public_or_in=""), 5) == {}
+    assert len(store.vectors.nearest(space, vectors[0], Filter(public_or_in="s"), 5)) == 1

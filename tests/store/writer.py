@@ -25,7 +25,7 @@ def main(place: str, name: str, count: str, schema: str = "") -> None:
     store = open_store(place, schema)
     for number in range(int(count)):
         id, now = f"{name}-{number}", utc_now()
-        store.put_memories(
+        store.memories.put(
             [Memory(id=id, text=f"text {id}", project=name, surface="test", created_at=now, updated_at=now)]
         )
         print(id, flush=True)

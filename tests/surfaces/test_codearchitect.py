@@ -416,7 +416,7 @@ def test_the_full_file_is_markdown_that_people_can_read(call: Call, sessions: Pa
 def test_what_is_stored_is_found_by_search(call: Call, core: Core, sessions: Path, project: Path) -> None:
     reply = call("store_session", conversation=SAID)
     (hit, *_) = core.conversations.search("database connection", 5).hits
-    (known,) = core.engine.store.find_conversations([hit.entry.conversation])  # type: ignore[union-attr]
+    (known,) = core.engine.store.conversations.get([hit.entry.conversation])  # type: ignore[union-attr]
     assert (known.surface, known.kind, known.title) == ("codearchitect", "main", "Add database connection")
     assert (known.source, known.directory, known.project) == (reply["fullFile"], str(project), str(project))
 
@@ -444,12 +444,12 @@ def test_what_did_not_change_is_not_indexed_again(
     call("store_session", conversation=SAID, topic="t")
     put(sessions, notes="The axolotl sleeps.")
     call("get_session")
-    entries = core.engine.store.size_hint()
+    entries = core.engine.store.entries.size_hint()
     call("get_session")
     call("get_session", filename="t")
     shutil.copytree(sessions / DAY / "t", sessions / DAY / "copy")
     call("get_session")
-    assert core.engine.store.size_hint() == entries
+    assert core.engine.store.entries.size_hint() == entries
 
 
 @requirement("codearchitect.index.seen")

@@ -35,7 +35,7 @@ def keep(core: Core, id: str, said: tuple[tuple[str, str], ...] = SAID, **change
         Message(f"{id}/{seq}", id, seq, role, text, talk.project, talk.surface, DAWN)
         for seq, (role, text) in enumerate(said)
     ]
-    core.engine.store.add_messages(talk, messages, [])
+    core.engine.store.conversations.add(talk, messages, [])
 
 
 def export(core: Core, **arguments: Any) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def keep(
         for seq, (role, message, text) in enumerate([*said, *rest])
     ]
     traces = [Trace(f"{id}/#tool", "written", path) for path in files]
-    core.engine.store.add_messages(talk, messages, traces)
+    core.engine.store.conversations.add(talk, messages, traces)
     return talk
 
 
@@ -196,10 +196,10 @@ def test_tools_narrow_and_an_assistant_without_history_is_said_to_have_none(thre
 @pytest.mark.requirement("gandalf.recall.unreadable")
 def test_what_was_found_but_cannot_be_read_is_never_a_silent_zero(core: Core) -> None:
     for n in range(2):
-        core.engine.store.put_source(
+        core.engine.store.sync.put(
             SourceState(f"/w/{n}.pb", "windsurf", 1, 1, problem="It is encrypted.", read_at=DAWN)
         )
-    core.engine.store.put_source(SourceState("/c/a.jsonl", "claude-code", 1, 1, read_at=DAWN))
+    core.engine.store.sync.put(SourceState("/c/a.jsonl", "claude-code", 1, 1, read_at=DAWN))
     told = recall(core)
     assert told["tool_results"] == {
         "claude-code": {"total_conversations": 0},
@@ -214,8 +214,8 @@ def test_what_was_found_but_cannot_be_read_is_never_a_silent_zero(core: Core) ->
 @pytest.mark.requirement("gandalf.recall.unreadable")
 def test_conversations_that_are_encrypted_are_listed_and_counted(core: Core) -> None:
     store = core.engine.store
-    store.put_source(SourceState("/w/1.pb", "windsurf", 1, 1, read_at=DAWN))
-    store.add_messages(make_conversation("one", surface="windsurf", completeness="encrypted"), [], [])
+    store.sync.put(SourceState("/w/1.pb", "windsurf", 1, 1, read_at=DAWN))
+    store.conversations.add(make_conversation("one", surface="windsurf", completeness="encrypted"), [], [])
     told = recall(core, min_score=0)
     assert [(each["id"], each["completeness"], each["message_count"]) for each in told["conversations"]] == [
         ("one", "encrypted", 0)

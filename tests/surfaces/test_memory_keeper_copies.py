@@ -30,7 +30,7 @@ def stranger(open_core: OpenCore, store: Store) -> Call:
 
 def items(store: Store, session: str) -> dict[str | None, Memory]:
     """What a session holds, private or not."""
-    return {memory.key: memory for memory in store.find_memories(Filter(threads=(session,)), Page())}
+    return {memory.key: memory for memory in store.memories.find(Filter(threads=(session,)), Page())}
 
 
 def values(store: Store, session: str) -> dict[str | None, str]:
@@ -38,7 +38,7 @@ def values(store: Store, session: str) -> dict[str | None, str]:
 
 
 def history(store: Store, memory: Memory) -> list[str]:
-    return [former.text for former in store.find_former(memory.id)]
+    return [former.text for former in store.memories.former(memory.id)]
 
 
 def code(reply: Reply) -> str:
@@ -152,14 +152,14 @@ def test_files_are_included_on_demand(call: Call, store: Store) -> None:
     call("context_compress", olderThan="now")
 
     plain = call("context_restore_checkpoint", name="with")
-    assert (plain["restoredFiles"], store.find_files(plain["sessionId"])) == (0, [])
+    assert (plain["restoredFiles"], store.files.find(plain["sessionId"])) == (0, [])
     none = call("context_restore_checkpoint", name="without", restoreFiles=True)
     assert none["restoredFiles"] == 0
     restored = call("context_restore_checkpoint", name="with", restoreFiles=True)
     assert restored["restoredFiles"] == 1
-    (file,) = store.find_files(restored["sessionId"])
+    (file,) = store.files.find(restored["sessionId"])
     assert (file.path, file.metadata) == ("/p/a", {"m": 1})
-    assert store.read_blobs([file.hash]) == {file.hash: b"one"}
+    assert store.files.read_blobs([file.hash]) == {file.hash: b"one"}
     assert call("context_file_changed", filePath="a", currentContent="one")["changed"] is False
 
 
@@ -191,7 +191,7 @@ def test_a_long_git_status_is_cut_and_says_so(call: Call, core: Core, store: Sto
         (tmp_path / f"{number:03}.py").write_text("")
     core.caller.directory = str(tmp_path)
     lines = call("context_checkpoint", name="git", includeGitStatus=True)["gitStatus"].split("\n")
-    (checkpoint,) = store.find_checkpoints("memory-keeper")
+    (checkpoint,) = store.checkpoints.find("memory-keeper")
     whole = (checkpoint.git_status or "").split("\n")
     assert len(whole) >= 300
     assert lines[:-1] == whole[:200]
@@ -215,7 +215,7 @@ def test_edits_deletions_and_compressions_do_not_touch_a_checkpoint(
     call("context_checkpoint", name="before")
     clock.step()
     call("context_save", key="a", value="changed", category="error")
-    store.delete_memories(Filter(keys=("b",)))
+    store.memories.delete(Filter(keys=("b",)))
     clock.step()
     call("context_compress", olderThan="now")
     assert items(store, session) == {}
@@ -233,7 +233,7 @@ def test_a_second_checkpoint_of_an_unchanged_session_copies_nothing(call: Call, 
     save_three(call)
     call("context_checkpoint", name="one")
     call("context_checkpoint", name="two")
-    first, second = store.find_checkpoints("memory-keeper")
+    first, second = store.checkpoints.find("memory-keeper")
     assert first.root == second.root
 
 
@@ -253,7 +253,7 @@ def test_restoring_makes_a_new_session_the_current_one(call: Call, store: Store)
             "description": "all well",
         },
     }
-    session = store.find_session(reply["sessionId"])
+    session = store.sessions.get(reply["sessionId"])
     assert session is not None
     assert (session.name, session.parent) == ("Restored: before", origin)
     assert reply["sessionId"] != origin
@@ -354,7 +354,7 @@ def test_a_shallow_branch_takes_critical_and_high_items(call: Call, store: Store
     }
     assert sorted(values(store, reply["branchId"]).values()) == ["critical", "high"]
     assert len(items(store, origin)) == 4
-    branch = store.find_session(reply["branchId"])
+    branch = store.sessions.get(reply["branchId"])
     assert branch is not None
     assert (branch.name, branch.description, branch.parent) == ("try", "an idea", origin)
     assert call("context_branch_session", branchName="same", copyDepth="shallow")["copiedItems"] == 2
@@ -370,7 +370,7 @@ def test_a_deep_branch_takes_everything_with_the_files(call: Call, store: Store)
         copy = items(store, reply["branchId"])[key]
         assert copy.id != memory.id
         assert copy._replace(id=memory.id, session=origin) == memory
-    assert [file.path for file in store.find_files(reply["branchId"])] == ["/p/a"]
+    assert [file.path for file in store.files.find(reply["branchId"])] == ["/p/a"]
 
 
 @requirement("keeper-copies.branch.current")
@@ -652,6 +652,6 @@ def test_a_full_store_takes_no_copies_and_compressing_makes_room(
         ("context_cache_file", {"filePath": "a", "content": "one"}),
     ):
         assert code(full(tool, **arguments)) == "STORAGE_FULL"
-    assert len(store.find_sessions("memory-keeper", after=None, before=None)) == 2
+    assert len(store.sessions.find("memory-keeper", after=None, before=None)) == 2
     clock.step()
     assert full("context_compress", olderThan="now")["compressed"]["items"] == 2

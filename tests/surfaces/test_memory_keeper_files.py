@@ -105,7 +105,7 @@ def test_a_changed_content_is_told_with_both_hashes(call: Call) -> None:
 def test_a_file_that_was_never_cached_counts_as_changed(call: Call, store: Store) -> None:
     reply = call("context_file_changed", filePath="a", currentContent="")
     assert reply == {"changed": True, "currentHash": sha256("")}
-    assert store.find_sessions("memory-keeper", after=None, before=None) == []
+    assert store.sessions.find("memory-keeper", after=None, before=None) == []
 
 
 @requirement("keeper-copies.file.reads")

@@ -339,7 +339,7 @@ def test_wrong_arguments_are_named_and_nothing_is_saved(
     call: Call, store: Store, arguments: dict[str, Any], field: str
 ) -> None:
     assert failure(call("context_save", **arguments)) == ("INVALID_PARAMS", field)
-    assert store.find_memories(Filter(), Page()) == []
+    assert store.memories.find(Filter(), Page()) == []
 
 
 @requirement("keeper-items.save.full")

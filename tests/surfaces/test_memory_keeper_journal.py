@@ -17,7 +17,7 @@ requirement = pytest.mark.requirement
 
 
 def kept(store: Store) -> list[Memory]:
-    return store.find_memories(Filter(), Page())
+    return store.memories.find(Filter(), Page())
 
 
 @requirement("keeper-insight.journal.reply")
@@ -75,7 +75,7 @@ def test_an_event_answers_its_id_and_time(call: Call, store: Store) -> None:
 @pytest.mark.parametrize("data", [{"a": [1, None]}, ["x", 2], "text", "null", 7, 1.5, False, {}, "ü"])
 def test_data_is_any_json_and_kept_as_it_is(call: Call, store: Store, data: Any) -> None:
     id = call("context_integrate_tool", toolName="t", eventType="e", data=data)["eventId"]
-    assert [(event.id, event.data) for event in store.find_events(Filter())] == [(id, data)]
+    assert [(event.id, event.data) for event in store.sessions.events(Filter())] == [(id, data)]
 
 
 @requirement("keeper-insight.events.important")
@@ -124,7 +124,7 @@ def test_an_empty_name_is_refused(call: Call, store: Store, field: str) -> None:
     arguments = {"toolName": "git", "eventType": "commit", "data": 1} | {field: " "}
     error = call("context_integrate_tool", **arguments)["error"]
     assert (error["code"], error["details"]["field"]) == ("INVALID_PARAMS", field)
-    assert store.find_events(Filter()) == []
+    assert store.sessions.events(Filter()) == []
 
 
 @requirement("keeper-insight.events.errors")

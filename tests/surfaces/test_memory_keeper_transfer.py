@@ -133,7 +133,7 @@ def write(exports: Path, body: object, name: str = "in.json") -> str:
 
 def held(keeper: Core, *sessions: str) -> dict[str | None, Memory]:
     """What sessions hold, past all privacy."""
-    found = keeper.engine.store.find_memories(Filter(threads=sessions), Page())
+    found = keeper.engine.store.memories.find(Filter(threads=sessions), Page())
     return {memory.key: memory for memory in found}
 
 
@@ -207,7 +207,7 @@ def test_json_holds_everything(call: Call, keeper: Core, clock: SteppedClock) ->
     keeper.files.remember("/p/a.py", "print()", {"lang": "py"})
     keeper.snapshots.take("check", description="d", files=True, git=False)
     keeper.memories.save_item(Draft(key="old", text="gone"))
-    keeper.engine.store.archive_memories([held(keeper)["old"]])
+    keeper.engine.store.archive.put_memories([held(keeper)["old"]])
     body = read(call("context_export"))
     assert (body["format"], body["version"]) == ("backstory-export", 1)
     (session,) = body["sessions"]
@@ -324,10 +324,10 @@ def test_private_items_leave_with_their_own_session_only(call: Call, keeper: Cor
     call("context_save", key="closed", value="hush", private=True)
     call("context_save", key="seen", value="public")
     keeper.snapshots.take("check", description="", files=True, git=False)
-    keeper.engine.store.archive_memories([held(keeper)["old"]])
+    keeper.engine.store.archive.put_memories([held(keeper)["old"]])
     former = held(keeper)["open"]
-    keeper.engine.store.add_former(former)
-    keeper.engine.store.put_memories([former._replace(text="public", private=False)])
+    keeper.engine.store.memories.add_former(former)
+    keeper.engine.store.memories.put([former._replace(text="public", private=False)])
     own = call("context_export", format=format)
     assert "hush" in Path(own["filePath"]).read_text()
     foreign = caller_of(another(keeper))("context_export", sessionId=session, format=format)
@@ -405,13 +405,13 @@ def test_the_originals_exports_are_read(
 def test_the_originals_files_and_checkpoints_are_read(call: Call, keeper: Core, exports: Path) -> None:
     (id,) = call("context_import", filePath=write(exports, ORIGINAL))["sessionIds"]
     store = keeper.engine.store
-    (file,) = store.find_files(id)
+    (file,) = store.files.find(id)
     assert (file.path, file.size) == ("/repo/src/login.ts", 8)
-    assert store.read_blobs([file.hash])[file.hash] == b"login()\n"
-    (checkpoint,) = store.find_checkpoints(SURFACE, session=id)
+    assert store.files.read_blobs([file.hash])[file.hash] == b"login()\n"
+    (checkpoint,) = store.checkpoints.find(SURFACE, session=id)
     assert (checkpoint.name, checkpoint.description, checkpoint.git_branch) == ("before", "all green", "main")
     assert (checkpoint.items, checkpoint.files) == (1, 1)
-    copy = store.read_copy(checkpoint)
+    copy = store.checkpoints.read(checkpoint)
     assert [memory.text for memory in copy.memories] == ["JWT ✅\nfor 24h"]
 
 
@@ -441,8 +441,8 @@ def test_a_merge_brings_everything_into_the_current_session(call: Call, keeper: 
     assert keeper.sessions.get(current).name == "Current"
     assert "secret" in {memory.key for memory in keeper.memories.find(Filter(), Page())}
     assert "secret" not in {memory.key for memory in another(keeper).memories.find(Filter(), Page())}
-    assert keeper.engine.store.find_file(current, "/repo/src/login.ts") is not None
-    assert len(keeper.engine.store.find_checkpoints(SURFACE, session=current)) == 1
+    assert keeper.engine.store.files.get(current, "/repo/src/login.ts") is not None
+    assert len(keeper.engine.store.checkpoints.find(SURFACE, session=current)) == 1
 
 
 @requirement("keeper-transfer.import.skip")
@@ -468,7 +468,7 @@ def test_overwrite_replaces_and_remembers(
     memory = held(keeper)["decision"]
     assert (memory.id, memory.text, memory.updated_at) == (saved["id"], "JWT ✅\nfor 24h", clock())
     assert memory.created_at < memory.updated_at
-    assert [former.text for former in keeper.engine.store.find_former(memory.id)] == ["mine"]
+    assert [former.text for former in keeper.engine.store.memories.former(memory.id)] == ["mine"]
 
 
 @requirement("keeper-transfer.import.overwrite")
@@ -499,7 +499,7 @@ def test_items_without_a_key_and_archived_ones_are_merged_once(call: Call, keepe
     call("context_session_start", name="Source")
     keeper.memories.save_item(Draft(text="a journal entry", category="journal"))
     keeper.memories.save_item(Draft(key="old", text="gone"))
-    keeper.engine.store.archive_memories([held(keeper)["old"]])
+    keeper.engine.store.archive.put_memories([held(keeper)["old"]])
     path = call("context_export")["filePath"]
     current = call("context_session_start", name="Current")["sessionId"]
     first = call("context_import", filePath=path, merge=True, mergeStrategy="rename")
@@ -507,7 +507,7 @@ def test_items_without_a_key_and_archived_ones_are_merged_once(call: Call, keepe
     assert (first["imported"]["items"], first["skipped"]) == (2, 0)
     assert (second["imported"]["items"], second["skipped"]) == (0, 2)
     assert list(held(keeper, current)) == [None]
-    archived = keeper.engine.store.find_archived(Filter(threads=(current,)))
+    archived = keeper.engine.store.archive.find_memories(Filter(threads=(current,)))
     assert [each.memory.text for each in archived] == ["gone"]
 
 
@@ -523,8 +523,8 @@ def test_a_file_that_is_known_is_replaced_only_by_overwrite(
     reply = call("context_import", filePath=write(exports, ORIGINAL), merge=True, mergeStrategy=strategy)
     assert reply["skipped"] == (0 if strategy == "overwrite" else 1)
     store = keeper.engine.store
-    (file,) = store.find_files(current)
-    assert store.read_blobs([file.hash])[file.hash] == content
+    (file,) = store.files.find(current)
+    assert store.files.read_blobs([file.hash])[file.hash] == content
 
 
 @requirement("keeper-transfer.import.session-name")
@@ -601,8 +601,8 @@ def test_a_bad_file_changes_nothing_and_its_problem_is_named(
     reply = call("context_import", filePath=write(exports, body))
     assert (reply["imported"], reply["skipped"], reply["sessionIds"]) == (NOTHING, 0, [])
     assert [each for each in reply["errors"] if each.startswith(error)] != []
-    assert keeper.engine.store.count(Filter()) == 0
-    assert keeper.engine.store.find_sessions(SURFACE, after=None, before=None) == []
+    assert keeper.engine.store.entries.count(Filter()) == 0
+    assert keeper.engine.store.sessions.find(SURFACE, after=None, before=None) == []
 
 
 @requirement("keeper-transfer.import.atomic")
@@ -694,4 +694,4 @@ def test_a_full_store_takes_no_import(call: Call, keeper: Core, exports: Path, m
     path = write(exports, OLD)
     monkeypatch.setattr(keeper.engine, "settings", keeper.engine.settings.changed(max_store_mb=0))
     assert code(call("context_import", filePath=path)) == "STORAGE_FULL"
-    assert keeper.engine.store.count(Filter()) == 0
+    assert keeper.engine.store.entries.count(Filter()) == 0

@@ -39,7 +39,7 @@ def results(call: Call, query: str, **arguments: Any) -> list[str]:
 
 
 def memories(store: Store) -> list[Memory]:
-    return store.find_memories(Filter(), Page())
+    return store.memories.find(Filter(), Page())
 
 
 @requirement("projectmemory.tools")
@@ -234,7 +234,7 @@ def test_what_was_saved_in_another_project_is_found_after_the_own(core: Core, ca
 
 @requirement("projectmemory.retrieve.private")
 def test_private_memories_of_another_session_are_not_found(call: Call, store: Store) -> None:
-    store.put_memories([make_memory("a", "JWT secret", session="other", private=True)])
+    store.memories.put([make_memory("a", "JWT secret", session="other", private=True)])
     assert results(call, "jwt") == []
     assert results(call, "JWT secret") == []
 

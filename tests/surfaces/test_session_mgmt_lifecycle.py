@@ -166,7 +166,7 @@ def test_dependencies_are_compared_and_never_installed(call: Call, shop: Path) -
 @requirement("session-mgmt.init.memory", "session-mgmt.init.permissions")
 def test_memory_and_permissions_are_checked(call: Call, core: Core, shop: Path) -> None:
     reply = call("init", working_directory=str(shop))
-    assert core.engine.store.find_session(reply["session_id"]) is not None
+    assert core.engine.store.sessions.get(reply["session_id"]) is not None
     assert reply["memory_initialized"] is True
     assert reply["permissions_setup"] is True
 
@@ -195,7 +195,7 @@ def test_a_directory_that_is_not_there_is_an_error_that_changes_nothing(
     assert (reply["success"], reply["error_code"]) == (False, "PROJECT_NOT_FOUND")
     assert "working_directory" in reply["suggestions"][0]
     assert (core.caller.session, core.caller.project) == (None, "/p")
-    assert core.engine.store.find_sessions("session-mgmt", after=None, before=None) == []
+    assert core.engine.store.sessions.find("session-mgmt", after=None, before=None) == []
 
 
 @posix_only
@@ -481,7 +481,7 @@ def test_end_answers_with_the_documented_object(at_work: Call, core: Core, shop:
     assert 0 < reply["final_quality_score"] <= 100
     assert set(reply["learning_captured"]) == {"insights", "solutions", "patterns"}
     assert (reply["memory_persisted"], reply["cleanup_performed"], core.caller.session) == (True, True, None)
-    (event,) = core.engine.store.find_events(Filter(threads=(str(session),)))
+    (event,) = core.engine.store.sessions.events(Filter(threads=(str(session),)))
     assert (event.type, event.data["path"]) == ("handoff", reply["handoff_file_path"])
 
 
@@ -591,7 +591,7 @@ def test_of_two_ends_at_once_one_hands_over(at_work: Call, core: Core, shop: Pat
         replies = list(threads.map(lambda _: at_work("end"), range(4)))
     assert [reply["cleanup_performed"] for reply in replies].count(True) == 1
     assert len(list((shop / ".backstory" / "handoff").iterdir())) == 1
-    assert len(core.engine.store.find_events(Filter())) == 1
+    assert len(core.engine.store.sessions.events(Filter())) == 1
 
 
 @requirement("session-mgmt.end.no-session")
@@ -603,7 +603,7 @@ def test_end_without_a_session_hands_nothing_over_and_says_so(call: Call, core: 
     ) * 3
     assert "init begins one" in reply["notices"][0]
     assert not (shop / ".backstory").exists()
-    assert core.engine.store.find_events(Filter()) == []
+    assert core.engine.store.sessions.events(Filter()) == []
 
 
 @requirement("session-mgmt.end.private")
@@ -676,6 +676,6 @@ def test_status_changes_nothing(call: Call, core: Core, shop: Path) -> None:
     before = sorted(shop.rglob("*"))
     assert call("status", working_directory=str(shop))["session_active"] is False
     assert (core.caller.session, core.caller.project, core.caller.directory) == (None, "/p", "/p")
-    assert core.engine.store.find_sessions("session-mgmt", after=None, before=None) == []
-    assert core.engine.store.find_events(Filter()) == []
+    assert core.engine.store.sessions.find("session-mgmt", after=None, before=None) == []
+    assert core.engine.store.sessions.events(Filter()) == []
     assert sorted(shop.rglob("*")) == before

@@ -24,7 +24,7 @@ requirement = pytest.mark.requirement
 def talk(store: Store, id: str, *texts: str, **changes: Any) -> None:
     """A conversation that was read from another assistant."""
     changes = {"surface": "claude-code", **changes}
-    store.put_conversation(make_conversation(id, **changes), make_messages(id, *texts, **changes))
+    store.conversations.put(make_conversation(id, **changes), make_messages(id, *texts, **changes))
 
 
 def contents(answer: dict[str, Any]) -> list[str]:
@@ -164,8 +164,10 @@ def test_old_entries_are_archived_before_they_are_removed_and_only_when_asked_fo
     assert call("quick_search", query="parser bug", min_score=0.3)["total_count"] == 0
     stats = call("reflection_stats")
     assert (stats["total_conversations"], stats["total_reflections"]) == (0, 0)
-    assert [each.memory.id for each in store.find_archived(Filter())] == [kept]
-    assert [each.conversation.id for each in store.find_archived_talks(ConversationFilter())] == ["old"]
+    assert [each.memory.id for each in store.archive.find_memories(Filter())] == [kept]
+    assert [each.conversation.id for each in store.archive.find_conversations(ConversationFilter())] == [
+        "old"
+    ]
 
 
 @requirement("session-mgmt-search.reflect.related")
@@ -308,7 +310,7 @@ def test_what_touched_a_file_comes_before_what_names_it(call: Call, store: Store
     (said,) = make_messages("c", "Fix the bug.", **changes)
     (did,) = make_messages("c", "Edit auth.py", **changes, id="c:did", role="tool")
     path = "/w/app/src/auth.py"
-    store.add_messages(conversation, [said, did], [Trace("c:did", "written", path)])
+    store.conversations.add(conversation, [said, did], [Trace("c:did", "written", path)])
     call("save_context", context_text="The token is checked in src/auth.py.")
     call("save_context", context_text="There is another auth.py somewhere.")
     call("save_context", context_text="oauth.py is not it, nor is auth.pyc")
@@ -342,7 +344,7 @@ def test_statistics_count_what_is_there(call: Call, store: Store, core: Core) ->
     assert (empty["total_conversations"], empty["oldest_conversation"]) == (0, "")
     talk(store, "c", "hello", "world", project="/q")
     call("store_reflection", content="An insight.")
-    core.engine.store.put_memories([])
+    core.engine.store.memories.put([])
     stats = call("reflection_stats")
     assert stats["total_conversations"] == stats["total_reflections"] == 1
     assert stats["projects_tracked"] == 2

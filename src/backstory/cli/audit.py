@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     control = open_store(settings, CONTROL)
     try:
-        found = control.find_audited(parse_when(options.since, utc_now()))
+        found = control.team.audit_log(parse_when(options.since, utc_now()))
     finally:
         control.close()
     rows = [(iso(each.at), each.person, each.space, each.outcome, each.tool) for each in found]

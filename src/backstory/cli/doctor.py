@@ -157,11 +157,11 @@ def _waiting(engine: Engine) -> Check:
 
 
 def _histories(engine: Engine) -> Check:
-    if problems := engine.store.find_problems():
+    if problems := engine.store.sync.problems():
         path, problem = next(iter(problems.items()))
         message = f"{counted(len(problems), 'file')} cannot be read, such as {path}: {problem}"
         return Check("histories", "warn", message, "`backstory status --json` lists them.")
-    held = engine.store.history_census()
+    held = engine.store.sync.census()
     told = ", ".join(
         f"{counted(each.conversations, 'conversation')} of {name}" for name, each in held.items()
     )

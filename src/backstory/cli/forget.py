@@ -35,19 +35,19 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     engine = open_engine(settings)
     try:
         which = _which(options, engine)
-        archived = engine.store.find_archived_talks(which)
-        found = [*engine.store.find_talks(which), *(talk.conversation for talk in archived)]
+        archived = engine.store.archive.find_conversations(which)
+        found = [*engine.store.conversations.find(which), *(talk.conversation for talk in archived)]
         if options.ids and (unknown := set(options.ids) - {talk.id for talk in found}):
             raise InvalidInput(
                 f"There is no conversation {sorted(unknown)[0]!r}.", hint="Nothing was forgotten."
             )
-        messages = sum(engine.store.count_messages([talk.id for talk in found]).values())
+        messages = sum(engine.store.conversations.count_messages([talk.id for talk in found]).values())
         told = _announcement(found, messages + sum(talk.said for talk in archived))
         if not found:
             return Report(_body(found, 0), "No conversation matches; nothing was forgotten.")
         if not options.yes and not _is_confirmed(told):
             return Report(_body(found, 0), "Nothing was forgotten.")
-        gone = engine.store.forget([talk.id for talk in found], engine.now())
+        gone = engine.store.sync.forget([talk.id for talk in found], engine.now())
     finally:
         engine.close()
     return Report(_body(found, gone), f"{told}\n\nForgotten; a sync does not bring them back.")

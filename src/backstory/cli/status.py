@@ -27,8 +27,8 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     engine = open_engine(settings)
     try:
         census, waiting = engine.store.census(), count_waiting(engine)
-        archived = engine.store.archive_census()
-        histories, problems = engine.store.history_census(), engine.store.find_problems()
+        archived = engine.store.archive.census()
+        histories, problems = engine.store.sync.census(), engine.store.sync.problems()
         failing = engine.problems.reported()
     finally:
         engine.close()
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 def count_waiting(engine: Engine) -> int:
     """Texts without a vector of the model in use. Vectors of another model do not count."""
-    return 0 if engine.backlog is None else engine.store.count_waiting(engine.backlog.space)
+    return 0 if engine.backlog is None else engine.store.vectors.count_waiting(engine.backlog.space)
 
 
 def _text(body: Json, census: Census, waiting: int, failing: Sequence[Problem]) -> str:

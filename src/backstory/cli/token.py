@@ -55,20 +55,20 @@ def _create(options: argparse.Namespace, control: Store) -> Report:
         now=now,
         until=now + options.expires if options.expires else None,
     )
-    control.add_token(token)
+    control.team.add_token(token)
     text = f"{secret}\n\nThis is the only time it is shown. Its id, to revoke it, is {token.id}."
     return Report({"token": secret, **_described(token)}, text)
 
 
 def _list(options: argparse.Namespace, control: Store) -> Report:
-    tokens = control.find_tokens()
+    tokens = control.team.tokens()
     rows = [(token.id, token.person, token.scope, _state(token), ", ".join(token.spaces)) for token in tokens]
     text = table([("id", "user", "scope", "state", "spaces"), *rows]) if rows else "There are no tokens."
     return Report({"tokens": [_described(token) for token in tokens]}, text)
 
 
 def _revoke(options: argparse.Namespace, control: Store) -> Report:
-    if not control.revoke_token(options.id or "", utc_now()):
+    if not control.team.revoke(options.id or "", utc_now()):
         raise NotFound("token", options.id or "", hint="`backstory token list` shows them.")
     return Report({"id": options.id, "state": "revoked"}, f"Revoked {options.id}.")
 

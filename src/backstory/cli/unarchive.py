@@ -60,7 +60,7 @@ def _restored(core: Core, surfaces: Iterable[str], name: str) -> Report:
 def _listed(core: Core, surfaces: Iterable[str]) -> Report:
     """The last changed first."""
     memories = [memory for surface in surfaces for memory in core.through(surface).archive.all()]
-    talks = [talk.conversation for talk in core.engine.store.find_archived_talks(ConversationFilter())]
+    talks = [talk.conversation for talk in core.engine.store.archive.find_conversations(ConversationFilter())]
     entries = [(memory.updated_at, memory.key or memory.id, memory.text) for memory in memories]
     entries += [(talk.updated_at, talk.id, talk.title) for talk in talks]
     entries.sort(key=lambda entry: (entry[0], entry[1]), reverse=True)

@@ -37,11 +37,11 @@ class Archive(NamedTuple):
         return self._find(Filter())
 
     def _find(self, where: Filter) -> list[Memory]:
-        return [archived.memory for archived in self.engine.store.find_archived(self._visible(where))]
+        return [archived.memory for archived in self.engine.store.archive.find_memories(self._visible(where))]
 
     def history(self, memory: Memory) -> list[Former]:
         """What an archived memory said before, the oldest first; a private value stays with its session."""
-        found = self.engine.store.find_archived(self._visible(Filter(ids=(memory.id,))))
+        found = self.engine.store.archive.find_memories(self._visible(Filter(ids=(memory.id,))))
         return self.caller.visible_former(memory, (former for each in found for former in each.history))
 
     def restore(self, ids: tuple[str, ...]) -> list[Memory]:
@@ -53,14 +53,16 @@ class Archive(NamedTuple):
             found = self._find(Filter(ids=ids)) if ids else []
             free = [memory for memory in found if not self._is_taken(memory)]
             restored = [memory.id for memory in free]
-            store.restore_archived(restored)
-            store.bring_back(restored, self.engine.now())
+            store.archive.restore_memories(restored)
+            store.archive.exempt(restored, self.engine.now())
         self.engine.embed_soon()
         return free
 
     def forget(self, key: str, session: str) -> int:
         """Delete for good what the archive keeps under a key of a session; how many memories that were."""
-        return self.engine.store.delete_archived(self._visible(Filter(keys=(key,), threads=(session,))))
+        return self.engine.store.archive.delete_memories(
+            self._visible(Filter(keys=(key,), threads=(session,)))
+        )
 
     def compress(
         self, older_than: datetime, *, keep: tuple[str, ...], target_bytes: float | None, session: str | None
@@ -71,7 +73,7 @@ class Archive(NamedTuple):
         store = self.engine.store
         scope = self._visible(Filter(kinds=(Kind.MEMORY,), threads=() if session is None else (session,)))
         with store.transaction():
-            old = store.find_memories(
+            old = store.memories.find(
                 scope._replace(created_before=older_than), Page(order=Order.UPDATED_OLDEST)
             )
             moved = [
@@ -80,18 +82,21 @@ class Archive(NamedTuple):
                 if memory.updated_at < older_than and memory.key is not None and memory.category not in keep
             ]
             if target_bytes is not None:
-                live = sum(map(_bytes, store.find_memories(scope, Page())))
+                live = sum(map(_bytes, store.memories.find(scope, Page())))
                 moved = _until_it_fits(moved, live, target_bytes)
-            packed = store.archive_memories(moved)
-            store.drop_unused_blobs()  # contents that cached files no longer have
-            return Compressed(moved, packed, store.count(scope))
+            packed = store.archive.put_memories(moved)
+            store.checkpoints.drop_unused_blobs()  # contents that cached files no longer have
+            return Compressed(moved, packed, store.entries.count(scope))
 
     def _is_taken(self, memory: Memory) -> bool:
         if memory.key is None:
             return False
         threads = () if memory.session is None else (memory.session,)
         return (
-            self.engine.store.count(Filter(surfaces=(self.surface,), threads=threads, keys=(memory.key,))) > 0
+            self.engine.store.entries.count(
+                Filter(surfaces=(self.surface,), threads=threads, keys=(memory.key,))
+            )
+            > 0
         )
 
     def _visible(self, where: Filter) -> Filter:

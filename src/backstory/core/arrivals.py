@@ -33,7 +33,7 @@ def bring(engine: Engine, memories: Sequence[Memory], session: Session, wins: Wi
     arrived = Arrived([], [], [], [])
     with store.transaction():
         engine.check_room()
-        present = {_place(memory): memory for memory in store.find_memories(own, Page(order=Order.OLDEST))}
+        present = {_place(memory): memory for memory in store.memories.find(own, Page(order=Order.OLDEST))}
         for memory in memories:
             current = present.get(_place(memory))
             if current is None:
@@ -44,12 +44,12 @@ def bring(engine: Engine, memories: Sequence[Memory], session: Session, wins: Wi
             elif _said(current) == _said(_in_place_of(current, memory)):
                 arrived.known.append(memory)
             elif wins(current, memory):
-                store.add_former(current)
+                store.memories.add_former(current)
                 arrived.replaced.append(_in_place_of(current, memory)._replace(updated_at=now))
             else:
                 arrived.refused.append(memory)
-        store.put_memories([*arrived.added, *arrived.replaced])
-        store.put_session(session._replace(updated_at=now))
+        store.memories.put([*arrived.added, *arrived.replaced])
+        store.sessions.put(session._replace(updated_at=now))
     return arrived
 
 

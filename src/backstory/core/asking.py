@@ -74,7 +74,7 @@ def _telling_words(store: Store, prompt: str) -> list[Unit]:
     from ..domain.words import query_units
 
     units = [unit for unit in query_units(prompt) if len(unit.words) == 1 and not unit.is_bonus]
-    postings = [posting for posting in store.postings(units, POSTINGS) if posting.frequency]
+    postings = [posting for posting in store.text.postings(units, POSTINGS) if posting.frequency]
     rarest = sorted(postings, key=lambda posting: posting.frequency)[:MOST_PROMPT_WORDS]
     kept = {posting.unit for posting in rarest}
     return [unit for unit in units if unit in kept]
@@ -132,8 +132,8 @@ class WordIndex:
 
     def _look_up(self, unit: Unit) -> tuple[list[int], list[str | None]]:
         if unit not in self._places:
-            entries = self._store.entries_holding(unit)
-            self._places[unit] = entries, self._store.threads_of(entries)
+            entries = self._store.text.holding(unit)
+            self._places[unit] = entries, self._store.entries.threads(entries)
         return self._places[unit]
 
     def _unit_holding(self, unit: Unit) -> set[str | None]:
@@ -143,7 +143,9 @@ class WordIndex:
 
     def _titled(self, unit: Unit) -> set[str]:
         if self._titles is None:
-            self._titles = [(id, title.lower()) for id, title in self._store.find_titles(self._which)]
+            self._titles = [
+                (id, title.lower()) for id, title in self._store.conversations.titles(self._which)
+            ]
         first = unit.words[0]
         likely = [(id, title) for id, title in self._titles if first in title]
         return {id for id, title in likely if set(_WORD.findall(title)).issuperset(unit.words)}

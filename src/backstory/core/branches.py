@@ -56,12 +56,12 @@ class Branches(NamedTuple):
                 created_at=now,
                 updated_at=now,
             )
-            store.put_session(session)
-            mine = store.find_memories(self.caller.visible(where), Page(order=Order.OLDEST))
+            store.sessions.put(session)
+            mine = store.memories.find(self.caller.visible(where), Page(order=Order.OLDEST))
             arrived = bring(self.engine, mine, session, _never)
-            files = store.find_files(parent.id) if deep else []
+            files = store.files.find(parent.id) if deep else []
             for file in files:
-                store.put_file(file._replace(id=self.engine.new_id(), session=session.id))
+                store.files.put(file._replace(id=self.engine.new_id(), session=session.id))
         self.caller.session = session.id
         self.engine.embed_soon()
         return Branch(session, len(arrived.added), len(files))
@@ -77,7 +77,7 @@ class Branches(NamedTuple):
             )
         where = Filter(surfaces=(self.surface,), threads=(origin.id,), categories=categories)
         with self.engine.store.transaction():
-            theirs = self.engine.store.find_memories(self.caller.visible(where), Page(order=Order.OLDEST))
+            theirs = self.engine.store.memories.find(self.caller.visible(where), Page(order=Order.OLDEST))
             arrived = bring(self.engine, theirs, target, resolution.prefers_source)
         self.engine.embed_soon()
         return arrived
@@ -92,7 +92,7 @@ def lineage(store: Store, session: str | None) -> list[str]:
     line: list[str] = []
     while session is not None and session not in line:
         line.append(session)
-        known = store.find_session(session)
+        known = store.sessions.get(session)
         session = known.parent if known else None
     return line
 

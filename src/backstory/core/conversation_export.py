@@ -65,13 +65,13 @@ class ConversationExport(NamedTuple):
 
     def _find(self, title_part: str, workspace: str) -> list[Conversation]:
         """Subagents and forks are written with the conversation that started them."""
-        talks = self.engine.store.find_talks(
+        talks = self.engine.store.conversations.find(
             self.caller.visible_conversations(ConversationFilter(title_part=title_part))
         )
         wanted = [talk for talk in talks if not workspace or is_workspace(workspace, talk.project)]
         parents = {talk.parent for talk in wanted if talk.kind in MINOR and talk.parent}
         known = (
-            {talk.id for talk in self.engine.store.find_talks(ConversationFilter(ids=tuple(parents)))}
+            {talk.id for talk in self.engine.store.conversations.find(ConversationFilter(ids=tuple(parents)))}
             if parents
             else ()
         )
@@ -80,12 +80,12 @@ class ConversationExport(NamedTuple):
     def _whole(self, talk: Conversation, above: frozenset[str] = frozenset()) -> Transcript:
         store = self.engine.store
         above |= {talk.id}  # files of others may tell of a ring
-        minor = store.find_talks(ConversationFilter(parents=(talk.id,), kinds=MINOR))
+        minor = store.conversations.find(ConversationFilter(parents=(talk.id,), kinds=MINOR))
         started = [each for each in reversed(minor) if each.id not in above]
         return Transcript(
             talk,
-            store.find_messages(talk.id),
-            tuple(store.files_of([talk.id]).get(talk.id, ())),
+            store.conversations.messages(talk.id),
+            tuple(store.traces.files([talk.id]).get(talk.id, ())),
             tuple(self._whole(each, above) for each in started),
         )
 

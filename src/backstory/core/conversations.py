@@ -20,7 +20,7 @@ class Conversations(NamedTuple):
 
     def keep(self, conversation: Conversation, messages: Sequence[Message]) -> None:
         """Store a transcript whole, in place of what was known of it."""
-        self.engine.store.put_conversation(conversation, messages)
+        self.engine.store.conversations.put(conversation, messages)
         self.engine.embed_soon()
 
     def search(self, query: str, limit: int, *, projects: tuple[str, ...] = ()) -> Found:

@@ -39,19 +39,19 @@ class Events(NamedTuple):
             memory = memories.put_item(_draft(event), session) if important else None
             event = event._replace(memory=memory.id if memory else None)
             self.engine.check_room()
-            self.engine.store.add_event(event)
-            self.engine.store.put_session(session._replace(updated_at=event.created_at))
+            self.engine.store.sessions.add_event(event)
+            self.engine.store.sessions.put(session._replace(updated_at=event.created_at))
         if memory is not None:
             memories.follow_up(memory)
         return event
 
     def find(self, where: Filter, limit: int | None = None) -> list[Event]:
         """Newest first."""
-        return self.engine.store.find_events(self._of_this_surface(where), limit)
+        return self.engine.store.sessions.events(self._of_this_surface(where), limit)
 
     def busy_hours(self, where: Filter) -> list[tuple[int, int]]:
         """Hours since 1970 in which events happened, and how many."""
-        return self.engine.store.count_events(self._of_this_surface(where))
+        return self.engine.store.sessions.count_events(self._of_this_surface(where))
 
     def _of_this_surface(self, where: Filter) -> Filter:
         return where._replace(surfaces=(self.surface,))

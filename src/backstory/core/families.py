@@ -8,7 +8,6 @@ from typing import NamedTuple
 from ..domain.filters import ConversationFilter
 from ..domain.records import ConversationOutline
 from ..store import Store
-from ..store.statements import batches
 
 MINOR = ("subagent", "fork")
 FEW = 1_000
@@ -39,7 +38,7 @@ class Families(NamedTuple):
             if not are_apart:
                 asked = _with_families(store, which, asked)
         else:
-            asked = store.outline_talks(which)
+            asked = store.conversations.outlines(which)
         known = {outline.id: outline for outline in asked}
         if not are_apart:
             _add_parents(store, known)
@@ -67,11 +66,7 @@ class Families(NamedTuple):
 
 
 def _outlines(store: Store, which: ConversationFilter, ids: Collection[str]) -> list[ConversationOutline]:
-    return [
-        outline
-        for _, some in batches(sorted(ids))
-        for outline in store.outline_talks(which._replace(ids=tuple(some)))
-    ]
+    return store.conversations.outlines(which._replace(ids=tuple(sorted(ids)))) if ids else []
 
 
 def _with_families(
@@ -85,8 +80,7 @@ def _with_families(
     while heads:
         more = [
             outline
-            for _, some in batches(sorted(heads))
-            for outline in store.outline_talks(which._replace(parents=tuple(some)))
+            for outline in store.conversations.outlines(which._replace(parents=tuple(sorted(heads))))
             if outline.id not in ids
         ]
         asked = [*asked, *more]

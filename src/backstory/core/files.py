@@ -40,17 +40,17 @@ class Files(NamedTuple):
         store = self.engine.store
         with store.transaction():
             self.engine.check_room()
-            known = store.find_file(session.id, whole)
+            known = store.files.get(session.id, whole)
             file = CachedFile(
                 id=known.id if known else self.engine.new_id(),
                 session=session.id,
                 path=whole,
-                hash=store.put_blobs([data])[0],
+                hash=store.files.put_blobs([data])[0],
                 size=len(data),
                 cached_at=self.engine.now(),
                 metadata=metadata,
             )
-            store.put_file(file)
+            store.files.put(file)
         return file
 
     def changed(self, path: str, content: str | None) -> Change:
@@ -63,7 +63,7 @@ class Files(NamedTuple):
         if content is None:
             self.caller.check_local("filePath", hint="Send currentContent.")
         data = _read(whole) if content is None else content.encode()
-        known = (store.find_file(session, whole) for session in lineage(store, self.caller.session))
+        known = (store.files.get(session, whole) for session in lineage(store, self.caller.session))
         return Change(sha256(data).hexdigest(), next(filter(None, known), None))
 
 

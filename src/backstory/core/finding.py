@@ -69,9 +69,9 @@ class Finding(NamedTuple):
         store = self.engine.store
         if key_pattern is None and sorting.field is None and not where.keys:
             page = Page(limit, offset, sorting.order)
-            return Listing(store.find_memories(where, page), store.count(where))
+            return Listing(store.memories.find(where, page), store.entries.count(where))
         matches = _key_matcher(key_pattern)
-        listed = store.list_memories(where, sorting.order)
+        listed = store.memories.listing(where, sorting.order)
         memories = self._sorted(
             [one.entry for one in listed if matches(one.key or "")], sorting, bool(where.keys)
         )
@@ -87,7 +87,7 @@ class Finding(NamedTuple):
     def by_id(self, where: Filter) -> list[Memory]:
         """The memory of any surface whose id is given in place of a key: what has no key is shown with its id."""
         where = self.caller.visible(where)._replace(keys=(), ids=where.keys, kinds=(Kind.MEMORY,))
-        return self.engine.store.find_memories(where, Page(limit=1))
+        return self.engine.store.memories.find(where, Page(limit=1))
 
     def search(
         self,
@@ -106,7 +106,7 @@ class Finding(NamedTuple):
         query = parse_query(text)
         where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
         order = sorting.order if sorting is not None else Order.NEWEST
-        listed = self.engine.store.list_memories(where, order, self._matched(query, fields))
+        listed = self.engine.store.memories.listing(where, order, self._matched(query, fields))
         entries = [one.entry for one in listed]
         if query.excluded:
             out = set[int]().union(*(self._holding(term, fields) for term in query.excluded))
@@ -143,13 +143,13 @@ class Finding(NamedTuple):
         from ..domain.query import holds, looked_up
 
         store = self.engine.store
-        units = [store.match_text(looked_up(unit), fields) for unit in term.units]
+        units = [store.text.match(looked_up(unit), fields) for unit in term.units]
         found = set[int].intersection(*units) if units else set[int]()
         if term.is_checked:
             found = self._checked(found, term, fields)
         if term.field is not None:
             wanted, named = term.field, term.field.field.split(".")[0]
-            rows = store.match_metadata(named).items()
+            rows = store.memories.with_metadata(named).items()
             found |= {entry for entry, metadata in rows if holds(json.loads(metadata), wanted)}
         return found
 
@@ -157,7 +157,7 @@ class Finding(NamedTuple):
         from ..domain.query import says
 
         checked = set()
-        for entry, record in self.engine.store.load(entries).items():
+        for entry, record in self.engine.store.entries.load(entries).items():
             key = record.key or "" if isinstance(record, Memory) else ""
             texts = {TextFields.VALUE: (record.text,), TextFields.KEY: (key,)}.get(fields, (key, record.text))
             if any(says(text, term) for text in texts):
@@ -167,7 +167,7 @@ class Finding(NamedTuple):
     def _ranked(self, entries: Sequence[int], query: Query) -> list[int]:
         """Best first, the newest among equals; beyond the most that are ranked, by age alone."""
         head, tail = entries[:MOST_RANKED], entries[MOST_RANKED:]
-        scores = self.engine.store.text_scores(query.units, head)
+        scores = self.engine.store.text.scores(query.units, head)
         return [*sorted(head, key=lambda entry: -scores.get(entry, 0.0)), *tail]
 
     def _sorted(self, entries: list[int], sorting: Sorting, own_first: bool = False) -> list[int]:
@@ -175,7 +175,7 @@ class Finding(NamedTuple):
             return entries
         from ..domain.query import field_of, sort_key
 
-        records = self.engine.store.load(entries)
+        records = self.engine.store.entries.load(entries)
         known = [(entry, record) for entry in entries if isinstance(record := records.get(entry), Memory)]
         if sorting.field is not None:
             path = sorting.field
@@ -190,7 +190,7 @@ class Finding(NamedTuple):
 
     def _load(self, entries: Sequence[int], limit: int | None, offset: int) -> list[Memory]:
         page = entries[offset:] if limit is None else entries[offset : offset + limit]
-        records = self.engine.store.load(page)
+        records = self.engine.store.entries.load(page)
         return [record for entry in page if isinstance(record := records.get(entry), Memory)]
 
 

@@ -22,11 +22,11 @@ class Kept(NamedTuple):
         now = self.engine.now()
         owner = self.caller.id if for_caller_only else ""
         answer = CachedAnswer(self.engine.new_id(), kind, owner, body, now + KEPT_FOR)
-        self.engine.store.keep_answer(answer, now)
+        self.engine.store.answers.put(answer, now)
         return answer.key
 
     def fetch(self, kind: str, key: str) -> Any:
-        answer = self.engine.store.find_answer(key, kind, self.engine.now())
+        answer = self.engine.store.answers.get(key, kind, self.engine.now())
         if answer is None or answer.owner not in ("", self.caller.id):
             raise NotFound("cache_key", key, hint="It expired, or was never given to this caller: ask again.")
         return answer.body

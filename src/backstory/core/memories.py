@@ -87,16 +87,16 @@ class Memories(NamedTuple):
             known = Filter(
                 surfaces=(self.surface,), threads=(session.id,), keys=(draft.key,) if draft.key else ()
             )
-            for former in store.find_memories(known, Page(limit=1)) if draft.key else ():
-                store.add_former(former)
+            for former in store.memories.find(known, Page(limit=1)) if draft.key else ():
+                store.memories.add_former(former)
                 memory = memory._replace(id=former.id, created_at=former.created_at)
             self._put(memory)
-            store.put_session(session._replace(updated_at=now))
+            store.sessions.put(session._replace(updated_at=now))
         return memory
 
     def find(self, where: Filter, page: Page) -> list[Memory]:
         """Memories of this surface that match and that the caller may see."""
-        return self.engine.store.find_memories(self.visible(where)._replace(surfaces=(self.surface,)), page)
+        return self.engine.store.memories.find(self.visible(where)._replace(surfaces=(self.surface,)), page)
 
     def visible(self, where: Filter) -> Filter:
         """The one rule of privacy: public memories, and private ones of the caller's own session."""
@@ -104,7 +104,7 @@ class Memories(NamedTuple):
 
     def history(self, memory: Memory) -> list[Former]:
         """What it said before, the oldest first; a value that was private stays with its session."""
-        return self.caller.visible_former(memory, self.engine.store.find_former(memory.id))
+        return self.caller.visible_former(memory, self.engine.store.memories.former(memory.id))
 
     def delete_key(self, key: str, session: str) -> int:
         """Delete what a session keeps under a key, live or archived, with its history; how many memories that were."""
@@ -112,14 +112,14 @@ class Memories(NamedTuple):
 
         mine = Filter(surfaces=(self.surface,), threads=(session,), keys=(key,))
         with self.engine.store.transaction():
-            live = self.engine.store.delete_memories(self.visible(mine))
+            live = self.engine.store.memories.delete(self.visible(mine))
             return live + Archive(self.engine, self.caller, self.surface).forget(key, session)
 
     def replace(self, id: str, text: str) -> Memory:
         """The memory keeps its id and the time it was made."""
         _check_text(text)
         with self.engine.store.transaction():
-            found = self.engine.store.find_memories(self._mine(id), Page(limit=1))
+            found = self.engine.store.memories.find(self._mine(id), Page(limit=1))
             if not found:
                 raise NotFound("saved text", id)
             summary = self.engine.summarizer.summary(text)
@@ -131,12 +131,12 @@ class Memories(NamedTuple):
         return memory
 
     def delete(self, id: str) -> None:
-        if not self.engine.store.delete_memories(self._mine(id)):
+        if not self.engine.store.memories.delete(self._mine(id)):
             raise NotFound("saved text", id)
 
     def clear(self) -> int:
         """Delete all that this surface made, in every project; how many memories that were."""
-        return self.engine.store.delete_memories(Filter(surfaces=(self.surface,)))
+        return self.engine.store.memories.delete(Filter(surfaces=(self.surface,)))
 
     def search(self, query: str, limit: int) -> Found:
         """Memories of every surface and project that the caller may see; its own project is preferred."""
@@ -150,7 +150,7 @@ class Memories(NamedTuple):
 
     def _put(self, memory: Memory) -> None:
         self.engine.check_room()
-        self.engine.store.put_memories([memory])
+        self.engine.store.memories.put([memory])
 
     def follow_up(self, memory: Memory) -> None:
         """After the commit: others see the memory only then."""

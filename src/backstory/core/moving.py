@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from ..domain.copying import CopyProgress
 from ..domain.errors import Incompatible, InvalidInput
 from ..store import Store
-from ..store.moving import TABLES, Move, fingerprint
-from ..store.statements import Row
+from ..store.copying import TABLES, fingerprint
+from ..store.database import Row
 
 Tick = Callable[[str, int, int], None]
 """Told what is being done, and how much of how much is done."""
+
+
+FIRST = next(iter(TABLES))
 
 
 class Digest(NamedTuple):
@@ -33,25 +37,25 @@ class Compared(NamedTuple):
 def move(source: Store, target: Store, name: str, tick: Tick) -> list[Compared]:
     """Fill the target, which is empty or was being filled from the same source, and compare it with the source.
     The source is only read. `name` tells sources apart."""
-    if any(source.columns(table) != target.columns(table) for table in TABLES):
+    if any(source.copying.columns(table) != target.copying.columns(table) for table in TABLES):
         raise Incompatible(
             "The two stores were written by different versions of Backstory.",
             hint="Update Backstory, then try again.",
         )
     _copy(source, target, _begin(target, name), tick)
-    target.finish_import(source.last_number())
+    target.copying.finish(source.copying.last_number())
     compared = [_compare(table, source, target, tick) for table in TABLES]
     if all(each.is_equal for each in compared):
-        target.end_move()
+        target.copying.end()
     else:
-        target.put_move(Move(name, is_void=True))
+        target.copying.put_progress(CopyProgress(name, FIRST, is_void=True))
     return compared
 
 
-def _begin(target: Store, name: str) -> Move:
+def _begin(target: Store, name: str) -> CopyProgress:
     """Where to go on, or the beginning of a new move."""
-    known = target.find_move()
-    if known is None and not target.is_empty():
+    known = target.copying.progress()
+    if known is None and not target.copying.is_empty():
         raise InvalidInput(
             "The store to move to is not empty; nothing was changed.",
             hint="Give --to a new file, or a database without memories.",
@@ -65,23 +69,23 @@ def _begin(target: Store, name: str) -> Move:
         )
     if known is not None and not known.is_void:
         return known
-    start = Move(name)
+    start = CopyProgress(name, FIRST)
     with target.transaction():
-        target.clear()
-        target.put_move(start)
+        target.copying.clear()
+        target.copying.put_progress(start)
     return start
 
 
-def _copy(source: Store, target: Store, start: Move, tick: Tick) -> None:
-    total = sum(map(source.count_rows, TABLES))
-    done = sum(map(target.count_rows, TABLES))
+def _copy(source: Store, target: Store, start: CopyProgress, tick: Tick) -> None:
+    total = sum(map(source.copying.count, TABLES))
+    done = sum(map(target.copying.count, TABLES))
     tables = list(TABLES)
     for table in tables[tables.index(start.table) :]:
         after = start.after if table == start.table else ()
         for rows in _pages(source, table, after):
             with target.transaction():
-                target.import_rows(table, rows)
-                target.put_move(Move(start.source, table, _key(table, rows[-1])))
+                target.copying.insert(table, rows)
+                target.copying.put_progress(CopyProgress(start.source, table, _key(table, rows[-1])))
             done += len(rows)
             tick(f"Moving {table}", done, total)
 
@@ -91,7 +95,7 @@ def _compare(table: str, source: Store, target: Store, tick: Tick) -> Compared:
 
 
 def _digest(store: Store, table: str, tick: Tick) -> Digest:
-    count, total, sum_ = 0, store.count_rows(table), 0
+    count, total, sum_ = 0, store.copying.count(table), 0
     for rows in _pages(store, table, ()):
         sum_ += sum(fingerprint(table, row) for row in rows)
         count += len(rows)
@@ -100,7 +104,7 @@ def _digest(store: Store, table: str, tick: Tick) -> Digest:
 
 
 def _pages(store: Store, table: str, after: Row) -> Iterator[list[Row]]:
-    while rows := store.export_rows(table, after):
+    while rows := store.copying.export(table, after):
         yield rows
         after = _key(table, rows[-1])
 

@@ -122,11 +122,11 @@ class Recall(NamedTuple):
     def readers(self) -> dict[str, ReaderState]:
         """Those of whom files were found."""
         states: dict[str, ReaderState] = {}
-        for reader, problem, files in self.engine.store.count_sources():
+        for reader, problem, files in self.engine.store.sync.count_sources():
             known = states.get(reader, ReaderState(0, {}, {}))
             problems = {**known.problems, **({problem: files} if problem else {})}
             states[reader] = ReaderState(known.files + files, problems, {})
-        for surface, completeness, conversations in self.engine.store.count_unread():
+        for surface, completeness, conversations in self.engine.store.conversations.count_unread():
             if (state := states.get(surface)) is not None:
                 states[surface] = state._replace(unread={**state.unread, completeness: conversations})
         return states
@@ -135,7 +135,9 @@ class Recall(NamedTuple):
         chosen = index.chosen(asked, families)
         if wanted.subjects:
             chosen = {id for id in chosen if families.heads[id].subject in wanted.subjects}
-        working = families.heads_of(self.engine.store.touching_files(families.members(chosen)))
+        working = families.heads_of(
+            self.engine.store.traces.conversations_with_files(families.members(chosen))
+        )
         named = self._touching_named(wanted, families)
         held = [(keyword.label, families.heads_of(index.holding(keyword))) for keyword in asked.keywords]
         now_ms = to_ms(self.engine.now())
@@ -158,7 +160,7 @@ class Recall(NamedTuple):
         """Conversations that touched a file which was named; None when there are none."""
         named = named_files(f"{wanted.query} {' '.join(wanted.tags)} {wanted.prompt}")
         messages = Filter(kinds=(Kind.MESSAGE,))
-        touched = (self.engine.store.threads_touching(name, messages) for name in named)
+        touched = (self.engine.store.traces.touching(name, messages) for name in named)
         return families.heads_of(did.conversation for some in touched for did in some) or None
 
     def _told(
@@ -166,9 +168,9 @@ class Recall(NamedTuple):
     ) -> list[Recalled]:
         store = self.engine.store
         ids = [each.outline.id for each in page]
-        conversations = {each.id: each for each in store.find_conversations(ids)}
-        counts = store.count_messages(ids)
-        files = store.files_of(families.members(ids))
+        conversations = {each.id: each for each in store.conversations.get(ids)}
+        counts = store.conversations.count_messages(ids)
+        files = store.traces.files(families.members(ids))
         excerpts = self._excerpts(ids, asked, families, index)
         return [
             Recalled(
@@ -190,7 +192,7 @@ class Recall(NamedTuple):
         """Around the words that were asked for, else the beginning of what the user said."""
         store = self.engine.store
         proposed = index.best_entries(asked, families, ids)
-        entries = store.load([entry for some in proposed.values() for entry, _ in some])
+        entries = store.entries.load([entry for some in proposed.values() for entry, _ in some])
         excerpts: dict[str, str] = {}
         for id in ids:
             messages = [
@@ -200,7 +202,7 @@ class Recall(NamedTuple):
             ]
             # what somebody said is better than what a tool printed
             best = max(messages, key=lambda each: (each[0], each[1].role not in QUIET_ROLES), default=None)
-            text = best[1].text if best is not None else " ".join(store.opening(id, 1))
+            text = best[1].text if best is not None else " ".join(store.conversations.opening(id, 1))
             excerpts[id] = excerpt(text, asked.words)
         return excerpts
 

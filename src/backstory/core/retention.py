@@ -33,14 +33,14 @@ class Retention(NamedTuple):
         """What is older, except what a person brought back from the archive."""
         store = self.engine.store
         before = self.engine.now() - timedelta(days=min(days, MOST_DAYS))
-        stays = store.brought_back()
-        talks = store.outline_talks(ConversationFilter(updated_before=before))
+        stays = store.archive.exemptions()
+        talks = store.conversations.outlines(ConversationFilter(updated_before=before))
         where = Filter(kinds=(Kind.MEMORY,), surfaces=(REFLECTIVE,), created_before=before)
         return Old(
             sorted(talk.id for talk in talks if talk.id not in stays),
             [
                 memory
-                for memory in store.find_memories(where, Page())
+                for memory in store.memories.find(where, Page())
                 if memory.updated_at < before and memory.id not in stays
             ],
         )
@@ -50,22 +50,22 @@ class Retention(NamedTuple):
         store, total = self.engine.store, len(old.conversations)
         for start in range(0, len(old.memories), AT_ONCE):
             call.checkpoint()
-            store.archive_memories(old.memories[start : start + AT_ONCE])
+            store.archive.put_memories(old.memories[start : start + AT_ONCE])
         for number, id in enumerate(old.conversations, 1):
             call.checkpoint()
-            store.archive_conversation(id)
+            store.archive.put_conversation(id)
             call.progress(number, total, "Archiving conversations")
 
     def archive_daily(self, call: Call) -> None:
         """What the setting says, once a day in whichever process comes first."""
         days, store = self.engine.settings.retention_days, self.engine.store
         holder = self.engine.new_id()
-        if days is None or not store.take_lease(LEASE, holder, for_ms=DAY_MS):
+        if days is None or not store.leases.take(LEASE, holder, for_ms=DAY_MS):
             return
         try:
             self.archive(self.find(days), call)
         except BaseException:
-            store.drop_lease(LEASE, holder)  # when all went well nobody gives it back, and it ends in a day
+            store.leases.drop(LEASE, holder)  # when all went well nobody gives it back, and it ends in a day
             raise
 
     def restore(self, id: str) -> list[Conversation]:
@@ -76,10 +76,10 @@ class Retention(NamedTuple):
             found = [
                 talk.conversation
                 for which in (ConversationFilter(ids=(id,)), ConversationFilter(parents=(id,)))
-                for talk in store.find_archived_talks(which)
+                for talk in store.archive.find_conversations(which)
             ]
             ids = [talk.id for talk in found]
-            store.restore_conversations(ids)
-            store.bring_back(ids, self.engine.now())
+            store.archive.restore_conversations(ids)
+            store.archive.exempt(ids, self.engine.now())
         self.engine.embed_soon()
         return found

@@ -49,7 +49,7 @@ class Sessions(NamedTuple):
             yield
 
     def get(self, id: str) -> Session:
-        session = self.engine.store.find_session(id)
+        session = self.engine.store.sessions.get(id)
         if session is None:
             raise NotFound("session", id)
         return session
@@ -71,7 +71,7 @@ class Sessions(NamedTuple):
             description=description,
             parent=parent,
         )
-        self.engine.store.put_session(session)
+        self.engine.store.sessions.put(session)
         self.caller.session = session.id
         return session
 
@@ -97,10 +97,10 @@ class Sessions(NamedTuple):
 
     def recent(self, limit: int, *, after: datetime | None, before: datetime | None) -> SessionListing:
         """The newest sessions made in that time."""
-        found = self.engine.store.find_sessions(self.surface, after=after, before=before)
+        found = self.engine.store.sessions.find(self.surface, after=after, before=before)
         page = found[:limit]
         mine = Filter(surfaces=(self.surface,), threads=tuple(session.id for session in page))
-        counts = self.engine.store.count_by_session(self.caller.visible(mine)) if page else {}
+        counts = self.engine.store.memories.count_by_session(self.caller.visible(mine)) if page else {}
         return SessionListing([(session, counts.get(session.id, 0)) for session in page], len(found))
 
 

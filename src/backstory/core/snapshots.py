@@ -43,8 +43,8 @@ class Snapshots(NamedTuple):
         own = self.caller.visible(Filter(surfaces=(self.surface,), threads=(session.id,)))
         with store.transaction():
             self.engine.check_room()
-            cached = store.find_files(session.id) if files else []
-            copy = store.copy_memories(own, cached)
+            cached = store.files.find(session.id) if files else []
+            copy = store.checkpoints.copy(own, cached)
             checkpoint = Checkpoint(
                 id=self.engine.new_id(),
                 name=name,
@@ -59,13 +59,13 @@ class Snapshots(NamedTuple):
                 git_status=status,
                 created_at=self.engine.now(),
             )
-            store.put_checkpoint(checkpoint)
+            store.checkpoints.put(checkpoint)
         return checkpoint
 
     def find(self, *, id: str | None, name: str | None) -> Checkpoint:
         """The checkpoint with the id, else the newest with the name, else the newest; the caller's own project
         goes before others. Names are for everyone, private memories are not."""
-        found = self.engine.store.find_checkpoints(self.surface, id=id, name=name)
+        found = self.engine.store.checkpoints.find(self.surface, id=id, name=name)
         if not found:
             raise NotFound(
                 "checkpoint", id or name or "latest", hint="context_checkpoint takes one; names are exact."
@@ -80,7 +80,7 @@ class Snapshots(NamedTuple):
         is_family = checkpoint.session in lineage(store, self.caller.session)
         current = self._sessions.current() if merge else None
         with store.transaction():
-            contents = store.read_copy(checkpoint)
+            contents = store.checkpoints.read(checkpoint)
             session = current or self._new_session(checkpoint, is_family)
             allowed = [memory for memory in contents.memories if is_family or not memory.private]
             bring(self.engine, allowed, session, _restored_wins)
@@ -92,7 +92,7 @@ class Snapshots(NamedTuple):
         return Restored(checkpoint, session, len(allowed), len(restored_files), withheld)
 
     def _new_session(self, checkpoint: Checkpoint, is_family: bool) -> Session:
-        origin = self.engine.store.find_session(checkpoint.session)
+        origin = self.engine.store.sessions.get(checkpoint.session)
         now = self.engine.now()
         session = Session(
             id=self.engine.new_id(),
@@ -106,14 +106,14 @@ class Snapshots(NamedTuple):
             created_at=now,
             updated_at=now,
         )
-        self.engine.store.put_session(session)
+        self.engine.store.sessions.put(session)
         return session
 
     def _put_files(self, files: list[CachedFile], session: Session) -> None:
         for file in files:
-            known = self.engine.store.find_file(session.id, file.path)
+            known = self.engine.store.files.get(session.id, file.path)
             id = known.id if known else self.engine.new_id()
-            self.engine.store.put_file(file._replace(id=id, session=session.id))
+            self.engine.store.files.put(file._replace(id=id, session=session.id))
 
     @property
     def _sessions(self) -> Sessions:

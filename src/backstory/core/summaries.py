@@ -107,6 +107,6 @@ class Summarizer:
 
 def _rewrite(store: Store, memory: Memory, summary: str) -> None:
     with store.transaction():
-        for current in store.find_memories(Filter(ids=(memory.id,)), Page(limit=1)):
+        for current in store.memories.find(Filter(ids=(memory.id,)), Page(limit=1)):
             if current.text == memory.text:
-                store.put_memories([current._replace(summary=summary)])
+                store.memories.put([current._replace(summary=summary)])

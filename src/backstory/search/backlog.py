@@ -59,7 +59,7 @@ class Backlog:
 
     @property
     def space(self) -> int:
-        return self._store.open_space(self._embedder.model)
+        return self._store.vectors.open_space(self._embedder.model)
 
     @property
     def problem(self) -> str | None:
@@ -104,7 +104,7 @@ class Backlog:
 
     def _catch_up(self, space: int) -> int:
         """Embed a small backlog; how many texts are left."""
-        left = self._store.count_waiting(space)
+        left = self._store.vectors.count_waiting(space)
         if left > SMALL_BACKLOG:
             self.wake()
             return left
@@ -118,7 +118,7 @@ class Backlog:
                 self._embed(space, waiting)
             except (NotAllowed, StorageFull):
                 break  # a store that cannot be written can still be searched
-            left = self._store.count_waiting(space)
+            left = self._store.vectors.count_waiting(space)
         return left
 
     def _work(self) -> float | None:
@@ -131,11 +131,11 @@ class Backlog:
             self._embed(space, waiting)
             lease_ms = LEASE_MS
         self._raise_refusal()
-        return LEASE_MS / 1000 if self._store.count_waiting(space) else None
+        return LEASE_MS / 1000 if self._store.vectors.count_waiting(space) else None
 
     def _claim(self, space: int, *, lease_ms: int) -> list[PendingText]:
         """Texts to embed, without those that were refused before: one bad text must not keep the others waiting."""
-        claimed = self._store.claim_waiting(space, BATCH + len(self._refused), lease_ms=lease_ms)
+        claimed = self._store.vectors.claim(space, BATCH + len(self._refused), lease_ms=lease_ms)
         return [text for text in claimed if (text.entry, text.revision) not in self._refused]
 
     def _embed(self, space: int, waiting: Sequence[PendingText]) -> int:
@@ -145,7 +145,7 @@ class Backlog:
             if self._worker.is_closing:
                 break
             embedded += self._embed_batch(waiting[start : start + self._embedder.at_once])
-        self._store.put_vectors(space, embedded)
+        self._store.vectors.put(space, embedded)
         return len(embedded)
 
     def _embed_batch(self, waiting: Sequence[PendingText]) -> list[EntryVectors]:

@@ -91,10 +91,10 @@ class Search:
         postings, proposed = self._by_text(query_units(query), where, pool)
         meaning = self._meaning(query, where, [o.entry for o in proposed.outlines], pool)
         known = {o.entry for o in proposed.outlines}
-        near = self._store.outlines(meaning.similarity.keys() - known, where)
+        near = self._store.entries.outlines(meaning.similarity.keys() - known, where)
         evidence = Evidence(
             postings=postings,
-            store_size=self._store.size_hint(),
+            store_size=self._store.entries.size_hint(),
             similarity=meaning.similarity,
             query_words=frozenset(word for posting in postings for word in posting.unit.words),
             project=project,
@@ -115,21 +115,21 @@ class Search:
 
         Reading postings without the filter is several times cheaper. It is enough unless the filter then leaves
         too little, and there was more than was looked at."""
-        postings = self._store.postings([unit for unit in units if len(unit.words) == 1], BUDGET)
+        postings = self._store.text.postings([unit for unit in units if len(unit.words) == 1], BUDGET)
         common = {posting.unit.words[0] for posting in postings if not posting.is_whole}
         # to find two common words side by side, every place of both is read: a bonus is not worth that
         together = [u for u in units if len(u.words) > 1 and not (u.is_bonus and common.issuperset(u.words))]
-        postings += self._store.postings(together, BUDGET)
+        postings += self._store.text.postings(together, BUDGET)
         best = _best(postings, 2 * size)
-        pool = self._store.outlines(best, where)
+        pool = self._store.entries.outlines(best, where)
         if len(pool) < size and (len(best) == 2 * size or not all(posting.is_whole for posting in postings)):
-            postings = self._store.postings([posting.unit for posting in postings], BUDGET, where)
+            postings = self._store.text.postings([posting.unit for posting in postings], BUDGET, where)
             best = _best(postings, size)
-            pool = self._store.outlines(best, where)
+            pool = self._store.entries.outlines(best, where)
         place = {entry: place for place, entry in enumerate(best)}
         pool = sorted(pool, key=lambda o: place[o.entry])[:size]
         last = pool[-1].entry if len(pool) == size else None
-        return postings, _Proposed([*pool, *self._store.neighbours(pool, where)], last)
+        return postings, _Proposed([*pool, *self._store.entries.neighbours(pool, where)], last)
 
     def _meaning(self, query: str, where: Filter, pool: list[int], size: int) -> _Meaning:
         if self._backlog is None:
@@ -137,8 +137,8 @@ class Search:
         view = self._backlog.query(query)
         if view.vector is None:
             return _Meaning(notices=view.notices)
-        near = self._store.match_vectors(view.space, view.vector, where, size)
-        rest = self._store.similarities(view.space, view.vector, set(pool) - near.keys())
+        near = self._store.vectors.nearest(view.space, view.vector, where, size)
+        rest = self._store.vectors.similarities(view.space, view.vector, set(pool) - near.keys())
         beyond = min(near.values()) if len(near) == size else 0.0
         return _Meaning({**near, **rest}, view.notices, is_used=True, vector=view.vector, beyond=beyond)
 
@@ -146,7 +146,7 @@ class Search:
         by_text = _places(ranked, {r.entry: r.coverage for r in ranked})
         by_vector = _places(ranked, {r.entry: r.similarity for r in ranked})
         best = ranked[:limit]
-        entries = self._store.load(r.entry for r in best)
+        entries = self._store.entries.load(r.entry for r in best)
         return [
             Hit(
                 entry=entries[r.entry],

@@ -63,7 +63,7 @@ class Verifier:
     def _verify(self, secret: str) -> AccessToken | None:
         if not secret.startswith(PREFIX):
             return self._issuer.verify(secret) if self._issuer else None
-        token = self._control.find_token(hash_of(secret))
+        token = self._control.team.token(hash_of(secret))
         if token is None or not token.is_valid(self._now()):
             return None
         return AccessToken(

@@ -25,7 +25,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from ..app import CONTROL, open_database, open_engine, open_store
+from ..app import CONTROL, open_engine, open_pool, open_store
 from ..core import Engine
 from ..core.projects import project_root
 from ..domain.errors import BackstoryError, InvalidInput, Unavailable
@@ -107,10 +107,10 @@ class TeamServer:
         )
         self._security = security
         self._embedder = build_embedder(settings)  # one model for all spaces
-        self._database = open_database(settings)
+        self._pool = open_pool(settings)
         self._spaces = Spaces(self._open_space)
         self._control: Store | None = (
-            open_store(settings, CONTROL, database=self._database) if settings.http_auth != "none" else None
+            open_store(settings, CONTROL, pool=self._pool) if settings.http_auth != "none" else None
         )
         self._issuer = JwtIssuer(settings) if settings.http_auth == "oauth" else None
         self._metrics = Metrics()
@@ -162,7 +162,7 @@ class TeamServer:
         return Starlette(routes=routes, middleware=middleware, lifespan=lifespan)
 
     def _open_space(self, space: str) -> Engine:
-        engine = open_engine(self._settings, space, embedder=self._embedder, database=self._database)
+        engine = open_engine(self._settings, space, embedder=self._embedder, pool=self._pool)
         engine.problems.log = self._log.write
         return engine
 
@@ -170,8 +170,8 @@ class TeamServer:
         self._spaces.close()
         if self._control is not None:
             self._control.close()
-        if self._database is not None:
-            self._database.close()
+        if self._pool is not None:
+            self._pool.close()
 
     def _authentication(self) -> list[Middleware]:
         if self._control is None:
@@ -208,10 +208,10 @@ class TeamServer:
 
     def _ask_store(self) -> None:
         if self._control is not None:
-            self._control.count_connections()
+            self._control.team.count_connections()
         else:
             with self._spaces.lend(ORDINARY) as engine:
-                engine.store.count_connections()
+                engine.store.team.count_connections()
 
     async def _measure(self, request: Request) -> Response:
         text = await anyio.to_thread.run_sync(lambda: self._metrics.text(self._gauges()))
@@ -222,10 +222,10 @@ class TeamServer:
         sessions = waiting = problems = 0
         for space in spaces:
             with self._spaces.lend(space) as engine:
-                sessions += engine.store.count_connections()
+                sessions += engine.store.team.count_connections()
                 problems += len(engine.problems.reported())
                 if engine.backlog is not None:
-                    waiting += engine.store.count_waiting(engine.backlog.space)
+                    waiting += engine.store.vectors.count_waiting(engine.backlog.space)
         return {
             "backstory_open_spaces": ("Databases that this server has open.", len(spaces)),
             "backstory_sessions": ("MCP sessions that are kept in the open databases.", sessions),

@@ -134,7 +134,7 @@ class Registry:
         if self._control is not None and visit.principal is not LOCAL and not tool.effect.read_only:
             outcome = "failed" if result["isError"] else "completed"
             who = (visit.principal.person, visit.principal.credential, visit.space)
-            self._control.add_audited(AuditRecord(new_id(), self._now(), *who, tool.name, outcome))
+            self._control.team.audit(AuditRecord(new_id(), self._now(), *who, tool.name, outcome))
         return result
 
 

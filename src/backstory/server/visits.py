@@ -52,7 +52,7 @@ class Visits:
         """Whether the connection that a request names is one of its own."""
         assert visit.connection is not None
         with self._spaces.lend(visit.space) as engine:
-            found = engine.store.find_connection(visit.connection)
+            found = engine.store.team.connection(visit.connection)
         if found is None or found.owner != visit.principal.credential or not self._is_alive(found):
             return False
         visit.level = found.level
@@ -62,22 +62,22 @@ class Visits:
         with self._spaces.lend(visit.space) as engine:
             visit.connection = engine.new_id() + engine.new_id()
             visit.is_new = True
-            engine.store.delete_connections(self._now() - KEPT)
-            engine.store.put_connection(self._fresh(visit, visit.connection))
+            engine.store.team.expire_connections(self._now() - KEPT)
+            engine.store.team.put_connection(self._fresh(visit, visit.connection))
 
     def set_level(self, visit: Visit, level: str) -> None:
         """From now on the connection hears of such events, and of more severe ones."""
         if visit.connection is None:
             return  # nothing is remembered of it
         with self._spaces.lend(visit.space) as engine, engine.store.transaction():
-            known = engine.store.find_connection(visit.connection)
+            known = engine.store.team.connection(visit.connection)
             if known is not None:
-                engine.store.put_connection(known._replace(level=level))
+                engine.store.team.put_connection(known._replace(level=level))
 
     def end(self, visit: Visit) -> None:
         assert visit.connection is not None
         with self._spaces.lend(visit.space) as engine:
-            engine.store.delete_connection(visit.connection)
+            engine.store.team.delete_connection(visit.connection)
 
     @contextmanager
     def core(self, visit: Visit) -> Iterator[Core]:
@@ -86,7 +86,7 @@ class Visits:
             if visit.connection is None:
                 yield Core(engine, self._caller(visit, self._fresh(visit, "")))
                 return
-            known = engine.store.find_connection(visit.connection) or self._fresh(visit, visit.connection)
+            known = engine.store.team.connection(visit.connection) or self._fresh(visit, visit.connection)
             with self._lock:
                 caller = self._callers.get((visit.space, known.id)) or self._caller(visit, known)
                 self._callers[visit.space, known.id] = caller
@@ -94,7 +94,7 @@ class Visits:
             now = self._now()
             kept = known._replace(project=caller.project, directory=caller.directory, session=caller.session)
             if kept != known or now - known.seen_at > TOUCHED:
-                engine.store.put_connection(kept._replace(seen_at=now))
+                engine.store.team.put_connection(kept._replace(seen_at=now))
 
     def _is_alive(self, connection: Connection) -> bool:
         return self._now() - connection.seen_at < KEPT

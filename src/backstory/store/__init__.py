@@ -1,134 +1,99 @@
-"""The Store contract. Every test runs against every backend; none may ask which one it got.
+"""The store: a few rooms over one database, each a class that knows all about its noun.
 
 Records go in and come out whole. Search works on numbers instead: each memory and message is an entry with a
-number that is never used again, so the arms can rank a hundred thousand without loading one text.
+number that is never used again, so that a hundred thousand can be ranked without loading one text.
+
+Every test of a room runs on SQLite and on PostgreSQL; none may ask which one it got. The two differ in their Database,
+their TextIndex and their Vectors, and in nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
 from ..domain.census import Census
-from ..domain.entries import EntryVectors, Outline, PendingText, Posting
-from ..domain.filters import Filter, Page
-from ..domain.records import Conversation, Entry, Memory, Message
-from .activity import Activity
-from .archive import Archives
-from .archived_talks import ArchivedTalks
-from .blobs import Blobs
-from .connections import Connections
-from .events import Events
+from ..domain.errors import BackstoryError
+from ..domain.filters import Kind
+from .answers import Answers
+from .archive import Archive
+from .checkpoints import Checkpoints
+from .conversations import Conversations
+from .copying import Copying
+from .database import Database
+from .entries import Entries
 from .files import Files
-from .graph import Graphs
-from .histories import Histories
-from .kept import KeptAnswers
-from .matching import Matching
-from .moving import Moving
+from .graph import Graph
+from .leases import Leases
+from .memories import Memories
 from .sessions import Sessions
-from .snapshots import Snapshots
-from .sources import Sources
+from .sync import Sync
 from .team import Team
-from .threads import Threads
+from .text import TextIndex
+from .traces import Traces
+from .vectors import Vectors
+from .writing import EntryWriter
 
-if TYPE_CHECKING:
-    from ..domain.entries import Vector
-    from ..domain.words import Unit
 
+class Store:
+    def __init__(self, database: Database, text: TextIndex, vectors: Vectors) -> None:
+        writer = EntryWriter(database, text, vectors)
+        self.database = database
+        self.text = text
+        self.vectors = vectors
+        self.entries = Entries(database)
+        self.memories = Memories(database, writer)
+        self.traces = Traces(database)
+        self.conversations = Conversations(database, writer, self.traces)
+        self.archive = Archive(database, self.memories, self.conversations, self.traces)
+        self.sessions = Sessions(database)
+        self.files = Files(database)
+        self.checkpoints = Checkpoints(database, self.files)
+        self.graph = Graph(database)
+        self.sync = Sync(database, self.conversations)
+        self.leases = Leases(database)
+        self.answers = Answers(database)
+        self.team = Team(database)
+        self.copying = Copying(database, text, vectors, writer)
 
-class Store(
-    Activity,
-    Events,
-    Graphs,
-    Histories,
-    KeptAnswers,
-    Matching,
-    Moving,
-    Sessions,
-    Archives,
-    ArchivedTalks,
-    Blobs,
-    Files,
-    Snapshots,
-    Sources,
-    Threads,
-    Connections,
-    Team,
-    Protocol,
-):
     def transaction(self) -> AbstractContextManager[None]:
         """Everything inside happens, or none of it does; committed when it ends. Nests."""
+        return self.database.transaction()
 
     @property
     def in_transaction(self) -> bool:
         """Whether this thread is inside one."""
+        return self.database.in_transaction
 
-    def put_memories(self, memories: Sequence[Memory]) -> None:
-        """Insert, or replace by id. A replaced memory keeps its entry number."""
+    def census(self) -> Census:
+        """What the store holds, for people."""
+        kinds = self.database.pairs("SELECT kind, count(*) FROM entry GROUP BY kind")
+        return Census(
+            memories=kinds.get(Kind.MEMORY, 0),
+            messages=kinds.get(Kind.MESSAGE, 0),
+            conversations=self.database.value("SELECT count(*) FROM conversation"),
+            projects=self.database.value("SELECT count(DISTINCT project) FROM entry"),
+            waiting=self.database.value("SELECT count(*) FROM waiting"),
+            bytes=self.database.total_bytes(),
+        )
 
-    def find_memories(self, where: Filter, page: Page) -> list[Memory]: ...
-
-    def delete_memories(self, where: Filter) -> int:
-        """Delete what matches, with all that was derived from it, and say how many went."""
-
-    def put_conversation(self, conversation: Conversation, messages: Sequence[Message]) -> None:
-        """Insert the conversation, or replace it with all its messages."""
-
-    def find_conversations(self, ids: Sequence[str]) -> list[Conversation]: ...
-
-    def find_messages(self, conversation: str) -> list[Message]: ...
-
-    def count(self, where: Filter) -> int:
-        """How many entries match."""
-
-    def postings(self, units: Sequence[Unit], budget: int, where: Filter | None = None) -> list[Posting]:
-        """Where each unit stands, reading at most about `budget` entries in all. With a Filter only what it
-        lets through is read, which costs more for each entry; `frequency` is always that of the whole store."""
-
-    def outlines(self, entries: Iterable[int], where: Filter) -> list[Outline]:
-        """Outlines of those entries that match, in no particular order."""
-
-    def neighbours(self, outlines: Sequence[Outline], where: Filter) -> list[Outline]:
-        """What was said just before and after the given messages, in their conversations, if it matches."""
-
-    def load(self, entries: Iterable[int]) -> dict[int, Entry]: ...
-
-    def size_hint(self) -> int:
-        """About how many entries there are; never less, cheap to ask."""
-
-    def open_space(self, model: str) -> int:
-        """The number of the model's vector space. A new space starts with every entry waiting."""
-
-    def claim_waiting(self, space: int, limit: int, *, lease_ms: int) -> list[PendingText]:
-        """Take texts to embed, newest first. Nobody else gets them while the lease lasts, unless it asks with
-        a lease of 0, which takes them whoever has them."""
-
-    def put_vectors(self, space: int, embedded: Sequence[EntryVectors]) -> None:
-        """Keep vectors of texts that did not change meanwhile; those no longer wait."""
-
-    def count_waiting(self, space: int) -> int: ...
-
-    def match_vectors(self, space: int, vector: Vector, where: Filter, limit: int) -> Mapping[int, float]:
-        """The entries nearest to a vector, with their cosine similarity."""
-
-    def similarities(self, space: int, vector: Vector, entries: Iterable[int]) -> Mapping[int, float]:
-        """Cosine similarity of the given entries, where they have a vector."""
-
-    def projects(self) -> list[str]:
-        """Those of all entries."""
-
-    def conversation_span(self) -> tuple[datetime, datetime] | None:
-        """When the first conversation began and the last one was added to."""
-
-    def census(self) -> Census: ...
+    def used_bytes(self) -> int:
+        """The size of what the store holds. Space that deletions freed does not count."""
+        return self.database.used_bytes()
 
     def problems(self) -> list[str]:
         """What is wrong with the stored data; empty when all is well."""
+        found: list[str] = []
+        for part, check in (self.database.checks() | self.text.checks()).items():
+            try:
+                found += [f"{part}: {problem}" for problem in check()]
+            except BackstoryError as error:
+                found.append(f"{part}: {error.message}")
+        return found
 
     def backup(self, target: Path) -> None:
         """Write a whole, consistent copy while others go on working."""
+        self.database.backup(target)
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        self.database.close()

@@ -1,25 +1,29 @@
-"""Archived memories: out of the live tables and every index, whole with their histories, in compressed packs."""
+"""The archive: memories and conversations out of the live tables and every index, whole, in compressed packs."""
 
 from __future__ import annotations
 
 import json
 import zlib
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from datetime import datetime
+from typing import Any
 
-from ..domain.archive import ArchivedMemory, PackSize
-from ..domain.filters import Filter
-from ..domain.records import Former, Memory
-from ..domain.when import to_ms
-from .copies import COPIED, CopyRows, read_copied
-from .rows import FORMER_COLUMNS, read_former
-from .where import where_clause
+from ..domain.archive import ArchivedConversation, ArchivedMemory, PackSize
+from ..domain.census import ArchiveCensus
+from ..domain.filters import ConversationFilter, Filter
+from ..domain.records import Former, Memory, Message, Trace, Trust
+from ..domain.when import from_ms, to_ms
+from .columns import CONVERSATION, FORMER, marks
+from .conversations import Conversations
+from .copies import COPIED, copied, read_copied
+from .database import Database, batches
+from .memories import Memories
+from .traces import Traces
+from .where import conversations_clause, portions, where_clause
 
 PACK = 200  # memories in a pack: reading one unpacks them all, and more together hardly shrink further
 
-_FORMER = ", ".join(FORMER_COLUMNS)
-_INDEX = ("id", "key", "private", "category", "priority", "channel", "created_at", "updated_at")
+_INDEX = ("pack", "id", "key", "private", "category", "priority", "channel", "created_at", "updated_at")
 _ARCHIVED = (
     "(SELECT a.*, 'memory' AS kind, 'own' AS trust, p.thread, p.project, p.surface"
     " FROM archived a JOIN archive_pack p ON p.n = a.pack) AS e"
@@ -27,79 +31,134 @@ _ARCHIVED = (
 """Looks like the entry table to a Filter, which asks only whether something came with a repository: no memory does."""
 
 
-class Archives(Protocol):
-    def archive_memories(self, memories: Sequence[Memory]) -> PackSize:
+class Archive:
+    def __init__(
+        self, database: Database, memories: Memories, conversations: Conversations, traces: Traces
+    ) -> None:
+        self._database = database
+        self._memories = memories
+        self._conversations = conversations
+        self._traces = traces
+
+    def put_memories(self, memories: Sequence[Memory]) -> PackSize:
         """Move memories and their histories into the archive."""
-
-    def find_archived(self, where: Filter) -> list[ArchivedMemory]:
-        """What was changed last comes first."""
-
-    def restore_archived(self, ids: Sequence[str]) -> None:
-        """Move memories and their histories back. No live memory may have one of the ids."""
-
-    def delete_archived(self, where: Filter) -> int:
-        """Delete for good what matches, and say how many went."""
-
-
-class ArchiveRows(CopyRows):
-    @abstractmethod
-    def put_memories(self, memories: Sequence[Memory]) -> None: ...
-
-    @abstractmethod
-    def delete_memories(self, where: Filter) -> int: ...
-
-    def archive_memories(self, memories: Sequence[Memory]) -> PackSize:
         total = PackSize(0, 0, 0)
-        with self.transaction():
+        with self._database.transaction():
             for together in _together(memories):
                 pack = self._pack(together)
                 total = PackSize(*(a + b for a, b in zip(total, pack, strict=True)))
-                self.delete_memories(Filter(ids=tuple(memory.id for memory in together)))
+                self._memories.delete(Filter(ids=tuple(memory.id for memory in together)))
         return total
 
-    def find_archived(self, where: Filter) -> list[ArchivedMemory]:
+    def find_memories(self, where: Filter) -> list[ArchivedMemory]:
+        """What was changed last comes first."""
         condition, values = where_clause(where)
         sql = f"SELECT e.id, e.pack, e.thread, e.surface FROM {_ARCHIVED} WHERE {condition} ORDER BY e.updated_at DESC, e.id"
-        rows = self._rows(sql, values)
-        packs = {n: self._unpack(n) for n in dict.fromkeys(row[1] for row in rows)}
+        rows = self._database.rows(sql, values)
+        packs = {n: self._unpack(n) for n in dict.fromkeys(pack for _, pack, _, _ in rows)}
         return [_read_archived(packs[pack], id, thread, surface) for id, pack, thread, surface in rows]
 
-    def restore_archived(self, ids: Sequence[str]) -> None:
-        with self.transaction():
+    def restore_memories(self, ids: Sequence[str]) -> None:
+        """Move memories and their histories back. No live memory may have one of the ids."""
+        with self._database.transaction():
             for start in range(0, len(ids), PACK):
                 some = Filter(ids=tuple(ids[start : start + PACK]))
-                found = self.find_archived(some)
-                self.put_memories([archived.memory for archived in found])
+                found = self.find_memories(some)
+                self._memories.put([archived.memory for archived in found])
                 for archived in found:
                     self._put_history(archived.memory.id, archived.history)
-                self.delete_archived(some)
+                self.delete_memories(some)
 
-    def delete_archived(self, where: Filter) -> int:
+    def delete_memories(self, where: Filter) -> int:
+        """Delete for good what matches, and say how many went."""
         condition, values = where_clause(where)
-        with self.transaction():
-            rows = self._rows(f"SELECT e.id, e.pack FROM {_ARCHIVED} WHERE {condition}", values)
-            for n in {row[1] for row in rows}:
+        with self._database.transaction():
+            rows = self._database.rows(f"SELECT e.id, e.pack FROM {_ARCHIVED} WHERE {condition}", values)
+            for n in {pack for _, pack in rows}:
                 self._take_out(n, [id for id, pack in rows if pack == n])
         return len(rows)
+
+    def put_conversation(self, id: str) -> None:
+        """Move a conversation with its messages and traces into the archive."""
+        sql = (
+            f"INSERT INTO archived_conversation ({CONVERSATION.listed}, said, packed)"
+            f" VALUES ({marks(CONVERSATION.names)}, ?, ?)"
+        )
+        with self._database.joined():
+            for conversation in self._conversations.get([id]):
+                packed = _packed(self._conversations.messages(id), self._traces.of(id))
+                said = self._conversations.count_messages([id]).get(id, 0)
+                self._delete_conversations([id])  # an older one
+                self._database.change(sql, [*CONVERSATION.write(conversation), said, packed])
+                self._conversations.delete([id])
+
+    def find_conversations(self, which: ConversationFilter) -> list[ArchivedConversation]:
+        """The last updated first. Titles are not compared."""
+        found: list[ArchivedConversation] = []
+        for some in portions(which):
+            condition, values = conversations_clause(some)
+            sql = (
+                f"SELECT said, {CONVERSATION.listed} FROM archived_conversation WHERE {condition} ORDER BY id"
+            )
+            rows = self._database.rows(sql, values)
+            found += [ArchivedConversation(CONVERSATION.read(row), said) for said, *row in rows]
+        return sorted(found, key=lambda each: each.conversation.updated_at, reverse=True)
+
+    def messages(self, conversation: str) -> list[Message]:
+        """Those of an archived conversation; none when it is not there."""
+        return self._unpack_conversation(conversation)[0]
+
+    def restore_conversations(self, ids: Sequence[str]) -> None:
+        """Move those of the given back that are in the archive."""
+        with self._database.joined():
+            for _, some in batches(ids):
+                for conversation, _ in self.find_conversations(ConversationFilter(ids=tuple(some))):
+                    self._conversations.add(conversation, *self._unpack_conversation(conversation.id))
+                self._delete_conversations(some)
+
+    def exempt(self, ids: Sequence[str], at: datetime) -> None:
+        """Remember that a person wants these conversations live."""
+        sql = (
+            "INSERT INTO brought_back (id, at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at"
+        )
+        with self._database.joined():
+            self._database.change_many(sql, [(id, to_ms(at)) for id in ids])
+
+    def exemptions(self) -> set[str]:
+        """The conversations that a person wants live."""
+        return set(self._database.values("SELECT id FROM brought_back"))
+
+    def census(self) -> ArchiveCensus:
+        sizes = "SELECT coalesce(sum(length(packed)), 0) FROM"
+        return ArchiveCensus(
+            memories=int(self._database.value("SELECT count(*) FROM archived")),
+            conversations=int(self._database.value("SELECT count(*) FROM archived_conversation")),
+            messages=int(self._database.value("SELECT coalesce(sum(said), 0) FROM archived_conversation")),
+            bytes=sum(
+                int(self._database.value(f"{sizes} {table}"))
+                for table in ("archive_pack", "archived_conversation")
+            ),
+        )
 
     def _pack(self, memories: Sequence[Memory]) -> PackSize:
         first = memories[0]
         ids = [memory.id for memory in memories]
-        marks = ", ".join("?" * len(ids))
-        lines = self._rows(
-            f"SELECT e.id, {self._copied()} FROM entry e WHERE e.id IN ({marks}) ORDER BY e.n", ids
+        entries = f"SELECT n, id FROM entry WHERE id IN ({marks(ids)})"
+        lines = self._database.rows(
+            f"SELECT e.id, {copied(self._database)} FROM entry e WHERE e.id IN ({marks(ids)}) ORDER BY e.n",
+            ids,
         )
         items = {id: [json.loads(line), []] for id, line in lines}
-        for id, *former in self._rows(
-            f"SELECT e.id, {', '.join(f'f.{name}' for name in _FORMER.split(', '))} FROM former f"
-            f" JOIN entry e ON e.n = f.entry WHERE e.id IN ({marks}) ORDER BY e.n, f.place",
+        for id, *former in self._database.rows(
+            f"SELECT e.id, {FORMER.listed} FROM former f JOIN ({entries}) AS e ON e.n = f.entry"
+            " ORDER BY e.n, f.place",
             ids,
         ):
             items[id][1].append(former)
-        whole = dump({"columns": COPIED, "items": items})
+        whole = _dump({"columns": COPIED, "items": items})
         packed = zlib.compress(whole, 9)
-        n = self._rows("SELECT coalesce(max(n), 0) + 1 FROM archive_pack")[0][0]
-        self._change(
+        n = self._database.value("SELECT coalesce(max(n), 0) + 1 FROM archive_pack")
+        self._database.change(
             "INSERT INTO archive_pack (n, thread, project, surface, packed) VALUES (?, ?, ?, ?, ?)",
             [n, first.session, first.project, first.surface, packed],
         )
@@ -107,34 +166,45 @@ class ArchiveRows(CopyRows):
 
     def _index(self, n: int, m: Memory) -> int:
         """List a memory as part of a pack; how many bytes that takes."""
-        sql = f"INSERT INTO archived (pack, {', '.join(_INDEX)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        sql = f"INSERT INTO archived ({', '.join(_INDEX)}) VALUES ({marks(_INDEX)})"
         texts = (m.id, m.key, m.category, m.priority.value, m.channel)
         times = (to_ms(m.created_at), to_ms(m.updated_at))
-        self._change(sql, [n, m.id, m.key, int(m.private), m.category, m.priority.value, m.channel, *times])
+        row = [n, m.id, m.key, int(m.private), m.category, m.priority.value, m.channel, *times]
+        self._database.change(sql, row)
         return sum(len(text.encode()) for text in texts if text) + 8 * len(times)
 
     def _unpack(self, n: int) -> dict[str, Any]:
-        packed = self._rows("SELECT packed FROM archive_pack WHERE n = ?", [n])[0][0]
+        packed = self._database.value("SELECT packed FROM archive_pack WHERE n = ?", [n])
         pack: dict[str, Any] = json.loads(zlib.decompress(packed))
         return pack
 
     def _take_out(self, n: int, ids: Sequence[str]) -> None:
-        for id in ids:
-            self._change("DELETE FROM archived WHERE id = ?", [id])
+        self._database.change_many("DELETE FROM archived WHERE id = ?", [(id,) for id in ids])
         pack = self._unpack(n)
         pack["items"] = {id: item for id, item in pack["items"].items() if id not in ids}
         if pack["items"]:
-            packed = zlib.compress(dump(pack), 9)
-            self._change("UPDATE archive_pack SET packed = ? WHERE n = ?", [packed, n])
+            packed = zlib.compress(_dump(pack), 9)
+            self._database.change("UPDATE archive_pack SET packed = ? WHERE n = ?", [packed, n])
         else:
-            self._change("DELETE FROM archive_pack WHERE n = ?", [n])
+            self._database.change("DELETE FROM archive_pack WHERE n = ?", [n])
 
     def _put_history(self, id: str, history: Sequence[Former]) -> None:
-        sql = f"INSERT INTO former (entry, place, {_FORMER}) SELECT n, ?, ?, ?, ?, ?, ?, ?, ? FROM entry WHERE id = ?"
-        for place, f in enumerate(history, start=1):
-            metadata, saved_at = json.dumps(dict(f.metadata)), to_ms(f.saved_at)
-            row = [place, f.text, f.category, f.priority.value, f.channel, metadata, saved_at, int(f.private)]
-            self._change(sql, [*row, id])
+        sql = (
+            f"INSERT INTO former (entry, place, {FORMER.listed})"
+            f" SELECT n, ?, {marks(FORMER.names)} FROM entry WHERE id = ?"
+        )
+        rows = [(place, *FORMER.write(former), id) for place, former in enumerate(history, start=1)]
+        self._database.change_many(sql, rows)
+
+    def _delete_conversations(self, ids: Sequence[str]) -> None:
+        sql = f"DELETE FROM archived_conversation WHERE id IN ({marks(ids)})"
+        self._database.change(sql, ids)
+
+    def _unpack_conversation(self, id: str) -> tuple[list[Message], list[Trace]]:
+        packs = self._database.values("SELECT packed FROM archived_conversation WHERE id = ?", [id])
+        pack: dict[str, Any] = json.loads(zlib.decompress(packs[0])) if packs else {}
+        messages = [_read_message(each) for each in pack.get("messages", ())]
+        return messages, [Trace(**each) for each in pack.get("traces", ())]
 
 
 def _together(memories: Sequence[Memory]) -> Iterator[Sequence[Memory]]:
@@ -149,11 +219,19 @@ def _together(memories: Sequence[Memory]) -> Iterator[Sequence[Memory]]:
 
 def _read_archived(pack: dict[str, Any], id: str, session: str | None, surface: str) -> ArchivedMemory:
     line, formers = pack["items"][id]
-    return ArchivedMemory(
-        read_copied(line, pack["columns"], session=session, surface=surface),
-        tuple(map(read_former, formers)),
-    )
+    memory = read_copied(line, pack["columns"], session=session, surface=surface)
+    return ArchivedMemory(memory, tuple(map(FORMER.read, formers)))
 
 
-def dump(pack: dict[str, Any]) -> bytes:
+def _read_message(packed: dict[str, Any]) -> Message:
+    trust = Trust(packed.get("trust", Trust.OWN))  # an earlier version knew none
+    return Message(**packed | {"created_at": from_ms(packed["created_at"]), "trust": trust})
+
+
+def _packed(messages: Sequence[Message], traces: Sequence[Trace]) -> bytes:
+    rows = [message._asdict() | {"created_at": to_ms(message.created_at)} for message in messages]
+    return zlib.compress(_dump({"messages": rows, "traces": [trace._asdict() for trace in traces]}), 9)
+
+
+def _dump(pack: dict[str, Any]) -> bytes:
     return json.dumps(pack, ensure_ascii=False, separators=(",", ":")).encode()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from ..domain.filters import Kind
-from ..domain.records import Memory
-from .rows import COLUMNS, entry_row, read_entry
-from .statements import Statements
+from ..domain.records import Memory, Trust
+from .columns import MEMORY
+from .database import Database
+from .entries import COLUMNS, entry_row
 
 COPIED = (
     "id", "text", "summary", "project", "private", "created_at", "updated_at", "key", "category", "priority",
@@ -20,24 +19,11 @@ COPIED = (
 
 # the summary of a short text is the text itself
 _VALUES = [f"nullif(e.{name}, e.text)" if name == "summary" else f"e.{name}" for name in COPIED]
-_PLAIN: dict[str, Any] = {
-    "kind": Kind.MEMORY,
-    "heading": "",
-    "seq": 0,
-    "role": "",
-    "speaker": "",
-    "trust": "own",
-}
 
 
-class CopyRows(Statements):
-    @abstractmethod
-    def _json_array(self, values: Sequence[str]) -> str:
-        """An expression that gives SQL values as the text of one JSON array, without line breaks."""
-
-    def _copied(self) -> str:
-        """An expression that gives an entry `e` as a line."""
-        return self._json_array(_VALUES)
+def copied(database: Database) -> str:
+    """An expression that gives an entry `e` as a line."""
+    return database.json_array(_VALUES)
 
 
 def copied_line(memory: Memory) -> str:
@@ -50,10 +36,7 @@ def copied_line(memory: Memory) -> str:
 
 def read_copied(line: Sequence[Any], columns: Sequence[str], *, session: str | None, surface: str) -> Memory:
     """The memory of a parsed line that was written with these columns, perhaps by an earlier version."""
-    values = dict(zip(columns, line, strict=True))
+    values = {"trust": Trust.OWN} | dict(zip(columns, line, strict=True))
     if values["summary"] is None:
         values["summary"] = values["text"]
-    whole: Mapping[str, Any] = _PLAIN | {"thread": session, "surface": surface} | values
-    memory = read_entry([whole[column] for column in COLUMNS])
-    assert isinstance(memory, Memory)
-    return memory
+    return MEMORY.pick(values | {"thread": session, "surface": surface})

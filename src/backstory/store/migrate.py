@@ -10,14 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..domain.errors import Incompatible
+from ..domain.when import to_ms, utc_now
+
+if TYPE_CHECKING:
+    from .database import Database
 
 _SCRIPTS = Path(__file__).parent / "migrations"
 _COMPAT = re.compile(r"^-- compat: (\d+)$", re.MULTILINE)
 
-RECORD = (
+_RECORD = (
     "CREATE TABLE IF NOT EXISTS migration ("
     "version INTEGER PRIMARY KEY, name TEXT NOT NULL, compat INTEGER NOT NULL, applied_at BIGINT NOT NULL)"
 )
@@ -28,16 +32,6 @@ class Script(NamedTuple):
     name: str
     compat: int
     path: Path
-
-
-class Migrated(Protocol):
-    """What a backend offers to be migrated."""
-
-    def schema(self) -> tuple[int, int]:
-        """Version and compat of the database; (0, 0) for an empty one."""
-
-    def apply(self, script: Script) -> None:
-        """Run the script and record it in one transaction, unless another process did so meanwhile."""
 
 
 LATEST = 12
@@ -56,9 +50,9 @@ def scripts(backend: str) -> list[Script]:
     return found
 
 
-def migrate(database: Migrated, backend: str, backup: Callable[[int], None]) -> None:
+def migrate(database: Database, backend: str, backup: Callable[[int], None]) -> None:
     """Run what is missing. `backup` copies the database first; it is given the version it still has."""
-    version, compat = database.schema()
+    version, compat = schema(database)
     if compat > LATEST:
         raise Incompatible(
             f"The store was written by a newer Backstory (version {version}, this one knows {LATEST}).",
@@ -69,8 +63,29 @@ def migrate(database: Migrated, backend: str, backup: Callable[[int], None]) -> 
     if version:
         backup(version)
     for script in _missing(scripts(backend), version):
-        database.apply(script)
+        _apply(database, script)
 
 
 def _missing(known: Sequence[Script], version: int) -> list[Script]:
     return [script for script in known if script.version > version]
+
+
+def schema(database: Database) -> tuple[int, int]:
+    """Version and compat of the database; (0, 0) for an empty one."""
+    if not database.has_table("migration"):
+        return 0, 0
+    ((version, compat),) = database.rows("SELECT max(version), max(compat) FROM migration")
+    return version or 0, compat or 0
+
+
+def _apply(database: Database, script: Script) -> None:
+    """Run the script and record it in one transaction, unless another process did so meanwhile."""
+    with database.transaction():
+        database.change(_RECORD)
+        if schema(database)[0] >= script.version:
+            return
+        database.run_script(script.path.read_text("utf-8"))
+        database.change(
+            "INSERT INTO migration (version, name, compat, applied_at) VALUES (?, ?, ?, ?)",
+            [script.version, script.name, script.compat, to_ms(utc_now())],
+        )

@@ -1,78 +1,66 @@
-"""Who may use a team server, and who changed what: rows of the control database."""
+"""Who may use a team server, who changed what, and where each client stands between two of its requests."""
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
-from typing import Protocol
 
-from ..domain.team import AuditRecord, Token
-from ..domain.when import from_ms, to_ms
-from .statements import Row, Statements
+from ..domain.team import AuditRecord, Connection, Token
+from ..domain.when import to_ms
+from .columns import LIST, TIME, Columns
+from .database import Database
 
-_TOKEN = "id, hash, person, scope, spaces, created_at, expires_at, revoked_at"
-_AUDITED = "id, at, person, credential, space, tool, outcome"
-
-
-class Team(Protocol):
-    def add_token(self, token: Token) -> None: ...
-
-    def find_token(self, hash: str) -> Token | None: ...
-
-    def find_tokens(self) -> list[Token]:
-        """All that were ever made, the oldest first."""
-
-    def revoke_token(self, id: str, at: datetime) -> bool:
-        """Whether there was such a token, not revoked before."""
-
-    def add_audited(self, audited: AuditRecord) -> None: ...
-
-    def find_audited(self, since: datetime) -> list[AuditRecord]:
-        """The oldest first."""
+_TOKEN = Columns(Token, {"spaces": LIST})
+_AUDIT = Columns(AuditRecord, {"at": TIME})
+_CONNECTION = Columns(Connection)
 
 
-class TeamRows(Statements):
+class Team:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
     def add_token(self, token: Token) -> None:
-        spaces = json.dumps(token.spaces)
-        times = [
-            to_ms(time) if time else None for time in (token.created_at, token.expires_at, token.revoked_at)
-        ]
-        with self.transaction():
-            self._change(
-                f"INSERT INTO token ({_TOKEN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [token.id, token.hash, token.person, token.scope, spaces, *times],
-            )
+        with self._database.transaction():
+            self._database.change(_TOKEN.insert("token"), _TOKEN.write(token))
 
-    def find_token(self, hash: str) -> Token | None:
-        rows = self._rows(f"SELECT {_TOKEN} FROM token WHERE hash = ?", [hash])
-        return _read_token(rows[0]) if rows else None
+    def token(self, hash: str) -> Token | None:
+        found = self._database.records(_TOKEN, "FROM token WHERE hash = ?", [hash])
+        return found[0] if found else None
 
-    def find_tokens(self) -> list[Token]:
-        return [_read_token(row) for row in self._rows(f"SELECT {_TOKEN} FROM token ORDER BY created_at, id")]
+    def tokens(self) -> list[Token]:
+        """All that were ever made, the oldest first."""
+        return self._database.records(_TOKEN, "FROM token ORDER BY created_at, id")
 
-    def revoke_token(self, id: str, at: datetime) -> bool:
-        with self.transaction():
+    def revoke(self, id: str, at: datetime) -> bool:
+        """Whether there was such a token, not revoked before."""
+        with self._database.transaction():
             sql = "UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
-            return self._change(sql, [to_ms(at), id]) > 0
+            return self._database.change(sql, [to_ms(at), id]) > 0
 
-    def add_audited(self, audited: AuditRecord) -> None:
-        with self.transaction():
-            self._change(
-                f"INSERT INTO audited ({_AUDITED}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [audited.id, to_ms(audited.at), *audited[2:]],
-            )
+    def audit(self, record: AuditRecord) -> None:
+        with self._database.transaction():
+            self._database.change(_AUDIT.insert("audited"), _AUDIT.write(record))
 
-    def find_audited(self, since: datetime) -> list[AuditRecord]:
-        sql = f"SELECT {_AUDITED} FROM audited WHERE at >= ? ORDER BY at, id"
-        return [AuditRecord(row[0], from_ms(row[1]), *row[2:]) for row in self._rows(sql, [to_ms(since)])]
+    def audit_log(self, since: datetime) -> list[AuditRecord]:
+        """The oldest first."""
+        return self._database.records(_AUDIT, "FROM audited WHERE at >= ? ORDER BY at, id", [to_ms(since)])
 
+    def put_connection(self, connection: Connection) -> None:
+        """Insert, or replace by id."""
+        with self._database.transaction():
+            self._database.change(_CONNECTION.upsert("connection", "id"), _CONNECTION.write(connection))
 
-def _read_token(row: Row) -> Token:
-    id, hash, person, scope, spaces, *times = row
-    created_at, expires_at, revoked_at = times
-    return Token(
-        id=id, hash=hash, person=person, scope=scope, spaces=tuple(json.loads(spaces)),
-        created_at=from_ms(created_at),
-        expires_at=None if expires_at is None else from_ms(expires_at),
-        revoked_at=None if revoked_at is None else from_ms(revoked_at),
-    )  # fmt: skip
+    def connection(self, id: str) -> Connection | None:
+        found = self._database.records(_CONNECTION, "FROM connection WHERE id = ?", [id])
+        return found[0] if found else None
+
+    def delete_connection(self, id: str) -> None:
+        with self._database.transaction():
+            self._database.change("DELETE FROM connection WHERE id = ?", [id])
+
+    def expire_connections(self, before: datetime) -> None:
+        """Forget those that were last seen before that time."""
+        with self._database.transaction():
+            self._database.change("DELETE FROM connection WHERE seen_at < ?", [to_ms(before)])
+
+    def count_connections(self) -> int:
+        return int(self._database.value("SELECT count(*) FROM connection"))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
-from ..domain.filters import Filter, Order
+from ..domain.filters import ConversationFilter, Filter, Order
 from ..domain.when import to_ms
+from .columns import marks
+from .database import AT_ONCE
 
 _URGENCY = "CASE e.priority WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'normal' THEN 2 ELSE 3 END"
 _ORDERS = {
@@ -20,48 +23,110 @@ _ORDERS = {
     Order.KEY_REVERSED: "e.key DESC NULLS LAST, e.n DESC",
 }
 
+Condition = tuple[str, list[Any]]
+"""SQL and its parameters."""
+
 
 def ordered(order: Order) -> str:
     """The columns of ORDER BY on the entry table aliased `e`; no two entries are equal in any order."""
     return _ORDERS[order]
 
 
-def where_clause(where: Filter) -> tuple[str, list[Any]]:
-    """A condition on the entry table aliased `e`, and its parameters."""
-    conditions = list(_conditions(where))
-    if not conditions:
+def bounds(limit: int | None, offset: int = 0) -> str:
+    """LIMIT and OFFSET; a LIMIT of -1 means none in SQLite only."""
+    return f"LIMIT {2**62 if limit is None else limit:d} OFFSET {offset:d}"
+
+
+def literal(text: str) -> str:
+    """A text that LIKE takes as it is, with ESCAPE '!'."""
+    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+
+
+def where_clause(where: Filter) -> Condition:
+    """A condition on the entry table aliased `e`."""
+    return _all(_conditions(where))
+
+
+def conversations_clause(which: ConversationFilter) -> Condition:
+    """A condition on a table of conversations. Titles are not compared."""
+    return _all(_conversation_conditions(which))
+
+
+def events_clause(where: Filter) -> Condition:
+    """A condition on the event table: an event has a surface, a session, a project and a time."""
+    conditions = [
+        *_among("surface", where.surfaces),
+        *_among("session", where.threads),
+        *_among("project", where.projects),
+        *_between("created_at", where.created_after, where.created_before),
+    ]
+    return _all(conditions)
+
+
+def portions(which: ConversationFilter) -> Iterator[ConversationFilter]:
+    """The same conversations, asked for in portions that fit into one statement each."""
+    if len(which.ids) > AT_ONCE:
+        for start in range(0, len(which.ids), AT_ONCE):
+            yield from portions(which._replace(ids=which.ids[start : start + AT_ONCE]))
+    elif len(which.parents) > AT_ONCE:
+        for start in range(0, len(which.parents), AT_ONCE):
+            yield which._replace(parents=which.parents[start : start + AT_ONCE])
+    else:
+        yield which
+
+
+def _all(conditions: Iterable[Condition]) -> Condition:
+    listed = list(conditions)
+    if not listed:
         return "TRUE", []
-    return " AND ".join(sql for sql, _ in conditions), [value for _, values in conditions for value in values]
+    return " AND ".join(sql for sql, _ in listed), [value for _, values in listed for value in values]
 
 
-def _like(glob: str) -> str:
-    literal = glob.replace("!", "!!").replace("%", "!%").replace("_", "!_")
-    return literal.replace("*", "%").replace("?", "_")
+def _among(column: str, values: Sequence[str]) -> Iterator[Condition]:
+    if values:
+        yield f"{column} IN ({marks(values)})", [str(value) for value in values]
 
 
-def _conditions(where: Filter) -> Iterator[tuple[str, list[Any]]]:
+def _between(column: str, after: datetime | None, before: datetime | None) -> Iterator[Condition]:
+    if after is not None:
+        yield f"{column} >= ?", [to_ms(after)]
+    if before is not None:
+        yield f"{column} < ?", [to_ms(before)]
+
+
+def _conditions(where: Filter) -> Iterator[Condition]:
     # an expression has no index: SQLite would rather read a whole surface than look up many ids
     surface = "e.surface || ''" if where.ids else "e.surface"
-    for column, values in (
-        ("e.id", where.ids),
-        ("e.kind", where.kinds),
-        ("e.project", where.projects),
-        (surface, where.surfaces),
-        ("e.thread", where.threads),
-        ("e.key", where.keys),
-        ("e.category", where.categories),
-        ("e.priority", where.priorities),
-        ("e.channel", where.channels),
-    ):
-        if values:
-            yield f"{column} IN ({', '.join('?' * len(values))})", [str(value) for value in values]
+    yield from _among("e.id", where.ids)
+    yield from _among("e.kind", where.kinds)
+    yield from _among("e.project", where.projects)
+    yield from _among(surface, where.surfaces)
+    yield from _among("e.thread", where.threads)
+    yield from _among("e.key", where.keys)
+    yield from _among("e.category", where.categories)
+    yield from _among("e.priority", where.priorities)
+    yield from _among("e.channel", where.channels)
     if where.key_glob is not None:
-        yield "e.key LIKE ? ESCAPE '!'", [_like(where.key_glob)]
-    if where.created_after is not None:
-        yield "e.created_at >= ?", [to_ms(where.created_after)]
-    if where.created_before is not None:
-        yield "e.created_at < ?", [to_ms(where.created_before)]
+        glob = literal(where.key_glob).replace("*", "%").replace("?", "_")
+        yield "e.key LIKE ? ESCAPE '!'", [glob]
+    yield from _between("e.created_at", where.created_after, where.created_before)
     if where.public_or_in is not None:
         yield "(e.private = 0 OR e.thread = ?)", [where.public_or_in]
     if where.repository_of is not None:
         yield "(e.trust <> 'project' OR e.project = ?)", [where.repository_of]
+
+
+def _conversation_conditions(which: ConversationFilter) -> Iterator[Condition]:
+    yield from _among("id", which.ids)
+    yield from _among("surface", which.surfaces)
+    yield from _among("project", which.projects)
+    yield from _among("kind", which.kinds)
+    yield from _among("parent", which.parents)
+    yield from _among("subject", which.subjects)
+    if which.sources:
+        within = " OR ".join(["substr(source, 1, ?) = ?"] * len(which.sources))
+        parts = [part for path in which.sources for part in (len(path) + 1, f"{path}#")]
+        yield f"(source IN ({marks(which.sources)}) OR {within})", [*which.sources, *parts]
+    yield from _between("updated_at", which.updated_after, which.updated_before)
+    if which.repository_of is not None:
+        yield "(trust <> 'project' OR project = ?)", [which.repository_of]

@@ -106,17 +106,17 @@ class Graph(NamedTuple):
         from .reading import extractor, read  # parsers and patterns are not for start-up
 
         store, where, version = self.engine.store, self._visible(Filter()), extractor()
-        waiting = store.count_ungraphed(where, version)
+        waiting = store.graph.count_unread(where, version)
         total = min(waiting, MOST_AT_A_CALL)
         done = 0
         while done < total:
             self.call.checkpoint()
             if done:
                 self.call.progress(done, total, "Reading items for the knowledge graph")
-            batch = store.find_ungraphed(where, version, min(AT_ONCE, total - done))
+            batch = store.graph.unread(where, version, min(AT_ONCE, total - done))
             if not batch:
                 break
-            store.put_extracts([read(entry) for entry in batch], version)
+            store.graph.put([read(entry) for entry in batch], version)
             done += len(batch)
         return max(0, waiting - done)
 
@@ -125,13 +125,15 @@ class Graph(NamedTuple):
         fix, decide), 2 adds what any visible item says of the things they mention, and so on."""
         pending = self.update()
         narrowed = self._visible(where)
-        relations = {relation[:3]: relation for relation in self.engine.store.relations_of_entries(narrowed)}
-        reached = self.engine.store.entities_of(narrowed)
+        relations = {
+            relation[:3]: relation for relation in self.engine.store.graph.relations_of_entries(narrowed)
+        }
+        reached = self.engine.store.graph.of_entries(narrowed)
         frontier = _ends(relations.values()) - reached
         reached |= frontier
         for _ in range(1, max_depth):
             self.call.checkpoint()
-            found = self.engine.store.relations_at(frontier, self._visible(Filter()))
+            found = self.engine.store.graph.relations_at(frontier, self._visible(Filter()))
             relations.update({relation[:3]: relation for relation in found if relation[:3] not in relations})
             frontier = _ends(found) - reached
             if not frontier:
@@ -153,7 +155,7 @@ class Graph(NamedTuple):
         for depth in range(1, max_depth + 1):
             self.call.checkpoint()
             share = MOST_STATEMENTS // len(frontier)
-            found = self.engine.store.relations_near(frontier, everything, predicates, share)
+            found = self.engine.store.graph.relations_near(frontier, everything, predicates, share)
             relations.update({relation[:3]: relation for relation in found})
             is_whole = is_whole and len(frontier) < MOST_EXPANDED and _most_said(found) < share
             frontier = _expand(frontier, found, before)
@@ -182,8 +184,10 @@ class Graph(NamedTuple):
     def sources(self, entities: Iterable[Entity], where: Filter) -> dict[int, list[str]]:
         """The items, by key, that last mentioned each entity."""
         numbers = [entity.number for entity in entities]
-        within = self.engine.store.sources(numbers, self._visible(where))
-        beyond = self.engine.store.sources([n for n in numbers if n not in within], self._visible(Filter()))
+        within = self.engine.store.graph.sources(numbers, self._visible(where))
+        beyond = self.engine.store.graph.sources(
+            [n for n in numbers if n not in within], self._visible(Filter())
+        )
         return within | beyond
 
     def _visible(self, where: Filter) -> Filter:
@@ -192,9 +196,9 @@ class Graph(NamedTuple):
 
     def _counted(self, reached: set[int], narrowed: Filter) -> list[Entity]:
         """Mentions in the matching items; for what only others mention, in those."""
-        own = self.engine.store.entities(narrowed)
+        own = self.engine.store.graph.entities(narrowed)
         other = reached - {entity.number for entity in own}
-        return own + (self.engine.store.entities(self._visible(Filter()), other) if other else [])
+        return own + (self.engine.store.graph.entities(self._visible(Filter()), other) if other else [])
 
     def _named(self, key: str) -> list[int]:
         """The item of that key; else every entity of that name, or the one of that id (`file:src/app.py`)."""
@@ -202,15 +206,15 @@ class Graph(NamedTuple):
 
         everything = self._visible(Filter())
         item = thing("item", key).number
-        if self.engine.store.labels([item], everything):
+        if self.engine.store.graph.labels([item], everything):
             return [item]
         type, _, name = key.partition(":")
         names = {thing(each, key).name for each in ("file", "issue", "service", "url", "name")}
         names |= {key.removesuffix("()"), key.removeprefix("@").lower()}
-        if found := self.engine.store.entities_named(sorted(names), everything):
+        if found := self.engine.store.graph.named(sorted(names), everything):
             return found
         wanted = thing("item" if type in IDENTIFIERS else type, name).number
-        return [wanted] if self.engine.store.labels([wanted], everything) else []
+        return [wanted] if self.engine.store.graph.labels([wanted], everything) else []
 
     def _described(
         self,
@@ -230,7 +234,7 @@ class Graph(NamedTuple):
         on_the_way = {step for number in chosen for step in _way(number, before)}
         known = {
             each.number: each
-            for each in self.engine.store.labels(sorted({*on_the_way, *start}), self._visible(Filter()))
+            for each in self.engine.store.graph.labels(sorted({*on_the_way, *start}), self._visible(Filter()))
         }
         steps = [
             Step(known[n], distance[n], tuple(known[step].name for step in _way(n, before)))

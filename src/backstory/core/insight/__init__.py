@@ -48,7 +48,7 @@ class Insight(NamedTuple):
     def summarize(self, session: Session, categories: tuple[str, ...], form: Form, longest: int) -> Summary:
         """An index of a session within a number of characters; a chat endpoint may write an overview to it."""
         where = Filter(threads=(session.id,), categories=categories)
-        tallies = self.engine.store.tally(self._visible(where))
+        tallies = self.engine.store.memories.tally(self._visible(where))
         made = self._digest(session.name, where, tallies, form, longest)
         return Summary(
             digest=made,
@@ -62,9 +62,11 @@ class Insight(NamedTuple):
     def timeline(self, where: Filter, grain: Grain, *, journals: bool = True) -> Timeline:
         """Categories narrow the items; journal entries come along if wanted, events unless categories are asked for."""
         store = self.engine.store
-        memories = [busy for busy in store.busy_hours(self._visible(where)) if busy.category != JOURNAL]
+        memories = [
+            busy for busy in store.memories.tally_hours(self._visible(where)) if busy.category != JOURNAL
+        ]
         if journals:
-            memories += store.busy_hours(self._visible(where._replace(categories=(JOURNAL,))))
+            memories += store.memories.tally_hours(self._visible(where._replace(categories=(JOURNAL,))))
         events = [] if where.categories else self._events.busy_hours(where)
         return cut_into_periods(memories, events, grain)
 
@@ -90,7 +92,7 @@ class Insight(NamedTuple):
     def heatmap(self, where: Filter, grain: Grain) -> Heatmap:
         """Memories and events: by day, by day of the week (a grain of weeks), or all days together (of hours)."""
         hours: Counter[int] = Counter()
-        for busy in self.engine.store.busy_hours(self._visible(where)):
+        for busy in self.engine.store.memories.tally_hours(self._visible(where)):
             hours[busy.hour] += busy.total
         for hour, count in self._events.busy_hours(where):
             hours[hour] += count
@@ -105,14 +107,16 @@ class Insight(NamedTuple):
         made = None
         if task.kind is Synthesis.SUMMARY:
             where = _where(task.scope)
-            tallies = self.engine.store.tally(self._visible(where))
+            tallies = self.engine.store.memories.tally(self._visible(where))
             made = self._digest("Summary", where, tallies, Form.MARKDOWN, task.longest)
         return synthesized(task, sample, made)
 
     def _digest(
         self, title: str, where: Filter, tallies: Sequence[Tally], form: Form, longest: int
     ) -> Digest:
-        leading = self.engine.store.leading(self._visible(where), tallies, longest // SHORTEST_LINE + 1)
+        leading = self.engine.store.memories.leading(
+            self._visible(where), tallies, longest // SHORTEST_LINE + 1
+        )
         memories = self._memories.find(Filter(ids=tuple(leading)), Page()) if leading else []
         subject = Subject(title, memories, sum(tally.total for tally in tallies))
         made = digest(subject, form, longest)
@@ -124,9 +128,9 @@ class Insight(NamedTuple):
         visible = self._visible(where)
         return Sample(
             memories=tuple(self._memories.find(where, Page(limit=MOST_READ, order=Order.UPDATED_NEWEST))),
-            total=sum(tally.total for tally in self.engine.store.tally(visible)),
-            saved_again=self.engine.store.count_former(visible),
-            hours=tuple(self.engine.store.busy_hours(visible)),
+            total=sum(tally.total for tally in self.engine.store.memories.tally(visible)),
+            saved_again=self.engine.store.memories.count_former(visible),
+            hours=tuple(self.engine.store.memories.tally_hours(visible)),
             events=() if scope.categories else tuple(self._events.busy_hours(where)),
             last_events=tuple(
                 Source(event.id, f"{event.tool} {event.type}")

@@ -84,7 +84,7 @@ class Reflecting(NamedTuple):
         pool = FIRST_POOL
         while True:
             weighed = self.engine.search.weigh(query, where, pool, project=self.caller.project)
-            if _most_beyond(weighed) < least or pool >= self.engine.store.size_hint():
+            if _most_beyond(weighed) < least or pool >= self.engine.store.entries.size_hint():
                 return self._ranking(weighed, where, least)
             pool *= 4
 
@@ -112,8 +112,8 @@ class Reflecting(NamedTuple):
     def tell(self, scored: Iterable[Scored], *, files: bool = False) -> list[Recollection]:
         """The entries themselves, each with what stands around it. What the caller may no longer see is left out."""
         scores = {each.entry: each.score for each in scored}
-        outlines = self.engine.store.outlines(scores, self.caller.visible(Filter()))
-        entries = self.engine.store.load(o.entry for o in outlines)
+        outlines = self.engine.store.entries.outlines(scores, self.caller.visible(Filter()))
+        entries = self.engine.store.entries.load(o.entry for o in outlines)
         around = self._around(outlines)
         named = self._files(list(entries.values())) if files else {}
         return [
@@ -129,7 +129,7 @@ class Reflecting(NamedTuple):
         nearest = [each for each in ranking.missed[:3] if each.score > 0]
         if not nearest:
             return []
-        entries = self.engine.store.load(each.entry for each in nearest)
+        entries = self.engine.store.entries.load(each.entry for each in nearest)
         texts = [entries[each.entry] for each in nearest if each.entry in entries]
         subjects = [_subject(entry, terms_of(entry.text)) for entry in texts]
         lower = int(nearest[0].score * 100) / 100
@@ -142,12 +142,14 @@ class Reflecting(NamedTuple):
         store = self.engine.store
         census = store.census()
         reflections = Filter(kinds=(Kind.MEMORY,), surfaces=(self.surface,), categories=(REFLECTION,))
-        span = store.conversation_span()
+        span = store.conversations.span()
         entries = census.memories + census.messages
-        waiting = entries if self.engine.backlog is None else store.count_waiting(self.engine.backlog.space)
+        waiting = (
+            entries if self.engine.backlog is None else store.vectors.count_waiting(self.engine.backlog.space)
+        )
         return Stats(
             conversations=census.conversations,
-            reflections=store.count(self.caller.visible(reflections)),
+            reflections=store.entries.count(self.caller.visible(reflections)),
             projects=census.projects,
             embedded_percent=round(100 * (1 - waiting / entries), 2) if entries else 100.0,
             bytes=census.bytes,
@@ -161,7 +163,7 @@ class Reflecting(NamedTuple):
             return self.caller.visible(Filter())
         from ..projects.related import projects_named  # compiles patterns
 
-        known = self.engine.store.projects()
+        known = self.engine.store.entries.projects()
         named = projects_named(project, known)
         if not named:
             return None
@@ -176,7 +178,7 @@ class Reflecting(NamedTuple):
 
     def _ranking(self, weighed: Weighed, where: Filter, least: float) -> Ranking:
         scores = {r.entry: _score(r.similarity, r.coverage, weighed) for r in weighed.ranked}
-        outlines = {o.entry: o for o in self.engine.store.outlines(scores, where)}
+        outlines = {o.entry: o for o in self.engine.store.entries.outlines(scores, where)}
         scored = [
             Scored(
                 r.entry, round(scores[r.entry] * (ASIDE if outlines[r.entry].role in QUIET_ROLES else 1), 4)
@@ -205,11 +207,15 @@ class Reflecting(NamedTuple):
     def _around(self, outlines: Sequence[Outline]) -> dict[int, str]:
         """What was said just before and after each message; of one that nobody said, what its conversation is about."""
         store = self.engine.store
-        beside = {(o.thread, o.seq): o for o in store.neighbours(outlines, self.caller.visible(Filter()))}
-        texts = store.load(o.entry for o in beside.values())
+        beside = {
+            (o.thread, o.seq): o for o in store.entries.neighbours(outlines, self.caller.visible(Filter()))
+        }
+        texts = store.entries.load(o.entry for o in beside.values())
         talks = tuple({o.thread for o in outlines if o.role and o.thread})
         titles = (
-            {talk.id: talk.title for talk in store.find_talks(ConversationFilter(ids=talks))} if talks else {}
+            {talk.id: talk.title for talk in store.conversations.find(ConversationFilter(ids=talks))}
+            if talks
+            else {}
         )
         around = {}
         for o in outlines:
@@ -223,7 +229,7 @@ class Reflecting(NamedTuple):
         from ..graph.names import find_names  # compiles patterns
 
         talks = {entry.conversation for entry in entries if isinstance(entry, Message)}
-        touched = self.engine.store.files_of(sorted(talks)) if talks else {}
+        touched = self.engine.store.traces.files(sorted(talks)) if talks else {}
         files: dict[str, list[str]] = {}
         for entry in entries:
             whole = touched.get(entry.conversation, []) if isinstance(entry, Message) else []

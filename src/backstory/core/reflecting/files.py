@@ -31,9 +31,9 @@ def mentions(store: Store, path: str, where: Filter) -> list[Mention]:
     path = _plain(path)
     sure = {
         did.entry: TOUCHED if _plain(did.value) == path else TOUCHED_BELOW
-        for did in store.threads_touching(path, where)
+        for did in store.traces.touching(path, where)
     }
-    outlines = {o.entry: o for o in store.outlines(sure, where)}
+    outlines = {o.entry: o for o in store.entries.outlines(sure, where)}
     for outline, score in _named(store, path, where):
         outlines[outline.entry] = outline
         sure[outline.entry] = max(score, sure.get(outline.entry, 0.0))
@@ -45,9 +45,9 @@ def _named(store: Store, path: str, where: Filter) -> list[Mention]:
     words = tuple(_WORD.findall(last.casefold()))
     if not words:
         return []
-    visible = store.outlines(store.match_text(Unit(words), TextFields.BOTH), where)
+    visible = store.entries.outlines(store.text.match(Unit(words), TextFields.BOTH), where)
     newest = sorted(visible, key=lambda o: -o.created_ms)[:MOST_READ]
-    texts = store.load(o.entry for o in newest)
+    texts = store.entries.load(o.entry for o in newest)
     whole, alone = _spelled(path), _spelled(last)
     found = []
     for outline in newest:

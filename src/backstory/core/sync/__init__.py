@@ -84,7 +84,7 @@ class Sync:
         try:
             return {reader.name: self._sync(reader, places, call) for reader in readers}
         finally:
-            self._store.drop_lease(LEASE, self._holder)
+            self._store.leases.drop(LEASE, self._holder)
 
     def _is_our_turn(self, call: Call, patience_s: float) -> bool:
         deadline = time.monotonic() + patience_s
@@ -98,7 +98,7 @@ class Sync:
 
     def _lease(self) -> bool:
         self._leased_at = time.monotonic()
-        return self._store.take_lease(LEASE, self._holder, for_ms=LEASE_MS)
+        return self._store.leases.take(LEASE, self._holder, for_ms=LEASE_MS)
 
     def _pause(self, call: Call) -> None:
         """Between pieces. A lease that ran out does no harm: what two processes keep at once is kept once."""
@@ -111,14 +111,14 @@ class Sync:
 
     def _sync(self, reader: Reader, places: Places, call: Call) -> Told:
         tally = _Tally(reader.title)
-        states = self._store.find_sources(reader.name)
+        states = self._store.sync.sources(reader.name)
         try:
             found = {str(source.path): source for source in reader.find(places)}
         except OSError as error:
             tally.problems[""] = str(error)
             return tally.told()
         if vanished := [path for path, state in states.items() if path not in found and not state.is_gone]:
-            self._store.mark_gone(vanished)
+            self._store.sync.mark_gone(vanished)
         tally.sources, tally.vanished = len(found), len(vanished)
         keeping = Keeping(
             self._store,
@@ -135,7 +135,7 @@ class Sync:
         ]
         self._read(reading, due, call, tally)
         tally.unchanged = tally.sources - len(due)
-        after = self._store.find_sources(reader.name) if due else states
+        after = self._store.sync.sources(reader.name) if due else states
         tally.problems |= {path: state.problem for path, state in after.items() if state.problem}
         return tally.told()
 

@@ -73,7 +73,7 @@ class Reading:
         self._put(now, stamp)
 
     def _put(self, state: SourceState, stamp: Stamp) -> None:
-        self._store.put_source(
+        self._store.sync.put(
             state._replace(size=stamp.size, modified_ns=stamp.modified_ns, read_at=self._engine.now())
         )
 
@@ -82,7 +82,7 @@ class Reading:
         path = str(source.path)
         if state is not None and self._goes_on(source, stamp, state):
             return state._replace(problem="", is_gone=False)
-        known = [] if state is None else self._store.find_talks(ConversationFilter(sources=(path,)))
+        known = [] if state is None else self._store.conversations.find(ConversationFilter(sources=(path,)))
         fresh = {"mark": {}, "stale": sorted(talk.id for talk in known)}
         return SourceState(path, self._reader.name, -1, -1, state=fresh)
 

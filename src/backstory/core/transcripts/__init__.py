@@ -15,7 +15,6 @@ from ...domain.errors import BackstoryError, InvalidInput, NotFound, StorageFull
 from ...domain.filters import ConversationFilter
 from ...domain.records import Conversation, Trust
 from ...domain.topics import LONGEST_TOPIC, folder_name, slug, topic_of
-from ...store.statements import batches
 from ..engine import Caller, Engine
 from ..projects.origin import trust_of
 from ..secrets import Redactor
@@ -147,7 +146,7 @@ class Transcripts(NamedTuple):
 
         def record(folder: Path) -> None:
             known = conversation._replace(source=str(folder / places.FULL))
-            store.put_conversation(known, messages_of(known, turns))
+            store.conversations.put(known, messages_of(known, turns))
 
         folder: Path | None = None
         try:
@@ -164,7 +163,7 @@ class Transcripts(NamedTuple):
         if not (reading.is_cut and reading.is_as_written):
             return None
         store = self.engine.store
-        return turns_in(store.find_messages(id) or store.archived_messages(id)) or None
+        return turns_in(store.conversations.messages(id) or store.archive.messages(id)) or None
 
     def _see(self, seen: Sequence[tuple[Listed, Reading | None]]) -> list[Listed]:
         """Index what is new or changed, and say of each whose words it holds; a store that is full is no reason not to
@@ -182,7 +181,9 @@ class Transcripts(NamedTuple):
                 self.engine.check_room()
                 with self.engine.store.transaction():
                     for id, session, reading in fresh:
-                        self.engine.store.restore_conversations([id])  # one that is edited is alive again
+                        self.engine.store.archive.restore_conversations(
+                            [id]
+                        )  # one that is edited is alive again
                         self._drop_rival(id, session, known)
                         self._index(id, session, reading or read_session(session.found), known.get(id))
                 self.engine.embed_soon()
@@ -208,7 +209,7 @@ class Transcripts(NamedTuple):
             each.id for each in known.values() if each.source == str(session.found.file) and each.id != id
         ]
         if rivals:
-            self.engine.store.delete_conversations(rivals)
+            self.engine.store.conversations.delete(rivals)
 
     def _foreign_id(self, id: str) -> str:
         """Of a session that came with the repository: a file may claim any id, and must not take another's place."""
@@ -216,14 +217,12 @@ class Transcripts(NamedTuple):
 
     def _known(self, ids: Sequence[str]) -> dict[str, Conversation]:
         """Those that are live, and those that the archive has."""
+        if not ids:
+            return {}
         store = self.engine.store
-        known: dict[str, Conversation] = {}
-        for _, some in batches(ids):
-            archived = (
-                talk.conversation for talk in store.find_archived_talks(ConversationFilter(ids=tuple(some)))
-            )
-            known |= {each.id: each for each in (*archived, *store.find_conversations(some))}
-        return known
+        archived = store.archive.find_conversations(ConversationFilter(ids=tuple(ids)))
+        known = {each.conversation.id: each.conversation for each in archived}
+        return known | {each.id: each for each in store.conversations.get(ids)}
 
     def _index(self, id: str, session: Listed, reading: Reading, known: Conversation | None) -> None:
         store, head = self.engine.store, session.head
@@ -242,14 +241,14 @@ class Transcripts(NamedTuple):
         if session.trust is not Trust.OWN:
             reading = reading._replace(turns=self._without_secrets(reading.turns))
         if known is None or not reading.is_cut:
-            store.put_conversation(conversation, messages_of(conversation, reading.turns))
+            store.conversations.put(conversation, messages_of(conversation, reading.turns))
             return
-        store.put_conversation(
-            conversation, store.find_messages(id)
+        store.conversations.put(
+            conversation, store.conversations.messages(id)
         )  # the whole, of which the file is a part
         if not reading.is_as_written:
             edited = conversation._replace(id=f"{id}:edited")
-            store.put_conversation(edited, messages_of(edited, reading.turns))
+            store.conversations.put(edited, messages_of(edited, reading.turns))
 
 
 def _read_name(name: str) -> tuple[str, str | None]:

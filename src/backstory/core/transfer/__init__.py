@@ -89,7 +89,7 @@ class Transfer(NamedTuple):
         if not ids and self.caller.session is None:
             raise NotFound("session", "current", hint="Start one, or name one with sessionId.")
         for id in dict.fromkeys(ids or [self.caller.session or ""]):
-            session = self.engine.store.find_session(id)
+            session = self.engine.store.sessions.get(id)
             if session is None or session.surface != self.surface:
                 raise NotFound("session", id)
             yield session

@@ -43,7 +43,7 @@ def as_new(engine: Engine, parts: tuple[Part, ...], name: str | None) -> Arrival
             name=_named(session, name, number),
             parent=ids.get(session.parent or "", session.parent),
         )
-        engine.store.put_session(session)
+        engine.store.sessions.put(session)
         part = _with_free_ids(engine, part)
         for checkpoint in part.checkpoints:
             keep_checkpoint(engine, session, checkpoint)
@@ -71,7 +71,7 @@ def into(engine: Engine, session: Session, parts: tuple[Part, ...], strategy: St
     items = _merge_items(engine, session, [item for part in parts for item in part.items], strategy)
     items += _merge_archived(engine, session, [item for part in parts for item in part.archived])
     files = _merge_files(engine, session, [file for part in parts for file in part.files], strategy)
-    engine.store.put_session(session._replace(updated_at=engine.now()))
+    engine.store.sessions.put(session._replace(updated_at=engine.now()))
     all_ = count(parts)
     return Arrival(
         Counts(0, items, files, all_.checkpoints), all_.items - items + all_.files - files, (session.id,)
@@ -82,7 +82,7 @@ def _merge_items(engine: Engine, session: Session, items: Iterable[Item], strate
     """How many were brought in."""
     items = list(items)
     mine = Filter(surfaces=(session.surface,), threads=(session.id,))
-    present = {_mark(memory): memory for memory in engine.store.find_memories(mine, Page())}
+    present = {_mark(memory): memory for memory in engine.store.memories.find(mine, Page())}
     keys = {memory.key for memory in (*present.values(), *(item.memory for item in items))}
     skipped = 0
     for item in items:
@@ -105,7 +105,7 @@ def _merge_files(engine: Engine, session: Session, files: Iterable[File], strate
     """How many were brought in. A path is no name that could be changed: it is replaced, or left alone."""
     kept = 0
     for file in files:
-        if strategy is Strategy.OVERWRITE or engine.store.find_file(session.id, file.path) is None:
+        if strategy is Strategy.OVERWRITE or engine.store.files.get(session.id, file.path) is None:
             keep_file(engine, session, file)
             kept += 1
     return kept
@@ -114,7 +114,7 @@ def _merge_files(engine: Engine, session: Session, files: Iterable[File], strate
 def _merge_archived(engine: Engine, session: Session, items: Iterable[Item]) -> int:
     """How many were brought in. An archive may hold a key often, so only the very same value is left out."""
     mine = Filter(surfaces=(session.surface,), threads=(session.id,))
-    present = {_value(archived.memory) for archived in engine.store.find_archived(mine)}
+    present = {_value(archived.memory) for archived in engine.store.archive.find_memories(mine)}
     return _archive(engine, session, [item for item in items if _value(item.memory) not in present])
 
 
@@ -123,7 +123,7 @@ def _value(memory: Memory) -> tuple[str | None, str, datetime]:
 
 
 def _archive(engine: Engine, session: Session, items: Sequence[Item]) -> int:
-    engine.store.archive_memories([_keep(engine, item, session) for item in items])
+    engine.store.archive.put_memories([_keep(engine, item, session) for item in items])
     return len(items)
 
 
@@ -146,7 +146,7 @@ def _overwrite(engine: Engine, item: Item, known: Memory, session: Session) -> M
     private stays so."""
     if _said(item.memory) == _said(known):
         return known
-    engine.store.add_former(known)
+    engine.store.memories.add_former(known)
     memory = item.memory._replace(
         id=known.id,
         channel=item.memory.channel or known.channel,
@@ -175,9 +175,9 @@ def _keep(engine: Engine, item: Item, session: Session) -> Memory:
             private=former.private,
             updated_at=former.saved_at,
         )
-        store.put_memories([said])
-        store.add_former(said)
-    store.put_memories([memory])
+        store.memories.put([said])
+        store.memories.add_former(said)
+    store.memories.put([memory])
     return memory
 
 
@@ -204,12 +204,12 @@ def _taken(engine: Engine, ids: Sequence[str]) -> Iterator[str]:
     """Those that the store uses, for any memory or message, live or archived."""
     for start in range(0, len(ids), 500):
         some = ids[start : start + 500]
-        archived = {each.memory.id for each in engine.store.find_archived(Filter(ids=tuple(some)))}
-        is_quiet = not engine.store.count(Filter(ids=tuple(some)))
+        archived = {each.memory.id for each in engine.store.archive.find_memories(Filter(ids=tuple(some)))}
+        is_quiet = not engine.store.entries.count(Filter(ids=tuple(some)))
         for id in some:
-            if id in archived or not (is_quiet or engine.store.count(Filter(ids=(id,))) == 0):
+            if id in archived or not (is_quiet or engine.store.entries.count(Filter(ids=(id,))) == 0):
                 yield id
 
 
 def _free_session(engine: Engine, id: str) -> str:
-    return engine.new_id() if engine.store.find_session(id) else id
+    return engine.new_id() if engine.store.sessions.get(id) else id

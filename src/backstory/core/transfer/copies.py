@@ -11,7 +11,7 @@ from .bundle import Checkpoint, File
 
 def keep_file(engine: Engine, session: Session, file: File) -> CachedFile:
     cached = _keep_content(engine, session, file)
-    engine.store.put_file(cached)
+    engine.store.files.put(cached)
     return cached
 
 
@@ -20,7 +20,7 @@ def _keep_content(engine: Engine, session: Session, file: File) -> CachedFile:
         id=engine.new_id(),
         session=session.id,
         path=file.path,
-        hash=engine.store.put_blobs([file.content])[0],
+        hash=engine.store.files.put_blobs([file.content])[0],
         size=len(file.content),
         cached_at=file.cached_at,
         metadata=file.metadata,
@@ -34,11 +34,11 @@ def keep_checkpoint(engine: Engine, session: Session, checkpoint: Checkpoint) ->
         for memory in checkpoint.memories
     ]
     files = [_keep_content(engine, session, file) for file in checkpoint.files]
-    copy = store.keep_copies(memories, files)
-    store.put_checkpoint(
+    copy = store.checkpoints.copy_foreign(memories, files)
+    store.checkpoints.put(
         Taken(
             id=engine.new_id()
-            if store.find_checkpoints(session.surface, id=checkpoint.id)
+            if store.checkpoints.find(session.surface, id=checkpoint.id)
             else checkpoint.id,
             name=checkpoint.name,
             description=checkpoint.description,

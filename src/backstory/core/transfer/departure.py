@@ -27,14 +27,14 @@ class Departure(NamedTuple):
     def part(self, session: Session) -> Part:
         memories, store = Memories(self.engine, self.caller, self.surface), self.engine.store
         found = memories.find(Filter(threads=(session.id,)), Page(order=Order.OLDEST))
-        archived = store.find_archived(
+        archived = store.archive.find_memories(
             memories.visible(Filter(surfaces=(self.surface,), threads=(session.id,)))
         )
-        taken = reversed(store.find_checkpoints(self.surface, session=session.id))
+        taken = reversed(store.checkpoints.find(self.surface, session=session.id))
         return Part(
             session,
-            items=tuple(self._item(memory, store.find_former(memory.id)) for memory in found),
-            files=self._files(store.find_files(session.id)),
+            items=tuple(self._item(memory, store.memories.former(memory.id)) for memory in found),
+            files=self._files(store.files.find(session.id)),
             checkpoints=tuple(map(self._checkpoint, taken)),
             archived=tuple(self._item(each.memory, each.history) for each in archived),
         )
@@ -44,7 +44,7 @@ class Departure(NamedTuple):
         return Item(memory, tuple(self.caller.visible_former(memory, history)))
 
     def _checkpoint(self, checkpoint: Checkpoint) -> bundle.Checkpoint:
-        copy = self.engine.store.read_copy(checkpoint)
+        copy = self.engine.store.checkpoints.read(checkpoint)
         own = checkpoint.session == self.caller.session
         return bundle.Checkpoint(
             id=checkpoint.id,
@@ -58,5 +58,5 @@ class Departure(NamedTuple):
         )
 
     def _files(self, files: Sequence[CachedFile]) -> tuple[File, ...]:
-        contents = self.engine.store.read_blobs([file.hash for file in files])
+        contents = self.engine.store.files.read_blobs([file.hash for file in files])
         return tuple(File(file.path, contents[file.hash], file.cached_at, file.metadata) for file in files)

@@ -101,7 +101,7 @@ class Working(NamedTuple):
         return Started(
             session=session,
             measured=measured,
-            is_remembered=self.engine.store.find_session(session.id) is not None,
+            is_remembered=self.engine.store.sessions.get(session.id) is not None,
             handoff=handoff,
             still_open=[task for task in tasks if handoff and task.id in handoff.task_ids],
             recommendations=[
@@ -147,7 +147,7 @@ class Working(NamedTuple):
             path = None if file is None else str(file)
             event = self._events.record(TOOL, HANDOFF, as_data(handoff) | {"path": path})
             self.caller.session = None
-        kept = self.engine.store.find_events(Filter(threads=(session.id,)))
+        kept = self.engine.store.sessions.events(Filter(threads=(session.id,)))
         return Ended(
             measured=measured,
             session=session,
@@ -165,7 +165,7 @@ class Working(NamedTuple):
         return Standing(
             session=self._open_session(),
             measured=measured,
-            memories=store.count(self.caller.visible(Filter(kinds=(Kind.MEMORY,)))),
+            memories=store.entries.count(self.caller.visible(Filter(kinds=(Kind.MEMORY,)))),
             conversations=census.conversations,
             bytes=census.bytes,
             can_embed=backlog is not None and backlog.problem is None,
@@ -197,24 +197,24 @@ class Working(NamedTuple):
 
     def _open_session(self) -> Session | None:
         id = self.caller.session
-        return None if id is None else self.engine.store.find_session(id)
+        return None if id is None else self.engine.store.sessions.get(id)
 
     def _open_tasks(self, project: str) -> list[Memory]:
         """Public ones: what is private to a session is not for the next. Of a key that several sessions saved, the
         last word counts."""
         where = Filter(projects=(project,), categories=(TASK,), public_or_in="")
         page = Page(limit=MOST_READ, order=Order.UPDATED_NEWEST)
-        tasks = list(filter(is_open_task, self.engine.store.find_memories(where, page)))
+        tasks = list(filter(is_open_task, self.engine.store.memories.find(where, page)))
         keys = tuple({task.key for task in tasks if task.key is not None})
         saved = (
-            self.engine.store.find_memories(where._replace(categories=(), keys=keys), page) if keys else []
+            self.engine.store.memories.find(where._replace(categories=(), keys=keys), page) if keys else []
         )
         last = {(memory.surface, memory.key): memory.id for memory in reversed(saved)}
         return urgent_first(t for t in tasks if last.get((t.surface, t.key), t.id) == t.id)
 
     def _last_handoff(self, project: str) -> Handoff | None:
         where = Filter(surfaces=(self.surface,), projects=(project,))
-        events = self.engine.store.find_events(where, MOST_READ)
+        events = self.engine.store.sessions.events(where, MOST_READ)
         return next((from_data(event.data) for event in events if event.type == HANDOFF), None)
 
     def _unsettled(self, handoff: Handoff | None) -> list[str]:
@@ -222,7 +222,7 @@ class Working(NamedTuple):
         if handoff is None or not handoff.errors:
             return []
         ids = tuple(error.id for error in handoff.errors)
-        known = self.engine.store.find_memories(Filter(ids=ids, public_or_in=""), Page())
+        known = self.engine.store.memories.find(Filter(ids=ids, public_or_in=""), Page())
         there = {memory.id for memory in known}
         day = f"{handoff.ended_at:%Y-%m-%d}"
         return [f"Not settled on {day}: {clipped(e.text, QUOTED)}" for e in handoff.errors if e.id in there]

@@ -54,7 +54,7 @@ class History(NamedTuple):
 def history(engine: Engine, caller: Caller, surface: str, session: Session) -> History:
     """As the caller may see it. Events of the surface are our own, all others were reported by other tools."""
     store, now = engine.store, engine.now()
-    events = store.find_events(Filter(threads=(session.id,)))
+    events = store.sessions.events(Filter(threads=(session.id,)))
     since = Filter(projects=(session.project,), created_after=session.created_at)
     return History(
         session=session,
@@ -62,16 +62,16 @@ def history(engine: Engine, caller: Caller, surface: str, session: Session) -> H
         sample=sample(store, caller.visible(Filter(threads=(session.id,))), now),
         reports=tuple(event for event in events if event.surface != surface),
         checkpoints=tuple(e for e in events if e.surface == surface and e.type == CHECKPOINT),
-        traces=tuple(store.find_traces(since, limit=MOST_READ)),
+        traces=tuple(store.traces.find(since, limit=MOST_READ)),
     )
 
 
 def sample(store: Store, visible: Filter, now: datetime) -> Sample:
-    memories = store.find_memories(visible, Page(limit=MOST_READ, order=Order.UPDATED_NEWEST))
+    memories = store.memories.find(visible, Page(limit=MOST_READ, order=Order.UPDATED_NEWEST))
     return Sample(
         memories=tuple(memories),
         total=len(memories),
-        saved_again=store.count_former(visible),
+        saved_again=store.memories.count_former(visible),
         hours=(),
         events=(),
         last_events=(),

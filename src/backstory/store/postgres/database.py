@@ -1,211 +1,232 @@
-"""One PostgreSQL database: its connections, lent to the stores of any of its schemas, and its failures in our words.
+"""PostgreSQL: one schema of a database for a team's server.
 
-A connection that was lost is replaced, and what was asked of it is asked again, as long as nothing can have
-happened twice: that is so for a read, and for the beginning of a transaction.
+A store is a schema, so stores of several users in one database cannot meet. Writers of one schema take turns: a
+transaction begins with the schema's own lock, so that what it read is still true when it writes, as in SQLite.
+Readers wait for nobody, and neither do writers of other schemas.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
+import re
+import threading
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
-import psycopg
-from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict
-from psycopg.pq import TransactionStatus
-from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+from psycopg import Cursor, OperationalError
 
-from ...domain.errors import BackstoryError, InvalidInput, NotAllowed, StorageFull, TimedOut, Unavailable
-from .dialect import adapt_texts
+from ...domain.errors import BackstoryError, InvalidInput, Unavailable
+from ..database import Database, Row
+from ..migrate import migrate
+from .dialect import NUL, translated, translated_script
+from .pool import Connection, Pool
 
-MOST_CONNECTIONS = 16  # what two cores of a database keep busy; more clients wait for one of these
-OLDEST_PGVECTOR = (0, 8)  # iterative scans: before it, a filter made the nearest disappear
-PAUSES_S = (0.02, 0.1, 0.3, 1.0, 2.0, 4.0)  # a database restarts within these
-RECONNECT_S = 30.0  # it tries ever more rarely; after so long whoever asks next begins anew
-LOST = {"53300", "57P01", "57P02", "57P03"}  # too many connections, shut down, crashed, starting
-COLLIDED = {"40001", "40P01"}  # serialization failure, deadlock
-OPTIONS: dict[str, Any] = {
-    "autocommit": True,  # we say BEGIN ourselves
-    "client_encoding": "utf8",
-    "application_name": "backstory",
-    "connect_timeout": 10,
-    # a machine that vanished says nothing: without these a read would wait for it for hours
-    "keepalives_idle": 30,
-    "keepalives_interval": 10,
-    "keepalives_count": 3,
+_LARGE = {
+    "entry": ("text", "heading", "summary", "coalesce(metadata, '')"),
+    "former": ("text",),
+    "content": ("packed",),
+    "archive_pack": ("packed",),
+    "event": ("data",),
 }
-TRY_AGAIN = "Try again; `backstory doctor` looks for the cause."
+
+UNDONE = "Nothing was saved; try again."
+LOCK = 0x6261636B  # the first of the two numbers of our advisory locks; the second is the schema's
 
 
-class Connection(psycopg.Connection[tuple[Any, ...]]):
-    schema = ""
-    """The one it served last."""
+class PostgresDatabase(Database):
+    skip_locked = " FOR UPDATE SKIP LOCKED"
 
-
-class Database:
-    def __init__(
-        self, url: str, *, busy_timeout_s: float = 30.0, most_connections: int = MOST_CONNECTIONS
-    ) -> None:
-        self._busy_timeout_s = busy_timeout_s
+    def __init__(self, pool: str | Pool, schema: str, *, busy_timeout_s: float) -> None:
+        self._owns_pool = isinstance(pool, str)
+        self._pool = Pool(pool, busy_timeout_s=busy_timeout_s) if isinstance(pool, str) else pool
+        self.vector_schema = self._pool.vector_schema
+        self._schema = _checked(schema)
+        self._is_closed = False
+        self._local = threading.local()
+        number = zlib.crc32(schema.encode()) - 2**31
+        self._begin = f"BEGIN; SELECT pg_advisory_xact_lock({LOCK}, {number})"
         try:
-            self.name = _name(url)
-        except psycopg.ProgrammingError:
-            raise InvalidInput(
-                "database_url is not a URL of PostgreSQL.",
-                hint="Use postgresql://user:password@host/database.",
-                field="database_url",
-            ) from None
-        with self.in_our_words(), psycopg.connect(url, **OPTIONS) as first:
-            self.vector_schema = _checked(first)
-        self._pool: ConnectionPool[Connection] = ConnectionPool(
-            url,
-            connection_class=Connection,
-            kwargs=OPTIONS,
-            min_size=1,
-            max_size=most_connections,
-            num_workers=1,
-            timeout=busy_timeout_s,
-            reconnect_timeout=RECONNECT_S,
-            configure=self._configure,
-            open=True,
-        )
-
-    def start(
-        self, schema: str, statement: str, parameters: Sequence[Any] | None = None
-    ) -> tuple[Connection, psycopg.Cursor[tuple[Any, ...]]]:
-        """Borrow a connection and run on it what may be run twice. Whoever calls gives it back."""
-        for pause_s in PAUSES_S:
-            try:
-                return self._start(schema, statement, parameters)
-            except psycopg.OperationalError as error:
-                if not _is_lost(error) and error.sqlstate not in COLLIDED:
-                    raise
-            self._pool.check()  # where one is lost, all are
-            time.sleep(pause_s)
-        return self._start(schema, statement, parameters)
-
-    def _start(
-        self, schema: str, statement: str, parameters: Sequence[Any] | None
-    ) -> tuple[Connection, psycopg.Cursor[tuple[Any, ...]]]:
-        connection = self._pool.getconn()
-        try:
-            if connection.schema != schema:
-                path = sql.SQL("SET search_path TO {}").format(sql.Identifier(schema))
-                connection.execute(path, prepare=False)
-                connection.schema = schema
-            # several statements in one cannot be prepared; they have no parameters
-            prepare = None if parameters is not None else False
-            return connection, connection.execute(statement.encode(), parameters, prepare=prepare)
-        except BaseException:
-            self.give_back(connection)
+            with self.transaction():
+                self._make_schema()
+                migrate(self, "postgres", lambda version: None)
+        except BackstoryError:
+            self.close()
             raise
 
-    def give_back(self, connection: Connection) -> None:
-        if connection.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
-            with suppress(psycopg.OperationalError):
-                connection.rollback()
-        self._pool.putconn(connection)
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        if (pinned := self._pinned()) is not None:
+            with self._pool.in_our_words(when_lost=UNDONE):
+                return list(pinned.execute(translated(sql).encode(), parameters).fetchall())
+        with self._pool.in_our_words():
+            connection, cursor = self._start(translated(sql), parameters)
+            try:
+                return list(cursor.fetchall())
+            finally:
+                self._pool.give_back(connection)
 
-    def store_schemas(self) -> list[str]:
-        """Those that hold a store."""
-        find = (
-            "SELECT n.nspname::text FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid"
-            " WHERE c.relname = 'entry_text' AND c.relkind = 'r' AND has_schema_privilege(n.oid, 'USAGE') ORDER BY 1"
-        )
-        with self.in_our_words(), self._pool.connection() as connection:
-            return [row[0] for row in connection.execute(find)]
+    def change(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        connection = self._pinned()
+        assert connection is not None, "a change is part of a transaction"
+        with self._pool.in_our_words(when_lost=UNDONE):
+            return connection.execute(translated(sql).encode(), parameters).rowcount
 
-    def close(self) -> None:
-        self._pool.close()
+    def change_many(self, sql: str, rows: Sequence[Row]) -> None:
+        connection = self._pinned()
+        assert connection is not None, "a change is part of a transaction"
+        if rows:
+            with self._pool.in_our_words(when_lost=UNDONE), connection.cursor() as cursor:
+                cursor.executemany(translated(sql).encode(), rows)
 
-    def _configure(self, connection: Connection) -> None:
-        adapt_texts(connection)
-        milliseconds = int(self._busy_timeout_s * 1000)
-        # a plan for the words and filters at hand beats one for any: some words are in every text, some in none
-        connection.execute(
-            f"SET lock_timeout = {milliseconds}; SET plan_cache_mode = force_custom_plan;"
-            " SET client_min_messages = warning; SET hnsw.iterative_scan = strict_order;"
-            " SET hnsw.ef_search = 200; SET hnsw.max_scan_tuples = 40000"
-        )
+    def reserve(self, count: int) -> int:
+        # the schema's lock is ours, so they follow each other
+        sql = "SELECT nextval(pg_get_serial_sequence('entry', 'n')) FROM generate_series(1, ?)"
+        return min(self.values(sql, [count]), default=0)
+
+    def _start(
+        self, statement: str, parameters: Sequence[Any] | None = None
+    ) -> tuple[Connection, Cursor[tuple[Any, ...]]]:
+        if self._is_closed:
+            raise Unavailable("The store could not answer: it is closed.")
+        return self._pool.start(self._schema, statement, parameters)
+
+    def _pinned(self) -> Connection | None:
+        """The thread's connection while it is in a transaction."""
+        return getattr(self._local, "connection", None)
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._pinned() is not None
 
     @contextmanager
-    def in_our_words(self, *, when_lost: str = TRY_AGAIN) -> Iterator[None]:
-        try:
+    def transaction(self) -> Iterator[None]:
+        with self._transaction(self._begin):
             yield
-        except psycopg.Error as error:
-            raise _in_our_words(error, self.name, when_lost) from error
 
+    @contextmanager
+    def unlocked(self) -> Iterator[None]:
+        """A transaction beside those of other writers. It may wait for none of them."""
+        with self._transaction("BEGIN"):
+            yield
 
-def _name(url: str) -> str:
-    """The database without its user's password."""
-    parts = conninfo_to_dict(url)
-    return f"{parts.get('dbname') or 'the default database'} on {parts.get('host') or 'this machine'}"
-
-
-def _checked(connection: psycopg.Connection[Any]) -> str:
-    """Make sure of what a store needs; the schema of pgvector."""
-    (encoding,) = connection.execute("SHOW server_encoding").fetchone() or ("",)
-    if encoding != "UTF8":
-        raise Unavailable(
-            f"The database keeps texts as {encoding}; Backstory needs UTF8.",
-            hint="Create the database with ENCODING 'UTF8'.",
-        )
-    find = "SELECT extversion, extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
-    if not (found := connection.execute(find).fetchone()):
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        if (outer := self._pinned()) is not None:
+            self.change("SAVEPOINT inner_one")
+            with _undone_on_error(outer, "ROLLBACK TO inner_one"):
+                yield
+            self.change("RELEASE inner_one")
+            return
+        with self._pool.in_our_words():
+            connection, _ = self._start(begin)
+        self._local.connection = connection
         try:
-            # two servers that start together must not both create it
-            connection.execute("BEGIN; SELECT pg_advisory_xact_lock(hashtext('backstory extension'))")
-            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-            connection.execute("COMMIT")
-        except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
-            raise Unavailable(
-                "The database server has no pgvector.", hint="Install the extension pgvector on the server."
-            ) from error
-        except psycopg.errors.InsufficientPrivilege as error:
-            raise NotAllowed(
-                "The database has no pgvector, and this user may not create it.",
-                hint="Ask its owner to run: CREATE EXTENSION vector",
-            ) from error
-        found = connection.execute(find).fetchone()
-    assert found is not None
-    version, schema = found
-    if tuple(map(int, version.split(".")[:2])) < OLDEST_PGVECTOR:
+            with _undone_on_error(connection, "ROLLBACK"):
+                yield
+            self._commit(connection)
+        finally:
+            self._local.connection = None
+            self._pool.give_back(connection)
+
+    def _commit(self, connection: Connection) -> None:
+        with self._pool.in_our_words(when_lost="It may have been saved; look before you try again."):
+            done = connection.execute("COMMIT").statusmessage
+        if done != "COMMIT":  # a failure that was caught inside
+            raise Unavailable("The database undid the transaction, because part of it failed.", hint=UNDONE)
+
+    def among(self, column: str, numbers: Iterable[int]) -> tuple[str, Any]:
+        return f"{column} = ANY(?::bigint[])", list(numbers)
+
+    def column_names(self, table: str) -> list[str]:
+        sql = "SELECT attname::text FROM pg_attribute WHERE attrelid = ?::regclass AND attnum > 0 AND NOT attisdropped"
+        return self.values(sql, [table])
+
+    def last_number(self) -> int:
+        sql = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('entry', 'n')::regclass), 0)"
+        return int(self.value(sql))
+
+    def continue_after(self, last_number: int) -> None:
+        used = {("entry", "n"): last_number}
+        with self.transaction():
+            for table, column in (("embedding", "v"), ("space", "number")):
+                used[table, column] = self.value(f"SELECT coalesce(max({column}), 0) FROM {table}")
+            for (table, column), last in used.items():
+                self.rows(
+                    "SELECT setval(pg_get_serial_sequence(?, ?), ?, ?)",
+                    [table, column, max(last, 1), last > 0],
+                )
+
+    def json_array(self, values: Sequence[str]) -> str:
+        # read_copied parses it before anything else could turn an escaped NUL into one
+        return f"replace(json_build_array({', '.join(values)})::text, '{NUL}', '\\u0000')"
+
+    def _make_schema(self) -> None:
+        if not self.rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", [self._schema]):
+            self.change(f'CREATE SCHEMA "{self._schema}"')
+
+    def has_table(self, name: str) -> bool:
+        return self.value("SELECT to_regclass(?)", [f'"{self._schema}".{name}']) is not None
+
+    def run_script(self, script: str) -> None:
+        connection = self._pinned()
+        assert connection is not None, "a change is part of a transaction"
+        with self._pool.in_our_words():
+            connection.execute(translated_script(script, self.vector_schema).encode(), prepare=False)
+
+    def used_bytes(self) -> int:
+        """Of the texts and contents: the files would shrink only when the database cleans up behind a deletion."""
+        sizes = " + ".join(
+            f"(SELECT coalesce(sum({' + '.join(f'octet_length({column})' for column in columns)}), 0) FROM {table})"
+            for table, columns in _LARGE.items()
+        )
+        return int(self.value(f"SELECT {sizes}"))
+
+    def total_bytes(self) -> int:
+        sql = (
+            "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c"
+            " JOIN pg_namespace s ON s.oid = c.relnamespace WHERE s.nspname = ? AND c.relkind = 'r'"
+        )
+        return int(self.value(sql, [self._schema]))
+
+    def checks(self) -> dict[str, Callable[[], list[str]]]:
+        """The database itself watches over pages and references; an index may be half made."""
+        return {"indexes": self._half_made}
+
+    def _half_made(self) -> list[str]:
+        sql = (
+            "SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
+            " WHERE c.relnamespace = current_schema()::regnamespace AND NOT i.indisvalid"
+        )
+        count = self.value(sql)
+        return [f"{count} are not valid"] if count else []
+
+    def backup(self, target: Path) -> None:
         raise Unavailable(
-            f"The database has pgvector {version}; Backstory needs 0.8 or newer.",
-            hint="Install a newer one on the server, then run: ALTER EXTENSION vector UPDATE",
+            f"A store in PostgreSQL is not copied by Backstory; {target} was not written.",
+            hint=f"Use: pg_dump --schema '{self._schema}' --file '{target}' DATABASE_URL",
         )
-    return str(schema)
+
+    def close(self) -> None:
+        self._is_closed = True
+        if self._owns_pool:
+            self._pool.close()
 
 
-def _is_lost(error: psycopg.Error) -> bool:
-    if not isinstance(error, psycopg.OperationalError) or isinstance(error, PoolClosed | PoolTimeout):
-        return False
-    return error.sqlstate is None or error.sqlstate in LOST or error.sqlstate.startswith("08")
+@contextmanager
+def _undone_on_error(connection: Connection, undo: str) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        with suppress(OperationalError):  # without its connection the database undoes all by itself
+            connection.execute(undo.encode())
+        raise
 
 
-def _in_our_words(error: psycopg.Error, name: str, when_lost: str) -> BackstoryError:
-    code = error.sqlstate or ""
-    if code == "53100":
-        return StorageFull(
-            f"There is no space left for {name}.", hint="Nothing was saved; free some space and try again."
+def _checked(schema: str) -> str:
+    if not re.fullmatch("[a-z_][a-z0-9_-]{0,62}", schema):
+        raise InvalidInput(
+            f"{schema!r} cannot be the name of a schema.",
+            hint="Use up to 63 small letters, digits, dashes and underscores.",
         )
-    if code == "55P03":
-        return TimedOut("The store is busy: another server holds it for too long.", hint="Try again.")
-    if code in ("42501", "25006", "28000", "28P01"):
-        return NotAllowed(f"The database refused: {_said(error)}.", hint="Check the user and its rights.")
-    if code == "54000":
-        return InvalidInput(f"A key, name or path is too long for the database: {_said(error)}.")
-    if isinstance(error, PoolTimeout):
-        return TimedOut(f"No connection to {name} became free in time.", hint=TRY_AGAIN)
-    if code in COLLIDED:
-        return Unavailable("Another server changed the same at the same time.", hint=when_lost)
-    if _is_lost(error):
-        return Unavailable(f"The connection to {name} is lost: {_said(error)}.", hint=when_lost)
-    return Unavailable(f"The store could not answer: {_said(error)}.", hint=TRY_AGAIN)
-
-
-def _said(error: psycopg.Error) -> str:
-    lines = str(error.diag.message_primary or error).splitlines() or [type(error).__name__]
-    return lines[0].rstrip(".")
+    return schema

@@ -9,24 +9,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from ...domain.entries import Posting, TextFields
 from ...domain.filters import Filter
-from ...domain.records import QUIET_ROLES, Entry
-from ..entries import EntryRows
-from ..matching import MatchingRows
-from ..rows import COLUMNS, entry_row
-from ..statements import Row
-from ..threads import ThreadRows
+from ..database import Row
+from ..entries import COLUMNS
+from ..text import INSERT, LEAST_SHARE, TextIndex, Words
 from ..where import where_clause
+from .database import PostgresDatabase
 
 if TYPE_CHECKING:
     from ...domain.words import Unit
 
-LEAST_SHARE = 1000  # entries read for a unit however many units a query has
 PART = 2000  # words in a row
 OVERLAP = 20  # words that a row repeats of the one before: a phrase of as many is found across both
 LONGEST_WORD = 100  # characters; what follows is not looked at
@@ -37,61 +34,62 @@ _ACCENTS = dict.fromkeys(range(0x300, 0x370))
 _QUERY = "unit_query(?, ?)"
 
 
-_NEW = (
-    f"WITH new AS (INSERT INTO entry ({', '.join(COLUMNS)}) SELECT {', '.join('?' * len(COLUMNS))}"
-    " WHERE NOT EXISTS (SELECT 1 FROM entry WHERE id = ?) RETURNING n),"
-    " queued AS (INSERT INTO waiting (space, entry)"
-    f" SELECT number, new.n FROM space, new WHERE ? NOT IN {QUIET_ROLES})"
-)
+class PostgresText(TextIndex):
+    def __init__(self, database: PostgresDatabase) -> None:
+        self._database = database
 
-
-class TextRows(EntryRows, MatchingRows, ThreadRows):
-    def _put(self, entry: Entry) -> None:
-        """A new entry in one statement: while it is written, other writers wait."""
-        row = entry_row(entry)
+    def insert(self, row: Row) -> int | None:
+        """In one statement: while it is written, other writers wait."""
         values = dict(zip(COLUMNS, row, strict=True))
-        indexing, words = _indexing("new", values["text"], values["heading"], values["key"])
-        if not self._rows(f"{_NEW}, {indexing} SELECT n FROM new", [*row, entry.id, values["role"], *words]):
-            super()._put(entry)
+        indexing, words = _indexing("new", Words(0, values["text"], values["heading"], values["key"]))
+        sql = f"WITH new AS ({INSERT}), {indexing} SELECT n FROM new"
+        inserted = self._database.values(sql, [*row, values["id"], *words])
+        return inserted[0] if inserted else None
 
-    def _index_text(self, n: int, text: str, heading: str, key: str | None) -> None:
-        indexing, words = _indexing("known", text, heading, key)
-        self._rows(f"WITH known AS (SELECT ?::bigint AS n), {indexing} SELECT n FROM known", [n, *words])
+    def add(self, entries: Sequence[Words]) -> None:
+        for entry in entries:
+            indexing, words = _indexing("known", entry)
+            sql = f"WITH known AS (SELECT ?::bigint AS n), {indexing} SELECT n FROM known"
+            self._database.rows(sql, [entry.n, *words])
 
-    def _unindex_text(self, n: int, text: str, heading: str, key: str | None) -> None:
+    def remove(self, entries: Sequence[Words]) -> None:
+        among, numbers = self._database.among("entry", [entry.n for entry in entries])
         for table in ("entry_text", "key_text"):
-            self._change(f"DELETE FROM {table} WHERE entry = ?", [n])
+            self._database.change(f"DELETE FROM {table} WHERE {among}", [numbers])
 
-    def match_text(self, unit: Unit, fields: TextFields) -> set[int]:
+    def remove_where(self, condition: str, values: Sequence[Any]) -> None:
+        """Nothing: the rows of the index refer to their entry, and go with it."""
+
+    def match(self, unit: Unit, fields: TextFields) -> set[int]:
         sources = {
             TextFields.VALUE: ("entry_text WHERE field = 'body' AND",),
             TextFields.KEY: ("key_text WHERE",),
             TextFields.BOTH: ("entry_text WHERE field = 'body' AND", "key_text WHERE"),
         }
         return {
-            row[0]
+            n
             for source in sources[fields]
-            for row in self._rows(f"SELECT entry FROM {source} words @@ {_QUERY}", _asked(unit))
+            for n in self._database.values(f"SELECT entry FROM {source} words @@ {_QUERY}", _asked(unit))
         }
 
-    def entries_holding(self, unit: Unit) -> list[int]:
+    def holding(self, unit: Unit) -> list[int]:
         sql = f"SELECT DISTINCT entry FROM entry_text WHERE field = 'body' AND words @@ {_QUERY} ORDER BY entry DESC"
-        return [row[0] for row in self._rows(sql, _asked(unit))]
+        return self._database.values(sql, _asked(unit))
 
-    def text_scores(self, units: Sequence[Unit], entries: Iterable[int]) -> dict[int, float]:
+    def scores(self, units: Sequence[Unit], entries: Iterable[int]) -> dict[int, float]:
         """Each unit counts by its rarity and by how often and how near the words stand, in the heading twice."""
         if not units:
             return {}
-        size = self.size_hint()
+        size = self._database.value("SELECT coalesce(max(n), 0) FROM entry")
         scores: dict[int, float] = {}
-        among, numbers = self._among("entry", entries)
+        among, numbers = self._database.among("entry", entries)
         sql = (
             "SELECT entry, sum(CASE field WHEN 'heading' THEN 2 ELSE 1 END * ts_rank(words, query, 1))"
             f" FROM entry_text, {_QUERY} AS query WHERE words @@ query AND {among} GROUP BY entry"
         )
         for posting in self.postings(units, SCORED):
             rarity = math.log(1 + (max(size - posting.frequency, 0) + 0.5) / (posting.frequency + 0.5))
-            for entry, score in self._rows(sql, [*_asked(posting.unit), numbers]):
+            for entry, score in self._database.rows(sql, [*_asked(posting.unit), numbers]):
                 scores[entry] = scores.get(entry, 0.0) + rarity * float(score)
         return scores
 
@@ -119,7 +117,25 @@ class TextRows(EntryRows, MatchingRows, ThreadRows):
         )
         parameters = [value for unit in units for value in (*values, *_asked(unit))]
         sql = f"SELECT (SELECT coalesce(max(n), 0) FROM entry){chosen * len(units)}"
-        return self._rows(sql, parameters)[0]
+        (row,) = self._database.rows(sql, parameters)
+        return row
+
+    def checks(self) -> dict[str, Callable[[], list[str]]]:
+        return {"text index": self._faults}
+
+    def _faults(self) -> list[str]:
+        faults = {
+            "texts are not in the text index": (
+                "SELECT count(*) FROM entry e WHERE NOT EXISTS"
+                " (SELECT 1 FROM entry_text t WHERE t.entry = e.n AND t.field = 'body')"
+            ),
+            "keys are not in the key index": (
+                "SELECT count(*) FROM entry e WHERE key IS NOT NULL AND NOT EXISTS"
+                " (SELECT 1 FROM key_text t WHERE t.entry = e.n)"
+            ),
+        }
+        counts = {fault: self._database.value(sql) for fault, sql in faults.items()}
+        return [f"{count} {fault}" for fault, count in counts.items() if count]
 
 
 def _frequency(newest: Sequence[int], share: int, size: int) -> int:
@@ -129,9 +145,9 @@ def _frequency(newest: Sequence[int], share: int, size: int) -> int:
     return max(share * size // (newest[0] - newest[-1] + 1), share)
 
 
-def _indexing(source: str, text: str, heading: str, key: str | None) -> tuple[str, list[Any]]:
+def _indexing(source: str, entry: Words) -> tuple[str, list[Any]]:
     """The part of a statement that indexes the entry whose number `n` is in `source`, and its parameters."""
-    fields = {"body": text, "heading": heading} if heading else {"body": text}
+    fields = {"body": entry.text} | ({"heading": entry.heading} if entry.heading else {})
     parts = [[field, *part] for field, written in fields.items() for part in enumerate(_parts(written))]
     marks = ", ".join(["(?, ?::integer, ?::text[])"] * len(parts))
     sql = (
@@ -139,9 +155,9 @@ def _indexing(source: str, text: str, heading: str, key: str | None) -> tuple[st
         f" FROM {source}, (VALUES {marks}) AS cut (field, part, words))"
     )
     values = [value for part in parts for value in part]
-    if key is not None:
+    if entry.key is not None:
         sql += f", keyed AS (INSERT INTO key_text (entry, words) SELECT n, words_vector(?) FROM {source})"
-        values.append(_indexed(key)[:PART])
+        values.append(_indexed(entry.key)[:PART])
     return sql, values
 
 

@@ -6,17 +6,15 @@ which tell how many dimensions it has.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from ...domain.entries import EntryVectors
 from ...domain.filters import Filter
-from ..entries import EntryRows
-from ..moving import MovingRows
-from ..statements import Row
+from ..database import Row
+from ..vectors import Vectors
 from ..where import where_clause
+from .database import PostgresDatabase
 
 if TYPE_CHECKING:
     from ...domain.entries import Vector
@@ -26,35 +24,32 @@ NEAREST = 150  # vectors read for a query at least; a long text has several
 MOST_DIMENSIONS = 4_000  # that pgvector puts into an index; more are compared one by one
 
 
-class VectorRows(EntryRows, MovingRows):
-    _vector_table = "embedding"
-    _claim_lock = " FOR UPDATE SKIP LOCKED"
+class PostgresVectors(Vectors):
+    table = "embedding"
+    _database: PostgresDatabase
 
-    def __init__(self, vector_schema: str) -> None:
-        super().__init__()
+    def __init__(self, database: PostgresDatabase) -> None:
+        super().__init__(database)
         # named in full: the search path holds nothing but the store's own schema
-        self._halfvec = f"{vector_schema}.halfvec"
-        self._sent = f"{vector_schema}.halfvec_send"
-        self._product = f"OPERATOR({vector_schema}.<#>)"
-        self._operators = f"{vector_schema}.halfvec_ip_ops"
+        schema = database.vector_schema
+        self._halfvec = f"{schema}.halfvec"
+        self._sent = f"{schema}.halfvec_send"
+        self._product = f"OPERATOR({schema}.<#>)"
+        self._operators = f"{schema}.halfvec_ip_ops"
         self._dimensions: dict[int, int] = {}
 
-    @abstractmethod
-    def _unlocked(self) -> AbstractContextManager[None]:
-        """A transaction beside those of other writers. It may wait for none of them."""
-
-    def put_vectors(self, space: int, embedded: Sequence[EntryVectors]) -> None:
+    def put(self, space: int, embedded: Sequence[EntryVectors]) -> None:
         if not embedded:
             return
         self._make_index(space, embedded[0].vectors.shape[1])
-        with self._unlocked():
+        with self._database.unlocked():
             revisions = self._lock_entries([item.entry for item in embedded])
             kept = [item for item in embedded if revisions.get(item.entry) == item.revision]
-            among, numbers = self._among("entry", [item.entry for item in kept])
+            among, numbers = self._database.among("entry", [item.entry for item in kept])
             for table in ("embedding", "waiting"):
-                self._change(f"DELETE FROM {table} WHERE space = ? AND {among}", [space, numbers])
+                self._database.change(f"DELETE FROM {table} WHERE space = ? AND {among}", [space, numbers])
             rows = [(item.entry, str(vector)) for item in kept for vector in item.vectors.tolist()]
-            self._change(
+            self._database.change(
                 f"INSERT INTO embedding (space, entry, code) SELECT ?, entry, code::{self._halfvec}"
                 " FROM unnest(?::bigint[], ?::text[]) AS new (entry, code)",
                 [space, [entry for entry, _ in rows], [code for _, code in rows]],
@@ -63,17 +58,14 @@ class VectorRows(EntryRows, MovingRows):
     def _lock_entries(self, entries: Iterable[int]) -> dict[int, int]:
         """The revisions of the entries that nobody is changing. The others go on waiting: that they are changed
         may mean that their vectors are of a text that is gone."""
-        among, numbers = self._among("n", entries)
+        among, numbers = self._database.among("n", entries)
         sql = f"SELECT n, revision FROM entry WHERE {among} FOR NO KEY UPDATE SKIP LOCKED"
-        return {row[0]: row[1] for row in self._rows(sql, [numbers])}
+        return self._database.pairs(sql, [numbers])
 
-    def _drop_vectors(self, n: int) -> None:
-        self._change("DELETE FROM embedding WHERE entry = ?", [n])
-
-    def match_vectors(self, space: int, vector: Vector, where: Filter, limit: int) -> Mapping[int, float]:
+    def nearest(self, space: int, vector: Vector, where: Filter, limit: int) -> Mapping[int, float]:
         condition, values = where_clause(where)
         some = f"SELECT count(*) FROM (SELECT 1 FROM entry e WHERE {condition} LIMIT {NARROW}) AS first_ones"
-        is_narrow = len(vector) > MOST_DIMENSIONS or self._rows(some, values)[0][0] < NARROW
+        is_narrow = len(vector) > MOST_DIMENSIONS or self._database.value(some, values) < NARROW
         # only this very cast is what the index holds; without it every vector is compared
         code = "v.code" if is_narrow else f"v.code::{self._halfvec}({len(vector)})"
         product = f"{code} {self._product} ?::{self._halfvec}({len(vector)})"
@@ -82,48 +74,51 @@ class VectorRows(EntryRows, MovingRows):
             f" WHERE v.space = {space:d} AND {condition} ORDER BY {product} LIMIT {max(NEAREST, limit):d}"
         )
         query = str(vector.tolist())
-        best = _best(self._rows(sql, [query, *values, query]))
+        best = _best(self._database.rows(sql, [query, *values, query]))
         nearest = sorted(best, key=lambda entry: (-best[entry], -entry))[:limit]
         return {entry: best[entry] for entry in nearest}
 
     def similarities(self, space: int, vector: Vector, entries: Iterable[int]) -> Mapping[int, float]:
-        among, numbers = self._among("entry", entries)
+        among, numbers = self._database.among("entry", entries)
         sql = f"SELECT entry, -(code {self._product} ?::{self._halfvec}) FROM embedding WHERE space = ? AND {among}"
-        return _best(self._rows(sql, [str(vector.tolist()), space, numbers]))
+        return _best(self._database.rows(sql, [str(vector.tolist()), space, numbers]))
 
-    def _export_vectors(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
+    def export(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
         import numpy as np
 
         sql = f"SELECT v, space, entry, {self._sent}(code) FROM embedding WHERE {condition} ORDER BY v LIMIT {limit:d}"
         return [
             (v, space, entry, np.frombuffer(sent, ">f2", offset=4).astype(np.float32).tobytes())
-            for v, space, entry, sent in self._rows(sql, values)  # the first four bytes tell the dimensions
+            for v, space, entry, sent in self._database.rows(
+                sql, values
+            )  # the first four bytes tell the dimensions
         ]
 
-    def _import_vectors(self, rows: Sequence[Row]) -> None:
+    def insert(self, rows: Sequence[Row]) -> None:
         import numpy as np
 
-        written = [str(np.frombuffer(row[-1], np.float32).tolist()) for row in rows]
-        self._change(
+        vs, spaces, entries, vectors = zip(*rows, strict=True)
+        written = [str(np.frombuffer(vector, np.float32).tolist()) for vector in vectors]
+        self._database.change(
             f"INSERT INTO embedding (v, space, entry, code) SELECT v, space, entry, code::{self._halfvec}"
             " FROM unnest(?::bigint[], ?::integer[], ?::bigint[], ?::text[]) AS new (v, space, entry, code)",
-            [*([row[column] for row in rows] for column in range(3)), written],
+            [list(vs), list(spaces), list(entries), written],
         )
 
-    def _index_vectors(self) -> None:
+    def finish_import(self) -> None:
         """One index after many rows is made sooner than kept up with each."""
         sql = "SELECT DISTINCT ON (space) space, code FROM embedding ORDER BY space, v"
         first = f"SELECT space, (octet_length({self._sent}(code)) - 4) / 2 FROM ({sql}) AS firsts"
-        for space, dimensions in self._rows(first):
+        for space, dimensions in self._database.rows(first):
             self._make_index(space, dimensions)
 
     def _make_index(self, space: int, dimensions: int) -> None:
         if self._dimensions.get(space) == dimensions or dimensions > MOST_DIMENSIONS:
             return
         name = f"embedding_nearest_{space:d}_{dimensions:d}"
-        with self.transaction():
-            if self._rows("SELECT to_regclass(?)", [name])[0][0] is None:
-                self._change(
+        with self._database.transaction():
+            if self._database.value("SELECT to_regclass(?)", [name]) is None:
+                self._database.change(
                     f"CREATE INDEX {name} ON embedding USING hnsw"
                     f" ((code::{self._halfvec}({dimensions:d})) {self._operators}) WHERE space = {space:d}"
                 )

@@ -10,104 +10,105 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..domain.entries import EntryVectors
-from ..domain.filters import Filter
-from .entries import EntryRows
-from .moving import MovingRows
-from .statements import Row
-from .where import where_clause
+from ...domain.entries import EntryVectors
+from ...domain.filters import Filter
+from ..database import Database, Row
+from ..vectors import Vectors
+from ..where import where_clause
 
 if TYPE_CHECKING:
-    from ..domain.entries import Vector
+    from ...domain.entries import Vector
     from .planes import SignPlanes
 
 LEAST_VISIBLE = 50  # of the rescored; a filter that leaves fewer has its own nearest, further away
 RESCORED = 250  # vectors whose codes are read for a query
 
 
-class VectorScan(EntryRows, MovingRows):
+class SqliteVectors(Vectors):
     """numpy is imported by the first vector, not by the first import: most of a server's life needs none."""
 
-    def __init__(self) -> None:
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
         self._planes: dict[int, SignPlanes] = {}
         self._planes_lock = threading.Lock()
 
-    def put_vectors(self, space: int, embedded: Sequence[EntryVectors]) -> None:
+    def put(self, space: int, embedded: Sequence[EntryVectors]) -> None:
         from .planes import encode, pack_signs
 
         rows = [(item, pack_signs(item.vectors), encode(item.vectors)) for item in embedded]
-        with self.transaction():
+        with self._database.transaction():
             for item, signs, codes in rows:
-                known = self._rows("SELECT revision FROM entry WHERE n = ?", [item.entry])
-                if not known or known[0][0] != item.revision:
+                revision = self._database.values("SELECT revision FROM entry WHERE n = ?", [item.entry])
+                if revision != [item.revision]:
                     continue  # deleted or changed while it was embedded; the new text waits in its own right
-                self._change("DELETE FROM vector WHERE entry = ? AND space = ?", [item.entry, space])
+                self._database.change("DELETE FROM vector WHERE entry = ? AND space = ?", [item.entry, space])
                 for sign, code in zip(signs, codes, strict=True):
                     sql = "INSERT INTO vector (space, entry, signs, code) VALUES (?, ?, ?, ?)"
-                    self._change(sql, [space, item.entry, sign, code])
-                self._change("DELETE FROM waiting WHERE space = ? AND entry = ?", [space, item.entry])
+                    self._database.change(sql, [space, item.entry, sign, code])
+                self._database.change(
+                    "DELETE FROM waiting WHERE space = ? AND entry = ?", [space, item.entry]
+                )
 
-    def _drop_vectors(self, n: int) -> None:
-        self._change("DELETE FROM vector WHERE entry = ?", [n])
-
-    def match_vectors(self, space: int, vector: Vector, where: Filter, limit: int) -> Mapping[int, float]:
+    def nearest(self, space: int, vector: Vector, where: Filter, limit: int) -> Mapping[int, float]:
         condition, values = where_clause(where)
         rescored = max(RESCORED, 2 * limit)
-        found = self._nearest(space, vector, rescored, None)
-        among, numbers = self._among("e.n", found)
-        visible = [
-            row[0]
-            for row in self._rows(
-                f"SELECT e.n FROM entry e WHERE {among} AND {condition}", [numbers, *values]
-            )
-        ]
+        found = self._scan(space, vector, rescored, None)
+        among, numbers = self._database.among("e.n", found)
+        visible = self._database.values(
+            f"SELECT e.n FROM entry e WHERE {among} AND {condition}", [numbers, *values]
+        )
         if len(visible) < min(max(limit, LEAST_VISIBLE), len(found)):
             # the filter lets little through: rank only what it does
-            allowed = [row[0] for row in self._rows(f"SELECT e.n FROM entry e WHERE {condition}", values)]
-            found = self._nearest(space, vector, rescored, allowed)
+            allowed = self._database.values(f"SELECT e.n FROM entry e WHERE {condition}", values)
+            found = self._scan(space, vector, rescored, allowed)
             visible = list(found)
         best = sorted(visible, key=lambda entry: (-found[entry], -entry))[:limit]
         return {entry: found[entry] for entry in best}
 
     def similarities(self, space: int, vector: Vector, entries: Iterable[int]) -> Mapping[int, float]:
-        among, numbers = self._among("entry", entries)
+        among, numbers = self._database.among("entry", entries)
         sql = f"SELECT entry, code FROM vector WHERE space = ? AND {among}"
-        return _rescored(self._rows(sql, [space, numbers]), vector)
+        return _rescored(self._database.rows(sql, [space, numbers]), vector)
 
-    def _export_vectors(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
+    def export(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
         from .planes import decode
 
         sql = f"SELECT v, space, entry, signs, code FROM vector WHERE {condition} ORDER BY v LIMIT {limit:d}"
-        rows = self._rows(sql, values)
+        rows = self._database.rows(sql, values)
         return [(v, space, entry, decode(signs, code).tobytes()) for v, space, entry, signs, code in rows]
 
-    def _import_vectors(self, rows: Sequence[Row]) -> None:
+    def insert(self, rows: Sequence[Row]) -> None:
         import numpy as np
 
         from .planes import encode, pack_signs
 
-        vectors = [np.frombuffer(row[-1], np.float32)[None] for row in rows]
-        self._change_many(
+        vectors = [
+            (v, space, entry, np.frombuffer(floats, np.float32)[None]) for v, space, entry, floats in rows
+        ]
+        self._database.change_many(
             "INSERT INTO vector (v, space, entry, signs, code) VALUES (?, ?, ?, ?, ?)",
             [
-                (*row[:-1], pack_signs(vector)[0], encode(vector)[0])
-                for row, vector in zip(rows, vectors, strict=True)
+                (v, space, entry, pack_signs(vector)[0], encode(vector)[0])
+                for v, space, entry, vector in vectors
             ],
         )
 
-    def _nearest(
+    def finish_import(self) -> None:
+        """Nothing: a scan needs no index."""
+
+    def _scan(
         self, space: int, vector: Vector, limit: int, allowed: Sequence[int] | None
     ) -> dict[int, float]:
         import numpy as np
 
         planes = self._followed_planes(space)
         nearest = planes.nearest(vector, limit, None if allowed is None else np.array(allowed, np.int64))
-        among, numbers = self._among("v", nearest.tolist())
-        rows = self._rows(f"SELECT entry, code FROM vector WHERE {among}", [numbers])
+        among, numbers = self._database.among("v", nearest.tolist())
+        rows = self._database.rows(f"SELECT entry, code FROM vector WHERE {among}", [numbers])
         if len(rows) < len(nearest) // 2:  # most of these were deleted since: start afresh
             with self._planes_lock:
                 self._planes.pop(space, None)
-            return self._nearest(space, vector, limit, allowed)
+            return self._scan(space, vector, limit, allowed)
         return _rescored(rows, vector)
 
     def _followed_planes(self, space: int) -> SignPlanes:
@@ -117,17 +118,20 @@ class VectorScan(EntryRows, MovingRows):
         with self._planes_lock:
             planes = self._planes.setdefault(space, SignPlanes())
         sql = "SELECT v, entry, signs FROM vector WHERE space = ? AND v > ? ORDER BY v"
-        planes.append([(row[0], row[1], row[2]) for row in self._rows(sql, [space, planes.last_v])])
+        planes.append(
+            [(v, entry, signs) for v, entry, signs in self._database.rows(sql, [space, planes.last_v])]
+        )
         return planes
 
 
-def _rescored(rows: Sequence[Sequence[Any]], vector: Vector) -> dict[int, float]:
+def _rescored(rows: Sequence[Row], vector: Vector) -> dict[int, float]:
     """The similarity of each entry's nearest passage."""
     if not rows:
         return {}
     from .planes import cosines
 
     best: dict[int, float] = {}
-    for (entry, _), similarity in zip(rows, cosines([row[1] for row in rows], vector).tolist(), strict=True):
+    similarities = cosines([code for _, code in rows], vector).tolist()
+    for (entry, _), similarity in zip(rows, similarities, strict=True):
         best[entry] = max(best.get(entry, -1.0), similarity)
     return best

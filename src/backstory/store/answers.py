@@ -1,0 +1,28 @@
+"""Answers that are fetched piece by piece: kept until they expire, under a key that cannot be guessed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from ..domain.records import CachedAnswer
+from ..domain.when import to_ms
+from .columns import JSON, Columns
+from .database import Database
+
+_ANSWER = Columns(CachedAnswer, {"body": JSON})
+
+
+class Answers:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, answer: CachedAnswer, now: datetime) -> None:
+        """Those that have expired by now go."""
+        with self._database.transaction():
+            self._database.change("DELETE FROM kept_answer WHERE expires_at <= ?", [to_ms(now)])
+            self._database.change(_ANSWER.insert("kept_answer"), _ANSWER.write(answer))
+
+    def get(self, key: str, kind: str, now: datetime) -> CachedAnswer | None:
+        rest = "FROM kept_answer WHERE key = ? AND kind = ? AND expires_at > ?"
+        found = self._database.records(_ANSWER, rest, [key, kind, to_ms(now)])
+        return found[0] if found else None

@@ -1,0 +1,111 @@
+"""Checkpoints: true copies of a session's memories and files, as rows and content-addressed chunks.
+
+The lines of a session's memories are cut into chunks, and a manifest lists the hashes of the chunks. A chunk ends at
+a memory whose id says so, and the memories stand in the order of their entry numbers, which never change: an edit,
+a deletion or a new memory changes its own chunk and no other, and an unchanged session gives the same manifest.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from ..domain.checkpoints import CachedFile, Checkpoint, CheckpointContents, Manifest
+from ..domain.filters import Filter, Kind
+from ..domain.records import Memory
+from .columns import Columns, marks
+from .copies import COPIED, copied, copied_line, read_copied
+from .database import Database, Row
+from .files import FILE, Files
+from .where import where_clause
+
+CHUNK = 64  # memories in a chunk, on average; fewer make an edit cheaper and the manifest longer
+
+_CHECKPOINT = Columns(Checkpoint)
+
+
+class Checkpoints:
+    def __init__(self, database: Database, files: Files) -> None:
+        self._database = database
+        self._files = files
+
+    def copy(self, where: Filter, files: Sequence[CachedFile]) -> Manifest:
+        """Keep copies of the memories that match, and of what is known of the files."""
+        condition, values = where_clause(where)
+        line = copied(self._database)
+        sql = f"SELECT e.id, {line} FROM entry e WHERE e.kind = ? AND {condition} ORDER BY e.n"
+        with self._database.transaction():
+            return self._keep(self._database.rows(sql, [Kind.MEMORY, *values]), files)
+
+    def copy_foreign(self, memories: Sequence[Memory], files: Sequence[CachedFile]) -> Manifest:
+        """The same for memories that are not in the store, as in a file that is imported."""
+        with self._database.transaction():
+            return self._keep([(memory.id, copied_line(memory)) for memory in memories], files)
+
+    def _keep(self, lines: Sequence[Row], files: Sequence[CachedFile]) -> Manifest:
+        chunks = self._files.put_blobs(["\n".join(some).encode() for some in _chunks(lines)])
+        manifest = {"columns": COPIED, "chunks": chunks, "files": [FILE.write(file) for file in files]}
+        (root,) = self._files.put_blobs([json.dumps(manifest).encode()])
+        return Manifest(root, len(lines))
+
+    def read(self, checkpoint: Checkpoint) -> CheckpointContents:
+        """What a checkpoint holds, as it was when it was taken."""
+        manifest = self._manifest(checkpoint.root)
+        chunks = self._files.read_blobs(manifest["chunks"])
+        memories = [
+            read_copied(
+                json.loads(line), manifest["columns"], session=checkpoint.session, surface=checkpoint.surface
+            )
+            for hash in manifest["chunks"]
+            for line in chunks[hash].decode().split("\n")
+        ]
+        return CheckpointContents(memories, [FILE.read(row) for row in manifest["files"]])
+
+    def put(self, checkpoint: Checkpoint) -> None:
+        sql = (
+            f"INSERT INTO checkpoint (n, {_CHECKPOINT.listed})"
+            f" SELECT coalesce(max(n), 0) + 1, {marks(_CHECKPOINT.names)} FROM checkpoint"
+        )
+        with self._database.transaction():
+            self._database.change(sql, _CHECKPOINT.write(checkpoint))
+
+    def find(
+        self, surface: str, *, id: str | None = None, name: str | None = None, session: str | None = None
+    ) -> list[Checkpoint]:
+        """Newest first."""
+        asked = {"surface": surface, "id": id, "name": name, "session": session}
+        given = {column: value for column, value in asked.items() if value is not None}
+        condition = " AND ".join(f"{column} = ?" for column in given)
+        rest = f"FROM checkpoint WHERE {condition} ORDER BY n DESC"
+        return self._database.records(_CHECKPOINT, rest, list(given.values()))
+
+    def drop_unused_blobs(self) -> int:
+        """Delete the contents that no file and no checkpoint refers to. What a checkpoint copied stays, also when
+        the memory it was copied from is deleted: that is what a checkpoint is for."""
+        with self._database.transaction():
+            used = set(self._database.values("SELECT DISTINCT hash FROM cached_file"))
+            for root in self._database.values("SELECT DISTINCT root FROM checkpoint"):
+                manifest = self._manifest(root)
+                used |= {root, *manifest["chunks"], *(FILE.read(row).hash for row in manifest["files"])}
+            unused = [
+                (hash,) for hash in self._database.values("SELECT hash FROM content") if hash not in used
+            ]
+            self._database.change_many("DELETE FROM content WHERE hash = ?", unused)
+        return len(unused)
+
+    def _manifest(self, root: str) -> dict[str, Any]:
+        manifest: dict[str, Any] = json.loads(self._files.read_blobs([root])[root])
+        return manifest
+
+
+def _chunks(lines: Iterable[Row]) -> Iterator[list[str]]:
+    chunk: list[str] = []
+    for id, line in lines:
+        chunk.append(line)
+        if zlib.crc32(id.encode()) % CHUNK == 0:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk

@@ -1,0 +1,102 @@
+"""Records ↔ rows, by the names of their fields."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from ..domain.records import Conversation, Former, Memory, Message, Priority, Trust
+from ..domain.when import from_ms, to_ms
+
+R = TypeVar("R", bound=NamedTuple)
+
+
+class Codec(NamedTuple):
+    """How a field that no column can hold as it is becomes a column, and back."""
+
+    write: Callable[[Any], Any]
+    read: Callable[[Any], Any]
+
+
+def _read_time(milliseconds: int | None) -> datetime | None:
+    return None if milliseconds is None else from_ms(milliseconds)
+
+
+def _write_time(moment: datetime | None) -> int | None:
+    return None if moment is None else to_ms(moment)
+
+
+def _write_json(value: Any) -> str:
+    return json.dumps(value, default=dict)  # a mapping need not be a dict
+
+
+TIME = Codec(_write_time, _read_time)
+FLAG = Codec(int, bool)
+JSON = Codec(_write_json, json.loads)
+LIST = Codec(json.dumps, lambda text: tuple(json.loads(text)))
+PRIORITY = Codec(str, Priority)
+TRUST = Codec(str, Trust)
+
+
+class Columns(Generic[R]):
+    """The columns that a record's fields are kept in: those of the same names, unless an expression is given.
+    What ends in `_at` is a time, in milliseconds since 1970."""
+
+    def __init__(
+        self, record: type[R], codecs: Mapping[str, Codec] | None = None, **expressions: str
+    ) -> None:
+        self.names: tuple[str, ...] = record._fields
+        self.listed = ", ".join(self.names)
+        self._sources = [expressions.get(name, name) for name in self.names]
+        self.selected = ", ".join(
+            f"{sql} AS {name}" for sql, name in zip(self._sources, self.names, strict=True)
+        )
+        self._record = record
+        times = {name: TIME for name in self.names if name.endswith("_at")}
+        given = times | dict(codecs or {})
+        self._codecs = [(self.names.index(name), codec) for name, codec in given.items()]
+
+    def read(self, row: Sequence[Any]) -> R:
+        """The record of a row that was selected with these columns."""
+        if not self._codecs:
+            return self._record._make(row)
+        values = list(row)
+        for place, codec in self._codecs:
+            values[place] = codec.read(values[place])
+        return self._record._make(values)
+
+    def pick(self, values: Mapping[str, Any]) -> R:
+        """The record of a row's values, which are under the names of the table's columns."""
+        return self.read([values[source] for source in self._sources])
+
+    def write(self, record: R) -> list[Any]:
+        """Values in the order of the names."""
+        values: list[Any] = list(record)
+        for place, codec in self._codecs:
+            values[place] = codec.write(values[place])
+        return values
+
+    def insert(self, table: str) -> str:
+        return f"INSERT INTO {table} ({self.listed}) VALUES ({marks(self.names)})"
+
+    def upsert(self, table: str, *key: str) -> str:
+        """Insert, or replace the row that has the same key."""
+        updates = ", ".join(f"{name} = excluded.{name}" for name in self.names if name not in key)
+        return f"{self.insert(table)} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {updates}"
+
+
+def marks(values: Sequence[Any]) -> str:
+    """A `?` for each."""
+    return ", ".join("?" * len(values))
+
+
+MEMORY = Columns(
+    Memory,
+    {"priority": PRIORITY, "tags": LIST, "private": FLAG, "metadata": JSON, "trust": TRUST},
+    session="thread",
+)
+MESSAGE = Columns(Message, {"trust": TRUST}, conversation="thread")
+CONVERSATION = Columns(Conversation, {"is_gone": FLAG, "trust": TRUST})
+FORMER = Columns(Former, {"priority": PRIORITY, "metadata": JSON, "private": FLAG})

@@ -1,0 +1,173 @@
+"""Conversations and their messages, whether stored through us or read from other assistants' files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from ..domain.census import UnreadCount
+from ..domain.filters import ConversationFilter, Kind
+from ..domain.records import Conversation, ConversationOutline, Message, Trace
+from ..domain.when import from_ms
+from .columns import CONVERSATION, MESSAGE, Columns
+from .database import Database, batches
+from .entries import entry_row
+from .traces import Traces
+from .where import bounds, conversations_clause, portions
+from .writing import EntryWriter
+
+_UPSERT = CONVERSATION.upsert("conversation", "id")
+_OUTLINE = Columns(ConversationOutline, updated_ms="updated_at")
+_UNREAD = Columns(UnreadCount, conversations="count(*)")
+_ORDER = "ORDER BY updated_at DESC, id"
+_OWN = "e.kind = ? AND e.thread = ?"
+
+
+class Conversations:
+    def __init__(self, database: Database, writer: EntryWriter, traces: Traces) -> None:
+        self._database = database
+        self._writer = writer
+        self._traces = traces
+
+    def put(self, conversation: Conversation, messages: Sequence[Message]) -> None:
+        """Insert the conversation, or replace it with all its messages."""
+        with self._database.transaction():
+            self.delete_messages(conversation.id)
+            self._database.change(_UPSERT, CONVERSATION.write(conversation))
+            for message in messages:
+                self._writer.put(message)
+
+    def add(self, conversation: Conversation, messages: Sequence[Message], traces: Sequence[Trace]) -> None:
+        """Insert or update the conversation's row, and insert messages or replace them by id. Others stay. What a
+        replaced message left traces of is replaced too."""
+        rows = {message.id: entry_row(message) for message in messages}
+        with self._database.joined():
+            is_known = self._database.rows("SELECT 1 FROM conversation WHERE id = ?", [conversation.id])
+            self._database.change(_UPSERT, CONVERSATION.write(conversation))
+            numbers = self._writer.replace(rows) if is_known else {}
+            self._traces.delete(numbers.values())
+            numbers |= self._writer.insert({id: row for id, row in rows.items() if id not in numbers})
+            self._traces.add(traces, numbers)
+
+    def get(self, ids: Sequence[str]) -> list[Conversation]:
+        """Those of the given that are there, by id."""
+        return [
+            conversation
+            for marks, some in batches(sorted(ids))
+            for conversation in self._database.records(
+                CONVERSATION, f"FROM conversation WHERE id IN ({marks}) ORDER BY id", some
+            )
+        ]
+
+    def find(
+        self, which: ConversationFilter, *, limit: int | None = None, offset: int = 0
+    ) -> list[Conversation]:
+        """The last updated first."""
+        condition, values = conversations_clause(which)
+        if which.title_part:
+            ids = [id for id, _ in self._titled(which, _ORDER)]
+            chosen = tuple(ids[offset : None if limit is None else offset + limit])
+            return self.find(ConversationFilter(ids=chosen)) if chosen else []
+        rest = f"FROM conversation WHERE {condition} {_ORDER} {bounds(limit, offset)}"
+        return self._database.records(CONVERSATION, rest, values)
+
+    def count(self, which: ConversationFilter) -> int:
+        condition, values = conversations_clause(which)
+        if which.title_part:
+            return len(self._titled(which))
+        return int(self._database.value(f"SELECT count(*) FROM conversation WHERE {condition}", values))
+
+    def titles(self, which: ConversationFilter) -> list[tuple[str, str]]:
+        """Ids and titles, in no particular order."""
+        return self._titled(which._replace(title_part=""))
+
+    def _titled(self, which: ConversationFilter, order: str = "") -> list[tuple[str, str]]:
+        condition, values = conversations_clause(which)
+        rows = self._database.rows(f"SELECT id, title FROM conversation WHERE {condition} {order}", values)
+        # how databases compare letters of other alphabets differs, so titles are compared here
+        part = which.title_part.casefold()
+        return [(id, title) for id, title in rows if part in title.casefold()]
+
+    def outlines(self, which: ConversationFilter) -> list[ConversationOutline]:
+        """In no particular order."""
+        found: list[ConversationOutline] = []
+        for some in portions(which):
+            condition, values = conversations_clause(some)
+            found += self._database.records(_OUTLINE, f"FROM conversation WHERE {condition}", values)
+        return found
+
+    def delete(self, ids: Sequence[str]) -> int:
+        """With their messages and traces; how many there were."""
+        deleted = 0
+        with self._database.joined():
+            for marks, some in batches(ids):
+                self._writer.delete(f"e.kind = ? AND e.thread IN ({marks})", [Kind.MESSAGE, *some])
+                deleted += self._database.change(f"DELETE FROM conversation WHERE id IN ({marks})", some)
+        return deleted
+
+    def messages(self, conversation: str) -> list[Message]:
+        """In their order."""
+        rest = f"FROM entry e WHERE {_OWN} ORDER BY e.seq"
+        return self._database.records(MESSAGE, rest, [Kind.MESSAGE, conversation])
+
+    def delete_messages(self, conversation: str, ids: Sequence[str] | None = None) -> int:
+        """All of a conversation, or the given ones."""
+        own = [Kind.MESSAGE, conversation]
+        with self._database.joined():
+            if ids is None:
+                return self._writer.delete(_OWN, own)
+            return sum(
+                self._writer.delete(f"{_OWN} AND e.id IN ({marks})", [*own, *some])
+                for marks, some in batches(ids)
+            )
+
+    def count_messages(self, conversations: Sequence[str]) -> dict[str, int]:
+        """How many messages of user and assistant each has."""
+        counts: dict[str, int] = {}
+        for marks, some in batches(conversations):
+            sql = (
+                "SELECT thread, count(*) FROM entry WHERE kind = ? AND role IN ('user', 'assistant')"
+                f" AND thread IN ({marks}) GROUP BY thread"
+            )
+            counts |= self._database.pairs(sql, [Kind.MESSAGE, *some])
+        return counts
+
+    def places(self, conversation: str, ids: Sequence[str] | None = None) -> dict[str, int]:
+        """The `seq` of each message there is, of all or of the given ones."""
+        sql = f"SELECT e.id, e.seq FROM entry e WHERE {_OWN}"
+        own = [Kind.MESSAGE, conversation]
+        if ids is None:
+            return self._database.pairs(sql, own)
+        found: dict[str, int] = {}
+        for marks, some in batches(ids):
+            found |= self._database.pairs(f"{sql} AND e.id IN ({marks})", [*own, *some])
+        return found
+
+    def last_place(self, conversation: str) -> int:
+        """The highest `seq`; -1 when there is no message."""
+        sql = f"SELECT coalesce(max(e.seq), -1) FROM entry e WHERE {_OWN}"
+        return int(self._database.value(sql, [Kind.MESSAGE, conversation]))
+
+    def opening(self, conversation: str, limit: int) -> list[str]:
+        """What the user said first."""
+        sql = f"SELECT e.text FROM entry e WHERE {_OWN} AND e.role = ? ORDER BY e.seq LIMIT ?"
+        return self._database.values(sql, [Kind.MESSAGE, conversation, "user", limit])
+
+    def projects(self) -> list[str]:
+        """The projects that conversations belong to."""
+        sql = "SELECT DISTINCT project FROM conversation WHERE project <> '' ORDER BY project"
+        return self._database.values(sql)
+
+    def span(self) -> tuple[datetime, datetime] | None:
+        """When the first conversation began and the last one was added to."""
+        ((first, last),) = self._database.rows("SELECT min(created_at), max(updated_at) FROM conversation")
+        return None if first is None else (from_ms(first), from_ms(last))
+
+    def count_unread(self) -> list[UnreadCount]:
+        """Conversations that are encrypted, whatever is known of them, or of which only their existence is."""
+        rest = (
+            "FROM conversation c WHERE completeness <> 'full'"
+            " AND (completeness = 'encrypted' OR NOT EXISTS (SELECT 1 FROM entry e WHERE e.thread = c.id))"
+            " GROUP BY surface, completeness ORDER BY surface, completeness"
+        )
+        return self._database.records(_UNREAD, rest)

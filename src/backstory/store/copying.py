@@ -1,0 +1,160 @@
+"""A whole store as rows that another backend takes, table by table, and how far such a copy has come.
+
+The words that search looks in are no table here: whoever takes an entry indexes it again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..domain.copying import CopyProgress
+from .columns import marks
+from .database import Database, Row
+from .text import TextIndex, Words
+from .vectors import Vectors
+from .writing import EntryWriter
+
+
+class Table(NamedTuple):
+    key: tuple[str, ...]
+    at_once: int = 2_000
+    """Rows in one transaction: few where one may hold a large text."""
+
+
+VECTOR = "vector"
+
+TABLES = {
+    "entry": Table(("n",), 200),
+    "former": Table(("entry", "place"), 200),
+    "conversation": Table(("id",)),
+    "trace": Table(("entry", "place")),
+    "session": Table(("id",)),
+    "content": Table(("hash",), 50),
+    "cached_file": Table(("session", "path")),
+    "checkpoint": Table(("n",)),
+    "archive_pack": Table(("n",), 50),
+    "archived": Table(("id",)),
+    "archived_conversation": Table(("id",), 50),
+    "brought_back": Table(("id",)),
+    "graphed": Table(("entry", "revision", "extractor")),
+    "mention": Table(("entry", "entity")),
+    "relation": Table(("entry", "subject", "predicate", "object")),
+    "event": Table(("id",), 200),
+    "source": Table(("path",)),
+    "forgotten": Table(("conversation",)),
+    "kept_answer": Table(("key",), 50),
+    "connection": Table(("id",)),
+    "token": Table(("id",)),
+    "audited": Table(("id",)),
+    "space": Table(("number",)),
+    VECTOR: Table(("v",), 1_000),
+    "waiting": Table(("space", "entry")),
+}
+"""In an order in which none refers to rows that come later."""
+
+
+class Copying:
+    def __init__(self, database: Database, text: TextIndex, vectors: Vectors, writer: EntryWriter) -> None:
+        self._database = database
+        self._text = text
+        self._vectors = vectors
+        self._writer = writer
+
+    def columns(self, table: str) -> tuple[str, ...]:
+        """Those of its key first."""
+        key = TABLES[table].key
+        if table == VECTOR:
+            return (*key, "space", "entry", "vector")
+        return (*key, *sorted(set(self._database.column_names(table)) - set(key)))
+
+    def count(self, table: str) -> int:
+        stored = self._vectors.table if table == VECTOR else table
+        return int(self._database.value(f"SELECT count(*) FROM {stored}"))
+
+    def export(self, table: str, after: Sequence[Any]) -> list[Row]:
+        """The next rows in the order of the key. A vector is v, space, entry and the bytes of its float32s."""
+        key, limit = TABLES[table]
+        names = ", ".join(key)
+        condition = f"({names}) > ({marks(key)})" if after else "1 = 1"
+        if table == VECTOR:
+            return self._vectors.export(condition, after, limit)
+        columns = ", ".join(self.columns(table))
+        sql = f"SELECT {columns} FROM {table} WHERE {condition} ORDER BY {names} LIMIT {limit:d}"
+        return self._database.rows(sql, after)
+
+    def insert(self, table: str, rows: Sequence[Row]) -> None:
+        """Keep rows of another store under the numbers they had there."""
+        with self._database.joined():
+            if table == VECTOR:
+                self._vectors.insert(rows)
+                return
+            columns = self.columns(table)
+            sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks(columns)})"
+            self._database.change_many(sql, rows)
+            if table == "entry":
+                entries = [dict(zip(columns, row, strict=True)) for row in rows]
+                self._text.add([Words(e["n"], e["text"], e["heading"], e["key"]) for e in entries])
+
+    def last_number(self) -> int:
+        """The highest that an entry ever had."""
+        return self._database.last_number()
+
+    def finish(self, last_number: int) -> None:
+        """Let new rows come after those that were inserted. May be done twice."""
+        self._database.continue_after(last_number)
+        self._vectors.finish_import()
+
+    def is_empty(self) -> bool:
+        # an embedder leaves the name of its space in a store that was only looked at
+        looked_at = [table for table in TABLES if table not in ("space", VECTOR)]
+        return not any(self._database.rows(f"SELECT 1 FROM {table} LIMIT 1") for table in looked_at)
+
+    def clear(self) -> None:
+        """Delete everything."""
+        with self._database.transaction():
+            self._writer.delete("1 = 1", [])  # with its vectors
+            for table in reversed(TABLES):
+                if table != VECTOR:
+                    self._database.change(f"DELETE FROM {table}")
+
+    def progress(self) -> CopyProgress | None:
+        """Of the copy that fills this store and has not ended."""
+        rows = self._database.values("SELECT holder FROM lease WHERE name = 'move'")
+        if not rows:
+            return None
+        source, table, after, is_void = json.loads(rows[0])
+        return CopyProgress(source, table, tuple(after), is_void)
+
+    def put_progress(self, progress: CopyProgress) -> None:
+        # a lease that has ended: whoever comes next may go on with the work
+        sql = (
+            "INSERT INTO lease (name, holder, leased_until) VALUES ('move', ?, 0)"
+            " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder"
+        )
+        with self._database.joined():
+            self._database.change(sql, [json.dumps(progress)])
+
+    def end(self) -> None:
+        with self._database.transaction():
+            self._database.change("DELETE FROM lease WHERE name = 'move'")
+
+
+def fingerprint(table: str, row: Row) -> int:
+    """A number that equal rows share, whichever backend they are in."""
+    from hashlib import blake2b  # not for start-up
+
+    values = (*row[:-1], _quantized(row[-1])) if table == VECTOR else tuple(row)
+    written = repr(values).encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(written, digest_size=16).digest(), "big")
+
+
+def _quantized(vector: bytes) -> bytes:
+    """What both backends keep of a vector: its signs, and how large each dimension is beside the largest."""
+    import numpy as np
+
+    from .sqlite.planes import encode, pack_signs
+
+    values = np.frombuffer(vector, np.float32)[None]
+    return pack_signs(values)[0] + encode(values)[0][4:]

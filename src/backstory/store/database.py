@@ -1,0 +1,126 @@
+"""What a room of the store needs of a database: to run statements, alone or all together.
+
+SQL is written once, with `?` for parameters, in what SQLite and PostgreSQL have in common. Where the two differ, the
+database gives the words.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from .columns import Columns, R
+
+Row = Sequence[Any]
+
+AT_ONCE = 500
+"""Values in one statement; SQLite before 3.32 took 999."""
+
+
+class Database(ABC):
+    skip_locked = ""
+    """What a SELECT ends with, so that two who take rows at once get different ones."""
+
+    @abstractmethod
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """Run one statement and fetch what it returns."""
+
+    def records(self, columns: Columns[R], rest: str, parameters: Sequence[Any] = ()) -> list[R]:
+        """Select a record's columns; `rest` begins with FROM."""
+        return [columns.read(row) for row in self.rows(f"SELECT {columns.selected} {rest}", parameters)]
+
+    def values(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """What a statement with one column returns."""
+        return [value for (value,) in self.rows(sql, parameters)]
+
+    def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+        """What a statement with one column and one row returns."""
+        (value,) = self.values(sql, parameters)
+        return value
+
+    def pairs(self, sql: str, parameters: Sequence[Any] = ()) -> dict[Any, Any]:
+        """What a statement with two columns returns: the second by the first."""
+        rows: list[Any] = self.rows(sql, parameters)
+        return dict(rows)
+
+    @abstractmethod
+    def change(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        """Run one statement inside a transaction and say how many rows it touched."""
+
+    @abstractmethod
+    def change_many(self, sql: str, rows: Sequence[Row]) -> None:
+        """Run one statement inside a transaction, once for each row of parameters."""
+
+    @abstractmethod
+    def transaction(self) -> AbstractContextManager[None]:
+        """Everything inside happens, or none of it does; committed when it ends. Nests."""
+
+    @property
+    @abstractmethod
+    def in_transaction(self) -> bool:
+        """Whether this thread is inside one."""
+
+    def joined(self) -> AbstractContextManager[None]:
+        """A part of the transaction that is open, which fails with it, or else one of its own. For what is done
+        many times in one transaction, where nesting costs more than the work."""
+        return self.transaction()
+
+    @abstractmethod
+    def among(self, column: str, numbers: Iterable[int]) -> tuple[str, Any]:
+        """A condition that a column holds one of many numbers, and its one parameter."""
+
+    @abstractmethod
+    def json_array(self, values: Sequence[str]) -> str:
+        """An expression that gives SQL values as the text of one JSON array, without line breaks."""
+
+    @abstractmethod
+    def reserve(self, count: int) -> int:
+        """The first of so many numbers for entries that the same transaction inserts."""
+
+    @abstractmethod
+    def last_number(self) -> int:
+        """The highest that an entry ever had."""
+
+    @abstractmethod
+    def continue_after(self, last_number: int) -> None:
+        """Let new rows get numbers after those that are there; an entry one after the given. May be done twice."""
+
+    @abstractmethod
+    def has_table(self, name: str) -> bool: ...
+
+    @abstractmethod
+    def run_script(self, script: str) -> None:
+        """Run the statements of a migration inside a transaction."""
+
+    @abstractmethod
+    def column_names(self, table: str) -> list[str]: ...
+
+    @abstractmethod
+    def used_bytes(self) -> int:
+        """The size of what is kept. Space that deletions freed does not count."""
+
+    @abstractmethod
+    def total_bytes(self) -> int:
+        """What the database takes on disk."""
+
+    @abstractmethod
+    def checks(self) -> dict[str, Callable[[], list[str]]]:
+        """For each part that can be damaged, what tells its faults."""
+
+    @abstractmethod
+    def backup(self, target: Path) -> None:
+        """Write a whole, consistent copy while others go on working."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+
+def batches(values: Iterable[str]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Values in portions that fit into one statement, each with the `?` marks it needs."""
+    listed = list(values)
+    for start in range(0, len(listed), AT_ONCE):
+        some = listed[start : start + AT_ONCE]
+        yield ", ".join("?" * len(some)), some

@@ -1,0 +1,137 @@
+"""Memories, what they said before, and how many there are of each kind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from ..domain.census import HourTally, Tally
+from ..domain.entries import ListedMemory
+from ..domain.filters import Filter, Kind, Order, Page
+from ..domain.records import Former, Memory, Priority
+from .columns import FORMER, MEMORY, PRIORITY, TIME, Columns
+from .database import Database
+from .where import bounds, literal, ordered, where_clause
+from .writing import EntryWriter
+
+_LISTED = Columns(ListedMemory, entry="e.n", key="e.key")
+_TALLY = Columns(
+    Tally, {"priority": PRIORITY, "first": TIME, "last": TIME}, category="e.category", priority="e.priority",
+    total="count(*)", first="min(e.created_at)", last="max(e.updated_at)",
+)  # fmt: skip
+_HOUR = Columns(
+    HourTally, {"priority": PRIORITY}, hour="e.created_at / 3600000", category="e.category",
+    priority="e.priority", total="count(*)",
+)  # fmt: skip
+
+
+class Memories:
+    def __init__(self, database: Database, writer: EntryWriter) -> None:
+        self._database = database
+        self._writer = writer
+
+    def put(self, memories: Sequence[Memory]) -> None:
+        """Insert, or replace by id. A replaced memory keeps its entry number."""
+        with self._database.transaction():
+            for memory in memories:
+                self._writer.put(memory)
+
+    def find(self, where: Filter, page: Page) -> list[Memory]:
+        condition, values = where_clause(where)
+        order = f"ORDER BY {ordered(page.order)}"
+        chosen = f"e.kind = ? AND {condition}"
+        if page.limit is not None or page.offset:
+            # numbers are sorted and cut first, so that the texts of other pages are never read
+            chosen = (
+                f"e.n IN (SELECT e.n FROM entry e WHERE {chosen} {order} {bounds(page.limit, page.offset)})"
+            )
+        return self._database.records(MEMORY, f"FROM entry e WHERE {chosen} {order}", [Kind.MEMORY, *values])
+
+    def delete(self, where: Filter) -> int:
+        """Delete what matches, with all that was derived from it, and say how many went."""
+        condition, values = where_clause(where)
+        with self._database.transaction():
+            return self._writer.delete(f"e.kind = ? AND {condition}", [Kind.MEMORY, *values])
+
+    def listing(self, where: Filter, order: Order, among: Iterable[int] | None = None) -> list[ListedMemory]:
+        """Memories that match, in order; `among` are the only ones considered."""
+        condition, values = where_clause(where)
+        if among is not None:
+            only, numbers = self._database.among("e.n", among)
+            condition, values = f"{only} AND {condition}", [numbers, *values]
+        rest = f"FROM entry e WHERE e.kind = ? AND {condition} ORDER BY {ordered(order)}"
+        return self._database.records(_LISTED, rest, [Kind.MEMORY, *values])
+
+    def with_metadata(self, field: str) -> dict[int, str]:
+        """Memories whose metadata may have such a field: entry number and metadata as JSON."""
+        sql = "SELECT n, metadata FROM entry WHERE kind = ? AND metadata LIKE ? ESCAPE '!'"
+        return self._database.pairs(sql, [Kind.MEMORY, f"%{literal(json.dumps(field))}%"])
+
+    def count_by_session(self, where: Filter) -> dict[str, int]:
+        """How many memories that match each session has."""
+        condition, values = where_clause(where)
+        sql = (
+            "SELECT e.thread, count(*) FROM entry e WHERE e.kind = ? AND e.thread IS NOT NULL"
+            f" AND {condition} GROUP BY e.thread"
+        )
+        return self._database.pairs(sql, [Kind.MEMORY, *values])
+
+    def tally(self, where: Filter) -> list[Tally]:
+        condition, values = where_clause(where)
+        rest = f"FROM entry e WHERE e.kind = ? AND {condition} GROUP BY e.category, e.priority"
+        return self._database.records(_TALLY, rest, [Kind.MEMORY, *values])
+
+    def tally_hours(self, where: Filter) -> list[HourTally]:
+        """In the order of time."""
+        condition, values = where_clause(where)
+        rest = f"FROM entry e WHERE e.kind = ? AND {condition} GROUP BY hour, e.category, e.priority ORDER BY hour"
+        return self._database.records(_HOUR, rest, [Kind.MEMORY, *values])
+
+    def leading(self, where: Filter, tallies: Sequence[Tally], each: int) -> list[str]:
+        """Ids of the first memories of each category, by priority and then the latest change, given how many
+        there are of each kind."""
+        condition, values = where_clause(where)
+        chosen: list[str] = []
+        room: dict[str | None, int] = {}
+        for tally in sorted(tallies, key=lambda tally: list(Priority).index(tally.priority)):
+            category = tally.category
+            left = room.setdefault(category, each)
+            if not left:
+                continue
+            same = "e.category IS NULL" if category is None else "e.category = ?"
+            sql = (
+                f"SELECT e.id FROM entry e WHERE e.kind = ? AND {same} AND e.priority = ? AND {condition}"
+                " ORDER BY e.updated_at DESC, e.n DESC LIMIT ?"
+            )
+            group = [] if category is None else [category]
+            ids = self._database.values(sql, [Kind.MEMORY, *group, tally.priority, *values, left])
+            chosen += ids
+            room[category] -= len(ids)
+        return chosen
+
+    def add_former(self, memory: Memory) -> None:
+        """Keep what a memory says now, before it is replaced."""
+        sql = (
+            "INSERT INTO former (entry, place, text, category, priority, channel, metadata, private,"
+            " saved_at) SELECT n, (SELECT count(*) + 1 FROM former f WHERE f.entry = n), text, category, priority, channel,"
+            " metadata, private, updated_at FROM entry WHERE id = ?"
+        )
+        with self._database.transaction():
+            self._database.change(sql, [memory.id])
+
+    def former(self, id: str) -> list[Former]:
+        """What a memory said before, the oldest first."""
+        entry = "SELECT n FROM entry WHERE id = ?"
+        return self._database.records(FORMER, f"FROM former WHERE entry = ({entry}) ORDER BY place", [id])
+
+    def count_former(self, where: Filter) -> dict[str, int]:
+        """How often each memory that matches was saved again; only those that were."""
+        condition, values = where_clause(where)
+        if where.public_or_in is not None:  # a value may have been private before the memory became public
+            condition += " AND (f.private = 0 OR e.thread = ?)"
+            values.append(where.public_or_in)
+        sql = (
+            "SELECT e.id, count(*) FROM former f JOIN entry e ON e.n = f.entry"
+            f" WHERE e.kind = ? AND {condition} GROUP BY e.id"
+        )
+        return self._database.pairs(sql, [Kind.MEMORY, *values])

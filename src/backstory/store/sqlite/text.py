@@ -1,0 +1,138 @@
+"""The text index of SQLite: FTS5, which holds words only; the text stands once, in the entry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...domain.entries import Posting, TextFields
+from ...domain.filters import Filter
+from ..columns import Columns
+from ..database import Row
+from ..entries import COLUMNS
+from ..text import INSERT, LEAST_SHARE, TextIndex, Words
+from ..where import where_clause
+from .database import SqliteDatabase
+
+if TYPE_CHECKING:
+    from ...domain.words import Unit
+
+_WORDS = Columns(Words)
+
+
+class SqliteText(TextIndex):
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    def match(self, unit: Unit, fields: TextFields) -> set[int]:
+        sources = {
+            TextFields.VALUE: (("entry_text", "{body} : "),),
+            TextFields.KEY: (("key_text", ""),),
+            TextFields.BOTH: (("entry_text", "{body} : "), ("key_text", "")),
+        }
+        return {
+            n
+            for table, columns in sources[fields]
+            for n in self._database.values(
+                f"SELECT rowid FROM {table} WHERE {table} MATCH ?", [columns + _phrase(unit)]
+            )
+        }
+
+    def holding(self, unit: Unit) -> list[int]:
+        sql = "SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ?"
+        return self._numbers(sql, ["{body} : " + _phrase(unit)], 2**62)
+
+    def scores(self, units: Sequence[Unit], entries: Iterable[int]) -> dict[int, float]:
+        if not units:
+            return {}
+        # the plus keeps SQLite from running the whole match once for each number
+        among, numbers = self._database.among("+rowid", entries)
+        sql = (
+            f"SELECT rowid, -bm25(entry_text, 1.0, 2.0) FROM entry_text WHERE entry_text MATCH ? AND {among}"
+        )
+        return self._database.pairs(sql, [" OR ".join(map(_phrase, units)), numbers])
+
+    def postings(self, units: Sequence[Unit], budget: int, where: Filter | None = None) -> list[Posting]:
+        share = max(budget // max(len(units), 1), LEAST_SHARE)
+        return [self._posting(unit, share, where) for unit in units]
+
+    def _posting(self, unit: Unit, share: int, where: Filter | None) -> Posting:
+        phrase = _phrase(unit)
+        newest = self._numbers("SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ?", [phrase], share)
+        frequency = len(newest)
+        if frequency == share:
+            # counting them all would read them all; the newest tell how densely they lie
+            size = self._database.value("SELECT max(n) FROM entry")
+            frequency = max(frequency * size // (newest[0] - newest[-1] + 1), frequency)
+        if where is not None:
+            condition, values = where_clause(where)
+            sql = f"SELECT t.rowid AS n FROM entry_text t JOIN entry e ON e.n = t.rowid WHERE t.entry_text MATCH ? AND {condition}"
+            newest = self._numbers(sql, [phrase, *values], share)
+        return Posting(unit, frequency, frozenset(newest), is_whole=len(newest) < share)
+
+    def _numbers(self, sql: str, parameters: Sequence[Any], limit: int) -> list[int]:
+        """The highest row numbers of a query, as one value: half the price of a row each."""
+        whole = f"SELECT json_group_array(n) FROM ({sql} ORDER BY n DESC LIMIT ?)"
+        numbers: list[int] = json.loads(self._database.value(whole, [*parameters, limit]))
+        return numbers
+
+    def insert(self, row: Row) -> int | None:
+        values = dict(zip(COLUMNS, row, strict=True))
+        inserted = self._database.values(INSERT, [*row, values["id"]])
+        self.add([Words(n, values["text"], values["heading"], values["key"]) for n in inserted])
+        return inserted[0] if inserted else None
+
+    def add(self, entries: Sequence[Words]) -> None:
+        self._database.change_many(
+            "INSERT INTO entry_text (rowid, body, heading) VALUES (?, ?, ?)",
+            [(e.n, *_indexed(e.text, e.heading)) for e in entries],
+        )
+        self._database.change_many(
+            "INSERT INTO key_text (rowid, key) VALUES (?, ?)",
+            [(e.n, *_indexed(e.key)) for e in entries if e.key is not None],
+        )
+
+    def remove(self, entries: Sequence[Words]) -> None:
+        self._database.change_many(
+            "INSERT INTO entry_text (entry_text, rowid, body, heading) VALUES ('delete', ?, ?, ?)",
+            [(e.n, *_indexed(e.text, e.heading)) for e in entries],
+        )
+        self._database.change_many(
+            "INSERT INTO key_text (key_text, rowid, key) VALUES ('delete', ?, ?)",
+            [(e.n, *_indexed(e.key)) for e in entries if e.key is not None],
+        )
+
+    def remove_where(self, condition: str, values: Sequence[Any]) -> None:
+        self.remove(self._database.records(_WORDS, f"FROM entry e WHERE {condition}", values))
+
+    def checks(self) -> dict[str, Callable[[], list[str]]]:
+        return {"text index": self._faults}
+
+    def _faults(self) -> list[str]:
+        with self._database.transaction():
+            for table in ("entry_text", "key_text"):
+                self._database.change(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
+        unindexed = "SELECT count(*) FROM entry WHERE n NOT IN (SELECT id FROM entry_text_docsize)"
+        stray = "SELECT count(*) FROM entry_text_docsize WHERE id NOT IN (SELECT n FROM entry)"
+        keyless = (
+            "SELECT count(*) FROM entry WHERE key IS NOT NULL AND n NOT IN (SELECT id FROM key_text_docsize)"
+        )
+        faults = {
+            "texts are not in the text index": unindexed,
+            "rows of the text index have no text": stray,
+            "keys are not in the key index": keyless,
+        }
+        counts = {fault: self._database.value(sql) for fault, sql in faults.items()}
+        return [f"{count} {fault}" for fault, count in counts.items() if count]
+
+
+def _indexed(*texts: str) -> list[str]:
+    from ...domain.words import indexed_text  # compiling its patterns is not for start-up
+
+    return [indexed_text(text) for text in texts]
+
+
+def _phrase(unit: Unit) -> str:
+    """A unit in the syntax of the text index; words hold only letters and digits, so quotes need no care."""
+    return f'"{" ".join(unit.words)}"{"*" if unit.is_prefix else ""}'

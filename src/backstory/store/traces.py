@@ -1,0 +1,104 @@
+"""What assistants did besides speaking: files they read and wrote, commands, errors they met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..domain.filters import Filter, Kind
+from ..domain.records import Trace, TraceHit
+from .columns import TIME, Columns, marks
+from .database import Database, batches
+from .where import bounds, where_clause
+
+_FILES = ("read", "written")
+_HIT = Columns(
+    TraceHit,
+    {"at": TIME},
+    kind="t.kind",
+    value="t.value",
+    conversation="e.thread",
+    at="e.created_at",
+    entry="e.n",
+)
+_LEFT_IN = Columns(Trace, message="e.id", kind="t.kind", value="t.value")
+
+
+class Traces:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def find(self, where: Filter, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[TraceHit]:
+        """The newest first, of messages that match."""
+        return self._find(f"t.kind IN ({marks(kinds)}) AND " if kinds else "", kinds, where, limit)
+
+    def touching(self, path: str, where: Filter) -> list[TraceHit]:
+        """Traces of a file in messages that match, newest first: `src/auth.py` means every path that ends so, whole
+        parts compared; upper and lower case are the same."""
+        parts = _parts(path)
+        if not parts:
+            return []
+        only = f"t.name = ? AND t.kind IN ({marks(_FILES)}) AND "
+        hits = self._find(only, [parts[-1], *_FILES], where, None)
+        return [hit for hit in hits if _parts(hit.value)[-len(parts) :] == parts]
+
+    def _find(self, only: str, values: Sequence[Any], where: Filter, limit: int | None) -> list[TraceHit]:
+        condition, more = where_clause(where)
+        rest = (
+            f"FROM trace t JOIN entry e ON e.n = t.entry WHERE {only}{condition}"
+            f" ORDER BY e.created_at DESC, e.n DESC, t.place {bounds(limit)}"
+        )
+        return self._database.records(_HIT, rest, [*values, *more])
+
+    def files(self, conversations: Sequence[str]) -> dict[str, list[str]]:
+        """The files each conversation read or wrote, the most touched first."""
+        files: dict[str, list[str]] = {}
+        for listed, some in batches(conversations):
+            sql = (
+                "SELECT e.thread, t.value FROM entry e JOIN trace t ON t.entry = e.n"
+                f" WHERE e.kind = ? AND t.kind IN ({marks(_FILES)}) AND e.thread IN ({listed})"
+                " GROUP BY e.thread, t.value ORDER BY e.thread, count(*) DESC, t.value"
+            )
+            for thread, value in self._database.rows(sql, [Kind.MESSAGE, *_FILES, *some]):
+                files.setdefault(thread, []).append(value)
+        return files
+
+    def conversations_with_files(self, conversations: Sequence[str]) -> set[str]:
+        """Those in which a file was read or written."""
+        sql = (
+            "SELECT id FROM conversation c WHERE id IN ({}) AND EXISTS (SELECT 1 FROM entry e"
+            f" JOIN trace t ON t.entry = e.n WHERE e.thread = c.id AND t.kind IN {_FILES})"
+        )
+        return {
+            id
+            for listed, some in batches(conversations)
+            for id in self._database.values(sql.format(listed), some)
+        }
+
+    def of(self, conversation: str) -> list[Trace]:
+        """In the order in which they were left."""
+        rest = "FROM trace t JOIN entry e ON e.n = t.entry WHERE e.kind = ? AND e.thread = ? ORDER BY e.n, t.place"
+        return self._database.records(_LEFT_IN, rest, [Kind.MESSAGE, conversation])
+
+    def add(self, traces: Sequence[Trace], numbers: Mapping[str, int]) -> None:
+        """Traces of messages whose entry numbers are given."""
+        places: dict[str, int] = {}
+        rows = []
+        for trace in traces:
+            place = places[trace.message] = places.get(trace.message, -1) + 1
+            rows.append((numbers[trace.message], place, trace.kind, _name(trace), trace.value))
+        sql = "INSERT INTO trace (entry, place, kind, name, value) VALUES (?, ?, ?, ?, ?)"
+        self._database.change_many(sql, rows)
+
+    def delete(self, entries: Iterable[int]) -> None:
+        self._database.change_many("DELETE FROM trace WHERE entry = ?", [(n,) for n in entries])
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.lower().replace("\\", "/").split("/") if part not in ("", ".")]
+
+
+def _name(trace: Trace) -> str:
+    """What a trace is looked up by."""
+    words = _parts(trace.value)[-1:] if trace.kind in _FILES else trace.value.split(maxsplit=1)[:1]
+    return words[0] if words and trace.kind != "error" else ""

@@ -1,0 +1,104 @@
+"""Vectors of entries, in an embedding space for each model, and the queue of texts that have none yet.
+
+How vectors are kept and compared is each database's own; who waits for one is the same in both.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..domain.entries import EntryVectors, PendingText
+from ..domain.filters import Filter
+from ..domain.when import to_ms, utc_now
+from .columns import Columns
+from .database import Database, Row
+from .entries import SPOKEN
+
+if TYPE_CHECKING:
+    from ..domain.entries import Vector
+
+# an embedding model knows nothing but the text it is given
+_PENDING = Columns(
+    PendingText, entry="n", text="CASE heading WHEN '' THEN text ELSE heading || ': ' || text END"
+)
+
+
+class Vectors(ABC):
+    table = "vector"
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @abstractmethod
+    def put(self, space: int, embedded: Sequence[EntryVectors]) -> None:
+        """Keep vectors of texts that did not change meanwhile; those no longer wait."""
+
+    @abstractmethod
+    def nearest(self, space: int, vector: Vector, where: Filter, limit: int) -> Mapping[int, float]:
+        """The entries nearest to a vector, with their cosine similarity."""
+
+    @abstractmethod
+    def similarities(self, space: int, vector: Vector, entries: Iterable[int]) -> Mapping[int, float]:
+        """Cosine similarity of the given entries, where they have a vector."""
+
+    @abstractmethod
+    def export(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
+        """Rows of v, space, entry and the bytes of float32s, in the order of v."""
+
+    @abstractmethod
+    def insert(self, rows: Sequence[Row]) -> None:
+        """Rows that another store exported."""
+
+    @abstractmethod
+    def finish_import(self) -> None:
+        """Make what many new vectors are found by."""
+
+    def open_space(self, model: str) -> int:
+        """The number of the model's embedding space. A new space starts with every entry waiting."""
+        if known := self._database.values("SELECT number FROM space WHERE model = ?", [model]):
+            return int(known[0])
+        with self._database.transaction():
+            made = self._database.values(
+                "INSERT INTO space (model) VALUES (?) ON CONFLICT (model) DO NOTHING RETURNING number",
+                [model],
+            )
+            if not made:  # another process was faster
+                return self.open_space(model)
+            self._database.change(
+                f"INSERT INTO waiting (space, entry) SELECT ?, n FROM entry WHERE {SPOKEN}", [made[0]]
+            )
+            return int(made[0])
+
+    def claim(self, space: int, limit: int, *, lease_ms: int) -> list[PendingText]:
+        """Take texts to embed, newest first. Nobody else gets them while the lease lasts, unless it asks with
+        a lease of 0, which takes them whoever has them."""
+        now = to_ms(utc_now())
+        free = "TRUE" if lease_ms == 0 else f"leased_until < {now:d}"
+        newest = f"SELECT entry FROM waiting WHERE space = ? AND {free} ORDER BY entry DESC LIMIT ?"
+        if lease_ms == 0:
+            chosen = self._database.values(newest, [space, limit])
+        else:
+            with self._database.transaction():
+                sql = (
+                    "UPDATE waiting SET leased_until = ? WHERE space = ?"
+                    f" AND entry IN ({newest}{self._database.skip_locked}) RETURNING entry"
+                )
+                chosen = self._database.values(sql, [now + lease_ms, space, space, limit])
+        among, numbers = self._database.among("n", chosen)
+        return self._database.records(_PENDING, f"FROM entry WHERE {among} ORDER BY n DESC", [numbers])
+
+    def count_waiting(self, space: int) -> int:
+        return int(self._database.value("SELECT count(*) FROM waiting WHERE space = ?", [space]))
+
+    def queue(self, entries: Iterable[int]) -> None:
+        """Let entries wait for their vectors in every space."""
+        sql = "INSERT INTO waiting (space, entry) SELECT number, ? FROM space"
+        self._database.change_many(sql, [(n,) for n in entries])
+
+    def drop(self, entries: Iterable[int]) -> None:
+        """Forget the vectors of entries in every space; they wait for none."""
+        numbers = [(n,) for n in entries]
+        for table in (self.table, "waiting"):
+            self._database.change_many(f"DELETE FROM {table} WHERE entry = ?", numbers)

@@ -1,0 +1,77 @@
+"""How entries are written: the row, its words in the text index, its place among those that wait for vectors; and how
+they go, with all that was derived from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..domain.records import QUIET_ROLES, Entry
+from .columns import marks
+from .database import Database, Row, batches
+from .entries import COLUMNS, entry_row
+from .text import TextIndex, Words
+from .vectors import Vectors
+
+_INSERT = f"INSERT INTO entry (n, {', '.join(COLUMNS)}) VALUES (?, {marks(COLUMNS)})"
+_UPDATE = f"UPDATE entry SET {', '.join(f'{c} = ?' for c in COLUMNS)}, revision = revision + ? WHERE n = ?"
+_ID, _TEXT, _HEADING, _KEY, _ROLE = (COLUMNS.index(name) for name in ("id", "text", "heading", "key", "role"))
+
+
+class EntryWriter:
+    def __init__(self, database: Database, text: TextIndex, vectors: Vectors) -> None:
+        self._database = database
+        self._text = text
+        self._vectors = vectors
+
+    def put(self, entry: Entry) -> None:
+        """Insert, or replace by id. A replaced entry keeps its number."""
+        row = entry_row(entry)
+        n = self._text.insert(row)
+        if n is None:
+            self.replace({entry.id: row})
+        else:
+            self._queue({n: row})
+
+    def insert(self, rows: Mapping[str, Row]) -> dict[str, int]:
+        """Many new entries at once, by their ids; their numbers."""
+        first = self._database.reserve(len(rows))
+        numbered = dict(enumerate(rows.values(), start=first))
+        self._database.change_many(_INSERT, [(n, *row) for n, row in numbered.items()])
+        self._make_findable(numbered)
+        return dict(zip(rows, numbered, strict=True))
+
+    def replace(self, rows: Mapping[str, Row]) -> dict[str, int]:
+        """Replace those entries that are there; their numbers. One whose words stayed keeps its vectors."""
+        numbers: dict[str, int] = {}
+        changed: dict[int, Row] = {}
+        for listed, some in batches(rows):
+            known = f"SELECT id, role, n, text, heading, key FROM entry WHERE id IN ({listed})"
+            for id, role, *words in self._database.rows(known, some):
+                old, row = Words(*words), rows[id]
+                numbers[id] = old.n
+                is_same = (role, old) == (row[_ROLE], _words(old.n, row))
+                self._database.change(_UPDATE, [*row, int(not is_same), old.n])
+                if not is_same:
+                    self._text.remove([old])
+                    changed[old.n] = row
+        self._vectors.drop(changed)
+        self._make_findable(changed)
+        return numbers
+
+    def delete(self, condition: str, values: Sequence[Any]) -> int:
+        """Delete entries `e`, with all that was derived from them, and say how many went."""
+        self._text.remove_where(condition, values)
+        return self._database.change(f"DELETE FROM entry AS e WHERE {condition}", values)
+
+    def _make_findable(self, rows: Mapping[int, Row]) -> None:
+        """By words at once, by meaning when they have their vectors."""
+        self._text.add([_words(n, row) for n, row in rows.items()])
+        self._queue(rows)
+
+    def _queue(self, rows: Mapping[int, Row]) -> None:
+        self._vectors.queue([n for n, row in rows.items() if row[_ROLE] not in QUIET_ROLES])
+
+
+def _words(n: int, row: Row) -> Words:
+    return Words(n, row[_TEXT], row[_HEADING], row[_KEY])
