@@ -21,7 +21,7 @@ PYTHON = {
     '[dependency-groups]\ndev = ["pytest"]\n[tool.ruff]\n[tool.mypy]\n',
     "src/shop/api.py": "def pay() -> None: ...\n",
     "tests/test_api.py": "def test_pay() -> None: ...\n",
-    "uv.lock": '[[package]]\nname = "fastapi"\nversion = "0.115.0"\n',
+    "uv.lock": '[[package]]\nname = "fastapi"\nversion = "0.115.0"\n[[package]]\nname = "pytest"\nversion = "9.0"\n',
 }
 NODE = {
     "package.json": '{"dependencies": {"react": "^19"}, "devDependencies": {"vitest": "1"}, "scripts": {"lint": "eslint"}}',
@@ -195,6 +195,7 @@ def test_a_virtual_environment_is_compared_with_the_lock_file(tmp_path: Path) ->
     )  # fmt: skip
     packages = tmp_path / ".venv" / "lib" / "python3.12" / "site-packages"
     write(tmp_path, {".venv/pyvenv.cfg": ""})
+    (packages / "pytest-9.0.dist-info").mkdir(parents=True)
     assert synced(tmp_path) == (False, ".venv lacks fastapi of pyproject.toml.")
     (packages / "fastapi-0.114.0.dist-info").mkdir(parents=True)
     assert synced(tmp_path) == (False, ".venv has other versions than uv.lock of fastapi.")
@@ -206,7 +207,7 @@ def test_a_virtual_environment_is_compared_with_the_lock_file(tmp_path: Path) ->
 
 def test_a_dependency_that_the_lock_file_does_not_know_is_named(tmp_path: Path) -> None:
     commit(tmp_path, PYTHON | {"uv.lock": '[[package]]\nname = "other"\nversion = "1"\n'})
-    assert synced(tmp_path) == (False, "uv.lock does not know fastapi of pyproject.toml.")
+    assert synced(tmp_path) == (False, "uv.lock does not know fastapi, pytest of pyproject.toml.")
 
 
 def test_node_modules_are_compared_with_the_lock_file(tmp_path: Path) -> None:

@@ -111,6 +111,27 @@ def test_an_old_single_file_is_read_whole(call: Call, sessions: Path, folder: st
 
 
 @requirement("codearchitect.original.singles")
+@pytest.mark.parametrize(
+    "heading",
+    ["# Show me\n\n", "# Show me\n\n**Date:** 2025-01-15\n\n## Conversation\n\n", "## Messages\n\n---\n\n"],
+)
+def test_headings_before_the_first_speaker_are_no_message(call: Call, sessions: Path, heading: str) -> None:
+    write(sessions / "session-20250115-143022-show-me.md", heading + "User: Show me\n\nAI: Here")
+    messages = fetched(call, "session-20250115-143022-show-me")["messages"]
+    assert [message["role"] for message in messages] == ["user", "assistant"]
+
+
+@requirement("codearchitect.original.singles")
+def test_words_before_the_first_speaker_are_kept(call: Call, sessions: Path) -> None:
+    write(
+        sessions / "session-20250115-143022-show-me.md", "# Show me\n\nCopied from a chat.\n\nUser: Show me"
+    )
+    messages = fetched(call, "session-20250115-143022-show-me")["messages"]
+    assert messages[0]["role"] == "system"
+    assert "Copied from a chat." in messages[0]["content"]
+
+
+@requirement("codearchitect.original.singles")
 def test_an_old_single_file_without_a_header_has_its_date_in_its_name(call: Call, sessions: Path) -> None:
     write(sessions / "session-20250115-143022-show-me.md", "User: Show me")
     session = fetched(call, "session-20250115-143022-show-me")

@@ -356,7 +356,7 @@ def test_context_narrows_to_a_session_and_sets_a_focus(worked: Call, core: Core)
         ("analyze", {"maxDepth": "2"}, "input.maxDepth"),
         ("analyze", {"includeAll": 1}, "input.includeAll"),
         ("synthesize", {"synthesisType": "poem"}, "input.synthesisType"),
-        ("synthesize", {"maxLength": 10}, "input.maxLength"),
+        ("synthesize", {"maxLength": 0}, "input.maxLength"),
         ("synthesize", {"priorities": ["urgent"]}, "input.priorities"),
         (["analyze", "synthesize"], [{}], "input"),
         (["analyze"] * 11, [{}] * 11, "taskType"),

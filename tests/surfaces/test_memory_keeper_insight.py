@@ -165,10 +165,17 @@ def test_a_longer_summary_holds_more(call: Call) -> None:
 
 
 @requirement("keeper-insight.summarize.max-length")
-@pytest.mark.parametrize("length", [199, 40_001])
+@pytest.mark.parametrize("length", [0, 40_001])
 def test_a_length_out_of_range_is_refused(call: Call, length: int) -> None:
     error = call("context_summarize", maxLength=length)["error"]
     assert (error["code"], error["details"]["field"]) == ("INVALID_PARAMS", "maxLength")
+
+
+@requirement("keeper-insight.summarize.max-length")
+@pytest.mark.parametrize("length", [1, 20, 100])
+def test_even_a_short_summary_keeps_to_its_length(call: Call, length: int) -> None:
+    save(call, "key", "Something was noted.", category="note")
+    assert 0 < len(call("context_summarize", maxLength=length)["summary"]) <= length
 
 
 @requirement("keeper-insight.summarize.format")

@@ -163,6 +163,18 @@ def test_dependencies_are_compared_and_never_installed(call: Call, shop: Path) -
     assert call("init", working_directory=str(shop))["dependencies_synced"] is True
 
 
+@requirement("session-mgmt.init.dependencies")
+def test_what_is_synced_by_default_is_compared_too(call: Call, tmp_path: Path) -> None:
+    groups = '[dependency-groups]\ndev = ["pytest", {include-group = "lint"}]\nlint = ["ruff"]\ndocs = ["mkdocs"]\n'
+    installed = {".venv/lib/python3.12/site-packages/pytest-9.0.dist-info/METADATA": ""}
+    write(tmp_path, {"pyproject.toml": groups, ".venv/pyvenv.cfg": "", **installed})
+    reply = call("init", working_directory=str(tmp_path))
+    assert reply["dependencies_synced"] is False
+    assert "ruff" in reply["dependencies"][0]["how"]
+    write(tmp_path, {".venv/lib/python3.12/site-packages/ruff-1.0.dist-info/METADATA": ""})
+    assert call("init", working_directory=str(tmp_path))["dependencies_synced"] is True
+
+
 @requirement("session-mgmt.init.memory", "session-mgmt.init.permissions")
 def test_memory_and_permissions_are_checked(call: Call, core: Core, shop: Path) -> None:
     reply = call("init", working_directory=str(shop))

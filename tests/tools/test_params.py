@@ -236,7 +236,7 @@ def test_any_json_is_taken_as_it_is_and_described_without_a_type() -> None:
 
     params = read_params(takes, str)
     assert input_schema(params)["properties"] == {"data": {"description": "Whatever"}, "more": {}}
-    for value in ({"a": [1, None]}, [1], "text", '{"a": 1}', "null", 5, 1.5, True, False):
+    for value in ({"a": [1, None]}, [1], "text", '{"a": 1}', "null", 5, 1.5, True, False, None):
         assert decode(params, {"data": value}) == {"data": value}
     with pytest.raises(InvalidInput, match="surrogate"):
         decode(params, {"data": ["\ud800"]})

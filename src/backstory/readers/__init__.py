@@ -188,8 +188,10 @@ def load_readers(names: Iterable[str] = ()) -> dict[str, Reader]:
 
 def reader_names() -> list[str]:
     """Of all modules and packages here, without loading any. A name that Python keeps for itself ends with `_`."""
-    entries = (entry.name for directory in __path__ for entry in os.scandir(directory))
-    modules = {name.removesuffix(".py") for name in entries if name.endswith(".py") or "." not in name}
+    entries = [entry for directory in __path__ for entry in os.scandir(directory)]
+    modules = {entry.name.removesuffix(".py") for entry in entries if entry.name.endswith(".py")}
+    # a directory without it is what git leaves of a package that was moved
+    modules |= {entry.name for entry in entries if os.path.exists(f"{entry.path}/__init__.py")}
     names = (name for name in modules if not name.startswith("_") and name != FORMATS)
     return sorted(name.removesuffix("_").replace("_", "-") for name in names)
 

@@ -107,7 +107,8 @@ def output_schema(fn: Callable[..., Any], constants: Json) -> Json:
 
 
 def decode(params: tuple[Param, ...], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments as Python keywords, or InvalidInput that names the argument. A null stands for absence."""
+    """Arguments as Python keywords, or InvalidInput that names the argument. A null stands for absence, except
+    where any JSON is data."""
     known = {p.wire: p for p in params}
     for name in arguments:
         if name not in known:
@@ -115,12 +116,16 @@ def decode(params: tuple[Param, ...], arguments: Mapping[str, Any]) -> dict[str,
     given = {
         p.name: _check(arguments[p.wire], p.schema, p.wire)
         for p in params
-        if arguments.get(p.wire) is not None
+        if arguments.get(p.wire) is not None or (p.wire in arguments and _takes_null(p.schema))
     }
     for p in params:
         if p.required and p.name not in given:
             raise Missing(f"{p.wire} is required.", field=p.wire)
     return given
+
+
+def _takes_null(schema: Json) -> bool:
+    return "type" not in schema and "anyOf" not in schema
 
 
 def _known_names(known: Mapping[str, Param]) -> str:
@@ -174,8 +179,17 @@ def _typed_dict_schema(shape: Any) -> Json:
     hints = get_type_hints(shape, include_extras=True)
     # __required_keys__ is wrong where annotations are strings
     required = [name for name, hint in hints.items() if get_origin(hint) is not NotRequired]
-    schema: Json = {"type": "object", "properties": {name: _schema(hint) for name, hint in hints.items()}}
+    schema: Json = {
+        "type": "object",
+        "properties": {name: _member_schema(hint) for name, hint in hints.items()},
+    }
     return schema | ({"required": required} if required else {})
+
+
+def _member_schema(hint: Any) -> Json:
+    """Of an answer's member, where None is a null; of a parameter it stands for absence."""
+    is_nullable = get_origin(hint) in (Union, types.UnionType) and type(None) in get_args(hint)
+    return {"anyOf": [_schema(hint), {"type": "null"}]} if is_nullable else _schema(hint)
 
 
 _BOUNDS = {

@@ -89,6 +89,8 @@ def digest(subject: Subject, form: Form, longest: int) -> Digest:
     while len(text) > longest and chosen:
         chosen.pop()
         text = _rendered(subject, chosen, form, line_length)
+    if len(text) > longest and form is not Form.JSON:  # half of a JSON text would be none
+        text = text[: longest - 1] + "…"
     return Digest(text, tuple(chosen), subject.total - len(chosen))
 
 

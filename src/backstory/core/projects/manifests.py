@@ -82,11 +82,15 @@ def _pyproject(text: str) -> Read:
     whole = tomllib.loads(text)
     project, tools = whole.get("project", {}), whole.get("tool", {})
     needed, some = _requirements(project.get("dependencies", ()))
-    groups = [
-        *project.get("optional-dependencies", {}).values(),
-        *whole.get("dependency-groups", {}).values(),
-    ]
-    optional = [line for group in groups for line in group if isinstance(line, str)]
+    groups: Mapping[str, Any] = whole.get("dependency-groups", {})
+    installed = tools.get("uv", {}).get("default-groups", ["dev"])  # what `uv sync` brings unasked
+    if installed == "all":
+        installed = list(groups)
+    default, more = _requirements(line for name in installed for line in _group(groups, name))
+    optional = [line for extra in project.get("optional-dependencies", {}).values() for line in extra]
+    optional += [line for name in groups for line in _group(groups, name)]
+    needed |= default
+    some |= more
     poetry = tools.get("poetry", {})
     by_poetry = {python_name(name) for name in poetry.get("dependencies", {}) if name != "python"}
     also = {
@@ -96,6 +100,15 @@ def _pyproject(text: str) -> Read:
     }
     every = some.union(also, *_requirements(optional))
     return needed | by_poetry, every - needed, frozenset(tools)
+
+
+def _group(groups: Mapping[str, Any], name: str, within: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Its requirements, with those of the groups that it includes; a ring of them ends."""
+    for line in groups.get(name, ()):
+        if isinstance(line, str):
+            yield line
+        elif isinstance(line, dict) and line.get("include-group") not in (within | {name}):
+            yield from _group(groups, str(line.get("include-group")), within | {name})
 
 
 def _pipfile(text: str) -> Read:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .turns import ASSISTANT, USER, Turn, from_json, outside_fences, said, split_plain, turns_of
+from .turns import ASSISTANT, SYSTEM, USER, Turn, from_json, outside_fences, said, split_plain, turns_of
 
 _JSON_PART = re.compile(
     r"^## Full Conversation \(JSON\)\s*\n+```json\r?\n(.*?)\r?\n```\r?$", re.DOTALL | re.MULTILINE
@@ -14,6 +14,7 @@ _READABLE = re.compile(r"^## Human-Readable Format\s*\n", re.MULTILINE)
 _CREDIT = re.compile(r"^---\s*\n+(?:\*[^*\n]*\*\s*)+\Z", re.MULTILINE)
 _CREDIT_LENGTH = 500
 _HEADER = re.compile(r"\A\s*# [^\n]*\n+(?:\*\*[^*\n]+:\*\*[^\n]*\n+)+(?:\s*---\s*\n)?")
+_HEADING = re.compile(r"(?:#{1,6} .*|\*\*[^*]+:\*\*.*|-{3,})?")
 _RULE = re.compile(r"-{3,}\s*")
 _REQUEST = re.compile(r"^### Request \d+:[^\n]*\n", re.MULTILINE)
 _PROMPT = re.compile(
@@ -37,7 +38,15 @@ def read_foreign(text: str) -> list[Turn]:
     readable = _READABLE.search(body)
     if readable is not None:
         body = body[readable.end() :]
-    return _summarized(body) or _between_rules(split_plain(body.strip("\r\n")))
+    return _summarized(body) or _between_rules(_without_heading(split_plain(body.strip("\r\n"))))
+
+
+def _without_heading(turns: list[Turn]) -> list[Turn]:
+    """What stands before the first speaker was said by nobody when it is titles, labels and rules."""
+    if len(turns) < 2 or turns[0].role != SYSTEM:
+        return turns
+    is_heading = all(_HEADING.fullmatch(line.strip()) for line in turns[0].text.splitlines())
+    return turns[1:] if is_heading else turns
 
 
 def _between_rules(turns: Sequence[Turn]) -> list[Turn]:

@@ -35,7 +35,7 @@ def context_summarize(
     categories: Annotated[list[str] | None, "Categories to include; all when absent"] = None,
     session_id: Annotated[str | None, "The session to summarize (default: the current one)"] = None,
     max_length: Annotated[
-        int, "Maximum length of the summary in characters", Range(low=200, high=40_000)
+        int, "Maximum length of the summary in characters", Range(low=1, high=40_000)
     ] = 4_000,
     format: Annotated[Literal["markdown", "json", "text"], "How the summary is written"] = "markdown",
 ) -> Summarized:

@@ -16,7 +16,7 @@ from ...domain.when import parse_when
 from ...tools.params import Json
 
 DEEPEST = 5
-LONGEST, SHORTEST = 40_000, 200
+LONGEST, SHORTEST = 40_000, 1
 
 FIELDS: dict[str, tuple[str, ...]] = {
     "analyze": (

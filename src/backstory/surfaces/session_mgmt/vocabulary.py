@@ -15,7 +15,6 @@ from ...domain.errors import (
 )
 from ...tools import Surface, dump
 from ...tools.chunks import chunked_schema, in_chunks
-from ...tools.params import Json
 
 _CODES: dict[type[BackstoryError], str] = {
     InvalidInput: "INVALID_INPUT",
@@ -29,6 +28,17 @@ _CODES: dict[type[BackstoryError], str] = {
     BackstoryError: "INTERNAL_ERROR",
 }
 _NOT_FOUND = {"project": "PROJECT_NOT_FOUND"}
+_ADVICE = {
+    "NOT_FOUND": "Look for what is there with quick_search or reflect_on_past.",
+    "PERMISSION_DENIED": "Ask whoever gave you access for more.",
+    "UNREADABLE": "Check the file's owner, mode and encoding.",
+    "STORAGE_FULL": "Delete or archive what is no longer needed, or raise the limit.",
+    "NOT_WRITTEN": "Check that the directory exists and can be written.",
+    "MEMORY_UNAVAILABLE": "Restart the server after updating Backstory.",
+    "SEARCH_FAILED": "Try again; `backstory doctor` says what is wrong.",
+    "INTERNAL_ERROR": "Try again; the server's log has the details.",
+}
+"""What to do where the error itself does not say."""
 
 
 def _code(error: BackstoryError) -> str:
@@ -38,8 +48,9 @@ def _code(error: BackstoryError) -> str:
 
 
 def _word_error(error: BackstoryError) -> str:
-    body: Json = {"success": False, "error": error.message, "error_code": _code(error)}
-    return dump(body | ({"suggestions": [error.hint]} if error.hint else {}))
+    code = _code(error)
+    suggestion = error.hint or _ADVICE.get(code, "Correct the named argument and call again.")
+    return dump({"success": False, "error": error.message, "error_code": code, "suggestions": [suggestion]})
 
 
 surface = Surface(
