@@ -22,7 +22,10 @@ LOGS = {
     "codex": sorted(
         set((HERE / "codex/home").rglob("*.jsonl")) - set((HERE / "codex").rglob("session_index.jsonl"))
     ),
-    "pi": sorted((HERE / "pi/home").rglob("*.jsonl")),
+    **{
+        name: sorted((HERE / name / "home").rglob("*.jsonl"))
+        for name in ("pi", "factory-droid", "qwen-code", "kiro", "trae-cli")
+    },
 }
 CASES = [pytest.param(name, log, id=log.stem[-12:]) for name, logs in LOGS.items() for log in logs]
 

@@ -17,7 +17,9 @@ from .golden import sources
 
 HERE = Path(__file__).parent
 JUNK: list[Any] = [None, 7, "x", [[]], {"a": [1]}]
-READERS = ["gemini-cli", "copilot", "cline", "amp", "continue"]
+READERS = [
+    "gemini-cli", "copilot", "cline", "amp", "continue", "factory-droid", "qwen-code", "kiro", "antigravity",
+]  # fmt: skip
 FILES = [
     (name, path.relative_to(HERE / name / "home"))
     for name in READERS

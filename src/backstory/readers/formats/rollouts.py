@@ -1,11 +1,12 @@
-"""Codex: one log for each thread, by day, later archived and sometimes compressed in place."""
+"""Rollouts, as Codex and those built on it keep them: one log for each thread, by day, later archived and sometimes
+compressed in place."""
 
 from __future__ import annotations
 
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -13,12 +14,11 @@ import msgspec
 import zstandard
 
 from ...domain.errors import Unreadable
-from .. import Cursor, Form, Header, Kind, Piece, Places, Reader, Role, Source
-from ..formats.lines import read_records, to_ms
-from ..formats.logs import Log, OpenConversation, OpenTurn, Title
-from ..formats.noise import CODEX, LONGEST_INJECTED, is_injected, shortened
-from ..formats.paths import homes
-from .lines import (
+from .. import Cursor, Form, Header, Kind, Piece, Role, Source
+from .lines import read_records, to_ms
+from .logs import Log, OpenConversation, OpenTurn, Title
+from .noise import CODEX, LONGEST_INJECTED, is_injected, shortened
+from .rollout_lines import (
     ENTRIES,
     NAMES,
     PROMPTS,
@@ -48,24 +48,18 @@ SPEAKING = "speaking"
 ASKING = "asking"
 
 
-def find(places: Places) -> Iterator[Source]:
-    for home in dict.fromkeys(_homes(places)):
+def find_rollouts(homes: Iterable[Path], named: Iterable[Path] = ()) -> Iterator[Source]:
+    """Below the homes of a program; of those that a user named, one may hold the logs themselves."""
+    for home in dict.fromkeys(homes):
         if (home / PROMPT_LOG).is_file():
             yield Source(home / PROMPT_LOG, Form.LOG)
         if (home / NAMES_FILE).is_file():
             yield Source(home / NAMES_FILE, Form.DOCUMENT)
         for directory in ("sessions", "archived_sessions"):
             yield from _rollouts(home / directory, "rollout-*")
-    for home in places.roots.get("codex", ()):
-        if not (home / "sessions").is_dir():  # named for the logs themselves
+    for home in named:
+        if not (home / "sessions").is_dir():
             yield from _rollouts(home, "*.jsonl*")
-
-
-def _homes(places: Places) -> Iterator[Path]:
-    yield from places.roots.get("codex", ())
-    if named := places.environment.get("CODEX_HOME", ""):
-        yield Path(named)
-    yield from (home / ".codex" for home in homes(places))
 
 
 def _rollouts(directory: Path, pattern: str) -> Iterator[Source]:
@@ -317,6 +311,3 @@ def _names_as_of(index: Path, _modified_ns: int) -> dict[str, str]:
 def _hear_prompt(log: Log, prompt: Prompt) -> None:
     if prompt.session_id and (text := prompt.text.strip()):
         log.prompt(prompt.session_id, text, to_ms(prompt.ts))
-
-
-reader = Reader("codex", "Codex", find, read)

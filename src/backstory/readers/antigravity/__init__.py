@@ -1,0 +1,112 @@
+"""Antigravity, the editor and its command line: what can be read of it.
+
+Its transcripts are logs of steps. Conversations without one are kept in a form that is not published, or encrypted: of
+these there are the plans that the assistant wrote, and the log of prompts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .. import Cursor, Form, Header, Piece, Places, Reader, Role, Source, Standing, Turn
+from ..formats.lines import read_records
+from ..formats.logs import Log
+from ..formats.paths import homes
+from ..formats.pieces import whole
+from ..formats.values import text_of, time_ms
+from .transcripts import read_transcript
+
+PROMPT_LOG = "history.jsonl"
+TRANSCRIPT = ".system_generated/logs/transcript.jsonl"
+PLANS = ("implementation_plan.md", "task.md", "walkthrough.md")
+DECODER = msgspec.json.Decoder(dict[str, Any])
+
+
+def find(places: Places) -> Iterator[Source]:
+    for root in dict.fromkeys(_roots(places)):
+        workspaces = _workspaces(root / PROMPT_LOG)
+        if (root / PROMPT_LOG).is_file():
+            yield Source(root / PROMPT_LOG, Form.LOG)
+        for brain in sorted(root.glob("brain/*/")):
+            directory = workspaces.get(brain.name, "")
+            if (path := brain / TRANSCRIPT).is_file():
+                yield Source(path, Form.DOCUMENT, directory)
+            else:
+                plans = (brain / name for name in PLANS)
+                yield from (Source(path, Form.DOCUMENT, directory) for path in plans if path.is_file())
+        for path in sorted(root.glob("conversations/*")):
+            if path.suffix in (".pb", ".db") and not (root / "brain" / path.stem / TRANSCRIPT).is_file():
+                yield Source(path, Form.DOCUMENT, workspaces.get(path.stem, ""))
+
+
+def _roots(places: Places) -> Iterator[Path]:
+    yield from places.roots.get("antigravity", ())
+    for home in homes(places):
+        yield from sorted(path for path in home.glob(".gemini/antigravity*") if path.is_dir())
+
+
+def _workspaces(path: Path) -> dict[str, str]:
+    """The directory of each conversation that a prompt was typed for."""
+    try:
+        with path.open("rb") as stream:
+            records = [record for _, record in read_records(stream, DECODER, Counter())]
+    except OSError:
+        return {}
+    return {text_of(each.get("conversationId")): text_of(each.get("workspace")) for each in records}
+
+
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
+    if source.form is Form.LOG:
+        yield from _read_prompts(source.path, cursor)
+    elif source.path.suffix == ".jsonl":
+        yield from read_transcript(source, source.path.parents[2].name)
+    elif source.path.suffix == ".md":
+        yield from _read_plan(source)
+    else:
+        yield _named(source)
+
+
+def _read_prompts(path: Path, cursor: Cursor) -> Iterator[Piece]:
+    log = Log(str(path), cursor)
+
+    def hear(record: dict[str, Any]) -> None:
+        id, text = text_of(record.get("conversationId")), text_of(record.get("display")).strip()
+        if id and text:
+            conversation = log.prompt(id, text, time_ms(record.get("timestamp")))
+            conversation.directory = conversation.directory or text_of(record.get("workspace"))
+
+    with path.open("rb") as stream:
+        yield from log.read(stream, DECODER, hear)
+
+
+def _read_plan(source: Source) -> Iterator[Piece]:
+    """A plan is a turn of its conversation; the plans of one are files of their own."""
+    text = source.path.read_text("utf-8", "replace").strip()
+    turns = [Turn(source.path.stem, Role.ASSISTANT, text)] if text else []
+    header = Header(
+        source.path.parent.name,
+        str(source.path),
+        directory=source.directory,
+        completeness="plans only",
+        standing=Standing.PROMPTS,
+    )
+    yield whole(header, turns)._replace(is_whole=False)
+
+
+def _named(source: Source) -> Piece:
+    """No more than that there is a conversation."""
+    header = Header(
+        source.path.stem,
+        str(source.path),
+        directory=source.directory,
+        completeness="encrypted" if source.path.suffix == ".pb" else "not readable",
+        standing=Standing.PROMPTS,
+    )
+    return Piece(header, (), Cursor())
+
+
+reader = Reader("antigravity", "Antigravity", find, read)

@@ -1,0 +1,20 @@
+"""Codex: its command line, its desktop program and the extension of editors keep the same rollouts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from . import Places, Reader, Source
+from .formats.paths import homes
+from .formats.rollouts import find_rollouts, read
+
+
+def find(places: Places) -> Iterator[Source]:
+    named = places.roots.get("codex", ())
+    chosen = places.environment.get("CODEX_HOME", "")
+    usual = [*([Path(chosen)] if chosen else []), *(home / ".codex" for home in homes(places))]
+    yield from find_rollouts([*named, *usual], named)
+
+
+reader = Reader("codex", "Codex", find, read)

@@ -1,0 +1,116 @@
+"""Factory Droid: one log for each session, below a directory for each project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from . import Cursor, Form, Piece, Places, Reader, Role, Source
+from .formats.blocks import Block, blocks_of, errors_in, texts_in, thinking_in, uses_in
+from .formats.documents import read_beside
+from .formats.logs import Log, OpenConversation, OpenTurn, Title
+from .formats.noise import LONGEST_INJECTED, shortened, without_blocks
+from .formats.paths import homes
+from .formats.values import fields_of, text_of, time_ms
+
+INJECTED = ("system-reminder",)
+FAILED = "Error: "
+"""How the result of a tool begins that failed; older versions have no other sign."""
+DECODER = msgspec.json.Decoder(dict[str, Any])
+
+
+def find(places: Places) -> Iterator[Source]:
+    roots = [home / ".factory" for home in homes(places)]
+    for root in dict.fromkeys([*roots, *places.roots.get("factory-droid", ())]):
+        for path in sorted(root.glob("sessions/**/*.jsonl")):
+            yield Source(path, Form.LOG)
+
+
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
+    log = Log(str(source.path), cursor)
+    with source.path.open("rb") as stream:
+        yield from log.read(stream, DECODER, _Session(source.path, log).hear)
+
+
+class _Session:
+    """One log being read."""
+
+    def __init__(self, path: Path, log: Log) -> None:
+        self.log = log
+        self.memory: dict[str, Any] = log.memory.setdefault("session", {"id": path.stem})
+        settings = fields_of(read_beside(path.with_name(f"{path.stem}.settings.json")))
+        self.model = text_of(settings.get("model"))
+
+    def hear(self, record: dict[str, Any]) -> None:
+        match record.get("type"):
+            case "session_start":
+                self._hear_start(record)
+            case "message":
+                self._hear_message(record, fields_of(record.get("message")))
+            case "compaction_state":
+                if summary := text_of(record.get("summaryText")).strip():
+                    self._begin(record, Role.SUMMARY, [summary])
+
+    def _hear_start(self, record: dict[str, Any]) -> None:
+        self.memory["id"] = text_of(record.get("id")) or self.memory["id"]
+        self.memory["directory"] = text_of(record.get("cwd"))
+        conversation = self._conversation()
+        conversation.entitle(
+            text_of(record.get("sessionTitle")) or text_of(record.get("title")), Title.GENERATED
+        )
+
+    def _hear_message(self, record: dict[str, Any], message: dict[str, Any]) -> None:
+        blocks = blocks_of(message.get("content"))
+        at_ms = time_ms(record.get("timestamp"))
+        conversation = self._conversation()
+        conversation.happened(at_ms)
+        for block in blocks:
+            if block.get("type") == "tool_result":
+                self.log.answer(conversation, text_of(block.get("tool_use_id")), _error(block), at_ms)
+        match message.get("role"):
+            case "user":
+                self._ask(record, texts_in(blocks))
+            case "assistant":
+                self._answer(record, blocks)
+            case _:
+                self.log.skipped["unknown role"] += 1
+
+    def _ask(self, record: dict[str, Any], texts: list[str]) -> None:
+        """What a person typed, without what was put around it; else what was put there."""
+        typed = [said for text in texts if (said := without_blocks(text, INJECTED))]
+        if typed:
+            self._conversation().entitle_by_prompt("\n\n".join(typed))
+            self._begin(record, Role.USER, typed)
+        elif texts:
+            self._begin(record, Role.SYSTEM, [shortened("\n\n".join(texts), LONGEST_INJECTED)])
+
+    def _answer(self, record: dict[str, Any], blocks: list[Block]) -> None:
+        turn = self._begin(record, Role.ASSISTANT, texts_in(blocks))
+        turn.model = turn.conversation.model = self.model
+        turn.thoughts += filter(None, [thinking_in(blocks)])
+        for use in uses_in(blocks):
+            turn.call(use.id, use.with_errors({}))
+
+    def _begin(self, record: dict[str, Any], role: Role, texts: list[str]) -> OpenTurn:
+        id = text_of(record.get("id")) or self.log.place()
+        turn = self.log.begin(self._conversation(), id, role, time_ms(record.get("timestamp")))
+        turn.texts += texts
+        return turn
+
+    def _conversation(self) -> OpenConversation:
+        conversation = self.log.conversation(self.memory["id"])
+        conversation.directory = self.memory.get("directory", "")
+        return conversation
+
+
+def _error(block: Block) -> str:
+    if errors := errors_in([block]):
+        return next(iter(errors.values()))
+    said = "\n".join(texts_in(blocks_of(block.get("content"))))
+    return said if said.startswith(FAILED) else ""
+
+
+reader = Reader("factory-droid", "Factory Droid", find, read)

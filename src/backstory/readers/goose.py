@@ -1,0 +1,185 @@
+"""Goose: a database of sessions and messages; before 1.10 one log for each session."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from . import (
+    LONGEST_ERROR,
+    Cursor,
+    Form,
+    Header,
+    Kind,
+    Piece,
+    Places,
+    Reader,
+    Role,
+    Source,
+    Standing,
+    ToolCall,
+    Turn,
+)
+from .formats.blocks import Block, blocks_of, text_in, thinking_in
+from .formats.databases import Progress, columns, document, open_database
+from .formats.lines import read_records
+from .formats.noise import shortened
+from .formats.paths import application_data, data_home
+from .formats.pieces import whole
+from .formats.touched import tool_call
+from .formats.values import fields_of, fingerprint, records_of, text_of, time_ms
+
+Record = dict[str, Any]
+FIELDS = (
+    "id",
+    "name",
+    "description",
+    "user_set_name",
+    "session_type",
+    "working_dir",
+    "created_at",
+    "updated_at",
+)
+NOT_JSON = "not JSON"
+DECODER = msgspec.json.Decoder(dict[str, Any])
+
+
+def find(places: Places) -> Iterator[Source]:
+    roots = [data_home(places) / "goose", *places.roots.get("goose", ())]
+    roots += [directory / "Block" / "goose" / "data" for directory in application_data(places)]
+    if named := places.environment.get("GOOSE_PATH_ROOT", ""):
+        roots.append(Path(named) / "data")
+    for root in dict.fromkeys(roots):
+        if (path := root / "sessions" / "sessions.db").is_file():
+            yield Source(path, Form.DATABASE)
+        for path in sorted(root.glob("sessions/*.jsonl")):
+            yield Source(path, Form.DOCUMENT)
+
+
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
+    if source.form is Form.DATABASE:
+        progress = Progress(cursor)
+        with open_database(source.path) as connection:
+            yield from progress.with_cursor(_read_sessions(connection, source.path, progress))
+    else:
+        yield from _read_log(source.path)
+
+
+def _read_sessions(connection: sqlite3.Connection, path: Path, progress: Progress) -> Iterator[Piece]:
+    known = columns(connection, "messages")
+    if not {"id", "session_id", "role", "content_json"} <= known:
+        return
+    at = "created_timestamp" if "created_timestamp" in known else "NULL"
+    own = "message_id" if "message_id" in known else "NULL"
+    for session in _sessions(connection):
+        id = text_of(session["id"])
+        newest = connection.execute(
+            "SELECT COUNT(*), MAX(id), SUM(LENGTH(content_json)) FROM messages WHERE session_id = ?", (id,)
+        ).fetchone()
+        if not id or not progress.is_new(id, fingerprint(*session.values(), *newest)):
+            continue
+        rows = connection.execute(
+            f"SELECT id, {own}, role, content_json, {at} FROM messages WHERE session_id = ? ORDER BY id",
+            (id,),
+        )
+        skipped: Counter[str] = Counter()
+        messages = [_message(*row) for row in rows]
+        skipped[NOT_JSON] += sum(message is None for message in messages)
+        header = _header(session, f"{path}#sessions/{id}")
+        turns = _turns([each for each in messages if each], _asker(header))
+        piece = whole(header, turns, +skipped, cursor=None)
+        if piece.turns:
+            yield piece
+
+
+def _sessions(connection: sqlite3.Connection) -> list[Record]:
+    known = columns(connection, "sessions")
+    wanted = [name for name in FIELDS if name in known]
+    if "id" not in wanted:
+        return []
+    rows = connection.execute(f"SELECT {', '.join(wanted)} FROM sessions ORDER BY id")
+    return [dict(zip(wanted, row, strict=True)) for row in rows]
+
+
+def _message(row: int, id: Any, role: Any, content: Any, at: Any) -> Record | None:
+    blocks = document(content)
+    if not isinstance(blocks, list):
+        return None
+    return {"id": text_of(id) or str(row), "role": role, "content": blocks, "created": at}
+
+
+def _read_log(path: Path) -> Iterator[Piece]:
+    """The session on the first line, then its messages. The database, if there is one, took it over."""
+    skipped: Counter[str] = Counter()
+    with path.open("rb") as stream:
+        records = [record for _, record in read_records(stream, DECODER, skipped)]
+    session = {"id": path.stem, **next((record for record in records if "role" not in record), {})}
+    messages = [
+        {"id": str(n), **record}
+        for n, record in enumerate(records)
+        if "role" in record and "content" in record
+    ]
+    header = _header(session, str(path))._replace(native_id=path.stem, standing=Standing.REPLAY)
+    yield whole(header, _turns(messages, _asker(header)), skipped)
+
+
+def _header(session: Record, source: str) -> Header:
+    name, described = text_of(session.get("name")), text_of(session.get("description"))
+    is_subagent = session.get("session_type") == "sub_agent"
+    return Header(
+        text_of(session.get("id")),
+        source,
+        title=(name if session.get("user_set_name") else "") or described or name,
+        directory=text_of(session.get("working_dir")),
+        kind=Kind.SUBAGENT if is_subagent else Kind.MAIN,
+        started_ms=time_ms(session.get("created_at")),
+        ended_ms=time_ms(session.get("updated_at")),
+    )
+
+
+def _asker(header: Header) -> Role:
+    """What stands for a person in a subagent's session is the agent that gave it its task."""
+    return Role.SYSTEM if header.kind is Kind.SUBAGENT else Role.USER
+
+
+def _turns(messages: list[Record], asker: Role) -> list[Turn]:
+    contents = [blocks_of(message.get("content")) for message in messages]
+    errors = dict(error for blocks in contents for error in _errors(blocks))
+    return [
+        Turn(
+            text_of(message.get("id")),
+            Role.ASSISTANT if message.get("role") == "assistant" else asker,
+            text_in(blocks),
+            time_ms(message.get("created")),
+            thinking_in(blocks),
+            tuple(_calls(blocks, errors)),
+        )
+        for message, blocks in zip(messages, contents, strict=True)
+    ]
+
+
+def _calls(blocks: list[Block], errors: dict[str, str]) -> Iterator[ToolCall]:
+    for block in blocks:
+        if block.get("type") == "toolRequest":
+            call = fields_of(fields_of(block.get("toolCall")).get("value"))
+            error = shortened(errors.get(text_of(block.get("id")), ""), LONGEST_ERROR)
+            yield tool_call(text_of(call.get("name")), fields_of(call.get("arguments")), error)
+
+
+def _errors(blocks: list[Block]) -> Iterator[tuple[str, str]]:
+    """What the tools that failed said, by the id of their request."""
+    for block in blocks:
+        if block.get("type") == "toolResponse":
+            result = fields_of(block.get("toolResult"))
+            value = fields_of(result.get("value"))
+            if result.get("status") == "error" or value.get("isError") is True:
+                said = text_of(result.get("error")) or text_in(list(records_of(value.get("content"))))
+                yield text_of(block.get("id")), said or "failed"
+
+
+reader = Reader("goose", "Goose", find, read)

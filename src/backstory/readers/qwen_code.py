@@ -1,0 +1,119 @@
+"""Qwen Code: one log for each session. Its lines carry Claude Code's fields around Gemini's parts; all branches count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from . import Cursor, Form, Piece, Places, Reader, Role, Source
+from .formats.logs import Log, OpenConversation, OpenTurn, Title
+from .formats.noise import LONGEST_INJECTED, is_injected, shortened
+from .formats.paths import homes
+from .formats.touched import tool_call
+from .formats.values import fields_of, records_of, text_of, time_ms
+
+HOOK = ("<qwen:",)
+"""How parts begin that programs of the user's had Qwen Code add."""
+TYPED = (None, "", "mid_turn_user_message")
+DECODER = msgspec.json.Decoder(dict[str, Any])
+
+
+def find(places: Places) -> Iterator[Source]:
+    roots = [home / ".qwen" for home in homes(places)]
+    if named := places.environment.get("QWEN_HOME", ""):
+        roots.insert(0, Path(named))
+    for root in dict.fromkeys([*roots, *places.roots.get("qwen-code", ())]):
+        for path in sorted(root.glob("projects/*/chats/*.jsonl")):
+            yield Source(path, Form.LOG)
+
+
+def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
+    log = Log(str(source.path), cursor)
+    with source.path.open("rb") as stream:
+        yield from log.read(stream, DECODER, _Session(source.path, log).hear)
+
+
+class _Session:
+    """One log being read."""
+
+    def __init__(self, path: Path, log: Log) -> None:
+        self.id = path.stem
+        self.log = log
+
+    def hear(self, line: dict[str, Any]) -> None:
+        payload, parts = fields_of(line.get("systemPayload")), _parts(line)
+        match line.get("type"):
+            case "user":
+                self._ask(line, payload, parts)
+            case "assistant":
+                self._answer(line, parts)
+            case "tool_result":
+                self._hear_results(line, parts)
+            case "system" if line.get("subtype") == "custom_title":
+                is_chosen = payload.get("titleSource") == "manual"
+                rank = Title.CHOSEN if is_chosen else Title.GENERATED
+                self._conversation(line).entitle(text_of(payload.get("customTitle")), rank)
+
+    def _ask(self, line: dict[str, Any], payload: dict[str, Any], parts: list[dict[str, Any]]) -> None:
+        said = [text for part in parts if (text := text_of(part.get("text"))) and not is_injected(text, HOOK)]
+        text = text_of(payload.get("displayText")) or "\n\n".join(said)
+        if not text.strip():
+            return
+        if line.get("subtype") in TYPED:
+            self._conversation(line).entitle_by_prompt(text)
+            self._begin(line, Role.USER).texts.append(text)
+        else:
+            self._begin(line, Role.SYSTEM).texts.append(shortened(text, LONGEST_INJECTED))
+
+    def _answer(self, line: dict[str, Any], parts: list[dict[str, Any]]) -> None:
+        """What came of one answer; its lines share their id."""
+        turn = self.log.open
+        if turn is None or turn.key != (key := text_of(line.get("uuid"))) or not key:
+            turn = self._begin(line, Role.ASSISTANT, text_of(line.get("uuid")))
+        turn.model = turn.conversation.model = text_of(line.get("model")) or turn.conversation.model
+        for part in parts:
+            if text := text_of(part.get("text")):
+                (turn.thoughts if part.get("thought") is True else turn.texts).append(text)
+            if call := fields_of(part.get("functionCall")):
+                turn.call(
+                    text_of(call.get("id")), tool_call(text_of(call.get("name")), fields_of(call.get("args")))
+                )
+
+    def _hear_results(self, line: dict[str, Any], parts: list[dict[str, Any]]) -> None:
+        at_ms = time_ms(line.get("timestamp"))
+        result = fields_of(line.get("toolCallResult"))
+        has_failed = result.get("status") == "error"
+        for part in parts:
+            response = fields_of(part.get("functionResponse"))
+            told = fields_of(response.get("response"))
+            error = text_of(told.get("error")) or (_display(result) if has_failed else "")
+            self.log.answer(self._conversation(line), text_of(response.get("id")), error, at_ms)
+
+    def _begin(self, line: dict[str, Any], role: Role, key: str = "") -> OpenTurn:
+        id = text_of(line.get("uuid")) or self.log.place()
+        return self.log.begin(self._conversation(line), id, role, time_ms(line.get("timestamp")), key)
+
+    def _conversation(self, line: dict[str, Any]) -> OpenConversation:
+        conversation = self.log.conversation(self.id)
+        conversation.happened(time_ms(line.get("timestamp")))
+        conversation.directory = conversation.directory or text_of(line.get("cwd"))
+        conversation.branch = text_of(line.get("gitBranch")) or conversation.branch
+        return conversation
+
+
+def _parts(line: dict[str, Any]) -> list[dict[str, Any]]:
+    return list(records_of(fields_of(line.get("message")).get("parts")))
+
+
+def _display(result: dict[str, Any]) -> str:
+    return (
+        text_of(result.get("resultDisplay"))
+        or text_of(fields_of(result.get("error")).get("message"))
+        or "failed"
+    )
+
+
+reader = Reader("qwen-code", "Qwen Code", find, read)
