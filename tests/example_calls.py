@@ -33,8 +33,8 @@ def example_calls(known: Known) -> list[tuple[str, Json]]:
     return [
         *_codearchitect(known),
         *_gandalf(),
+        *_session_mgmt(known),  # before something is deleted, and all cached answers with it
         *_projectmemory(known),
-        *_session_mgmt(known),
         *_memory_keeper(known),
     ]
 

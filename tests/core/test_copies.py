@@ -118,9 +118,9 @@ def test_forgetting_a_key_removes_it_from_the_archive_of_that_session(
     keeper.sessions.start("other")
     keeper.memories.save_item(Draft("kept", key="k"))
     compress_all(keeper, clock)
-    assert keeper.archive.forget("k", first.session or "") == 1
+    assert keeper.deletion.by_key("k", first.session or "").memories == 1
     assert [memory.text for memory in keeper.archive.find("k", None)] == ["kept"]
-    assert keeper.archive.forget("k", first.session or "") == 0
+    assert keeper.deletion.by_key("k", first.session or "").memories == 0
 
 
 def test_the_archive_hides_private_memories_of_other_sessions(
@@ -134,7 +134,7 @@ def test_the_archive_hides_private_memories_of_other_sessions(
     assert stranger.archive.find("k", saved.session) == []
     assert stranger.archive.history(saved) == []
     assert stranger.archive.restore((saved.id,)) == []
-    assert stranger.archive.forget("k", saved.session or "") == 0
+    assert stranger.deletion.by_key("k", saved.session or "").memories == 0
     assert [memory.text for memory in keeper.archive.find("k", None)] == ["mine"]
 
 

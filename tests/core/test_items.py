@@ -53,7 +53,7 @@ def test_a_changed_item_is_found_by_its_new_words_alone(core: Core) -> None:
     core.memories.save_item(Draft("beta text", key="first_key"))
     assert search(core, "alpha") == []
     assert search(core, "beta") == search(core, "first", TextFields.KEY) == ["beta text"]
-    core.memories.delete_key("first_key", core.sessions.current().id)
+    core.deletion.by_key("first_key", core.sessions.current().id)
     assert search(core, "first", TextFields.KEY) == search(core, "beta") == []
     assert core.engine.store.problems() == []
 

@@ -61,17 +61,17 @@ def test_what_is_not_there_is_not_found(core: Core) -> None:
     with pytest.raises(NotFound, match="nobody"):
         core.memories.replace("nobody", "text")
     with pytest.raises(NotFound, match="nobody"):
-        core.memories.delete("nobody")
+        core.deletion.by_id("nobody")
 
 
 @pytest.mark.requirement("server.store.changed-by-own")
 def test_a_surface_replaces_and_deletes_only_what_it_made(core: Core, store: Store) -> None:
     other = core.through("other").memories.save("theirs")
-    for act in (lambda: core.memories.replace(other.id, "mine now"), lambda: core.memories.delete(other.id)):
+    for act in (lambda: core.memories.replace(other.id, "mine now"), lambda: core.deletion.by_id(other.id)):
         with pytest.raises(NotFound):
             act()
     core.memories.save("mine")
-    assert core.memories.clear() == 1
+    assert core.deletion.all().memories == 1
     assert saved(store) == [other]
 
 
@@ -80,7 +80,7 @@ def test_clearing_leaves_conversations_of_the_same_surface(core: Core, store: St
         make_conversation("c", surface="backstory"), make_messages("c", "hello", surface="backstory")
     )
     core.memories.save("mine")
-    assert core.memories.clear() == 1
+    assert core.deletion.all().memories == 1
     assert len(store.conversations.messages("c")) == 1
 
 

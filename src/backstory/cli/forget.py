@@ -1,4 +1,4 @@
-"""`backstory forget`: remove conversations for good. A sync does not bring them back."""
+"""`backstory forget`: remove conversations and memories for good. A sync does not bring them back."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import argparse
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 from ..app import open_engine
 from ..core.engine import Engine
+from ..core.erasure import Erasure
 from ..core.projects import project_root
+from ..domain.erasure import Receipt
 from ..domain.errors import InvalidInput
-from ..domain.filters import ConversationFilter
-from ..domain.records import Conversation
+from ..domain.filters import ConversationFilter, Filter, Page
+from ..domain.records import Conversation, Memory
 from ..domain.when import iso, parse_when
 from ..readers import load_readers
 from ..settings import Settings
@@ -21,40 +24,74 @@ from .report import Json, Report, counted, shortened, table
 SHOWN = 10
 
 
+class Chosen(NamedTuple):
+    conversations: list[Conversation]
+    memories: list[Memory]
+    messages: int
+
+    def __bool__(self) -> bool:
+        return bool(self.conversations or self.memories)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "ids", nargs="*", metavar="ID", help="conversations, as `search` and `sync` name them"
+        "ids", nargs="*", metavar="ID", help="conversations and memories, as `search` and `sync` name them"
     )
-    parser.add_argument("--project", type=Path, metavar="DIR", help="all of this project")
-    parser.add_argument("--assistant", metavar="NAME", help="all of this assistant, such as claude-code")
-    parser.add_argument("--before", metavar="DATE", help="all that ended before; a date, or `3 months ago`")
+    parser.add_argument("--project", type=Path, metavar="DIR", help="all conversations of this project")
+    parser.add_argument(
+        "--assistant", metavar="NAME", help="all conversations with this assistant, such as claude-code"
+    )
+    parser.add_argument(
+        "--before", metavar="DATE", help="all conversations that ended before; a date, or `3 months ago`"
+    )
+    parser.add_argument("--checkpoints", action="store_true", help="take memories out of checkpoints too")
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     engine = open_engine(settings)
     try:
-        which = _which(options, engine)
-        archived = engine.store.archive.find_conversations(which)
-        found = [*engine.store.conversations.find(which), *(talk.conversation for talk in archived)]
-        if options.ids and (unknown := set(options.ids) - {talk.id for talk in found}):
-            raise InvalidInput(
-                f"There is no conversation {sorted(unknown)[0]!r}.", hint="Nothing was forgotten."
-            )
-        messages = sum(engine.store.conversations.count_messages([talk.id for talk in found]).values())
-        told = _announcement(found, messages + sum(talk.said for talk in archived))
-        if not found:
-            return Report(_body(found, 0), "No conversation matches; nothing was forgotten.")
-        if not options.yes and not _is_confirmed(told):
-            return Report(_body(found, 0), "Nothing was forgotten.")
-        gone = engine.store.sync.forget([talk.id for talk in found], engine.now())
+        chosen = _chosen(options, engine)
+        if not chosen:
+            return Report(_body(chosen, Receipt({})), "Nothing matches; nothing was forgotten.")
+        announcement = _announcement(chosen)
+        if not options.yes and not _is_confirmed(announcement):
+            return Report(_body(chosen, Receipt({})), "Nothing was forgotten.")
+        receipt = Erasure(engine).forget(
+            conversations=[conversation.id for conversation in chosen.conversations],
+            memories=Filter(ids=tuple(memory.id for memory in chosen.memories)) if chosen.memories else None,
+            with_checkpoints=options.checkpoints,
+        )
     finally:
         engine.close()
-    return Report(_body(found, gone), f"{told}\n\nForgotten; a sync does not bring them back.")
+    return Report(_body(chosen, receipt), f"{announcement}\n\n{_receipt(receipt)}")
+
+
+def _chosen(options: argparse.Namespace, engine: Engine) -> Chosen:
+    """What the flags say together. Of conversations only those of other assistants are forgotten here."""
+    store, which = engine.store, _which(options, engine)
+    memories: list[Memory] = []
+    if options.ids and not (options.project or options.assistant or options.before):
+        where = Filter(ids=tuple(options.ids))
+        archived = [each.memory for each in store.archive.find_memories(where)]
+        memories = [*store.memories.find(where, Page()), *archived]
+    named = [
+        *store.conversations.find(which),
+        *(each.conversation for each in store.archive.find_conversations(which)),
+    ]
+    known = {conversation.id for conversation in named} | {memory.id for memory in memories}
+    if unknown := set(options.ids) - known:
+        raise InvalidInput(
+            f"There is no conversation or memory {sorted(unknown)[0]!r}.", hint="Nothing was forgotten."
+        )
+    found = Erasure(engine).with_subagents(named)
+    ids = tuple(conversation.id for conversation in found)
+    put_away = store.archive.find_conversations(ConversationFilter(ids=ids)) if ids else []
+    messages = sum(store.conversations.count_messages(ids).values()) + sum(each.said for each in put_away)
+    return Chosen(found, memories, messages)
 
 
 def _which(options: argparse.Namespace, engine: Engine) -> ConversationFilter:
-    """What the flags say together. Only conversations of other assistants are forgotten here."""
     if not (options.ids or options.project or options.assistant or options.before):
         raise InvalidInput(
             "Say what to forget.",
@@ -70,26 +107,47 @@ def _which(options: argparse.Namespace, engine: Engine) -> ConversationFilter:
     )
 
 
-def _announcement(found: list[Conversation], messages: int) -> str:
-    by_assistant = Counter(talk.surface for talk in found)
+def _announcement(chosen: Chosen) -> str:
+    found = chosen.conversations
+    by_assistant = Counter(conversation.surface for conversation in found)
     rows = [(name, counted(count, "conversation")) for name, count in sorted(by_assistant.items())]
-    rows.append(("in all", f"{counted(len(found), 'conversation')}, {counted(messages, 'message')}"))
+    if found:
+        total = f"{counted(len(found), 'conversation')}, {counted(chosen.messages, 'message')}"
+        rows.append(("in all", total))
     rows += [
-        (talk.updated_at.strftime("%Y-%m-%d"), shortened(talk.title or talk.id, 80)) for talk in found[:SHOWN]
+        (each.updated_at.strftime("%Y-%m-%d"), shortened(each.title or each.id, 80)) for each in found[:SHOWN]
     ]
     if len(found) > SHOWN:
         rows.append(("", f"and {len(found) - SHOWN:,} more"))
+    rows += [("memory", shortened(memory.text, 80)) for memory in chosen.memories]
     return table(rows)
 
 
-def _is_confirmed(told: str) -> bool:
+def _is_confirmed(announcement: str) -> bool:
     if not sys.stdin.isatty():
-        raise InvalidInput("Forgetting cannot be undone.", hint=f"Add --yes to forget:\n{told}")
-    print(told, file=sys.stderr)
+        raise InvalidInput("Forgetting cannot be undone.", hint=f"Add --yes to forget:\n{announcement}")
+    print(announcement, file=sys.stderr)
     print("Forget these for good? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _body(found: list[Conversation], forgotten: int) -> Json:
-    talks = [{"id": talk.id, "title": talk.title, "updated_at": iso(talk.updated_at)} for talk in found]
-    return {"forgotten": forgotten, "conversations": talks}
+def _receipt(receipt: Receipt) -> str:
+    rows = [(place, f"{count:,}") for place, count in receipt.removed.items()]
+    rows += [("rewritten", path) for path in receipt.files]
+    closing = receipt.notices or ["Forgotten; a sync does not bring it back."]
+    return "\n\n".join([f"Removed:\n{table(rows, '  ')}", *closing])
+
+
+def _body(chosen: Chosen, receipt: Receipt) -> Json:
+    conversations = [
+        {"id": each.id, "title": each.title, "updated_at": iso(each.updated_at)}
+        for each in chosen.conversations
+    ]
+    return {
+        "forgotten": receipt.removed.get("conversations", 0) + receipt.memories,
+        "conversations": conversations,
+        "memories": [{"id": memory.id, "key": memory.key} for memory in chosen.memories],
+        "removed": dict(receipt.removed),
+        "rewritten": list(receipt.files),
+        "notices": receipt.notices,
+    }

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .archive import Archive
     from .branches import Branches
     from .conversation_export import ConversationExport
+    from .deletion import Deletion
     from .files import Files
     from .graph import Graph
     from .insight import Insight
@@ -121,9 +122,15 @@ class Core(NamedTuple):
 
     @property
     def archive(self) -> Archive:
-        from .archive import Archive  # this and the next three: not for start-up
+        from .archive import Archive  # this and the next four: not for start-up
 
         return Archive(self.engine, self.caller, self.surface)
+
+    @property
+    def deletion(self) -> Deletion:
+        from .deletion import Deletion
+
+        return Deletion(self.engine, self.caller, self.surface)
 
     @property
     def branches(self) -> Branches:

@@ -58,12 +58,6 @@ class Archive(NamedTuple):
         self.engine.embed_soon()
         return free
 
-    def forget(self, key: str, session: str) -> int:
-        """Delete for good what the archive keeps under a key of a session; how many memories that were."""
-        return self.engine.store.archive.delete_memories(
-            self._visible(Filter(keys=(key,), threads=(session,)))
-        )
-
     def compress(
         self, older_than: datetime, *, keep: tuple[str, ...], target_bytes: float | None, session: str | None
     ) -> Compressed:

@@ -1,4 +1,4 @@
-"""Sync and retention while a server runs: on threads of their own, behind every call, in one process at a time.
+"""Sync, retention and the end of forgetting while a server runs: on threads of their own, behind every call, in one process at a time.
 
 Nothing here may be slow to import or to make: a server that has just answered `initialize` does both.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .engine import Engine
     from .sync import Sync, Told
 
-SYNC, RETENTION = "sync", "retention"
+SYNC, RETENTION, ERASURE = "sync", "retention", "erasure"
 START_AFTER_S = 1.0  # a client asks for much at once when it has just connected
 LEAST_REST_S = 2.0  # however often it is nudged
 LONGEST_YIELD_S = 0.5  # for calls that run, between two pieces
@@ -27,7 +27,7 @@ YIELD_S = 0.01
 PATIENCE_S = 10.0  # how long a call waits for another process that is reading
 LONGEST_WAIT_S = 45.0  # and for this one: clients give up after a minute
 ASK_AGAIN_S = 0.1
-CHECK_RETENTION_S = 3600.0
+CHECK_RETENTION_S = CHECK_RESIDUE_S = 3600.0
 SWITCH_S = 0.001  # a thread that waits for Python gets it after this, instead of 5 ms
 
 
@@ -39,7 +39,7 @@ class Background:
         self._running = threading.Lock()
         self._is_urgent = False
         self._syncing = self._worker(SYNC, self._sync_once)
-        self._workers = [self._syncing]
+        self._workers = [self._syncing, self._worker(ERASURE, self._overwrite)]
         if engine.settings.retention_days is not None:
             self._archiving = self._worker(RETENTION, self._archive)
             self._workers.insert(0, self._archiving)  # first: it makes room
@@ -72,6 +72,11 @@ class Background:
         finally:
             sys.setswitchinterval(before)
         return self._engine.settings.sync_interval_s
+
+    def _overwrite(self) -> float:
+        """What was forgotten, here or by a process that was killed."""
+        self._engine.store.residue.overwrite()
+        return CHECK_RESIDUE_S
 
     def _archive(self) -> float:
         from .retention import Retention

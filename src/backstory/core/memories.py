@@ -1,4 +1,4 @@
-"""Save, find, replace and delete memories."""
+"""Save, find and replace memories."""
 
 from __future__ import annotations
 
@@ -106,15 +106,6 @@ class Memories(NamedTuple):
         """What it said before, the oldest first; a value that was private stays with its session."""
         return self.caller.visible_former(memory, self.engine.store.memories.former(memory.id))
 
-    def delete_key(self, key: str, session: str) -> int:
-        """Delete what a session keeps under a key, live or archived, with its history; how many memories that were."""
-        from .archive import Archive  # seldom needed, and not at start-up
-
-        mine = Filter(surfaces=(self.surface,), threads=(session,), keys=(key,))
-        with self.engine.store.transaction():
-            live = self.engine.store.memories.delete(self.visible(mine))
-            return live + Archive(self.engine, self.caller, self.surface).forget(key, session)
-
     def replace(self, id: str, text: str) -> Memory:
         """The memory keeps its id and the time it was made."""
         _check_text(text)
@@ -129,14 +120,6 @@ class Memories(NamedTuple):
             self._put(memory)
         self.follow_up(memory)
         return memory
-
-    def delete(self, id: str) -> None:
-        if not self.engine.store.memories.delete(self._mine(id)):
-            raise NotFound("saved text", id)
-
-    def clear(self) -> int:
-        """Delete all that this surface made, in every project; how many memories that were."""
-        return self.engine.store.memories.delete(Filter(surfaces=(self.surface,)))
 
     def search(self, query: str, limit: int) -> Found:
         """Memories of every surface and project that the caller may see; its own project is preferred."""

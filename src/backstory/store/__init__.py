@@ -26,6 +26,7 @@ from .files import Files
 from .graph import Graph
 from .leases import Leases
 from .memories import Memories
+from .residue import Residues
 from .sessions import Sessions
 from .sync import Sync
 from .team import Team
@@ -53,6 +54,7 @@ class Store:
         self.sync = Sync(database, self.conversations)
         self.leases = Leases(database)
         self.answers = Answers(database)
+        self.residue = Residues(database)
         self.team = Team(database)
         self.copying = Copying(database, text, vectors, writer)
 

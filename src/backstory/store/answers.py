@@ -22,6 +22,11 @@ class Answers:
             self._database.change("DELETE FROM kept_answer WHERE expires_at <= ?", [to_ms(now)])
             self._database.change(_ANSWER.insert("kept_answer"), _ANSWER.write(answer))
 
+    def delete_all(self) -> int:
+        """Whoever they were for; how many there were."""
+        with self._database.joined():
+            return self._database.change("DELETE FROM kept_answer")
+
     def get(self, key: str, kind: str, now: datetime) -> CachedAnswer | None:
         rest = "FROM kept_answer WHERE key = ? AND kind = ? AND expires_at > ?"
         found = self._database.records(_ANSWER, rest, [key, kind, to_ms(now)])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..domain.checkpoints import CachedFile, Checkpoint, CheckpointContents, Manifest
@@ -80,6 +80,37 @@ class Checkpoints:
         condition = " AND ".join(f"{column} = ?" for column in given)
         rest = f"FROM checkpoint WHERE {condition} ORDER BY n DESC"
         return self._database.records(_CHECKPOINT, rest, list(given.values()))
+
+    def remove(self, memories: Collection[str]) -> int:
+        """Make checkpoints as if they had been taken without these memories; how many held one."""
+        changed = 0
+        with self._database.transaction():
+            for n, root in self._database.rows("SELECT n, root FROM checkpoint ORDER BY n"):
+                manifest = self._manifest(root)
+                chunks, taken = self._chunks_without(manifest, frozenset(memories))
+                if taken:
+                    (new,) = self._files.put_blobs([json.dumps(manifest | {"chunks": chunks}).encode()])
+                    sql = "UPDATE checkpoint SET root = ?, items = items - ? WHERE n = ?"
+                    changed += self._database.change(sql, [new, taken, n])
+            if changed:
+                self.drop_unused_blobs()
+        return changed
+
+    def _chunks_without(self, manifest: dict[str, Any], memories: frozenset[str]) -> tuple[list[str], int]:
+        """The hashes of the chunks without those memories, and how many were in them."""
+        id_at = manifest["columns"].index("id")
+        contents = self._files.read_blobs(manifest["chunks"])
+        hashes: list[str] = []
+        taken = 0
+        for hash in manifest["chunks"]:
+            lines = contents[hash].decode().split("\n")
+            left = [line for line in lines if json.loads(line)[id_at] not in memories]
+            taken += len(lines) - len(left)
+            if len(left) == len(lines):
+                hashes.append(hash)
+            elif left:
+                hashes += self._files.put_blobs(["\n".join(left).encode()])
+        return hashes, taken
 
     def drop_unused_blobs(self) -> int:
         """Delete the contents that no file and no checkpoint refers to. What a checkpoint copied stays, also when

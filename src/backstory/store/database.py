@@ -6,12 +6,14 @@ database gives the words.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from ..domain.erasure import Residue
 from .columns import Columns, R
 
 Row = Sequence[Any]
@@ -109,6 +111,14 @@ class Database(ABC):
     @abstractmethod
     def checks(self) -> dict[str, Callable[[], list[str]]]:
         """For each part that can be damaged, what tells its faults."""
+
+    def moment(self) -> str:
+        """Tells this transaction from every other."""
+        return os.urandom(8).hex()
+
+    @abstractmethod
+    def overwrite(self, residue: Residue) -> None:
+        """Overwrite the bytes that rows left which are deleted. Not within a transaction."""
 
     @abstractmethod
     def backup(self, target: Path) -> None:

@@ -124,6 +124,16 @@ class Memories:
         entry = "SELECT n FROM entry WHERE id = ?"
         return self._database.records(FORMER, f"FROM former WHERE entry = ({entry}) ORDER BY place", [id])
 
+    def openings(self, where: Filter, length: int) -> list[tuple[str, str]]:
+        """How the present and former values of memories begin, with the memory's id."""
+        condition, values = where_clause(where)
+        sql = (
+            f"SELECT e.id, substr(e.text, 1, {length:d}) FROM entry e WHERE e.kind = ? AND {condition} UNION ALL"
+            f" SELECT e.id, substr(f.text, 1, {length:d}) FROM former f JOIN entry e ON e.n = f.entry"
+            f" WHERE e.kind = ? AND {condition}"
+        )
+        return [(id, text) for id, text in self._database.rows(sql, [Kind.MEMORY, *values] * 2)]
+
     def count_former(self, where: Filter) -> dict[str, int]:
         """How often each memory that matches was saved again; only those that were."""
         condition, values = where_clause(where)

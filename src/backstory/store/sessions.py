@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from ..domain.filters import Filter
 from ..domain.records import Event, Session
 from ..domain.when import to_ms
 from .columns import JSON, Columns
-from .database import Database
+from .database import Database, batches
 from .where import bounds, events_clause
 
 _SESSION = Columns(Session)
@@ -43,6 +44,24 @@ class Sessions:
         condition, values = events_clause(where)
         rest = f"FROM event WHERE {condition} ORDER BY created_at DESC, id DESC {bounds(limit)}"
         return self._database.records(_EVENT, rest, values)
+
+    def events_of_type(self, tool: str, type: str) -> list[Event]:
+        """The oldest first."""
+        rest = "FROM event WHERE tool = ? AND type = ? ORDER BY created_at, id"
+        return self._database.records(_EVENT, rest, [tool, type])
+
+    def change_event(self, event: Event) -> None:
+        """Replace it by id."""
+        with self._database.joined():
+            self._database.change(_EVENT.upsert("event", "id"), _EVENT.write(event))
+
+    def delete_events(self, memories: Sequence[str]) -> int:
+        """Those that the given memories were made of; how many there were."""
+        with self._database.joined():
+            return sum(
+                self._database.change(f"DELETE FROM event WHERE memory IN ({marks})", some)
+                for marks, some in batches(memories)
+            )
 
     def count_events(self, where: Filter) -> list[tuple[int, int]]:
         """Hours since 1970 in which events happened, and how many; in the order of time."""

@@ -41,7 +41,11 @@ class Retrieved(TypedDict):
     notices: NotRequired[list[str]]
 
 
-class Cleared(TypedDict):
+class Deleted(TypedDict):
+    notices: NotRequired[list[str]]
+
+
+class Cleared(Deleted):
     deleted_count: int
 
 
@@ -70,10 +74,10 @@ def retrieve_context(
 
 
 @surface.tool("Delete context", REMOVES)
-def delete_context(core: Core, id: Annotated[str, "The id that save_context returned"]) -> Done:
+def delete_context(core: Core, id: Annotated[str, "The id that save_context returned"]) -> Deleted:
     """Delete one saved text for good."""
-    core.memories.delete(id)
-    return {}
+    receipt = core.deletion.by_id(id)
+    return {"notices": receipt.notices} if receipt.notices else {}
 
 
 @surface.tool("Clear all context", CLEARS)
@@ -87,7 +91,9 @@ def clear_all_context(
             hint="Nothing was deleted.",
             field="confirmation",
         )
-    return {"deleted_count": core.memories.clear()}
+    receipt = core.deletion.all()
+    reply: Cleared = {"deleted_count": receipt.memories}
+    return {**reply, "notices": receipt.notices} if receipt.notices else reply
 
 
 @surface.tool("Replace context", REPLACES)

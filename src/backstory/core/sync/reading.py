@@ -14,6 +14,7 @@ from ...domain.sources import SourceState
 from ...readers import Cursor, Form, Piece, Reader, Source
 from ..engine import Engine
 from ..projects.origin import trust_of
+from .cursors import conversations_in, without
 from .files import Samples, Stamp, samples
 from .keeping import Keeping, Kept
 from .pieces import conversation_id
@@ -73,6 +74,7 @@ class Reading:
         self._put(now, stamp)
 
     def _put(self, state: SourceState, stamp: Stamp) -> None:
+        state = without(state, self._store.sync.forgotten(conversations_in(state)))
         self._store.sync.put(
             state._replace(size=stamp.size, modified_ns=stamp.modified_ns, read_at=self._engine.now())
         )

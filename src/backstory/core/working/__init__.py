@@ -20,8 +20,8 @@ from ..projects.git_checkpoint import Checkpoint, git_checkpoint
 from ..projects.health import look_at
 from ..projects.survey import directory_of
 from ..sessions import Sessions
-from .advice import MOST_ADVICE, from_project, from_session, left_open
-from .handoff import Handoff, as_data, from_data, note, urgent_first, write
+from .advice import from_project, from_session, left_open
+from .handoff import Handoff, as_data, from_data, go_on, note, urgent_first, write
 from .history import CHECKPOINT, HANDOFF, MOST_READ, TOOL, History, history, sample
 from .insights import Workflow, kept_changes, suggestions, workflow
 from .learning import Learning, learning
@@ -248,7 +248,7 @@ class Working(NamedTuple):
             errors=tuple(map(note, urgent_first(errors))),
             files=tuple(dict.fromkeys([*touched, *changed])),
             next_steps=(
-                *(f"Go on with: {task.text}" for task in tasks[:MOST_ADVICE]),
+                *go_on(tasks),
                 *asked,
                 *(from_project(measured) if project.root.is_dir() else ()),
             ),

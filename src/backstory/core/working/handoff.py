@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +16,9 @@ from ..insight.digest import RANKS, clipped
 
 FOLDER = Path(".backstory") / "handoff"
 LONGEST_LINE = 300
+MOST_STEPS = 3
+"""Tasks among the next steps."""
+OPENING = 40  # characters; a quoted text is clipped after many more
 MOST_LISTED = 50
 """Lines of a section; the rest is counted."""
 
@@ -49,6 +53,51 @@ class Handoff(NamedTuple):
 
 def note(memory: Memory) -> Note:
     return Note(memory.id, clipped(memory.text, LONGEST_LINE), memory.priority.value)
+
+
+def go_on(tasks: Sequence[Note]) -> Iterator[str]:
+    """The first of the next steps."""
+    for task in tasks[:MOST_STEPS]:
+        yield f"Go on with: {task.text}"
+
+
+def opening(text: str) -> str:
+    """By which a quoted text is known again, however it was clipped."""
+    return " ".join(text.split())[:OPENING]
+
+
+def without(handoff: Handoff, memories: Collection[str], openings: Collection[str]) -> Handoff:
+    """As if it had not known these memories, whose values begin like this."""
+
+    def others(notes: Iterable[Note]) -> tuple[Note, ...]:
+        return tuple(each for each in notes if each.id not in memories)
+
+    return handoff._replace(
+        decisions=others(handoff.decisions),
+        tasks=others(handoff.tasks),
+        errors=others(handoff.errors),
+        next_steps=tuple(step for step in handoff.next_steps if not _quotes(step, openings)),
+    )
+
+
+def _quotes(step: str, openings: Collection[str]) -> bool:
+    """A step quotes a memory behind a colon, as its last words."""
+    starts = [colon.end() for colon in re.finditer(": ", step)]
+    return any(step[start : start + OPENING] in openings for start in starts)
+
+
+def rewrite(path: Path, former: Handoff, present: Handoff) -> bool:
+    """Make the file of the former handoff that of the present one; whether it changed. Where a person edited it,
+    only the lines go that the present one has not."""
+    gone = set(markdown(former).splitlines()) - set(markdown(present).splitlines())
+    with suppress(OSError, UnicodeDecodeError):  # it was deleted or moved away, or is no longer ours
+        text = path.read_text("utf-8")
+        left = [line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") not in gone]
+        new = markdown(present) if text == markdown(former) else "".join(left)
+        if new != text:
+            _write_whole(path, new)
+            return True
+    return False
 
 
 def urgent_first(memories: Iterable[Memory]) -> list[Memory]:
@@ -114,10 +163,10 @@ def write(handoff: Handoff, directory: Path, ours: Path) -> Path | None:
     name = f"{handoff.ended_at:%Y%m%d-%H%M%S}-{handoff.session[:12]}.md"
     text = markdown(handoff)
     with suppress(OSError):
-        return _written(_hidden_folder(directory) / name, text)
+        return _write_whole(_hidden_folder(directory) / name, text)
     with suppress(OSError):
         ours.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return _written(ours / name, text)
+        return _write_whole(ours / name, text)
     return None
 
 
@@ -134,7 +183,7 @@ def _hidden_folder(directory: Path) -> Path:
     return directory / FOLDER
 
 
-def _written(target: Path, text: str) -> Path:
+def _write_whole(target: Path, text: str) -> Path:
     """Beside it first, then in its place: a crash leaves no half of a file under its name."""
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:

@@ -17,11 +17,13 @@ from typing import Any
 
 from psycopg import Cursor, OperationalError
 
+from ...domain.erasure import Residue
 from ...domain.errors import BackstoryError, InvalidInput, Unavailable
 from ..database import Database, Row
 from ..migrate import migrate
 from .dialect import NUL, translated, translated_script
 from .pool import Connection, Pool
+from .residue import overwrite
 
 _LARGE = {
     "entry": ("text", "heading", "summary", "coalesce(metadata, '')"),
@@ -173,6 +175,17 @@ class PostgresDatabase(Database):
         assert connection is not None, "a change is part of a transaction"
         with self._pool.in_our_words():
             connection.execute(translated_script(script, self.vector_schema).encode(), prepare=False)
+
+    def moment(self) -> str:
+        return str(self.value("SELECT pg_current_xact_id()::xid::text"))
+
+    def overwrite(self, residue: Residue) -> None:
+        overwrite(self, residue, self._run_alone)
+
+    def _run_alone(self, statement: str) -> None:
+        with self._pool.in_our_words():
+            connection, _ = self._start(statement)
+            self._pool.give_back(connection)
 
     def used_bytes(self) -> int:
         """Of the texts and contents: the files would shrink only when the database cleans up behind a deletion."""

@@ -17,10 +17,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from ...domain.erasure import Residue
 from ...domain.errors import BackstoryError, InvalidInput, NotAllowed, StorageFull, TimedOut, Unavailable
 from ...domain.when import utc_now
 from ..database import Database, Row
 from ..migrate import migrate
+from .residue import overwrite
 
 OLDEST_SQLITE = (3, 35, 0)  # RETURNING
 
@@ -73,7 +75,7 @@ class SqliteDatabase(Database):
         with self._lock:
             self._open.append(connection)
         self._use_wal(connection)
-        for pragma in ("synchronous = FULL", "foreign_keys = ON", "cache_size = -8000"):
+        for pragma in ("synchronous = FULL", "foreign_keys = ON", "cache_size = -8000", "secure_delete = ON"):
             connection.execute(f"PRAGMA {pragma}")
         return connection
 
@@ -175,6 +177,10 @@ class SqliteDatabase(Database):
     def _backup_before(self, version: int) -> None:
         stamp = f"{utc_now():%Y%m%d-%H%M%S}"
         self.backup(self._path.parent / "backups" / f"{self._path.stem}-v{version}-{stamp}.db")
+
+    def overwrite(self, residue: Residue) -> None:
+        with _translated(self._path), self._connection() as connection:
+            overwrite(connection, residue, self._busy_timeout_s)
 
     def used_bytes(self) -> int:
         pages, free, size = map(self._pragma, ("page_count", "freelist_count", "page_size"))

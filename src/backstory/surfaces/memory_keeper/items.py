@@ -83,6 +83,7 @@ class Got(TypedDict):
 class Deleted(TypedDict):
     success: bool
     deletedCount: int
+    notices: NotRequired[list[str]]
 
 
 @surface.tool("Save context item", ADDS)
@@ -184,10 +185,11 @@ def context_delete(
 ) -> Deleted:
     """Delete one item of a session for good, with its history."""
     session = core.caller.session if session_id is None else core.sessions.get(session_id).id
-    count = 0 if session is None else core.memories.delete_key(key, session)
-    if not count:
+    receipt = None if session is None else core.deletion.by_key(key, session)
+    if receipt is None or not receipt.memories:
         raise NotFound("item", key, hint="context_get lists the keys.")
-    return {"success": True, "deletedCount": count}
+    reply: Deleted = {"success": True, "deletedCount": receipt.memories}
+    return {**reply, "notices": receipt.notices} if receipt.notices else reply
 
 
 def _got(fit: Fitted, total: int) -> Got:

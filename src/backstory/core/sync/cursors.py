@@ -1,0 +1,52 @@
+"""What cursors remember of conversations, without those that were forgotten.
+
+A cursor of a log holds the title and the directory of each conversation that its reader may still add to. Nothing
+that is told of a forgotten conversation is kept, so its reader needs none of that either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from ...domain.sources import SourceState
+from .pieces import conversation_id
+
+_CONVERSATIONS = ("conversations", "talks")
+"""What a reader of logs calls them in its cursor, and called them once."""
+
+
+def conversations_in(source: SourceState) -> list[str]:
+    """Those that the cursor remembers."""
+    return [
+        conversation_id(source.reader, id)
+        for name in _CONVERSATIONS
+        for id in source.state.get("mark", {}).get(name, {})
+    ]
+
+
+def without(source: SourceState, forgotten: Collection[str], titles: Collection[str] = ()) -> SourceState:
+    """A file that tells of nothing else is read from its beginning when it grows: whatever else the cursor holds
+    is about a forgotten conversation too."""
+    remembered = conversations_in(source)
+    if remembered and all(id in forgotten for id in remembered):
+        return source._replace(position=0, head="", tail="", state={"mark": {}, "stale": []})
+    mark = dict(source.state.get("mark", {}))
+    for name in _CONVERSATIONS:
+        if name in mark:
+            mark[name] = {
+                id: known
+                for id, known in mark[name].items()
+                if conversation_id(source.reader, id) not in forgotten
+            }
+    stale = [id for id in source.state.get("stale", []) if id not in forgotten]
+    return source._replace(state=_blanked({**source.state, "mark": mark, "stale": stale}, frozenset(titles)))
+
+
+def _blanked(value: Any, titles: frozenset[str]) -> Any:
+    """Another conversation's log may tell what a forgotten one was called."""
+    if isinstance(value, dict):
+        return {name: _blanked(each, titles) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_blanked(each, titles) for each in value]
+    return "" if isinstance(value, str) and value in titles else value

@@ -1,0 +1,63 @@
+"""Overwriting what deleted rows leave behind in PostgreSQL's files.
+
+A vacuum frees the place of a dead row but leaves its bytes there; VACUUM FULL writes a table and its indexes anew. The
+planner's statistics hold values of rows too. What the write-ahead log and its archives hold is the database's own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from ...domain.erasure import Residue
+from ...domain.errors import TimedOut
+from ..copying import VECTOR
+from ..database import Database
+
+PATIENCE_S = 5.0  # for others who still read what was forgotten
+ASK_AGAIN_S = 0.05
+
+_READS_IT_STILL = (
+    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    " AND backend_type = 'client backend' AND greatest(age(backend_xid), age(backend_xmin)) >= age(?::xid) LIMIT 1"
+)
+_TEXT_COLUMNS = (
+    "SELECT attname::text, atttypid::regtype::text FROM pg_attribute WHERE attrelid = ?::regclass AND attnum > 0"
+    " AND NOT attisdropped AND atttypid IN ('text'::regtype, 'tsvector'::regtype) AND attnum <> ALL (SELECT"
+    " unnest(indkey::smallint[]) FROM pg_index WHERE indrelid = attrelid AND indisprimary)"
+)
+_SAME_TYPE = {"text": 'TEXT COLLATE "C"', "tsvector": "tsvector"}
+
+
+def overwrite(database: Database, residue: Residue, run_alone: Callable[[str], None]) -> None:
+    """`run_alone` runs what no transaction may hold."""
+    _await_readers(database, residue.moment)
+    for table in sorted(residue.tables - {VECTOR}):
+        _drop_stale_statistics(database, table)
+        run_alone(f"VACUUM (FULL, ANALYZE) {table}")
+    if VECTOR in residue.tables:
+        # they hold no text, and their index takes long to make anew; pgvector itself clears what it frees
+        run_alone("VACUUM embedding")
+    _await_readers(database, database.moment())
+    run_alone("VACUUM FULL pg_catalog.pg_statistic")  # without effect where another owns the database
+
+
+def _await_readers(database: Database, moment: str) -> None:
+    """Until nobody may see any more what was deleted by then: what somebody may see is written anew too."""
+    deadline = time.monotonic() + PATIENCE_S
+    while database.rows(_READS_IT_STILL, [moment]):
+        if time.monotonic() > deadline:
+            raise TimedOut("Another session still reads what was there before.", hint="Try again.")
+        time.sleep(ASK_AGAIN_S)
+
+
+def _drop_stale_statistics(database: Database, table: str) -> None:
+    """ANALYZE leaves those of an empty table as they were; giving a column the type that it has drops them."""
+    with database.transaction():
+        if database.rows(f"SELECT 1 FROM {table} LIMIT 1"):
+            return
+        changes = [
+            f"ALTER {name} TYPE {_SAME_TYPE[type]}" for name, type in database.rows(_TEXT_COLUMNS, [table])
+        ]
+        if changes:
+            database.change(f"ALTER TABLE {table} {', '.join(changes)}")

@@ -1,0 +1,60 @@
+"""The bytes that deleted rows leave behind.
+
+A deleted row is gone for every statement, but not from the file: pages keep the bytes of what was in them, the text
+index keeps words until its segments are merged, and the write-ahead log keeps all that was written lately. Which
+tables may hold such bytes is noted in the transaction that deleted from them, and stays noted until they are
+overwritten, so that whoever comes next finishes what a killed process began.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+
+from ..domain.erasure import Residue
+from .database import Database
+
+OF_MEMORIES = (
+    "archive_pack", "archived", "entry", "entry_text", "event", "former", "kept_answer", "key_text", "mention",
+    "relation", "vector",
+)  # fmt: skip
+OF_CONVERSATIONS = (
+    "archived_conversation", "conversation", "entry", "entry_text", "kept_answer", "mention", "relation", "source",
+    "trace", "vector",
+)  # fmt: skip
+OF_CHECKPOINTS = ("checkpoint", "content")
+
+_NOTE = "erasure"  # a lease that has ended, as that of a copy: whoever comes next may go on with the work
+
+
+class Residues:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def note(self, tables: Collection[str]) -> None:
+        """In the transaction that deletes from the tables."""
+        sql = (
+            "INSERT INTO lease (name, holder, leased_until) VALUES (?, ?, 0)"
+            " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder"
+        )
+        with self._database.joined():
+            known = self.get()
+            noted = sorted({*tables, *(known.tables if known else ())})
+            self._database.change(sql, [_NOTE, json.dumps([noted, self._database.moment()])])
+
+    def get(self) -> Residue | None:
+        for note in self._database.values("SELECT holder FROM lease WHERE name = ?", [_NOTE]):
+            tables, moment = json.loads(note)
+            return Residue(frozenset(tables), moment)
+        return None
+
+    def overwrite(self) -> None:
+        """Overwrite the bytes of what was deleted from the noted tables. Raises TimedOut while others read what was
+        there before; the tables stay noted then."""
+        residue = self.get()
+        if residue is None:
+            return
+        self._database.overwrite(residue)
+        with self._database.transaction():
+            if self.get() == residue:  # else something was deleted meanwhile
+                self._database.change("DELETE FROM lease WHERE name = ?", [_NOTE])
