@@ -35,7 +35,7 @@ def main() -> int:
         return INTERRUPTED
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else Python complains when it flushes at exit
-        return FAILED
+        return 0
 
 
 if __name__ == "__main__":

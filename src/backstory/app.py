@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .core import Caller, Core, Engine
 from .core.projects import project_root, work_tree
 from .domain.errors import InvalidInput, Unavailable
+from .domain.extras import install_hint
 from .search.embed import build_embedder
 from .settings import PREFIX, TABLE, Settings, build_settings, required, variable, without_password
 from .store import Store
@@ -177,7 +178,7 @@ def _postgres() -> ModuleType:
     except ModuleNotFoundError as error:
         raise Unavailable(
             f"A store in PostgreSQL needs a package that is not installed: {error.name}.",
-            hint="pip install 'backstory[postgres]'",
+            hint=install_hint("postgres"),
         ) from error
     return postgres
 

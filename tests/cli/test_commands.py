@@ -152,6 +152,11 @@ def test_misuse_is_refused_with_a_hint(tmp_path: Path, words: list[str], said: s
     assert said in refusal(tmp_path, *words)
 
 
+@pytest.mark.parametrize("command", ["archive", "forget"])
+def test_nobody_is_talked_into_agreeing(tmp_path: Path, command: str) -> None:
+    assert "--yes" not in refusal(tmp_path, command, "--days", "1")
+
+
 def test_a_failure_is_told_apart_from_misuse(tmp_path: Path) -> None:
     (tmp_path / "store.db").write_text("not a database, though long enough to be asked about it" * 20)
     done = run("status", home=tmp_path)
@@ -171,7 +176,7 @@ def test_a_reader_that_has_seen_enough_is_no_error_to_report(tmp_path: Path) -> 
         timeout=PATIENCE_S,
     )
     os.close(writing)
-    assert done.stderr == b""
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")

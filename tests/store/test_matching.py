@@ -70,8 +70,17 @@ def test_metadata_is_found_by_the_name_of_a_field(store: Store, name: str) -> No
 @pytest.mark.parametrize(
     ("pattern", "found"),
     [
-        ("auth?jwt", {"Auth.JWT", "auth_jwt"}),
-        ("AUTH*", {"Auth.JWT", "auth_jwt"}),
+        ("auth?jwt", {"auth_jwt"}),
+        ("[aA]uth?*", {"Auth.JWT", "auth_jwt"}),
+        ("Auth*", {"Auth.JWT"}),
+        ("AUTH*", set()),
+        ("user_[0-9]", {"user_7"}),
+        ("user_[^0-9]", {"user_x"}),
+        ("user_[x-]", {"user_x"}),
+        ("user_[]x]", {"user_x"}),
+        ("[[]a[]]\\d", {"[a]\\d"}),
+        ("user_[", set()),
+        ("(a|b)+", {"(a|b)+"}),
         ("100%", {"100%"}),
         ("100%*", {"100%", "100%?"}),
         ("a_th*", set()),
@@ -79,10 +88,8 @@ def test_metadata_is_found_by_the_name_of_a_field(store: Store, name: str) -> No
         ("ärger", set()),
     ],
 )
-def test_a_key_pattern_ignores_the_case_of_ascii_letters_only(
-    store: Store, pattern: str, found: set[str]
-) -> None:
-    keys = ("Auth.JWT", "auth_jwt", "100%", "100%?", "!bang", "Ärger")
+def test_a_key_pattern_is_a_glob_with_classes_and_case(store: Store, pattern: str, found: set[str]) -> None:
+    keys = ("Auth.JWT", "auth_jwt", "100%", "100%?", "!bang", "Ärger", "user_7", "user_x", "[a]\\d", "(a|b)+")
     store.memories.put([make_memory(key, key=key) for key in keys])
     assert {memory.id for memory in store.memories.find(Filter(key_glob=pattern), Page())} == found
 

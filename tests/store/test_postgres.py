@@ -313,6 +313,9 @@ except Unavailable as error:
 """
 
 
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
 def test_without_the_extra_the_error_says_what_to_install() -> None:
     ran = subprocess.run([sys.executable, "-c", WITHOUT_DRIVER], capture_output=True, text=True, check=True)
-    assert "pip install 'backstory[postgres]'" in ran.stdout
+    assert f"pip install --editable '{CHECKOUT}[postgres]'" in ran.stdout

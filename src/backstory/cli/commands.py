@@ -14,7 +14,8 @@ from typing import NoReturn
 from .. import __version__
 from ..app import read_settings
 from ..domain.errors import InvalidInput
-from .flags import setting_flags
+from ..settings import TABLE
+from .flags import flag, setting_flags
 from .progress import clear_progress
 from .report import Report, table
 from .serve import serve
@@ -40,6 +41,9 @@ COMMANDS = {
     "integrity": "Check every page and index of the store.",
 }
 """Each is a module of this package."""
+
+SERVING = ("surfaces", "http", "http_auth", "http_hosts", "project", "home")
+MEANINGS = {setting.name: setting.meaning.replace("%", "%%") for setting in TABLE}
 
 OVERVIEW = f"""\
 Backstory {__version__}: one memory for every AI coding assistant, on this machine.
@@ -68,15 +72,17 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
         )
     parser = _Parser(prog=f"backstory {name}", description=COMMANDS[name], epilog=_EPILOG, allow_abbrev=False)
     if name == "serve":
+        for setting in SERVING:  # taken already; named here for whoever asks
+            parser.add_argument(flag(setting), metavar="VALUE", help=MEANINGS[setting])
         parser.read(rest)
         return serve(flags)
     command = importlib.import_module(f".{name}", __package__)
     command.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     # a setting's flag was taken before the command was known; where both have it, the command gets it too
-    for flag, setting in setting_flags().items():
-        if setting in flags and flag in parser:
-            rest += [flag, flags[setting]]
+    for spelled, setting in setting_flags().items():
+        if setting in flags and spelled in parser:
+            rest += [spelled, flags[setting]]
     options = parser.read(rest)
     report: Report = command.run(options, read_settings(flags))
     clear_progress()
@@ -109,7 +115,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, list(known), n=1)
+    # whoever mistypes a flag must not be talked into agreeing to something
+    near = difflib.get_close_matches(word, [name for name in known if name != "--yes"], n=1)
     return f"Did you mean {near[0]}?" if near else "`backstory --help` lists the commands."
 
 

@@ -9,6 +9,7 @@ from threading import Thread
 
 from ..app import open_core, read_settings
 from ..domain.errors import Unavailable
+from ..domain.extras import install_hint
 from ..server import serve_stdio
 from ..settings import Settings
 from ..surfaces import load_surfaces
@@ -22,7 +23,7 @@ def _serve_http(settings: Settings) -> int:
     except ModuleNotFoundError as error:
         raise Unavailable(
             f"Serving over HTTP needs {error.name}, which is not installed.",
-            hint="pip install 'backstory[http]'",
+            hint=install_hint("http"),
         ) from None
     return serve_http(load_surfaces(settings.surfaces), settings)
 

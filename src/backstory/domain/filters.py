@@ -25,7 +25,7 @@ class Filter(NamedTuple):
     """Sessions of memories, conversations of messages."""
     keys: tuple[str, ...] = ()
     key_glob: str | None = None
-    """`*` and `?` stand for any text and any character."""
+    """`*`, `?` and `[a-z]` stand for any text, any character and one of those; `[^a-z]` for any other."""
     categories: tuple[str, ...] = ()
     priorities: tuple[Priority, ...] = ()
     channels: tuple[str, ...] = ()

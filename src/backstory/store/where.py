@@ -42,6 +42,12 @@ def literal(text: str) -> str:
     return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
 
 
+class Glob(str):
+    """A pattern as SQLite knows it; PostgreSQL is given the regular expression that means the same."""
+
+    __slots__ = ()
+
+
 def where_clause(where: Filter) -> Condition:
     """A condition on the entry table aliased `e`."""
     return _all(_conditions(where))
@@ -107,8 +113,7 @@ def _conditions(where: Filter) -> Iterator[Condition]:
     yield from _among("e.priority", where.priorities)
     yield from _among("e.channel", where.channels)
     if where.key_glob is not None:
-        glob = literal(where.key_glob).replace("*", "%").replace("?", "_")
-        yield "e.key LIKE ? ESCAPE '!'", [glob]
+        yield "e.key GLOB ?", [Glob(where.key_glob)]
     yield from _between("e.created_at", where.created_after, where.created_before)
     if where.public_or_in is not None:
         yield "(e.private = 0 OR e.thread = ?)", [where.public_or_in]

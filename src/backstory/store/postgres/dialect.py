@@ -9,13 +9,18 @@ from psycopg import Connection
 from psycopg.abc import Buffer
 from psycopg.types.string import StrDumperUnknown, TextLoader
 
-_TOKEN = re.compile(r"'(?:[^']|'')*'|\?|%|\bLIKE\b|\bIN \(\)")
+from ..where import Glob
+
+_TOKEN = re.compile(r"'(?:[^']|'')*'|\?|%|\bLIKE\b|\bGLOB\b|\bIN \(\)")
 _TYPE = re.compile(r"\bTEXT\b(?! SEARCH)|\bREAL\b")
 _TYPES = {
     # SQLite compares texts byte by byte, in whatever language its user writes
     "TEXT": 'TEXT COLLATE "C"',
     "REAL": "DOUBLE PRECISION",
 }
+
+_GLOB_PART = re.compile(r"\[\^?\]?[^\]]*\]|.", re.DOTALL)
+_GLOB_WILDCARDS = {"*": ".*", "?": "."}
 
 ESCAPE = "\ufdd0"
 """A code point that Unicode leaves to programs' own use. What PostgreSQL's texts cannot hold, a NUL, is kept as
@@ -35,6 +40,8 @@ def _in_postgres(token: str) -> str:
         return "%s"
     if token == "LIKE":
         return "ILIKE"  # SQLite's ignores the case of ASCII letters, and so does this in the collation "C"
+    if token == "GLOB":
+        return "~"  # of what `_GlobDumper` makes of the pattern
     if token == "IN ()":
         return "IN (NULL)"
     return token.replace("%", "%%")
@@ -52,6 +59,28 @@ class _TextDumper(StrDumperUnknown):
         return super().dump(obj)
 
 
+class _GlobDumper(_TextDumper):
+    def dump(self, obj: str) -> Buffer | None:
+        return super().dump(_regular_expression(obj))
+
+
+def _regular_expression(glob: str) -> str:
+    return f"^(?:{_GLOB_PART.sub(_in_regular_expression, glob)})$"
+
+
+def _in_regular_expression(match: re.Match[str]) -> str:
+    part = match.group()
+    if part in _GLOB_WILDCARDS:
+        return _GLOB_WILDCARDS[part]
+    if len(part) > 1:
+        negation = "^" if part[1] == "^" else ""
+        members = part[1 + len(negation) : -1]
+        return "[" + negation + re.sub(r"[\\\[\]]", r"\\\g<0>", members) + "]"
+    if part == "[":
+        return "(?!)"  # a class that never ends matches nothing
+    return re.escape(part)
+
+
 class _TextLoader(TextLoader):
     def load(self, data: Buffer) -> str:
         text = super().load(data)
@@ -61,4 +90,5 @@ class _TextLoader(TextLoader):
 
 def adapt_texts(connection: Connection) -> None:
     connection.adapters.register_dumper(str, _TextDumper)
+    connection.adapters.register_dumper(Glob, _GlobDumper)
     connection.adapters.register_loader("text", _TextLoader)
