@@ -26,7 +26,9 @@ NAME = "embedding"
 BATCH = 16
 LEASE_MS = 30_000
 SMALL_BACKLOG = 64  # texts a search embeds before it answers; more are left to the background
-PATIENCE_S = 2.0  # how long a search waits for them
+PATIENCE_S = (
+    2.0  # how much of its own CPU time a search spends on them; a busy machine does not change results
+)
 PROBE = "Can you hear me?"  # tells a text that cannot be embedded from an embedder that cannot embed
 
 
@@ -108,8 +110,8 @@ class Backlog:
         if left > SMALL_BACKLOG:
             self.wake()
             return left
-        deadline = time.monotonic() + PATIENCE_S
-        while left and not self._worker.is_closing and time.monotonic() < deadline:
+        deadline = time.thread_time() + PATIENCE_S
+        while left and not self._worker.is_closing and time.thread_time() < deadline:
             # a lease of 0: the lessee may have died with its process, and embedding twice does no harm
             try:
                 if not (waiting := self._claim(space, lease_ms=0)):
