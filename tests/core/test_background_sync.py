@@ -96,12 +96,12 @@ def test_closing_stops_in_the_middle_of_a_file(
     write(home / "a.toy", *(line(str(n), "text") for n in range(50)))
     reached, go_on = threading.Event(), threading.Event()
 
-    def stop_at_the_third() -> None:
-        if store.entries.count(Filter()) == 2:
+    def stop_after_two() -> None:
+        if store.entries.count(Filter()) >= 2:
             reached.set()
             go_on.wait(PATIENCE_S)
 
-    engine = open_engine(stop_at_the_third)
+    engine = open_engine(stop_after_two)
     engine.sync_soon()
     assert reached.wait(PATIENCE_S)
     background = engine.background
@@ -111,7 +111,7 @@ def test_closing_stops_in_the_middle_of_a_file(
     until(lambda: background._syncing.is_closing)
     go_on.set()
     closing.join(PATIENCE_S)
-    assert store.entries.count(Filter()) == 3
+    assert 2 <= store.entries.count(Filter()) < 50
     assert store.leases.take("sync", "another process", for_ms=15_000)
 
 

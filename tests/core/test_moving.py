@@ -96,6 +96,7 @@ def fill_store(store: Store) -> None:
     store.conversations.add(
         make_conversation("talk"), [*said, done], [Trace(done.id, "read", "src/login.ts")]
     )
+    store.witnesses.change("talk", [(done.id, 7)], [])
     store.conversations.add(make_conversation("gone"), make_messages("gone", "Secret."), [])
     store.sync.forget(["gone"], DAWN)
     for old in ("old", "brought back"):

@@ -291,7 +291,42 @@ def test_what_is_read_from_a_vanished_source_says_so_until_it_is_back(store: Sto
     assert store.sync.sources()["/h/a.jsonl"].is_gone
     assert store.conversations.messages("whole") == make_messages("whole", "hello")
     store.sync.put(SOURCE)
+    assert any(talk.is_gone for talk in store.conversations.find(ConversationFilter())), (
+        "it may be back with less"
+    )
+    store.sync.mark_gone(["/h/a.jsonl"])
+    store.sync.mark_back("/h/a.jsonl")
     assert not any(talk.is_gone for talk in store.conversations.find(ConversationFilter()))
+    assert store.sync.get("/h/a.jsonl") == SOURCE
+    assert store.sync.get("/h/b.jsonl") is None
+
+
+def test_a_source_that_is_restarted_is_read_from_its_beginning(store: Store) -> None:
+    store.sync.put(SOURCE)
+    store.sync.restart("/h/a.jsonl")
+    assert store.sync.get("/h/a.jsonl") == SOURCE._replace(
+        size=-1, position=0, state={"mark": {}, "stale": []}
+    )
+
+
+def test_it_is_known_which_files_told_a_message(store: Store) -> None:
+    for id in ("c1", "c2"):
+        store.conversations.add(make_conversation(id), make_messages(id, "one", "two"), [])
+    one, two = (message.id for message in make_messages("c1", "one", "two"))
+    store.witnesses.change("c1", [(one, 7), (two, 7), (two, -9), (two, 7)], [])
+    store.witnesses.change("c2", [(make_messages("c2", "one")[0].id, 2**62)], [])
+    assert store.witnesses.of("c1") == {one: {7}, two: {7, -9}}
+    assert (store.witnesses.conversations([7, 2**62]), store.witnesses.conversations([-9])) == (
+        ["c1", "c2"],
+        ["c1"],
+    )
+    store.witnesses.change("c1", [(two, 0)], [(two, 7), (two, 5)])
+    assert store.witnesses.of("c1") == {one: {7}, two: {0, -9}}
+    store.conversations.delete_messages("c1", [one])
+    assert store.witnesses.of("c1") == {two: {0, -9}}
+    store.witnesses.drop("c1")
+    assert (store.witnesses.of("c1"), store.witnesses.conversations([0, 2**62])) == ({}, ["c2"])
+    assert store.conversations.texts([one, two]) == {two: "two"}
 
 
 def test_what_was_forgotten_stays_known_as_forgotten(store: Store) -> None:

@@ -32,6 +32,7 @@ RELEASED = {
     "0010_archived_conversations.sql": "ae6117b7b449845d1a366467d86148f8918ae60b908f5ee5d42be1ece9920f4e",
     "0011_levels.sql": "f76c92fb7b5f9ba2399e2265b50ab15130e37792563f3d01e1e30652114d8df3",
     "0012_trust.sql": "0ac5eff831c8e759fc286febcfab1794f3056c61631d60891f6c4f994e340597",
+    "0013_witnesses.sql": "0fbc0992025f5b5816a1e38202872509b6c64487d5a00ecc11e221eb4d165c1c",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

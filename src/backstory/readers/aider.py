@@ -29,6 +29,7 @@ from . import (
     ToolCall,
     Turn,
 )
+from .formats.files import open_regular, read_text
 from .formats.noise import shortened
 from .formats.pieces import whole
 from .formats.times import Times
@@ -91,7 +92,7 @@ class Chat(NamedTuple):
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     """One piece for each chat; the last chat may go on, so its cursor stays at its start."""
-    with source.path.open("rb") as file:
+    with open_regular(source.path) as file:
         file.seek(cursor.offset)
         raw = file.read()
     prompts = _prompts(source.path.with_name(INPUTS))
@@ -243,7 +244,7 @@ def _is_whole(lines: Sequence[str]) -> bool:
 def _prompts(path: Path) -> list[tuple[str, int]]:
     """What was typed, and when: `# <time>`, then each line after a `+`."""
     try:
-        entries = INPUT.split(path.read_text("utf-8", "replace"))
+        entries = INPUT.split(read_text(path))
     except OSError:
         return []
     prompts = []

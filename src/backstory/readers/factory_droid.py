@@ -11,6 +11,7 @@ import msgspec
 from . import Cursor, Form, Piece, Places, Reader, Role, Source
 from .formats.blocks import Block, blocks_of, errors_in, texts_in, thinking_in, uses_in
 from .formats.documents import read_beside
+from .formats.files import open_regular
 from .formats.logs import Log, OpenConversation, OpenTurn, Title
 from .formats.noise import LONGEST_INJECTED, shortened, without_blocks
 from .formats.paths import homes
@@ -31,7 +32,7 @@ def find(places: Places) -> Iterator[Source]:
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     log = Log(str(source.path), cursor)
-    with source.path.open("rb") as stream:
+    with open_regular(source.path) as stream:
         yield from log.read(stream, DECODER, _Session(source.path, log).hear)
 
 

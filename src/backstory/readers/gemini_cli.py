@@ -29,6 +29,7 @@ from . import (
     Turn,
 )
 from .formats.documents import read_beside, read_document
+from .formats.files import open_regular, read_text
 from .formats.lines import read_records
 from .formats.noise import LONGEST_INJECTED, shortened, without_blocks
 from .formats.paths import homes, unmounted
@@ -74,7 +75,7 @@ def _files(project: Path) -> Iterator[Path]:
 
 def _root_of(project: Path) -> str:
     try:
-        return (project / ".project_root").read_text("utf-8", "replace").strip()
+        return read_text(project / ".project_root").strip()
     except OSError:
         return ""
 
@@ -120,7 +121,7 @@ def _replayed(path: Path) -> Session:
     header: dict[str, Any] = {}
     messages: dict[str, dict[str, Any]] = {}
     skipped: Counter[str] = Counter()
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         for at, record in read_records(stream, DECODER, skipped):
             if "$rewindTo" in record:
                 messages = _until(messages, text_of(record["$rewindTo"]))

@@ -27,6 +27,7 @@ from . import (
 )
 from .formats.blocks import Block, blocks_of, text_in, thinking_in
 from .formats.databases import Progress, columns, document, open_database
+from .formats.files import open_regular
 from .formats.lines import read_records
 from .formats.noise import shortened
 from .formats.paths import application_data, data_home
@@ -116,7 +117,7 @@ def _message(row: int, id: Any, role: Any, content: Any, at: Any) -> Record | No
 def _read_log(path: Path) -> Iterator[Piece]:
     """The session on the first line, then its messages. The database, if there is one, took it over."""
     skipped: Counter[str] = Counter()
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         records = [record for _, record in read_records(stream, DECODER, skipped)]
     session = {"id": path.stem, **next((record for record in records if "role" not in record), {})}
     messages = [

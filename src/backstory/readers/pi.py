@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from . import LONGEST_ERROR, Cursor, Form, Kind, Piece, Places, Reader, Role, Source, ToolCall
+from .formats.files import open_regular
 from .formats.lines import to_ms
 from .formats.logs import Log, OpenConversation, OpenTurn, Title
 from .formats.noise import LONGEST_INJECTED, shortened
@@ -75,7 +76,7 @@ def _directories(places: Places) -> Iterator[Path]:
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     log = Log(str(source.path), cursor)
-    with source.path.open("rb") as stream:
+    with open_regular(source.path) as stream:
         yield from log.read(stream, _ENTRIES, _Session(source.path, log).hear)
 
 

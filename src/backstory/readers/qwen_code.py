@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from . import Cursor, Form, Piece, Places, Reader, Role, Source
+from .formats.files import open_regular
 from .formats.logs import Log, OpenConversation, OpenTurn, Title
 from .formats.noise import LONGEST_INJECTED, is_injected, shortened
 from .formats.paths import homes
@@ -32,7 +33,7 @@ def find(places: Places) -> Iterator[Source]:
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     log = Log(str(source.path), cursor)
-    with source.path.open("rb") as stream:
+    with open_regular(source.path) as stream:
         yield from log.read(stream, DECODER, _Session(source.path, log).hear)
 
 

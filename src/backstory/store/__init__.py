@@ -33,6 +33,7 @@ from .team import Team
 from .text import TextIndex
 from .traces import Traces
 from .vectors import Vectors
+from .witnesses import Witnesses
 from .writing import EntryWriter
 
 
@@ -52,6 +53,7 @@ class Store:
         self.checkpoints = Checkpoints(database, self.files)
         self.graph = Graph(database)
         self.sync = Sync(database, self.conversations)
+        self.witnesses = Witnesses(database)
         self.leases = Leases(database)
         self.answers = Answers(database)
         self.residue = Residues(database)

@@ -107,7 +107,7 @@ class Conversations:
 
     def messages(self, conversation: str) -> list[Message]:
         """In their order."""
-        rest = f"FROM entry e WHERE {_OWN} ORDER BY e.seq"
+        rest = f"FROM entry e WHERE {_OWN} ORDER BY e.seq, e.n"
         return self._database.records(MESSAGE, rest, [Kind.MESSAGE, conversation])
 
     def delete_messages(self, conversation: str, ids: Sequence[str] | None = None) -> int:
@@ -141,6 +141,13 @@ class Conversations:
         found: dict[str, int] = {}
         for marks, some in batches(ids):
             found |= self._database.pairs(f"{sql} AND e.id IN ({marks})", [*own, *some])
+        return found
+
+    def texts(self, ids: Sequence[str]) -> dict[str, str]:
+        """Of those messages that are there."""
+        found: dict[str, str] = {}
+        for marks, some in batches(ids):
+            found |= self._database.pairs(f"SELECT id, text FROM entry WHERE id IN ({marks})", some)
         return found
 
     def last_place(self, conversation: str) -> int:

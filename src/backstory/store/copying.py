@@ -30,6 +30,7 @@ TABLES = {
     "former": Table(("entry", "place"), 200),
     "conversation": Table(("id",)),
     "trace": Table(("entry", "place")),
+    "witness": Table(("entry", "source")),
     "session": Table(("id",)),
     "content": Table(("hash",), 50),
     "cached_file": Table(("session", "path")),

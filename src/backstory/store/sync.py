@@ -12,6 +12,7 @@ from .columns import FLAG, JSON, Columns
 from .conversations import Conversations
 from .database import Database, batches
 
+_NOTHING_READ = '{"mark": {}, "stale": []}'
 _SOURCE = Columns(SourceState, {"state": JSON, "skipped": JSON, "is_gone": FLAG})
 _CENSUS = Columns(
     ReaderCensus,
@@ -36,23 +37,33 @@ class Sync:
         found = self._database.records(_SOURCE, f"FROM source {only} ORDER BY path", values)
         return {source.path: source for source in found}
 
+    def get(self, path: str) -> SourceState | None:
+        return next(iter(self._database.records(_SOURCE, "FROM source WHERE path = ?", [path])), None)
+
     def put(self, source: SourceState) -> None:
         """Insert, or replace by path."""
         known = source if source.read_at else source._replace(read_at=utc_now())
         with self._database.joined():
-            was_gone = self._database.rows(
-                "SELECT 1 FROM source WHERE path = ? AND is_gone = 1", [source.path]
-            )
             self._database.change(_SOURCE.upsert("source", "path"), _SOURCE.write(known))
-            if was_gone and not source.is_gone:
-                self._set_gone({source.path}, 0)
 
     def mark_gone(self, paths: Sequence[str]) -> None:
-        """Their conversations say so too; nothing else changes. A source that is put again is back."""
+        """Their conversations say so too; nothing else changes."""
         with self._database.joined():
             sql = "UPDATE source SET is_gone = 1 WHERE path = ?"
             self._database.change_many(sql, [(path,) for path in paths])
             self._set_gone(set(paths), 1)
+
+    def mark_back(self, path: str) -> None:
+        """A source that was gone is there again as it was, and so are its conversations."""
+        with self._database.joined():
+            self._database.change("UPDATE source SET is_gone = 0 WHERE path = ?", [path])
+            self._set_gone({path}, 0)
+
+    def restart(self, path: str) -> None:
+        """It is read from its start if it comes back."""
+        sql = "UPDATE source SET size = -1, position = 0, state = ? WHERE path = ?"
+        with self._database.joined():
+            self._database.change(sql, [_NOTHING_READ, path])
 
     def _set_gone(self, paths: set[str], is_gone: int) -> None:
         for table in ("conversation", "archived_conversation"):

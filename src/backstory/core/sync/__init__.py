@@ -8,26 +8,26 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ...domain.records import Trust
-from ...domain.sources import SourceState
 from ...readers import Places, Reader, Source
 from ..calls import Call
 from ..engine import Engine
 from ..projects.identity import Identities
-from ..secrets import Redactor
 from .files import Stamp, stamp_of
-from .keeping import Keeping, Kept
-from .reading import Reading
+from .keeping import Files, Keeper, Kept
+from .reading import Due, Parsed, Reading
+from .redacting import Redaction
+from .waiting import Stalled, within
 
 LEASE = "sync"
 LEASE_MS = 15_000
 ASK_AGAIN_S = 0.1
 SMALL_BYTES = 4_000_000
 """Smaller files are kept together: each commit waits for the disk and has the text index write out what it gathered."""
+FIND_S = 300.0
+"""Looking for files takes no longer, or what holds them hangs."""
 HOLD_S = 0.25
 """For so long other writers wait for those that are kept together,"""
 BRIEF_HOLD_S = 0.03
@@ -50,20 +50,13 @@ class Told(NamedTuple):
     """By path; "" when nothing could be looked for at all."""
 
 
-class Due(NamedTuple):
-    source: Source
-    stamp: Stamp
-    state: SourceState | None
-    trust: Trust = Trust.OWN
-
-
 class Sync:
     """One for each process. The work belongs to one process at a time; the others find it done."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._store = engine.store
-        self._redactor = Redactor(engine.settings.redaction)
+        self._redaction = Redaction(engine.settings.redaction)
         self._holder = engine.new_id()
         self._leased_at = 0.0
 
@@ -113,25 +106,28 @@ class Sync:
         tally = _Tally(reader.title)
         states = self._store.sync.sources(reader.name)
         try:
-            found = {str(source.path): source for source in reader.find(places)}
+            found = within(FIND_S, f"find {reader.name}", lambda: _find(reader, places))
         except OSError as error:
             tally.problems[""] = str(error)
             return tally.told()
-        if vanished := [path for path, state in states.items() if path not in found and not state.is_gone]:
-            self._store.sync.mark_gone(vanished)
-        tally.sources, tally.vanished = len(found), len(vanished)
-        keeping = Keeping(
+        except Stalled:
+            tally.problems[""] = f"Where its files may be did not answer within {FIND_S:.0f} seconds."
+            return tally.told()
+        keeper = Keeper(
             self._store,
             reader.name,
-            self._redactor,
             Identities(places.platform, places.projects),
-            frozenset(found),
+            Files(found.keys(), states.keys()),
         )
-        reading = Reading(self._engine, reader, keeping)
+        if vanished := [path for path, state in states.items() if path not in found and not state.is_gone]:
+            with self._store.transaction():
+                keeper.vanish(vanished)
+        tally.sources, tally.vanished = len(found), len(vanished)
+        reading = Reading(self._engine, reader, self._redaction, keeper)
         due = [
-            each._replace(trust=reading.trust_of(each.source))
-            for each in _stamped(found, states)
-            if reading.is_due(each.stamp, each.state)
+            Due(source, stamp, states.get(path), reading.trust_of(source))
+            for path, (source, stamp) in found.items()
+            if reading.is_due(stamp, states.get(path))
         ]
         self._read(reading, due, call, tally)
         tally.unchanged = tally.sources - len(due)
@@ -144,27 +140,48 @@ class Sync:
         left = deque(due)
         while left:
             self._engine.check_room()
-            is_small = left[0].stamp.size < SMALL_BYTES
-            with self._store.transaction() if is_small else nullcontext():
-                begun = time.monotonic()
-                while left and (left[0].stamp.size < SMALL_BYTES) == is_small and self._may_hold(begun):
-                    each = left.popleft()
-                    call.progress(done, total, f"Reading {tally.title}")
-                    for kept in reading.read(*each, is_small=is_small):
-                        tally.add(kept)
-                        if not is_small:
-                            self._pause(call)
-                    done += each.stamp.size
-            self._pause(call)
+            call.progress(done, total, f"Reading {tally.title}")
+            if left[0].stamp.size < SMALL_BYTES:
+                batch = self._parse(reading, left, call)
+                done += sum(parsed.due.stamp.size for parsed in batch)
+                self._keep(reading, batch, call, tally)
+            else:
+                each = left.popleft()
+                for kept in reading.read(each):
+                    tally.add(kept)
+                    self._pause(call)
+                done += each.stamp.size
         self._engine.embed_soon()
 
+    def _parse(self, reading: Reading, left: deque[Due], call: Call) -> deque[Parsed]:
+        """The next small files, before a transaction for all of them begins."""
+        batch: deque[Parsed] = deque()
+        size = 0
+        while left and left[0].stamp.size < SMALL_BYTES and size < SMALL_BYTES:
+            batch.append(reading.parse(left.popleft()))
+            size += batch[-1].due.stamp.size
+            self._pause(call)
+        return batch
 
-def _stamped(found: Mapping[str, Source], states: Mapping[str, SourceState]) -> Iterator[Due]:
-    for path in sorted(found):
+    def _keep(self, reading: Reading, batch: deque[Parsed], call: Call, tally: _Tally) -> None:
+        while batch:
+            with self._store.transaction():
+                begun = time.monotonic()
+                while batch and self._may_hold(begun):
+                    for kept in reading.keep(batch.popleft()):
+                        tally.add(kept)
+            self._pause(call)
+
+
+def _find(reader: Reader, places: Places) -> dict[str, tuple[Source, Stamp]]:
+    """What is there, by path and in its order."""
+    found = {}
+    for source in sorted(reader.find(places), key=lambda source: str(source.path)):
         try:
-            yield Due(found[path], stamp_of(found[path]), states.get(path))
+            found[str(source.path)] = source, stamp_of(source)
         except OSError:
-            continue  # it vanished since it was found; the next sync says so
+            continue  # it vanished since it was found
+    return found
 
 
 class _Tally:

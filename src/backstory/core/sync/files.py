@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
+import zlib
 from pathlib import Path
 from typing import NamedTuple
 
 from ...readers import Form, Source
+from ...readers.formats.files import open_regular
 
-SAMPLE = 4096
-"""Bytes that are compared at the beginning, and before the place where reading goes on."""
+CHUNK = 1 << 20
 
 
 class Stamp(NamedTuple):
@@ -31,19 +31,30 @@ def stamp_of(source: Source) -> Stamp:
     return Stamp(state.st_size, state.st_mtime_ns)
 
 
-class Samples(NamedTuple):
-    """Hashes of the first bytes of a log, and of the last ones before a position."""
+class Checksum:
+    """Of all bytes of a log before a position, continued as the position moves on.
 
-    head: str
-    tail: str
+    It finds an edit anywhere, such as a secret that somebody overwrote. It is a CRC because that can be continued, and
+    because all of the log is read for it whenever it grows; nobody has a reason to forge it."""
 
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._position = 0
+        self._crc = 0
 
-def samples(path: Path, position: int) -> Samples:
-    with path.open("rb") as file:
-        head = file.read(min(SAMPLE, position))
-        file.seek(max(position - SAMPLE, 0))
-        return Samples(_hash(head), _hash(file.read(min(SAMPLE, position))))
-
-
-def _hash(sample: bytes) -> str:
-    return blake2b(sample, digest_size=16).hexdigest()
+    def until(self, position: int) -> str:
+        """Empty when the file is shorter, or cannot be read any more."""
+        if position < self._position:
+            self._position = self._crc = 0
+        try:
+            with open_regular(self._path) as file:
+                file.seek(self._position)
+                while self._position < position:
+                    chunk = file.read(min(CHUNK, position - self._position))
+                    if not chunk:
+                        return ""
+                    self._crc = zlib.crc32(chunk, self._crc)
+                    self._position += len(chunk)
+        except OSError:
+            return ""
+        return f"{self._crc:08x}"

@@ -1,30 +1,22 @@
-"""Keep what a piece tells, once for each turn, whoever told it before."""
+"""Keep what a file tells of conversations, once for each turn, whichever files tell it. `states` has the rules."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
 from ...domain.filters import ConversationFilter
-from ...domain.records import Conversation, Trust
+from ...domain.records import Conversation, Message, Trust
 from ...domain.sources import source_path
 from ...domain.when import to_ms
 from ...readers import Piece, Role
 from ...store import Store
 from ..projects.identity import Identities
-from ..secrets import Redactor
-from .pieces import (
-    conversation_id,
-    merged,
-    message_ids,
-    messages_of,
-    placed,
-    times_of,
-    traces_of,
-    without_secrets,
-)
+from .pieces import conversation_id, merged, message_ids, messages_of, placed, times_of, traces_of
+from .states import TRANSITIONS, Action, Event, State
 from .subjects import OPENING, subject_of
+from .witnesses import NOBODY, Witnesses, number_of
 
 
 class Kept(NamedTuple):
@@ -35,85 +27,291 @@ class Kept(NamedTuple):
     skipped: Mapping[str, int] = MappingProxyType({})
 
 
-class Keeping:
-    """What one assistant's sources tell, into the store. Call `keep` inside a transaction."""
+class Files:
+    """The files of one assistant: those that are there, and all that were ever read."""
 
-    def __init__(
-        self, store: Store, reader: str, redactor: Redactor, identities: Identities, living: frozenset[str]
-    ) -> None:
-        self._store = store
-        self._reader = reader
-        self._redactor = redactor
-        self._identities = identities
-        self._living = living
+    def __init__(self, living: Collection[str], known: Collection[str]) -> None:
+        self.paths = {number_of(path): path for path in (*living, *known)}
+        self.living = frozenset(map(number_of, living))
+        self._all = {*living, *known}
 
-    def keep(self, piece: Piece, *, modified_ms: int, is_renewed: bool, trust: Trust) -> Kept:
-        """`is_renewed`: its source is read anew, and this is the first it tells of the conversation this time."""
-        id = conversation_id(self._reader, piece.header.native_id)
-        known = next(iter(self._store.conversations.get([id])), None)
-        if piece.is_name:
-            return self._rename(known, piece)
-        archived = None if known is not None else self._archived(id)
-        witness = known or archived
-        is_outdone = witness is not None and witness.standing > piece.header.standing
-        if is_outdone or self._store.sync.forgotten([id]):
-            return Kept(skipped=piece.skipped)
-        if archived is not None:
-            if max(times_of(piece, modified_ms)) <= to_ms(archived.updated_at):
-                return Kept(skipped=piece.skipped)
-            self._store.archive.restore_conversations([id])  # it goes on
-            known = archived
-        if known is None and not piece.turns and piece.header.completeness == "full":
-            return Kept(skipped=piece.skipped)
-        piece, redacted = without_secrets(piece, self._redactor)
-        if known is not None and ((is_renewed and not piece.is_whole) or self._is_superseded(known, piece)):
-            self._store.conversations.delete_messages(id)
-            known = None
-        project = self._identities.project_of(piece.header.directory)
-        row = merged(self._reader, piece, known, project=project, modified_ms=modified_ms, trust=trust)
-        if known is not None and known.source != row.source:
-            # another file is the conversation's own, and knows best what to call it
-            row = known._replace(created_at=row.created_at, updated_at=row.updated_at)
-        self._put(row, piece, is_known=known is not None)
-        return Kept(id, len(piece.turns), redacted, piece.skipped)
+    def file_of(self, conversation: Conversation) -> str:
+        """The file that a conversation's source is, or is in."""
+        return source_path(conversation.source, self._all) or conversation.source
 
-    def _rename(self, known: Conversation | None, piece: Piece) -> Kept:
-        piece, redacted = without_secrets(piece, self._redactor)
-        title = piece.header.title
-        if known is None or title in ("", known.title):
-            return Kept(skipped=piece.skipped)
-        row = known._replace(title=title)
-        self._store.conversations.add(row._replace(subject=self._subject(row)), [], [])
-        return Kept(known.id, redacted=redacted, skipped=piece.skipped)
+    def owner_of(self, conversation: Conversation) -> int:
+        """The number of its file; NOBODY when that is not there."""
+        number = number_of(self.file_of(conversation))
+        return number if number in self.living and not conversation.is_gone else NOBODY
 
-    def _archived(self, id: str) -> Conversation | None:
-        found = self._store.archive.find_conversations(ConversationFilter(ids=(id,)))
+
+class Keeper:
+    """Of what one assistant's files tell. What changes the store belongs inside a transaction, here and below."""
+
+    def __init__(self, store: Store, reader: str, identities: Identities, files: Files) -> None:
+        self.store = store
+        self.reader = reader
+        self.identities = identities
+        self.files = files
+
+    def vanish(self, paths: Sequence[str]) -> None:
+        """Take nothing back. What another file tells too is that one's from now on."""
+        self.store.sync.mark_gone(paths)
+        numbers = [number for path in paths for number in (number_of(path), -number_of(path))]
+        for id in self.store.witnesses.conversations(numbers):
+            stored = self.store.witnesses.of(id)
+            witnesses = Witnesses(stored)
+            self.restart(witnesses.yield_to_living(self.files.living))
+            save(self.store, id, _pairs(stored), witnesses.pairs())
+            others = sorted(witnesses.files() & self.files.living)
+            known = self.find(id)
+            if others and known is not None and known.is_gone:
+                path = self.files.paths[others[0]]
+                self.store.conversations.add(known._replace(source=path, is_gone=False), [], [])
+
+    def restart(self, files: Collection[int]) -> None:
+        """How far these vanished files were read is of no use any more: what they told is told by others."""
+        for number in files & self.files.paths.keys():
+            self.store.sync.restart(self.files.paths[number])
+
+    def find(self, id: str) -> Conversation | None:
+        return next(iter(self.store.conversations.get([id])), None)
+
+    def find_archived(self, id: str) -> Conversation | None:
+        found = self.store.archive.find_conversations(ConversationFilter(ids=(id,)))
         return found[0].conversation if found else None
 
-    def _is_superseded(self, known: Conversation, piece: Piece) -> bool:
-        """By a better witness, or by a file that took the place of one that is gone."""
-        told = piece.header
-        is_orphan = known.source != told.source and source_path(known.source, self._living) is None
-        return known.standing < told.standing or is_orphan
+    def told_by(self, path: str) -> list[str]:
+        """The conversations of which a file told something."""
+        own = [talk.id for talk in self.store.conversations.find(ConversationFilter(sources=(path,)))]
+        number = number_of(path)
+        return sorted({*own, *self.store.witnesses.conversations([number, -number])})
 
-    def _put(self, row: Conversation, piece: Piece, *, is_known: bool) -> None:
-        there: dict[str, int] = {}
-        if is_known:
-            candidates = {id for turn in piece.turns for id in message_ids(row.id, turn)}
-            there = self._store.conversations.places(row.id, None if piece.is_whole else sorted(candidates))
-        is_new = piece.is_whole or not is_known
-        last = -1 if is_new else self._store.conversations.last_place(row.id)
-        places = list(placed(row.id, piece.turns, {} if is_new else there, last))
-        messages = [message for turn, seq in places for message in messages_of(row, turn, seq)]
-        if leftover := there.keys() - {message.id for message in messages}:
-            self._store.conversations.delete_messages(row.id, sorted(leftover))
-        traces = [trace for turn in piece.turns for trace in traces_of(row.id, turn)]
-        if not is_known:
+
+class FileKeeper:
+    """What one file tells, from where its reading begins to its end."""
+
+    def __init__(
+        self, keeper: Keeper, path: str, retold: Collection[str], trust: Trust, *, is_back: bool
+    ) -> None:
+        self._keeper = keeper
+        self._store = keeper.store
+        self._files = keeper.files
+        self._path = path
+        self._number = number_of(path)
+        self._trust = trust
+        self._is_back = is_back
+        self._witnesses: dict[str, Witnesses] = {}
+        self._stored: dict[str, set[tuple[str, int]]] = {}
+        self._renewed = set(self._store.witnesses.conversations([-self._number]))
+        self.retold = set(retold)
+        """Conversations that the file told before it was rewritten or vanished, and has not told of since."""
+
+    def keep(self, piece: Piece, modified_ms: int) -> Kept:
+        id = conversation_id(self._keeper.reader, piece.header.native_id)
+        known = self._keeper.find(id)
+        archived = None if known is not None else self._keeper.find_archived(id)
+        state = self._state(id, known, archived)
+        step = TRANSITIONS[state][self._event(id, piece, known or archived, state, modified_ms)]
+        if step.action is Action.IGNORE:
+            return Kept(skipped=piece.skipped)
+        if step.action is Action.RENAME and known is not None:
+            return self._rename(known, piece)
+        if archived is not None:
+            self._store.archive.restore_conversations([id])
+            known = archived
+        if step.action is Action.SUPERSEDE:
+            self._store.conversations.delete_messages(id)
+            self._witnesses.pop(id, None)
+            known = None
+        self._merge(known, piece, modified_ms, step.action)
+        self.retold.discard(id)
+        if step.state is State.RENEWED and not piece.is_whole:
+            self._renewed.add(id)
+        return Kept(id, len(piece.turns), skipped=piece.skipped)
+
+    def end(self, *, is_whole: bool) -> None:
+        """The file was read to its end: what it told before it was rewritten, and not since, goes. `is_whole`: from its
+        beginning, so that a file which came back told all that is its own."""
+        for id in sorted(self._renewed):
+            known = self._keeper.find(id)
+            if known is not None:
+                self._settle(known)
+        self._renewed.clear()
+        if self._is_back:
+            for id in sorted(self.retold) if is_whole else ():
+                if (known := self._keeper.find(id)) is not None:
+                    self._release(known)
+            self.retold.clear()
+        self.flush()
+
+    def flush(self) -> None:
+        """Store who told what, as far as it is known by now."""
+        for id, witnesses in self._witnesses.items():
+            known = self._keeper.find(id)
+            is_simple = known is not None and witnesses.are_only_by(self._files.owner_of(known))
+            save(self._store, id, self._stored[id], set() if is_simple else witnesses.pairs())
+        self._witnesses.clear()
+
+    def _state(self, id: str, known: Conversation | None, archived: Conversation | None) -> State:
+        if self._store.sync.forgotten([id]):
+            return State.FORGOTTEN
+        if known is None:
+            return State.NEW if archived is None else State.ARCHIVED
+        if known.is_gone:
+            return State.GONE
+        return State.RENEWED if id in self._renewed else State.KNOWN
+
+    def _event(
+        self, id: str, piece: Piece, kept: Conversation | None, state: State, modified_ms: int
+    ) -> Event:
+        if piece.is_name:
+            return Event.NAMED
+        if kept is not None and kept.standing > piece.header.standing:
+            return Event.WORSE
+        until_ms = max(times_of(piece, modified_ms))
+        if state is State.ARCHIVED and kept is not None and until_ms <= to_ms(kept.updated_at):
+            return Event.REPEATED
+        if kept is not None and kept.standing < piece.header.standing:
+            return Event.BETTER
+        if kept is None and not piece.turns and piece.header.completeness == "full":
+            return Event.SILENT
+        if id in self.retold or piece.is_whole:
+            return Event.RETURNED if self._is_back else Event.REWRITTEN
+        return Event.TOLD
+
+    def _merge(self, known: Conversation | None, piece: Piece, modified_ms: int, action: Action) -> None:
+        if known is None:
+            row = self._merged(piece, None, modified_ms)
             asked = [turn.text for turn in piece.turns if turn.role is Role.USER and turn.text]
             row = row._replace(subject=subject_of(row.title, asked[:OPENING]))
+            self._add(row, piece, _messages(row, piece, {}, -1))
+            return
+        witnesses = self._witnesses_of(known, is_needed=action is not Action.MERGE)
+        is_anew = False
+        if witnesses is None:
+            row = self._row(piece, known, modified_ms)
+            self._put_alone(row, piece)
+        else:
+            if action is Action.RENEW:
+                witnesses.renew(self._number)
+                is_anew = self._files.owner_of(known) == self._number and witnesses.are_only_by(-self._number)
+            elif action is Action.RELEASE:
+                witnesses.release(self._number)
+            row = self._merged(piece, None, modified_ms) if is_anew else self._row(piece, known, modified_ms)
+            self._put(row, piece, witnesses)
+            if piece.is_whole:
+                self._drop(row.id, witnesses.settle(self._number))
+        if row.source != known.source and self._files.owner_of(known) == NOBODY:
+            self._keeper.restart({number_of(self._files.file_of(known))} - {self._number})
+        self._store.conversations.add(row._replace(subject=self._subject(row)), [], [])
+
+    def _witnesses_of(self, known: Conversation, *, is_needed: bool) -> Witnesses | None:
+        """None where the file at hand tells all there is, alone, and goes on."""
+        id = known.id
+        if id not in self._witnesses:
+            stored = self._store.witnesses.of(id)
+            owner = self._files.owner_of(known)
+            if not is_needed and not stored and owner == self._number:
+                return None
+            messages = self._store.conversations.places(id)
+            self._witnesses[id] = Witnesses({message: stored.get(message, {owner}) for message in messages})
+            self._stored[id] = _pairs(stored)
+        return self._witnesses[id]
+
+    def _row(self, piece: Piece, known: Conversation, modified_ms: int) -> Conversation:
+        """The conversation is called as the file says that tells the end of it; of others only the times count."""
+        row = self._merged(piece, known, modified_ms)
+        owner = self._files.owner_of(known)
+        behind_ms = to_ms(known.updated_at) - max(times_of(piece, modified_ms))
+        if owner == self._number or behind_ms < 0 or (behind_ms == 0 and owner == NOBODY):
+            return row
+        kept = known._replace(created_at=row.created_at, updated_at=row.updated_at)
+        return kept._replace(source=row.source, is_gone=False) if owner == NOBODY else kept
+
+    def _merged(self, piece: Piece, known: Conversation | None, modified_ms: int) -> Conversation:
+        project = self._keeper.identities.project_of(piece.header.directory)
+        return merged(
+            self._keeper.reader, piece, known, project=project, modified_ms=modified_ms, trust=self._trust
+        )
+
+    def _put_alone(self, row: Conversation, piece: Piece) -> None:
+        there = self._store.conversations.places(row.id, sorted(_candidates(row.id, piece)))
+        messages = _messages(row, piece, there, self._store.conversations.last_place(row.id))
+        self._drop(row.id, sorted(there.keys() - {message.id for message in messages}))
+        self._add(row, piece, self._news(messages, there.keys()))
+
+    def _put(self, row: Conversation, piece: Piece, witnesses: Witnesses) -> None:
+        living, number = self._files.living, self._number
+        places = self._store.conversations.places(row.id)
+        there = {id: seq for id, seq in places.items() if witnesses.is_told(id, living)}
+        last = max((seq for id, seq in places.items() if witnesses.is_told_by(id, number)), default=-1)
+        messages = _messages(row, piece, there, last)
+        ids = {message.id for message in messages}
+        self._drop(row.id, witnesses.retract(_candidates(row.id, piece) - ids, number))
+        others = {id for id in ids & places.keys() if not witnesses.is_only_by(id, -number)}
+        news = self._news(messages, others)
+        self._keeper.restart(witnesses.tell(ids, number, living))
+        self._add(row, piece, news)
+
+    def _news(self, messages: Sequence[Message], ids: Collection[str]) -> list[Message]:
+        """Those that are not just the beginning of what is kept under one of these ids."""
+        texts = self._store.conversations.texts(sorted(ids))
+        return [each for each in messages if not _is_beginning(each.text, texts.get(each.id, ""))]
+
+    def _add(self, row: Conversation, piece: Piece, messages: Sequence[Message]) -> None:
+        ids = {message.id for message in messages}
+        traces = [trace for turn in piece.turns for trace in traces_of(row.id, turn) if trace.message in ids]
         self._store.conversations.add(row, messages, traces)
-        if is_known:
-            self._store.conversations.add(row._replace(subject=self._subject(row)), [], [])
+
+    def _settle(self, known: Conversation) -> None:
+        witnesses = self._witnesses_of(known, is_needed=True)
+        assert witnesses is not None
+        if dropped := witnesses.settle(self._number):
+            self._drop(known.id, dropped)
+            self._store.conversations.add(known._replace(subject=self._subject(known)), [], [])
+
+    def _release(self, known: Conversation) -> None:
+        witnesses = self._witnesses_of(known, is_needed=True)
+        assert witnesses is not None
+        witnesses.release(self._number)
+
+    def _drop(self, id: str, messages: Sequence[str]) -> None:
+        if messages:
+            self._store.conversations.delete_messages(id, messages)
+
+    def _rename(self, known: Conversation, piece: Piece) -> Kept:
+        if piece.header.title in ("", known.title):
+            return Kept(skipped=piece.skipped)
+        row = known._replace(title=piece.header.title)
+        self._store.conversations.add(row._replace(subject=self._subject(row)), [], [])
+        return Kept(known.id, skipped=piece.skipped)
 
     def _subject(self, row: Conversation) -> str:
         return subject_of(row.title, self._store.conversations.opening(row.id, OPENING))
+
+
+def save(store: Store, id: str, before: set[tuple[str, int]], now: set[tuple[str, int]]) -> None:
+    """Who told what of a conversation, where it changed."""
+    if before and not now:
+        store.witnesses.drop(id)
+    elif before != now:
+        store.witnesses.change(id, sorted(now - before), sorted(before - now))
+
+
+def _pairs(stored: Mapping[str, Collection[int]]) -> set[tuple[str, int]]:
+    return {(message, file) for message, files in stored.items() for file in files}
+
+
+def _candidates(conversation: str, piece: Piece) -> set[str]:
+    """The ids of all messages that the turns of a piece may have, or had."""
+    return {id for turn in piece.turns for id in message_ids(conversation, turn)}
+
+
+def _messages(row: Conversation, piece: Piece, there: Mapping[str, int], last: int) -> list[Message]:
+    places = placed(row.id, piece.turns, there, last)
+    return [message for turn, seq in places for message in messages_of(row, turn, seq)]
+
+
+def _is_beginning(text: str, kept: str) -> bool:
+    return len(text) < len(kept) and kept.startswith(text)

@@ -1,14 +1,13 @@
-"""A piece of a foreign conversation → the records that are kept of it, without secrets. Pure."""
+"""A piece of a foreign conversation → the records that are kept of it. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...domain.records import Conversation, Message, Trace, Trust
 from ...domain.when import from_ms, to_ms
 from ...readers import Piece, ToolCall, Turn
 from ...readers.formats.titles import title_of
-from ..secrets import Redactor
 
 
 def conversation_id(reader: str, native_id: str) -> str:
@@ -19,51 +18,6 @@ def message_ids(conversation: str, turn: Turn) -> tuple[str, str, str]:
     """Of what was said, of what was thought and of what tools were called with."""
     said = f"{conversation}/{turn.id}"
     return said, f"{said}#thinking", f"{said}#tool"
-
-
-def without_secrets(piece: Piece, redactor: Redactor) -> tuple[Piece, int]:
-    """The piece with every text of it redacted and fit for UTF-8, and how many secrets that were."""
-    told = [piece.header.title, *_texts(piece.turns)]
-    clean, count = redactor.redact_all(_sound(told))
-    if clean == told:
-        return piece, 0
-    texts = iter(clean)
-    header = piece.header._replace(title=next(texts))
-    return piece._replace(header=header, turns=[_rewritten(turn, texts) for turn in piece.turns]), count
-
-
-def _texts(turns: Iterable[Turn]) -> Iterator[str]:
-    for turn in turns:
-        yield turn.text
-        yield turn.thinking
-        for call in turn.calls:
-            yield from (call.arguments, call.command, call.error, *call.reads, *call.writes)
-
-
-def _rewritten(turn: Turn, texts: Iterator[str]) -> Turn:
-    """With the texts in the order of `_texts`."""
-    text, thinking = next(texts), next(texts)
-    calls = tuple(
-        ToolCall(
-            call.name,
-            arguments=next(texts),
-            command=next(texts),
-            error=next(texts),
-            reads=tuple(next(texts) for _ in call.reads),
-            writes=tuple(next(texts) for _ in call.writes),
-        )
-        for call in turn.calls
-    )
-    return turn._replace(text=text, thinking=thinking, calls=calls)
-
-
-def _sound(texts: list[str]) -> list[str]:
-    """JSON can escape half a character; no database takes that."""
-    try:
-        "".join(texts).encode()
-    except UnicodeEncodeError:
-        return [text.encode("utf-8", "replace").decode() for text in texts]
-    return texts
 
 
 def times_of(piece: Piece, modified_ms: int) -> list[int]:

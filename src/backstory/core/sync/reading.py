@@ -1,42 +1,85 @@
-"""Read one foreign file: from where the last sync stopped if that still stands there, else from its beginning."""
+"""Read one foreign file: from where the last sync stopped if all before that still stands there, else from its beginning.
+
+Files are read, parsed and redacted before a transaction begins, in a thread that is left behind when a file does not
+answer. So nothing that lies among the histories can keep anybody from writing."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from typing import Any, NamedTuple
 
 from ...domain.errors import BackstoryError, Unreadable
-from ...domain.filters import ConversationFilter
 from ...domain.records import Trust
 from ...domain.sources import SourceState
 from ...readers import Cursor, Form, Piece, Reader, Source
 from ..engine import Engine
 from ..projects.origin import trust_of
 from .cursors import conversations_in, without
-from .files import Samples, Stamp, samples
-from .keeping import Keeping, Kept
-from .pieces import conversation_id
+from .files import Checksum, Stamp
+from .keeping import FileKeeper, Keeper, Kept
+from .redacting import Redaction
+from .waiting import Stalled, watched
 
 RETRY_AFTER = timedelta(hours=1)
 """A file that could not be read is tried again then, though it did not change: we may have learned to read it."""
+STALL_S = 60.0
+"""A file of which nothing comes for so long is passed over."""
+LARGEST = 1 << 36
+"""Bytes; no assistant writes such a file, but a hole in one costs nothing."""
 
 _UNFINISHED = Stamp(-1, -1)
-_NO_SAMPLES = Samples("", "")
 
 _SURPRISES = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 """What code that takes foreign data apart raises when they are no longer as they were when it was written."""
 
 
+class Due(NamedTuple):
+    """A file that is new or changed, and how far it was read."""
+
+    source: Source
+    stamp: Stamp
+    state: SourceState | None
+    trust: Trust = Trust.OWN
+
+
+class Begun(NamedTuple):
+    """Whether reading goes on where it stopped, or starts again."""
+
+    goes_on: bool
+
+
+class Step(NamedTuple):
+    """A piece without secrets, and where to go on after it."""
+
+    piece: Piece
+    redacted: int
+    checksum: str
+
+
+class Parsed(NamedTuple):
+    """A small file, read to its end."""
+
+    due: Due
+    begun: Begun
+    steps: list[Step]
+    problem: str
+
+
+class Overtaken(Exception):
+    """Another process read the source meanwhile, or what is known of it was forgotten."""
+
+
 class Reading:
     """The sources of one reader, one after the other."""
 
-    def __init__(self, engine: Engine, reader: Reader, keeping: Keeping) -> None:
+    def __init__(self, engine: Engine, reader: Reader, redaction: Redaction, keeper: Keeper) -> None:
         self._engine = engine
         self._store = engine.store
         self._reader = reader
-        self._keeping = keeping
+        self._redaction = redaction
+        self._keeper = keeper
 
     def is_due(self, stamp: Stamp, state: SourceState | None) -> bool:
         if state is None or state.is_gone or Stamp(state.size, state.modified_ns) != stamp:
@@ -48,52 +91,87 @@ class Reading:
         """Asks git, so not while others wait for a transaction."""
         return trust_of(source.path) if self._reader.in_projects else Trust.OWN
 
-    def read(
-        self, source: Source, stamp: Stamp, state: SourceState | None, trust: Trust, *, is_small: bool
-    ) -> Iterator[Kept]:
-        """Keep what is new. Each piece is committed before it is given, with where to go on after it. A small source
-        is read within a transaction of the caller's, so there it is enough to say so at the end."""
-        now = self._begun(source, stamp, state)
-        stale = set(now.state["stale"])
+    def parse(self, due: Due) -> Parsed:
+        """A small file, before any transaction."""
+        begun, steps, problem = Begun(goes_on=False), list[Step](), ""
         try:
-            for piece in self._told(source, Cursor(now.position, now.state["mark"])):
-                id = conversation_id(self._reader.name, piece.header.native_id)
-                with nullcontext() if is_small else self._store.transaction():
-                    kept = self._keeping.keep(
-                        piece, modified_ms=stamp.modified_ms, is_renewed=id in stale, trust=trust
-                    )
-                    stale.discard(id)
-                    now = _counted(now, kept)
-                    if piece.cursor is not None:
-                        now = _marked(now, source, piece.cursor, stale)
-                        if not is_small:
-                            self._put(now, _UNFINISHED)
-                yield kept
+            for item in self._watched(due):
+                if isinstance(item, Begun):
+                    begun = item
+                else:
+                    steps.append(item)
         except Unreadable as error:
-            now = now._replace(problem=str(error))
-        self._put(now, stamp)
+            problem = str(error)
+        return Parsed(due, begun, steps, problem)
 
-    def _put(self, state: SourceState, stamp: Stamp) -> None:
-        state = without(state, self._store.sync.forgotten(conversations_in(state)))
-        self._store.sync.put(
-            state._replace(size=stamp.size, modified_ns=stamp.modified_ns, read_at=self._engine.now())
-        )
+    def keep(self, parsed: Parsed) -> list[Kept]:
+        """What a small file told, and where to go on, inside one transaction of the caller's. Nothing, when another
+        process was quicker."""
+        progress = Progress(self._engine, self._keeper, self._reader, parsed.due, parsed.begun)
+        try:
+            progress.check()
+        except Overtaken:
+            return []
+        kept = [progress.take(step) for step in parsed.steps]
+        progress.end(self._redaction.text(parsed.problem))
+        return kept
 
-    def _begun(self, source: Source, stamp: Stamp, state: SourceState | None) -> SourceState:
-        """From where to read, and which conversations are told anew."""
-        path = str(source.path)
-        if state is not None and self._goes_on(source, stamp, state):
-            return state._replace(problem="", is_gone=False)
-        known = [] if state is None else self._store.conversations.find(ConversationFilter(sources=(path,)))
-        fresh = {"mark": {}, "stale": sorted(talk.id for talk in known)}
-        return SourceState(path, self._reader.name, -1, -1, state=fresh)
+    def read(self, due: Due) -> Iterator[Kept]:
+        """Keep what is new in a large file. Each piece is committed before it is given, with where to go on after it."""
+        progress: Progress | None = None
+        problem = ""
+        try:
+            for item in self._watched(due):
+                if isinstance(item, Begun):
+                    progress = Progress(self._engine, self._keeper, self._reader, due, item)
+                elif progress is not None:
+                    with self._store.transaction():
+                        progress.check()
+                        kept = progress.take(item)
+                        progress.pause(item)
+                    yield kept
+        except Unreadable as error:
+            problem = self._redaction.text(str(error))
+        except Overtaken:
+            return
+        with self._store.transaction():
+            progress = progress or Progress(
+                self._engine, self._keeper, self._reader, due, Begun(goes_on=False)
+            )
+            try:
+                progress.check()
+            except Overtaken:
+                return
+            progress.end(problem)
 
-    def _goes_on(self, source: Source, stamp: Stamp, state: SourceState) -> bool:
-        if source.form is Form.LOG and 0 < state.position <= stamp.size:
-            return _sampled(source, state.position) == (state.head, state.tail)
-        return source.form is Form.DATABASE
+    def _watched(self, due: Due) -> Iterator[Begun | Step]:
+        try:
+            yield from watched(self._steps(due), STALL_S, f"read {self._reader.name}")
+        except Stalled:
+            raise Unreadable(
+                f"It did not answer within {STALL_S:.0f} seconds.", hint="It is tried again in an hour."
+            ) from None
 
-    def _told(self, source: Source, cursor: Cursor) -> Iterator[Piece]:
+    def _steps(self, due: Due) -> Iterator[Begun | Step]:
+        source, state = due.source, due.state
+        if due.stamp.size > LARGEST:
+            raise Unreadable(f"It has {due.stamp.size} bytes, which is too much.")
+        checksum = Checksum(source.path)
+        goes_on = state is not None and _goes_on(due, state, checksum)
+        yield Begun(goes_on)
+        cursor = Cursor()
+        if state is not None and goes_on:
+            cursor = Cursor(state.position, state.state.get("mark", {}))
+        for piece in self._pieces(source, cursor):
+            yield self._step(source, piece, checksum)
+
+    def _step(self, source: Source, piece: Piece, checksum: Checksum) -> Step:
+        piece, redacted = self._redaction.piece(piece)
+        if piece.cursor is None or source.form is not Form.LOG:
+            return Step(piece, redacted, "")
+        return Step(piece, redacted, checksum.until(piece.cursor.offset))
+
+    def _pieces(self, source: Source, cursor: Cursor) -> Iterator[Piece]:
         try:
             yield from self._reader.read(source, cursor)
         except BackstoryError:
@@ -106,25 +184,82 @@ class Reading:
             raise Unreadable(f"It is not as {self._reader.title} used to write it ({kind}).") from error
 
 
-def _counted(state: SourceState, kept: Kept) -> SourceState:
-    skipped = Counter(state.skipped)
-    skipped.update(kept.skipped)
-    return state._replace(skipped=dict(skipped), redacted=state.redacted + kept.redacted)
+class Progress:
+    """How far a source is read and kept. Inside transactions, except for its making."""
+
+    def __init__(self, engine: Engine, keeper: Keeper, reader: Reader, due: Due, begun: Begun) -> None:
+        self._engine = engine
+        self._store = engine.store
+        self._due = due
+        self._begun = begun
+        self._path = str(due.source.path)
+        self._stored = due.state
+        former = due.state
+        is_back = former is not None and (former.is_gone or bool(former.state.get("back")))
+        if former is not None and begun.goes_on:
+            self._now = former._replace(problem="", is_gone=False)
+            retold = list(former.state.get("stale", ()))
+            if due.source.form is Form.DATABASE and former.is_gone:
+                retold = keeper.told_by(self._path)
+        else:
+            self._now = SourceState(self._path, reader.name, -1, -1)
+            retold = [] if former is None else keeper.told_by(self._path)
+        self._is_back = is_back
+        self._file = FileKeeper(keeper, self._path, retold, due.trust, is_back=is_back)
+
+    def check(self) -> None:
+        """Raises Overtaken when the source is not as it was when reading it began."""
+        if self._store.sync.get(self._path) != self._stored:
+            raise Overtaken
+        was_gone = self._stored is not None and self._stored.is_gone
+        if was_gone and self._begun.goes_on and self._due.source.form is Form.LOG:
+            self._store.sync.mark_back(self._path)
+
+    def take(self, step: Step) -> Kept:
+        kept = self._file.keep(step.piece, self._due.stamp.modified_ms)._replace(redacted=step.redacted)
+        skipped = Counter(self._now.skipped)
+        skipped.update(kept.skipped)
+        self._now = self._now._replace(skipped=dict(skipped), redacted=self._now.redacted + step.redacted)
+        if step.piece.cursor is not None:
+            self._now = self._now._replace(
+                position=step.piece.cursor.offset,
+                head=step.checksum,
+                tail="",
+                state=self._state(step.piece.cursor.state, is_back=self._is_back),
+            )
+        return kept
+
+    def pause(self, step: Step) -> None:
+        """What is kept so far is committed, and reading goes on."""
+        self._file.flush()
+        if step.piece.cursor is not None:
+            self._put(_UNFINISHED)
+        self._stored = self._store.sync.get(self._path)
+
+    def end(self, problem: str) -> None:
+        """The source was read to its end, or to where it cannot be read."""
+        if not problem:
+            self._file.end(is_whole=not self._begun.goes_on)
+            if self._is_back and self._begun.goes_on:
+                self._store.sync.mark_back(self._path)
+        self._file.flush()
+        is_back = self._is_back and bool(problem)
+        state = self._state(self._now.state.get("mark", {}), is_back=is_back)
+        self._now = self._now._replace(state=state, problem=problem)
+        self._put(self._due.stamp)
+
+    def _state(self, cursor: Mapping[str, Any], *, is_back: bool) -> dict[str, Any]:
+        state: dict[str, Any] = {"mark": dict(cursor), "stale": sorted(self._file.retold)}
+        return state | {"back": True} if is_back else state
+
+    def _put(self, stamp: Stamp) -> None:
+        now = without(self._now, self._store.sync.forgotten(conversations_in(self._now)))
+        self._store.sync.put(
+            now._replace(size=stamp.size, modified_ns=stamp.modified_ns, read_at=self._engine.now())
+        )
 
 
-def _marked(state: SourceState, source: Source, cursor: Cursor, stale: set[str]) -> SourceState:
-    head, tail = _sampled(source, cursor.offset) if source.form is Form.LOG else _NO_SAMPLES
-    return state._replace(
-        position=cursor.offset,
-        head=head,
-        tail=tail,
-        state={"mark": dict(cursor.state), "stale": sorted(stale)},
-    )
-
-
-def _sampled(source: Source, position: int) -> Samples:
-    """None like any other when the file vanished: then it is read from its beginning, if it comes back."""
-    try:
-        return samples(source.path, position)
-    except OSError:
-        return _NO_SAMPLES
+def _goes_on(due: Due, state: SourceState, checksum: Checksum) -> bool:
+    if due.source.form is Form.LOG and state.position > 0 and state.size <= due.stamp.size:
+        return checksum.until(state.position) == state.head != ""
+    return due.source.form is Form.DATABASE

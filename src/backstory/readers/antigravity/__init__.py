@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from .. import Cursor, Form, Header, Piece, Places, Reader, Role, Source, Standing, Turn
+from ..formats.files import open_regular, read_text
 from ..formats.lines import read_records
 from ..formats.logs import Log
 from ..formats.paths import homes
@@ -52,7 +53,7 @@ def _roots(places: Places) -> Iterator[Path]:
 def _workspaces(path: Path) -> dict[str, str]:
     """The directory of each conversation that a prompt was typed for."""
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             records = [record for _, record in read_records(stream, DECODER, Counter())]
     except OSError:
         return {}
@@ -79,13 +80,13 @@ def _read_prompts(path: Path, cursor: Cursor) -> Iterator[Piece]:
             conversation = log.prompt(id, text, time_ms(record.get("timestamp")))
             conversation.directory = conversation.directory or text_of(record.get("workspace"))
 
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         yield from log.read(stream, DECODER, hear)
 
 
 def _read_plan(source: Source) -> Iterator[Piece]:
     """A plan is a turn of its conversation; the plans of one are files of their own."""
-    text = source.path.read_text("utf-8", "replace").strip()
+    text = read_text(source.path).strip()
     turns = [Turn(source.path.stem, Role.ASSISTANT, text)] if text else []
     header = Header(
         source.path.parent.name,

@@ -12,6 +12,7 @@ import msgspec
 from .. import LONGEST_ERROR, Header, Piece, Role, Source, ToolCall, Turn
 from ..formats.blocks import arguments_of
 from ..formats.documents import parse
+from ..formats.files import open_regular
 from ..formats.lines import read_records
 from ..formats.noise import LONGEST_INJECTED, shortened, without_blocks
 from ..formats.pieces import whole
@@ -27,7 +28,7 @@ DECODER = msgspec.json.Decoder(dict[str, Any])
 
 def read_transcript(source: Source, id: str) -> Iterator[Piece]:
     skipped: Counter[str] = Counter()
-    with source.path.open("rb") as stream:
+    with open_regular(source.path) as stream:
         steps = [step for _, step in read_records(stream, DECODER, skipped)]
     turns: list[Turn] = []
     for n, step in enumerate(steps):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .. import Cursor, Form, Kind, Piece, Places, Reader, Role, Source, Standing, ToolCall
+from ..formats.files import open_regular
 from ..formats.lines import to_ms
 from ..formats.logs import Log, OpenConversation, OpenTurn, Title
 from ..formats.noise import LONGEST_INJECTED, shortened
@@ -72,7 +73,7 @@ def _logs(projects: Path) -> Iterator[Path]:
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     log = Log(str(source.path), cursor)
-    with source.path.open("rb") as stream:
+    with open_regular(source.path) as stream:
         if source.path.name == PROMPT_LOG:
             yield from log.read(stream, PROMPTS, functools.partial(_hear_prompt, log))
         else:

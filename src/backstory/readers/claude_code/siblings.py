@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ..formats.files import open_regular
 from .lines import LINES
 
 HEAD_BYTES = 16 * 1024
@@ -58,12 +59,12 @@ def line_ids(path: Path) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=2)
 def _line_ids_as_of(path: Path, _size: int) -> frozenset[str]:
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         return frozenset(id.decode("utf-8", "replace") for line in stream for id in _ID.findall(line))
 
 
 def _head(path: Path) -> bytes:
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         return stream.read(HEAD_BYTES)
 
 

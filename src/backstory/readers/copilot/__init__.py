@@ -12,6 +12,7 @@ import msgspec
 from .. import Cursor, Form, Header, Piece, Places, Reader, Role, Source, ToolCall, Turn
 from ..formats.blocks import arguments_of, blocks_of, functions_in, text_in
 from ..formats.documents import read_document
+from ..formats.files import open_regular
 from ..formats.lines import read_records
 from ..formats.logs import Log, OpenConversation, OpenTurn, Title
 from ..formats.noise import without_blocks
@@ -92,7 +93,7 @@ def _read_log(source: Source, cursor: Cursor) -> Iterator[Piece]:
     path = source.path
     log = Log(str(path), cursor)
     workspace = workspace_beside(path) if path.name == EVENTS else Workspace()
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         for offset, event in read_records(stream, DECODER, log.skipped, cursor.offset):
             if log.goes_on(offset):
                 yield from log.pieces()

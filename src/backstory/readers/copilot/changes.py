@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from ..formats.files import open_regular
 from ..formats.lines import MISFIT, read_records
 from ..formats.values import items_of
 
@@ -18,7 +19,7 @@ UNKNOWN = "unknown kind of change"
 def replay(path: Path, skipped: Counter[str]) -> Any:
     """The value after all changes, or after those before the first that is of an unknown kind."""
     state: Any = None
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         for _, change in read_records(stream, DECODER, skipped):
             keys, value = items_of(change.get("k")), change.get("v")
             try:

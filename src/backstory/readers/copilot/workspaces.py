@@ -9,6 +9,8 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+from ..formats.files import read_text
+
 NAME = "workspace.yaml"
 FOLDED = (">", "|")
 
@@ -23,7 +25,7 @@ class Workspace(NamedTuple):
 
 def workspace_beside(log: Path) -> Workspace:
     try:
-        text = log.with_name(NAME).read_text("utf-8", "replace")
+        text = read_text(log.with_name(NAME))
     except OSError:
         return Workspace()
     values = _values(text)

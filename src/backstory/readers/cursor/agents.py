@@ -17,6 +17,7 @@ from .. import LONGEST_ERROR, Header, Kind, Piece, Role, Source, Standing, ToolC
 from ..formats.blocks import Block, Use, blocks_of, errors_in, text_in, thinking_in
 from ..formats.databases import document, open_database, tables
 from ..formats.documents import read_beside
+from ..formats.files import open_regular, read_text
 from ..formats.lines import read_records
 from ..formats.noise import shortened, without_blocks
 from ..formats.paths import path_of
@@ -59,9 +60,9 @@ def read_transcript(source: Source) -> Iterator[Piece]:
     path = source.path
     skipped: Counter[str] = Counter()
     if path.suffix == ".txt":
-        turns = list(_told(path.read_text("utf-8", "replace")))
+        turns = list(_told(read_text(path)))
     else:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             turns = list(_turns((record for _, record in read_records(file, _DECODER, skipped)), skipped))
     if turns:
         yield whole(_header(source), turns, skipped)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import stat
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +19,7 @@ from typing import Any
 from ...domain.errors import Unreadable
 from .. import Cursor, Piece
 from .documents import parse
+from .files import open_regular
 from .values import Value
 
 MAGIC = b"SQLite format 3\0"
@@ -62,7 +64,9 @@ def open_database(path: Path, *, wait_s: float = WAIT_S) -> Iterator[sqlite3.Con
 
 def _direct_options(path: Path) -> str:
     """How to read in place, or nothing where only a copy can be read."""
-    with path.open("rb") as file:
+    for ending in ("-wal", "-shm", "-journal"):
+        _check_regular(beside(path, ending))
+    with open_regular(path) as file:
         header = file.read(100)
     if not header.startswith(MAGIC):
         raise Unreadable(f"{path} is not a SQLite database.")
@@ -74,6 +78,13 @@ def _direct_options(path: Path) -> str:
     # Nothing waits in a -wal: nobody has the database open. If its owner comes back while we read, the stamp will
     # differ, and it is read again.
     return "" if wal.exists() and wal.stat().st_size else "mode=ro&immutable=1"
+
+
+def _check_regular(path: Path) -> None:
+    """SQLite opens by itself what lies beside a database, and would wait for a named pipe."""
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise Unreadable(f"{path} is not a regular file.")
 
 
 def _connect(path: Path, options: str, wait_s: float) -> sqlite3.Connection | None:

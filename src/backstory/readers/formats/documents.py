@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...domain.errors import Unreadable
+from .files import read_regular
 
 RETRY_S = 0.05
 
@@ -16,11 +17,11 @@ RETRY_S = 0.05
 def read_document(path: Path, pause: Callable[[float], None] = time.sleep) -> Any:
     """What the file holds. One that is being rewritten gets a second chance; Unreadable when it is broken then too."""
     try:
-        return parse(path.read_bytes())
+        return parse(read_regular(path))
     except (ValueError, RecursionError):
         pause(RETRY_S)
     try:
-        return parse(path.read_bytes())
+        return parse(read_regular(path))
     except (ValueError, RecursionError) as error:
         raise Unreadable(
             f"{path} is not JSON: {error}.", hint="What was read of it before is kept."
@@ -30,7 +31,7 @@ def read_document(path: Path, pause: Callable[[float], None] = time.sleep) -> An
 def read_beside(path: Path) -> Any:
     """What a file that only adds to another holds; None when it is missing or broken."""
     try:
-        return parse(path.read_bytes())
+        return parse(read_regular(path))
     except (OSError, ValueError, RecursionError):
         return None
 

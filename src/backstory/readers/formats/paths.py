@@ -9,6 +9,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from .. import Places
+from .files import read_text
 
 EDITORS = ("Code", "Code - Insiders", "VSCodium", "Code - OSS", "Cursor", "Windsurf")
 """Those that take extensions of VS Code."""
@@ -119,7 +120,7 @@ def editor_directories(places: Places, *editors: str) -> list[Path]:
 def workspace_folder(storage: Path) -> Location:
     """The folder that a directory of `workspaceStorage` belongs to, the one of the file for a `.code-workspace`."""
     try:
-        told = json.loads((storage / "workspace.json").read_text("utf-8", "replace"))
+        told = json.loads(read_text(storage / "workspace.json"))
     except (OSError, ValueError):
         return Location("")
     if not isinstance(told, dict):

@@ -15,6 +15,7 @@ import zstandard
 
 from ...domain.errors import Unreadable
 from .. import Cursor, Form, Header, Kind, Piece, Role, Source
+from .files import open_regular, read_regular
 from .lines import read_records, to_ms
 from .logs import Log, OpenConversation, OpenTurn, Title
 from .noise import CODEX, LONGEST_INJECTED, is_injected, shortened
@@ -92,9 +93,9 @@ def _open(path: Path) -> BinaryIO:
     """The log in whichever form it is by now: Codex compresses one that rests, and expands it on resuming."""
     plain = path.with_suffix("") if path.suffix == COMPRESSED else path
     try:
-        return plain.open("rb")
+        return open_regular(plain)
     except FileNotFoundError:
-        packed = plain.with_name(plain.name + COMPRESSED).open("rb")
+        packed = open_regular(plain.with_name(plain.name + COMPRESSED))
         reader = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True, closefd=True)
         return cast(BinaryIO, reader)
 
@@ -102,7 +103,7 @@ def _open(path: Path) -> BinaryIO:
 def _read_document(path: Path, log: Log) -> Iterator[Piece]:
     """The oldest form; where an item stands in it is its place."""
     try:
-        rollout = ROLLOUT.decode(path.read_bytes())
+        rollout = ROLLOUT.decode(read_regular(path))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Unreadable(f"{path} is not a rollout: {error}.") from error
     thread = _Thread(path, log)
@@ -304,7 +305,7 @@ def _names(path: Path) -> dict[str, str]:
 
 @functools.lru_cache(maxsize=4)
 def _names_as_of(index: Path, _modified_ns: int) -> dict[str, str]:
-    with index.open("rb") as stream:
+    with open_regular(index) as stream:
         return {name.id: name.thread_name for _, name in read_records(stream, NAMES, Counter())}
 
 

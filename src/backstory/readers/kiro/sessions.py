@@ -12,6 +12,7 @@ import msgspec
 
 from .. import Cursor, Kind, Piece, Role
 from ..formats.documents import read_beside
+from ..formats.files import open_regular
 from ..formats.logs import Log, OpenConversation, OpenTurn, Title
 from ..formats.touched import tool_call
 from ..formats.values import fields_of, fingerprint, records_of, text_of, time_ms
@@ -32,7 +33,7 @@ def _beside(path: Path) -> dict[str, Any]:
 
 def read_log(path: Path, cursor: Cursor) -> Iterator[Piece]:
     log = Log(str(path), cursor)
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         yield from log.read(stream, DECODER, _Session(path, log).hear)
 
 

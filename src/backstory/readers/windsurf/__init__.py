@@ -19,6 +19,7 @@ import msgspec
 from .. import Cursor, Form, Header, Piece, Places, Reader, Role, Source, Standing, ToolCall, Turn
 from ..formats.chat_tabs import CHAT_KEY, read_tabs
 from ..formats.databases import Progress, document, item, open_database
+from ..formats.files import open_regular, read_text
 from ..formats.lines import read_records
 from ..formats.noise import without_payloads
 from ..formats.paths import editor_directories, homes, path_of, workspace_folder
@@ -131,7 +132,7 @@ def _header(summary: Summary, workspace: str, path: Path) -> Header:
 def _plan(path: Path, id: str) -> tuple[Turn, ...]:
     """The plan that the assistant wrote for a conversation, which is not encrypted."""
     plan = _beside_home(path, f".codeium/windsurf/brain/{id}/plan.md")
-    text = plan.read_text("utf-8", "replace").strip() if plan else ""
+    text = read_text(plan).strip() if plan else ""
     return (Turn("plan", Role.ASSISTANT, without_payloads(text)),) if text else ()
 
 
@@ -143,7 +144,7 @@ def _beside_home(path: Path, inside: str) -> Path | None:
 def _read_transcript(path: Path) -> Iterator[Piece]:
     """One step for each line: {"type": "user_input", "user_input": {…}, "status", "timestamp"?}."""
     skipped: Counter[str] = Counter()
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         steps = [step for _, step in read_records(file, _DECODER, skipped)]
     turns: list[Turn] = []
     for number, step in enumerate(steps):

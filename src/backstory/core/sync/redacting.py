@@ -1,0 +1,100 @@
+"""Take secrets out of what readers give, before any of it is kept: pieces, and the cursors that go on after them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ...readers import Cursor, Piece, ToolCall, Turn
+from ..secrets import Redactor
+
+
+class Redaction:
+    """What is read is redacted by the user's rules."""
+
+    def __init__(self, mode: str) -> None:
+        self._redactor = Redactor(mode)
+        self._by_form = Redactor("standard") if mode == "wide" else self._redactor
+        """Without those rules that take whatever looks random."""
+
+    def text(self, text: str) -> str:
+        return self._redactor.redact(text).text
+
+    def piece(self, piece: Piece) -> tuple[Piece, int]:
+        """With every text of it redacted and fit for UTF-8, its cursor too; and how many secrets that were."""
+        if piece.cursor is not None:
+            piece = piece._replace(cursor=self.cursor(piece.cursor))
+        given = [piece.header.title, *_texts(piece.turns)]
+        clean, count = self._redactor.redact_all(_sound(given))
+        if clean == given:
+            return piece, 0
+        texts = iter(clean)
+        header = piece.header._replace(title=next(texts))
+        return piece._replace(header=header, turns=[_rewritten(turn, texts) for turn in piece.turns]), count
+
+    def cursor(self, cursor: Cursor) -> Cursor:
+        """Readers remember titles in it, which are what the user typed first. Ids and fingerprints must come out as they
+        were, or reading would go wrong: a word by itself stays if it merely looks random, and keys stay."""
+        given = sorted(set(_strings(cursor.state)))
+        texts = [text for text in given if any(map(str.isspace, text))]
+        words = [text for text in given if not any(map(str.isspace, text))]
+        clean = dict(zip(texts, self._redactor.redact_all(_sound(texts))[0], strict=True))
+        clean |= zip(words, self._by_form.redact_all(_sound(words))[0], strict=True)
+        if all(text == now for text, now in clean.items()):
+            return cursor
+        return cursor._replace(state=_replaced(cursor.state, clean))
+
+
+def _texts(turns: Iterable[Turn]) -> Iterator[str]:
+    for turn in turns:
+        yield turn.text
+        yield turn.thinking
+        for call in turn.calls:
+            yield from (call.arguments, call.command, call.error, *call.reads, *call.writes)
+
+
+def _rewritten(turn: Turn, texts: Iterator[str]) -> Turn:
+    """With the texts in the order of `_texts`."""
+    text, thinking = next(texts), next(texts)
+    calls = tuple(
+        ToolCall(
+            call.name,
+            arguments=next(texts),
+            command=next(texts),
+            error=next(texts),
+            reads=tuple(next(texts) for _ in call.reads),
+            writes=tuple(next(texts) for _ in call.writes),
+        )
+        for call in turn.calls
+    )
+    return turn._replace(text=text, thinking=thinking, calls=calls)
+
+
+def _sound(texts: list[str]) -> list[str]:
+    """JSON can escape half a character; no database takes that."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return [text.encode("utf-8", "replace").decode() for text in texts]
+    return texts
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from _strings(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _strings(part)
+
+
+def _replaced(value: Any, clean: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return clean[value]
+    if isinstance(value, Mapping):
+        return {key: _replaced(part, clean) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_replaced(part, clean) for part in value]
+    return value

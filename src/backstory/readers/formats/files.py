@@ -1,0 +1,41 @@
+"""Opening foreign files so that nothing that lies among them can hold us up: only regular files, and without waiting.
+
+A named pipe, a device behind a link or a socket is an OSError at once; opened as usual, it would block for good."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+_FLAGS = os.O_RDONLY
+for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"):  # each where the platform has it
+    _FLAGS |= getattr(os, _name, 0)
+
+LARGEST = 1 << 30
+"""Bytes of a file that is read as a whole."""
+
+
+def open_regular(path: str | Path) -> BinaryIO:
+    """Raises OSError for what is no regular file, also behind links."""
+    descriptor = os.open(path, _FLAGS)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return os.fdopen(descriptor, "rb")
+
+
+def read_regular(path: str | Path) -> bytes:
+    """All of a file. Raises OSError for one over LARGEST."""
+    with open_regular(path) as file:
+        raw = file.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        raise OSError(errno.EFBIG, "it is over 1 GiB", str(path))
+    return raw
+
+
+def read_text(path: str | Path) -> str:
+    """All of a text; what is not UTF-8 is replaced, and lines end with a newline alone."""
+    return read_regular(path).decode("utf-8", "replace").replace("\r\n", "\n")
