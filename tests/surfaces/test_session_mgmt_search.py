@@ -301,6 +301,17 @@ def test_a_frozen_ranking_shows_nothing_that_became_invisible(call: Call) -> Non
     call("context_session_start", name="another")
     page = call("get_more_results", query="zebra", offset=0, cache_key=key)
     assert contents(page) == ["zebra two"]
+    assert (page["has_more"], page["total_available"]) == (False, 1)
+
+
+@requirement("session-mgmt-search.more.cache-key")
+def test_paging_neither_loops_nor_counts_what_is_private_to_another_session(call: Call) -> None:
+    for number in range(9):
+        call("context_save", key=f"mine{number}", value=f"zebra {number}", private=True)
+    key = call("quick_search", query="zebra")["cache_key"]
+    call("context_session_start", name="another")
+    page = call("get_more_results", query="zebra", offset=3, cache_key=key)
+    assert (page["results"], page["has_more"], page["total_available"]) == ([], False, 0)
 
 
 @requirement("session-mgmt-search.file")
@@ -394,3 +405,65 @@ def test_kept_answers_expire(call: Call, clock: SteppedClock) -> None:
     key = call("reflect_on_past", query="zebra", min_score=0.1)["cache_key"]
     clock.step(8 * 24 * 3600)
     assert call("get_cached_chunk", cache_key=key, chunk_index=1)["error_code"] == "NOT_FOUND"
+
+
+LARGE = "zebra " + "x" * 30_000
+
+
+@requirement("session-mgmt-search.chunks")
+def test_chunks_that_tell_of_private_items_open_in_their_own_session_alone(
+    call: Call, core: Core, open_core: OpenCore, open_store: OpenStore
+) -> None:
+    call("context_session_start", name="one")
+    call("save_context", context_text=LARGE)
+    call("context_save", key="mine", value="zebra", private=True)
+    session = core.caller.session
+    answer = call("reflect_on_past", query="zebra", min_score=0.1)
+    fetch = {"cache_key": answer["cache_key"], "chunk_index": 1}
+    assert call("get_cached_chunk", **fetch) == answer
+    restarted = open_core(open_store(), None)
+    assert caller_of(restarted)("get_cached_chunk", **fetch)["error_code"] == "NOT_FOUND"
+    restarted.caller.session = session
+    assert caller_of(restarted)("get_cached_chunk", **fetch) == answer
+    call("context_session_start", name="two")
+    assert call("get_cached_chunk", **fetch)["error_code"] == "NOT_FOUND"
+
+
+@requirement("session-mgmt-search.chunks")
+def test_a_private_item_that_is_only_counted_makes_the_chunks_private_too(
+    call: Call, open_core: OpenCore, open_store: OpenStore
+) -> None:
+    call("context_session_start", name="one")
+    call("save_context", context_text=f"zebra wildlife {'x' * 30_000}")
+    call("context_save", key="mine", value="zebra and horse", private=True)
+    answer = call("reflect_on_past", query="zebra wildlife", min_score=0.1, limit=1)
+    fetch = {"cache_key": answer["cache_key"], "chunk_index": 1}
+    assert answer["total_found"] == 2
+    assert caller_of(open_core(open_store(), None))("get_cached_chunk", **fetch)["error_code"] == "NOT_FOUND"
+
+
+@requirement("session-mgmt-search.chunks")
+def test_chunks_without_private_items_open_after_a_restart_whatever_else_the_session_keeps(
+    call: Call, open_core: OpenCore, open_store: OpenStore
+) -> None:
+    call("context_session_start", name="one")
+    call("save_context", context_text=LARGE)
+    call("context_save", key="mine", value="quiet horse", private=True)
+    answer = call("reflect_on_past", query="zebra", min_score=0.1, limit=1)
+    fetch = {"cache_key": answer["cache_key"], "chunk_index": 1}
+    assert caller_of(open_core(open_store(), None))("get_cached_chunk", **fetch) == answer
+
+
+@requirement("session-mgmt-search.chunks")
+def test_clearing_and_deleting_remove_what_was_kept_of_answers(call: Call) -> None:
+    for tool, arguments in (
+        ("clear_all_context", {"confirmation": "confirm"}),
+        ("context_delete", {"key": "another"}),
+    ):
+        call("context_save", key="another", value="zebra")
+        call("save_context", context_text=LARGE)
+        chunked = call("reflect_on_past", query="zebra", min_score=0.1)["cache_key"]
+        paged = call("quick_search", query="zebra", min_score=0.1)["cache_key"]
+        call(tool, **arguments)
+        assert call("get_cached_chunk", cache_key=chunked, chunk_index=1)["error_code"] == "NOT_FOUND"
+        assert call("get_more_results", query="zebra", cache_key=paged)["error_code"] == "NOT_FOUND"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any, NamedTuple
 
 from ..domain.errors import NotFound
+from ..domain.filters import Filter, Kind
 from ..domain.records import CachedAnswer
 from .engine import Caller, Engine
 
@@ -16,17 +18,39 @@ class Kept(NamedTuple):
     engine: Engine
     caller: Caller
 
-    def keep(self, kind: str, body: Any, *, for_caller_only: bool) -> str:
-        """The key under which it can be fetched: by anybody who has the key, also after a restart, or by this
-        connection alone."""
+    def keep(self, kind: str, body: Any, *, owner: str) -> str:
+        """The key under which it can be fetched: in a session, by a connection, or, when it has no owner, by anybody
+        who has the key, also after a restart."""
         now = self.engine.now()
-        owner = self.caller.id if for_caller_only else ""
         answer = CachedAnswer(self.engine.new_id(), kind, owner, body, now + KEPT_FOR)
         self.engine.store.answers.put(answer, now)
         return answer.key
 
     def fetch(self, kind: str, key: str) -> Any:
         answer = self.engine.store.answers.get(key, kind, self.engine.now())
-        if answer is None or answer.owner not in ("", self.caller.id):
+        if answer is None or answer.owner not in ("", self.caller.id, self.caller.session):
             raise NotFound("cache_key", key, hint="It expired, or was never given to this caller: ask again.")
         return answer.body
+
+    def visible(self, entries: Collection[int]) -> set[int]:
+        """Those that the caller may see."""
+        return self._among(entries, self.caller.visible(Filter()))
+
+    def owner_of(self, entries: Collection[int]) -> str:
+        """Who may fetch an answer that tells of these entries: the session that one of them is private to, or
+        everybody."""
+        is_public = self._among(entries, Filter(public_or_in="")) == self.visible(entries)
+        return "" if is_public else self._session
+
+    def owner_of_anything(self) -> str:
+        """The same of an answer that may tell of all that the caller may see."""
+        mine = Filter(kinds=(Kind.MEMORY,), threads=(self._session,))
+        count = self.engine.store.entries.count
+        return "" if count(mine) == count(mine._replace(public_or_in="")) else self._session
+
+    @property
+    def _session(self) -> str:
+        return self.caller.session or ""
+
+    def _among(self, entries: Collection[int], where: Filter) -> set[int]:
+        return {outline.entry for outline in self.engine.store.entries.outlines(entries, where)}

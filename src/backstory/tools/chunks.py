@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, TypedDict
 
 from ..core import Core
@@ -29,14 +29,14 @@ class Chunk(TypedDict):
     chunk: Annotated[str, "All chunks joined are the JSON text of the whole answer"]
 
 
-def in_chunks(core: Core, body: Json) -> Json:
-    """The answer itself, or its first chunk and the key to the others."""
+def in_chunks(core: Core, body: Json, owner: Callable[[], str] | None = None) -> Json:
+    """The answer itself, or its first chunk and the key to the others, which opens them for the owner."""
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     if _size(text) <= MOST_TOKENS * BYTES_PER_TOKEN:
         return body
     small = {name: value for name, value in body.items() if len(json.dumps(value)) <= _SMALL}
     kept: Json = {"small": small, "chunks": list(_pieces(text))}
-    key = core.kept.keep(_KIND, kept, for_caller_only=False)
+    key = core.kept.keep(_KIND, kept, owner=(owner or core.kept.owner_of_anything)())
     return {**_chunk(kept, key, 1)}
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, TypedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, TypedDict, cast
 
 from ...core import Core
 from ...domain.errors import InvalidInput
 from ...domain.records import Message
 from ...domain.when import iso
 from ...tools import READS
-from ...tools.params import Range
+from ...tools.chunks import in_chunks
+from ...tools.params import Json, Range
 from .vocabulary import surface
 
 if TYPE_CHECKING:
@@ -101,11 +103,11 @@ def quick_search(
     }
     if reply["has_more"]:
         reply["cache_key"] = core.kept.keep(
-            _RANKING, {"query": query, "found": ranking.found}, for_caller_only=True
+            _RANKING, {"query": query, "found": ranking.found}, owner=core.caller.id
         )
     if ranking.notices:
         reply["notices"] = list(ranking.notices)
-    return reply
+    return cast(QuickSearch, _fitted(core, {**reply}, ranking.found))
 
 
 @surface.tool("Get more results", READS)
@@ -125,11 +127,12 @@ def get_more_results(
     else:
         found = _thawed(core, cache_key, query)
     page = core.reflecting.tell(found[offset : offset + limit])
-    return {
+    reply: MoreResults = {
         "results": [_result(each) for each in page],
         "has_more": offset + limit < len(found),
         "total_available": len(found),
     }
+    return cast(MoreResults, _fitted(core, {**reply}, found))
 
 
 @surface.tool("Search by file", READS)
@@ -171,7 +174,12 @@ def _reflected(
         reply["suggestions"] = suggestions
     if ranking.notices:
         reply["notices"] = list(ranking.notices)
-    return reply
+    return cast(Reflected, _fitted(core, {**reply}, (*ranking.found, *ranking.missed)))
+
+
+def _fitted(core: Core, reply: Json, told: Sequence[Scored]) -> Json:
+    """An answer of any size, of which all chunks tell of these entries, if only by their number."""
+    return in_chunks(core, reply, lambda: core.kept.owner_of({each.entry for each in told}))
 
 
 def _thawed(core: Core, key: str, query: str) -> list[Scored]:
@@ -184,7 +192,9 @@ def _thawed(core: Core, key: str, query: str) -> list[Scored]:
             hint=f"It was made for {kept['query']!r}.",
             field="cache_key",
         )
-    return [Scored(*each) for each in kept["found"]]
+    found = [Scored(*each) for each in kept["found"]]
+    visible = core.kept.visible([each.entry for each in found])
+    return [each for each in found if each.entry in visible]
 
 
 def _strategy(ranking: Ranking) -> Strategy:
