@@ -94,13 +94,23 @@ def arrived(connection: psycopg.Connection[tuple[int]]) -> int:
     return 0
 
 
-@pytest.mark.parametrize("is_back", [False, True])
-def test_it_refuses_what_is_not_there_and_what_is_not_empty(tmp_path: Path, url: str, is_back: bool) -> None:
+def test_a_move_that_was_killed_between_two_stores_is_finished_by_the_next(tmp_path: Path, url: str) -> None:
+    """And one that was killed after the last may be given again."""
+    fill(tmp_path / "store.db", 1)
+    fill(tmp_path / "spaces" / "user-alice.db", 2)
+    source = f"sqlite:///{tmp_path}/store.db"
+    migrate(tmp_path, source, url, "--space", "user-alice")
+    for _ in range(2):
+        told = migrate(tmp_path, source, url)
+        assert [store["tables"]["entry"]["to"]["rows"] for store in told["stores"]] == [1, 2]
+
+
+def test_it_refuses_what_is_not_there_and_what_is_not_empty(tmp_path: Path, url: str) -> None:
     missing, full = f"sqlite:///{tmp_path}/missing.db", f"sqlite:///{tmp_path}/store.db"
     fill(tmp_path / "store.db", 1)
     migrate(tmp_path, full, url)
     for source, target, reason in (
-        (url if is_back else full, full if is_back else url, "not empty"),
+        (url, full, "not empty"),
         (missing, url, "no store at"),
         (full, full, "the same store"),
         (full, "mysql://x", "not a store"),

@@ -136,7 +136,8 @@ def test_everything_goes_there_and_back(
         }
         assert contents(target) == before == contents(source)
         assert target.problems() == []
-        assert target.copying.progress() is None
+        assert (done := target.copying.progress()) is not None
+        assert done.is_done
         for unit in (Unit((word,)) for word in ("login", "token", "again")):
             found = target.text.match(unit, TextFields.BOTH)
             assert found == store.text.match(unit, TextFields.BOTH) != set()
@@ -204,6 +205,25 @@ def test_a_store_that_holds_something_else_is_not_moved_to(store: Store, other: 
     with pytest.raises(InvalidInput, match="not empty"):
         move(store, other, "here", hush)
     assert [memory.id for memory in other.memories.find(Filter(), Page())] == ["mine"]
+
+
+def test_a_move_that_was_killed_after_its_end_may_be_given_again(store: Store, other: Store) -> None:
+    store.memories.put([make_memory("a")])
+    assert all(each.is_equal for each in move(store, other, "here", hush))
+    before = contents(other)
+    assert all(each.is_equal for each in move(store, other, "here", hush))
+    assert contents(other) == before
+    with pytest.raises(InvalidInput, match="not empty"):
+        move(store, other, "elsewhere", hush)
+
+
+def test_what_was_saved_in_the_new_store_is_not_moved_over(store: Store, other: Store) -> None:
+    store.memories.put([make_memory("a")])
+    move(store, other, "here", hush)
+    other.memories.put([make_memory("mine")])
+    with pytest.raises(InvalidInput, match="written to; nothing was changed"):
+        move(store, other, "here", hush)
+    assert other.entries.count(Filter()) == 2
 
 
 def test_a_part_of_another_store_is_not_mixed_with_this_one(store: Store, other: Store) -> None:

@@ -35,26 +35,35 @@ class Compared(NamedTuple):
 
 
 def move(source: Store, target: Store, name: str, tick: Tick) -> list[Compared]:
-    """Fill the target, which is empty or was being filled from the same source, and compare it with the source.
-    The source is only read. `name` tells sources apart."""
+    """Fill the target, which is empty or was being filled from the same source, and compare it with the source. One that
+    was filled from it is only compared. The source is only read. `name` tells sources apart."""
     if any(source.copying.columns(table) != target.copying.columns(table) for table in TABLES):
         raise Incompatible(
             "The two stores were written by different versions of Backstory.",
             hint="Update Backstory, then try again.",
         )
-    _copy(source, target, _begin(target, name), tick)
-    target.copying.finish(source.copying.last_number())
+    start = _begin(target, name)
+    if not start.is_done:
+        _copy(source, target, start, tick)
+        target.copying.finish(source.copying.last_number())
     compared = [_compare(table, source, target, tick) for table in TABLES]
-    if all(each.is_equal for each in compared):
-        target.copying.end()
-    else:
-        target.copying.put_progress(CopyProgress(name, FIRST, is_void=True))
+    is_equal = all(each.is_equal for each in compared)
+    if start.is_done and not is_equal:
+        raise InvalidInput(
+            f"All of {name} arrived before, and since then one of the two stores was written to; nothing was changed.",
+            hint="Give --to a new file, or a database without memories.",
+            field="to",
+        )
+    # the mark stays: whoever was killed before it could tell may ask again
+    target.copying.put_progress(CopyProgress(name, FIRST, is_done=is_equal, is_void=not is_equal))
     return compared
 
 
 def _begin(target: Store, name: str) -> CopyProgress:
     """Where to go on, or the beginning of a new move."""
     known = target.copying.progress()
+    if known is not None and known.is_done and known.source != name:
+        known = None
     if known is None and not target.copying.is_empty():
         raise InvalidInput(
             "The store to move to is not empty; nothing was changed.",

@@ -13,3 +13,5 @@ class CopyProgress(NamedTuple):
     after: tuple[Any, ...] = ()
     is_void: bool = False
     """What was copied is not what is there now."""
+    is_done: bool = False
+    """Everything arrived."""

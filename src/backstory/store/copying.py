@@ -121,12 +121,12 @@ class Copying:
                     self._database.change(f"DELETE FROM {table}")
 
     def progress(self) -> CopyProgress | None:
-        """Of the copy that fills this store and has not ended."""
+        """Of the copy that fills this store, or filled it."""
         rows = self._database.values("SELECT holder FROM lease WHERE name = 'move'")
         if not rows:
             return None
-        source, table, after, is_void = json.loads(rows[0])
-        return CopyProgress(source, table, tuple(after), is_void)
+        source, table, after, *states = json.loads(rows[0])
+        return CopyProgress(source, table, tuple(after), *states)
 
     def put_progress(self, progress: CopyProgress) -> None:
         # a lease that has ended: whoever comes next may go on with the work
@@ -136,10 +136,6 @@ class Copying:
         )
         with self._database.joined():
             self._database.change(sql, [json.dumps(progress)])
-
-    def end(self) -> None:
-        with self._database.transaction():
-            self._database.change("DELETE FROM lease WHERE name = 'move'")
 
 
 def fingerprint(table: str, row: Row) -> int:
