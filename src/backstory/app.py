@@ -16,6 +16,7 @@ from .domain.extras import install_hint
 from .search.embed import build_embedder
 from .settings import PREFIX, TABLE, Settings, build_settings, required, variable, without_password
 from .store import Store
+from .store.backup_files import FOLDER
 
 if TYPE_CHECKING:
     from .core.background import Background
@@ -73,8 +74,13 @@ def open_engine(
         open_store(settings, space, pool=pool),
         embedder or build_embedder(settings),
         _writer(settings),
-        background=_background if own.reads_histories or own.retention_days else None,
+        background=_background if _has_chores(own) else None,
     )
+
+
+def _has_chores(settings: Settings) -> bool:
+    makes_backups = settings.backups == "on" and not in_postgres(settings)
+    return settings.reads_histories or settings.retention_days is not None or makes_backups
 
 
 def _settings_of(settings: Settings, space: str) -> Settings:
@@ -145,7 +151,12 @@ def open_store(settings: Settings, space: str = "", *, pool: Pool | None = None)
     path = store_path(settings)
     if space:
         path = path.with_name(f"{CONTROL}.db") if space == CONTROL else path.parent / "spaces" / f"{space}.db"
-    return SqliteStore(path, busy_timeout_s=settings.busy_timeout_s)
+    return SqliteStore(path, busy_timeout_s=settings.busy_timeout_s, backups=backups_folder(settings, space))
+
+
+def backups_folder(settings: Settings, space: str = "") -> Path:
+    own = _settings_of(settings, space) if space and space != CONTROL else settings
+    return own.home / FOLDER
 
 
 def find_spaces(settings: Settings) -> list[str]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
+import threading
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from backstory.domain.filters import Filter, Page
+from backstory.store.sqlite import SqliteStore
+
+from ..patience import until
 from ..processes import run, save, serving
 
 KEPT, LATER = "The staging server is called heron.", "Lunch is at noon."
@@ -63,6 +69,117 @@ def test_a_running_server_goes_on_with_the_restored_store(tmp_path: Path) -> Non
     assert json.loads(run("status", "--json", home=home).stdout)["holds"]["memories"] == 2
 
 
+def test_nothing_that_was_acknowledged_is_lost_when_servers_are_busy(tmp_path: Path) -> None:
+    """It is in the restored store, or in the copy of the former one."""
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    save(home, KEPT)
+    backup(home, file)
+    acknowledged: list[str] = []
+    is_over = threading.Event()
+
+    def keep_saving(number: int) -> None:
+        with serving(home, "serve") as server:
+            server.greet()
+            for count in itertools.count():
+                if is_over.is_set():
+                    return
+                answer = server.ask(
+                    "tools/call",
+                    {"name": "save_context", "arguments": {"context_text": f"note {number} {count}"}},
+                )
+                if not answer["isError"]:
+                    acknowledged.append(answer["structuredContent"]["id"])
+
+    writers = [threading.Thread(target=keep_saving, args=(number,)) for number in range(3)]
+    for writer in writers:
+        writer.start()
+    copies = []
+    for wanted in (20, 40, 60):
+        while len(acknowledged) < wanted:
+            assert any(writer.is_alive() for writer in writers)
+        done = run("restore", str(file), "--json", home=home)
+        assert done.returncode == 0, done.stderr
+        copies.append(Path(json.loads(done.stdout)["kept"]))
+    count = len(acknowledged)
+    while len(acknowledged) < count + 10:
+        assert all(writer.is_alive() for writer in writers)
+    is_over.set()
+    for writer in writers:
+        writer.join()
+    held = set().union(*map(ids, [home / "store.db", *copies]))
+    assert set(acknowledged) - held == set()
+    assert run("integrity", home=home).returncode == 0
+
+
+def ids(path: Path) -> set[str]:
+    with closing(SqliteStore(path)) as store:
+        return {memory.id for memory in store.memories.find(Filter(), Page())}
+
+
+@pytest.mark.parametrize("left", [b"", b"SQLite format 3\0 and then nothing"])
+def test_a_damaged_store_is_replaced_and_kept_as_it_is(tmp_path: Path, left: bytes) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    save(home, KEPT)
+    backup(home, file)
+    (home / "store.db").write_bytes(left)
+    refused = run("status", home=home)
+    assert refused.returncode == 1
+    assert "backstory restore" in refused.stderr
+    done = run("restore", str(file), "--json", home=home)
+    assert done.returncode == 0, done.stderr
+    assert Path(json.loads(done.stdout)["kept"]).read_bytes() == left
+    assert texts(home) == [KEPT]
+
+
+def test_a_server_with_a_session_goes_on_in_a_store_without_it(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    save(home, KEPT)
+    backup(home, file)
+    with serving(home, "serve") as server:
+        server.greet()
+        server.call("context_save", key="a", value="Saved before.")
+        assert run("restore", str(file), home=home).returncode == 0
+        assert server.call("context_save", key="b", value="Saved after.")["key"] == "b"
+        assert [item["key"] for item in server.call("context_get")["items"]] == ["b"]
+
+
+def test_status_and_doctor_tell_of_the_backups(tmp_path: Path) -> None:
+    save(tmp_path, KEPT)
+    before = json.loads(run("status", "--json", home=tmp_path).stdout)["backups"]
+    assert before == {"are_made": True, "count": 0, "bytes": 0, "files": []}
+    assert run("backup", home=tmp_path).returncode == 0
+    told = json.loads(run("status", "--json", home=tmp_path).stdout)["backups"]
+    (file,) = told["files"]
+    assert (told["count"], told["bytes"]) == (1, file["bytes"])
+    assert Path(file["file"]).stat().st_size == file["bytes"]
+    assert "none are made by themselves" in run("status", "--backups", "off", home=tmp_path).stdout
+    checks = json.loads(run("doctor", "--json", home=tmp_path).stdout)["checks"]
+    assert [check["state"] for check in checks if check["name"] == "backups"] == ["ok"]
+
+
+def test_a_running_server_makes_a_backup_each_day(tmp_path: Path) -> None:
+    save(tmp_path, KEPT)
+    with closing(SqliteStore(tmp_path / "store.db")) as store, store.transaction():
+        store.database.change("UPDATE migration SET applied_at = applied_at - 100000000")
+    with serving(tmp_path, "serve") as server:
+        server.greet()
+        server.call("retrieve_context", query="staging")
+        until(lambda: any((tmp_path / "backups").glob("store-*-daily.db")))
+    (file,) = (tmp_path / "backups").iterdir()
+    assert len(ids(file)) == 1
+
+
+def test_a_mistyped_path_makes_nothing(tmp_path: Path) -> None:
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    for words in (("backup",), ("backup", str(elsewhere / "copy.db"))):
+        done = run(*words, home=home)
+        assert done.returncode == 2
+        assert "nothing was written" in done.stderr
+    save(home, KEPT)
+    assert run("backup", str(elsewhere / "copy.db"), home=home).returncode == 2
+    assert not elsewhere.exists()
+
+
 def foreign_database(path: Path) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.execute("CREATE TABLE entry (n INTEGER)")
@@ -96,7 +213,7 @@ def test_what_is_no_sound_store_is_refused_and_changes_nothing(tmp_path: Path, m
     assert str(file.name) in done.stderr
     assert texts(home) == [KEPT]
     assert not (home / "backups").exists()
-    assert list(home.glob("restore-*")) == []
+    assert list(home.glob(".*")) == []
 
 
 def test_a_store_in_use_is_no_backup(tmp_path: Path) -> None:

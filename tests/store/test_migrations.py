@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -95,7 +96,7 @@ def test_an_older_database_is_copied_and_then_migrated(
         assert store.entries.count(Filter()) == 0
     assert "novelty" in dict(schema_of(path))
     (copy,) = (path.parent / "backups").iterdir()
-    assert copy.name.startswith(f"store-v{migrate.LATEST - 1}-")
+    assert re.fullmatch(r"store-\d{8}-\d{6}-before-migration\.db", copy.name)
     assert "novelty" not in dict(schema_of(copy))
     with closing(sqlite3.connect(copy)) as database:
         assert database.execute("SELECT id FROM entry").fetchall() == [("a",)]

@@ -91,9 +91,11 @@ def test_a_writer_that_waits_too_long_is_told_that_the_store_is_busy(store: Sqli
     assert store.entries.count(Filter()) == 1
 
 
-def test_opening_a_fresh_file_waits_for_whoever_is_making_it(path: Path) -> None:
+def test_opening_a_store_without_a_log_waits_for_whoever_uses_it(path: Path) -> None:
     """SQLite does not wait by itself when the journal mode changes, however long its timeout is."""
-    path.parent.mkdir()
+    SqliteStore(path).close()
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA journal_mode = DELETE")
     with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as maker:
         maker.execute("BEGIN IMMEDIATE")
         done = threading.Timer(0.2, lambda: maker.execute("ROLLBACK"))

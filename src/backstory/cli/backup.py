@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 from pathlib import Path
 
-from ..app import open_store
+from ..app import backups_folder, open_store, store_path
+from ..domain.backups import MANUAL
 from ..domain.errors import InvalidInput
 from ..domain.when import utc_now
 from ..settings import Settings
-from .report import Report, size, stamp
-
-BACKUPS = "backups"
+from ..store.backup_files import backup_path
+from .report import Report, size
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,17 +22,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    target: Path = options.file or new_backup(settings, "store")
-    if target.exists():
-        raise InvalidInput(f"{target} exists already.", hint="Choose another name; nothing was written.")
-    store = open_store(settings)
-    try:
+    source = store_path(settings)
+    target: Path = options.file or backup_path(backups_folder(settings), source.stem, utc_now(), MANUAL)
+    _check(source, target, is_given=options.file is not None)
+    with closing(open_store(settings)) as store:
         store.backup(target)
-    finally:
-        store.close()
     count = target.stat().st_size
     return Report({"file": str(target), "bytes": count}, f"{target} ({size(count)})")
 
 
-def new_backup(settings: Settings, name: str) -> Path:
-    return settings.home / BACKUPS / f"{name}-{stamp(utc_now())}.db"
+def _check(source: Path, target: Path, *, is_given: bool) -> None:
+    """A mistyped path makes neither a store nor a folder."""
+    if target.exists():
+        raise InvalidInput(f"{target} exists already.", hint="Choose another name; nothing was written.")
+    if is_given and not target.parent.is_dir():
+        raise InvalidInput(
+            f"There is no folder {target.parent}.", hint="Make it, or choose another; nothing was written."
+        )
+    if not source.exists():
+        raise InvalidInput(f"There is no store at {source}.", hint="Check --home; nothing was written.")

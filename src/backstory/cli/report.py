@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Any, NamedTuple
 
 Json = dict[str, Any]
@@ -62,8 +61,3 @@ def size(count: int) -> str:
 
 def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
-
-
-def stamp(moment: datetime) -> str:
-    """For names of files: sorts by time, and every file system takes it."""
-    return f"{moment:%Y%m%d-%H%M%S}"

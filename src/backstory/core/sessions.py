@@ -35,9 +35,11 @@ class Sessions(NamedTuple):
     surface: str
 
     def current(self) -> Session:
-        """The connection's session; the first call makes one. Two servers never share one by accident."""
+        """The connection's session; the first call makes one. Two servers never share one by accident. A restored
+        store may not have it: then another begins."""
         with self.locked():
-            return self.start(UNNAMED) if self.caller.session is None else self.get(self.caller.session)
+            known = self.caller.session and self.engine.store.sessions.get(self.caller.session)
+            return known or self.start(UNNAMED)
 
     @contextmanager
     def locked(self) -> Iterator[None]:

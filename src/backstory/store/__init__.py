@@ -10,11 +10,14 @@ their TextIndex and their Vectors, and in nothing else.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..domain.census import Census
 from ..domain.errors import BackstoryError
 from ..domain.filters import Kind
+from ..domain.when import from_ms
 from .answers import Answers
 from .archive import Archive
 from .checkpoints import Checkpoints
@@ -35,6 +38,9 @@ from .traces import Traces
 from .vectors import Vectors
 from .witnesses import Witnesses
 from .writing import EntryWriter
+
+if TYPE_CHECKING:
+    from .backups import BackupFiles
 
 
 class Store:
@@ -59,6 +65,8 @@ class Store:
         self.residue = Residues(database)
         self.team = Team(database)
         self.copying = Copying(database, text, vectors, writer)
+        self.backups: BackupFiles | None = None
+        """None where the database has its own tools for them."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """Everything inside happens, or none of it does; committed when it ends. Nests."""
@@ -81,6 +89,10 @@ class Store:
             bytes=self.database.total_bytes(),
         )
 
+    def made_at(self) -> datetime:
+        """When the store was new."""
+        return from_ms(self.database.value("SELECT min(applied_at) FROM migration"))
+
     def used_bytes(self) -> int:
         """The size of what the store holds. Space that deletions freed does not count."""
         return self.database.used_bytes()
@@ -96,7 +108,7 @@ class Store:
         return found
 
     def backup(self, target: Path) -> None:
-        """Write a whole, consistent copy while others go on working."""
+        """Write a whole, consistent copy while others go on working. The file appears when it is whole."""
         self.database.backup(target)
 
     def close(self) -> None:

@@ -25,6 +25,8 @@ AT_ONCE = 500
 class Database(ABC):
     skip_locked = ""
     """What a SELECT ends with, so that two who take rows at once get different ones."""
+    generation = 0
+    """Another number when another database took its place: what was derived from the former one is void."""
 
     @abstractmethod
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:

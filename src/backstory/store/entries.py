@@ -33,6 +33,7 @@ class Entries:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._thread_of: list[str | None] = []
+        self._generation = database.generation
         self._following = threading.Lock()
 
     def count(self, where: Filter) -> int:
@@ -85,12 +86,15 @@ class Entries:
         never moves: it is read once and then only continued."""
         numbers = list(entries)
         known = self._thread_of
-        if numbers and max(numbers) >= len(known):
+        is_void = self._generation != self._database.generation
+        if is_void or (numbers and max(numbers) >= len(known)):
             known = self._follow()
-        return [known[n] for n in numbers]
+        return [known[n] if n < len(known) else None for n in numbers]
 
     def _follow(self) -> list[str | None]:
         with self._following:
+            if self._generation != self._database.generation:
+                self._generation, self._thread_of = self._database.generation, []
             start = len(self._thread_of)
             # without a condition the index of threads holds all that is asked for, and no text is passed over
             newer, values = ("WHERE n >= ?", [start]) if start else ("", [])

@@ -8,33 +8,45 @@ what was committed survives the death of the process and of the machine.
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from ...domain.erasure import Residue
-from ...domain.errors import BackstoryError, InvalidInput, NotAllowed, StorageFull, TimedOut, Unavailable
+from ...domain.errors import BackstoryError, InvalidInput, Unavailable
 from ...domain.when import utc_now
+from ..backup_files import FOLDER, backup_path
 from ..database import Database, Row
 from ..migrate import migrate
+from ..whole_files import make_private, put_in_place, unfinished
+from .errors import in_our_words, translated
+from .file import new_store_id
+from .pool import Pool
 from .residue import overwrite
 
 OLDEST_SQLITE = (3, 35, 0)  # RETURNING
+MOST_COMMITS = 2**31  # what the field holds; then it begins anew, which looks like an older store once
 
 
 class SqliteDatabase(Database):
-    def __init__(self, path: Path, *, busy_timeout_s: float = 60.0) -> None:
-        self._path = path
+    def __init__(
+        self,
+        path: Path,
+        *,
+        busy_timeout_s: float = 60.0,
+        backups: Path | None = None,
+        is_copy: bool = False,
+    ) -> None:
+        """A copy is brought to the present shape without a backup of it."""
+        self._is_copy = is_copy
         self._busy_timeout_s = busy_timeout_s
+        self.path = path
+        self.backups_folder = backups or path.parent / FOLDER
         self._local = threading.local()
-        self._free: list[sqlite3.Connection] = []
-        self._open: list[sqlite3.Connection] = []
-        self._lock = threading.Lock()
+        self._pool = Pool(path, self.backups_folder, busy_timeout_s=busy_timeout_s, prepare=self._prepare)
         _check_sqlite()
         if path.name == ":memory:":
             raise InvalidInput(
@@ -43,87 +55,98 @@ class SqliteDatabase(Database):
                 field="database_url",
             )
         try:
-            with _translated(path):
-                _make_private(path)
-                migrate(self, "sqlite", self._backup_before)
+            with self._connection():
+                pass
         except BackstoryError:
             self.close()
             raise
 
+    def _prepare(self) -> None:
+        self.generation += 1
+        self._check_ours()
+        migrate(self, "sqlite", self._backup_before)
+
+    def _check_ours(self) -> None:
+        tables = {row[0] for row in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if tables and "migration" not in tables:
+            raise Unavailable(
+                f"{self.path} is a database of something else.",
+                hint="Nothing was changed; give database_url another file.",
+            )
+
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        """The thread's own while it is in a transaction, else the one that was used last: its caches are warm."""
+        """The thread's own while it is in a transaction, else any."""
         pinned: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if pinned is not None:
             yield pinned
             return
+        with self._borrowed() as connection:
+            yield connection
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[sqlite3.Connection]:
         try:
-            connection = self._free.pop()
-        except IndexError:
-            with _translated(self._path):
-                connection = self._connect()
+            connection = self._pool.take()
+        except (sqlite3.Error, OSError) as error:
+            raise in_our_words(error, self.path) from error
         try:
             yield connection
         finally:
-            self._free.append(connection)
-
-    def _connect(self) -> sqlite3.Connection:
-        # isolation_level=None: we say BEGIN ourselves; check_same_thread=False: threads lend them to each other
-        connection = sqlite3.connect(
-            self._path, timeout=self._busy_timeout_s, isolation_level=None, check_same_thread=False
-        )
-        with self._lock:
-            self._open.append(connection)
-        self._use_wal(connection)
-        for pragma in ("synchronous = FULL", "foreign_keys = ON", "cache_size = -8000", "secure_delete = ON"):
-            connection.execute(f"PRAGMA {pragma}")
-        return connection
-
-    def _use_wal(self, connection: sqlite3.Connection) -> None:
-        """The one statement that does not wait for others by itself, and only a new file needs it."""
-        deadline = time.monotonic() + self._busy_timeout_s
-        while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-            try:
-                mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
-            except sqlite3.OperationalError as error:
-                if _primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                    raise
-                time.sleep(0.02)
-                continue
-            if mode != "wal":
-                raise Unavailable(
-                    f"SQLite cannot keep a write-ahead log beside {self._path}.",
-                    hint="Put the store on a local disk.",
-                )
+            self._pool.give_back(connection)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        with _translated(self._path), self._connection() as connection:
+        with translated(self.path), self._connection() as connection:
             return connection.execute(sql, parameters).fetchall()
 
     def change(self, sql: str, parameters: Sequence[Any] = ()) -> int:
-        with _translated(self._path), self._connection() as connection:
+        with translated(self.path), self._connection() as connection:
             return connection.execute(sql, parameters).rowcount
 
     def change_many(self, sql: str, rows: Sequence[Row]) -> None:
         if not rows:
             return
-        with _translated(self._path), self._connection() as connection:
+        with translated(self.path), self._connection() as connection:
             connection.executemany(sql, rows)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         if self.in_transaction:
-            with self._undone_on_error("SAVEPOINT inner", "ROLLBACK TO inner", "RELEASE inner"):
+            self.change("SAVEPOINT inner")
+            with self._undone_on_error("ROLLBACK TO inner"):
                 yield
+                self.change("RELEASE inner")
             return
-        with self._connection() as connection:
-            self._local.connection = connection
-            try:
-                # IMMEDIATE: wait for the write lock now, rather than fail at the first write
-                with self._undone_on_error("BEGIN IMMEDIATE", "ROLLBACK", "COMMIT"):
-                    yield
-            finally:
-                self._local.connection = None
+        while True:
+            with self._connection() as connection:
+                self._local.connection = connection
+                try:
+                    # IMMEDIATE: wait for the write lock now, rather than fail at the first write
+                    self.change("BEGIN IMMEDIATE")
+                    with self._undone_on_error("ROLLBACK"):
+                        if not self._pool.is_unchanged():
+                            self.change("ROLLBACK")
+                            continue  # it was replaced while this one waited; the next connection is to what is there
+                        before = connection.total_changes
+                        yield
+                        self._commit(connection.total_changes > before)
+                    return
+                finally:
+                    self._local.connection = None
+
+    def _commit(self, is_changed: bool) -> None:
+        """What is in no file that the path names was not saved, and nobody may be told so."""
+        if is_changed:
+            commits = self.rows("PRAGMA user_version")[0][0]
+            self.change(f"PRAGMA user_version = {(commits + 1) % MOST_COMMITS}")
+        if self._pool.is_unchanged():
+            self.change("COMMIT")
+            if not is_changed or self._pool.is_unchanged():
+                return
+        raise Unavailable(
+            f"{self.path} was deleted or replaced while this was being saved; it was not saved.",
+            hint="Try again: what is there by then is used.",
+        )
 
     @property
     def in_transaction(self) -> bool:
@@ -134,16 +157,14 @@ class SqliteDatabase(Database):
         return nullcontext() if self.in_transaction else self.transaction()
 
     @contextmanager
-    def _undone_on_error(self, begin: str, undo: str, end: str) -> Iterator[None]:
+    def _undone_on_error(self, undo: str) -> Iterator[None]:
         connection: sqlite3.Connection = self._local.connection
-        self.change(begin)
         try:
             yield
         except BaseException:
             if connection.in_transaction:  # SQLite itself may have given up, as on a full disk
                 self.change(undo)
             raise
-        self.change(end)
 
     def among(self, column: str, numbers: Iterable[int]) -> tuple[str, Any]:
         return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(sorted(numbers))
@@ -175,11 +196,11 @@ class SqliteDatabase(Database):
             self.change(statement)
 
     def _backup_before(self, version: int) -> None:
-        stamp = f"{utc_now():%Y%m%d-%H%M%S}"
-        self.backup(self._path.parent / "backups" / f"{self._path.stem}-v{version}-{stamp}.db")
+        if not self._is_copy:
+            self.backup(backup_path(self.backups_folder, self.path.stem, utc_now(), "before-migration"))
 
     def overwrite(self, residue: Residue) -> None:
-        with _translated(self._path), self._connection() as connection:
+        with translated(self.path), self._connection() as connection:
             overwrite(connection, residue, self._busy_timeout_s)
 
     def used_bytes(self) -> int:
@@ -203,20 +224,22 @@ class SqliteDatabase(Database):
         return [f"{table} row {row} refers to nothing in {parent}" for table, row, parent, _ in rows]
 
     def backup(self, target: Path) -> None:
-        with _translated(target):
-            _make_private(target)
-            copy = sqlite3.connect(target)
+        """It appears whole, and with an id of its own: put in the place of a store, it is seen to be another."""
+        new = unfinished(target)
+        with translated(target):
+            make_private(new)
             try:
-                with self._connection() as connection:
-                    connection.backup(copy)
-            finally:
-                copy.close()
+                with closing(sqlite3.connect(new, isolation_level=None)) as copy:
+                    with self._borrowed() as connection:  # one that writes would wait for itself
+                        connection.backup(copy)
+                    copy.execute(f"PRAGMA application_id = {new_store_id()}")
+                put_in_place(new, target)
+            except BaseException:
+                new.unlink(missing_ok=True)
+                raise
 
     def close(self) -> None:
-        with self._lock:
-            for connection in self._open:
-                connection.close()
-            self._open.clear()
+        self._pool.close()
 
 
 def _statements(script: str) -> Iterator[str]:
@@ -228,51 +251,9 @@ def _statements(script: str) -> Iterator[str]:
             statement = ""
 
 
-def _make_private(path: Path) -> None:
-    """Only the user may read a store; SQLite gives -wal and -shm the rights of the file itself."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-
-
 def _check_sqlite() -> None:
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         raise Unavailable(
             f"This Python carries SQLite {sqlite3.sqlite_version}; Backstory needs {'.'.join(map(str, OLDEST_SQLITE))}.",
             hint="Use a newer Python.",
         )
-
-
-@contextmanager
-def _translated(path: Path) -> Iterator[None]:
-    """SQLite's and the system's failures, in our words."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise _in_our_words(error, path) from error
-    except PermissionError as error:
-        raise NotAllowed(
-            f"{error.filename} cannot be used: permission denied.", hint="Check its owner and mode."
-        ) from error
-    except OSError as error:
-        raise Unavailable(f"{path} cannot be opened: {error.strerror}.") from error
-
-
-def _primary_code(error: sqlite3.Error) -> int:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF  # the higher bytes tell details
-
-
-def _in_our_words(error: sqlite3.Error, path: Path) -> BackstoryError:
-    code = _primary_code(error)
-    if code == sqlite3.SQLITE_FULL:
-        return StorageFull(
-            f"There is no space left for {path}.", hint="Nothing was saved; free some space and try again."
-        )
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return TimedOut("The store is busy: another process holds it for too long.", hint="Try again.")
-    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
-        return NotAllowed(f"{path} cannot be written.", hint="Check its owner and mode.")
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return Unavailable(f"{path} is damaged: {error}.", hint="`backstory restore` brings back a backup.")
-    return Unavailable(
-        f"The store could not answer: {error}.", hint="`backstory doctor` looks for the cause."
-    )

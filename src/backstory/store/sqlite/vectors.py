@@ -31,6 +31,7 @@ class SqliteVectors(Vectors):
         super().__init__(database)
         self._planes: dict[int, SignPlanes] = {}
         self._planes_lock = threading.Lock()
+        self._generation = database.generation
 
     def put(self, space: int, embedded: Sequence[EntryVectors]) -> None:
         from .planes import encode, pack_signs
@@ -116,6 +117,9 @@ class SqliteVectors(Vectors):
         from .planes import SignPlanes
 
         with self._planes_lock:
+            if self._generation != self._database.generation:
+                self._generation = self._database.generation
+                self._planes.clear()
             planes = self._planes.setdefault(space, SignPlanes())
         sql = "SELECT v, entry, signs FROM vector WHERE space = ? AND v > ? ORDER BY v"
         planes.append(

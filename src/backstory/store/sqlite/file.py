@@ -1,0 +1,345 @@
+"""The file of a SQLite store: which store it is, whether it still is that one, and how another takes its place.
+
+A path may come to name another file (mv, rsync, a restore), or the same file may come to hold other bytes (cp). So the
+first page of a store has two numbers, in fields that SQLite leaves to applications: its `id` (application_id), which is
+new in every store and in every backup, and `commits` (user_version), which counts its transactions. Counting puts the
+first page into every transaction of the write-ahead log, so one can tell whether a log belongs to the file beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import struct
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from ...domain.backups import LOG
+from ...domain.errors import TimedOut, Unavailable
+from ...domain.when import utc_now
+from ..backup_files import advice, backup_path
+from ..whole_files import make_private, put_in_place, sweep, unfinished
+
+if sys.platform != "win32":
+    import fcntl
+
+MAGIC = b"SQLite format 3\0"
+HEADER_BYTES = 100
+LOG_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
+LOOKS_S = (
+    0.0,
+    0.02,
+    0.1,
+    0.4,
+)  # a checkpoint may be writing the first page: only what stays strange is strange
+ASK_AGAIN_S = 0.01
+
+
+class Header(NamedTuple):
+    """What the first page says of its store."""
+
+    id: int
+    """0 in a store that an older version made and nobody opened since."""
+    commits: int
+    page_bytes: int
+    pages: int
+
+    @property
+    def bytes(self) -> int:
+        return self.page_bytes * self.pages
+
+
+def read_header(page: bytes) -> Header | None:
+    """None when this is not the beginning of a database."""
+    if len(page) < HEADER_BYTES or not page.startswith(MAGIC):
+        return None
+    (page_bytes,) = struct.unpack_from(">H", page, 16)
+    (pages,) = struct.unpack_from(">I", page, 28)
+    commits, id = struct.unpack_from(">i4xi", page, 60)
+    return Header(id, commits, 65536 if page_bytes == 1 else page_bytes, pages)
+
+
+def new_store_id() -> int:
+    return int.from_bytes(os.urandom(4), "big", signed=True) or 1
+
+
+def log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _index_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-shm")
+
+
+class StoreFile:
+    """One file, held open for as long as a pool has connections to it."""
+
+    def __init__(self, path: Path, backups: Path) -> None:
+        self.path = path
+        self._backups = backups
+        self._held = _hold(path)
+        self._ids: tuple[int, ...] = ()
+        self._commits = 0
+
+    def check(self) -> None:
+        """Raises Unavailable for what is no whole store. A log that belongs to another file is put away."""
+        size = self._held.size()
+        if not size:
+            raise Unavailable(f"{self.path} is empty: its contents were lost.", hint=self._advice())
+        header = self._held.header()
+        if header is None:
+            raise Unavailable(
+                f"{self.path} is damaged: it does not begin as a store does.", hint=self._advice()
+            )
+        if self._has_strange_log():
+            put_away_log(self.path, self._backups)
+        if not self._is_whole(header, size):
+            raise Unavailable(
+                f"{self.path} is damaged: {size:,} bytes are left of {header.bytes:,}.", hint=self._advice()
+            )
+        self._ids, self._commits = (header.id,), header.commits
+
+    def _has_strange_log(self) -> bool:
+        """Whether the log was written for another file: for another store, or for a later state of this one. Its first
+        transaction comes at most one after the last that the file has."""
+        for pause_s in LOOKS_S:
+            time.sleep(pause_s)
+            # the log before the file: what a checkpoint does in between makes the file younger, never older
+            first = _first_page(log_of(self.path))
+            header = self._held.header()
+            if first is None or header is None or not header.id:
+                return False  # of stores of older versions nothing is known
+            if first.id == header.id and first.commits <= header.commits + 1:
+                return False
+        return True
+
+    def expect(self, id: int) -> None:
+        """The id that the store has now; the file itself may get it only at the next checkpoint."""
+        self._ids = (*self._ids, id)
+
+    def is_unchanged(self) -> bool:
+        """Whether the path still names this file, and it holds the same store, not an older state of it. The price of
+        asking is that of two system calls."""
+        return any(self._looks_unchanged(pause_s) for pause_s in LOOKS_S)
+
+    def is_in_place(self) -> bool:
+        return self._size_in_place() is not None
+
+    def has_usable_log(self) -> bool:
+        """Whether what is in the log may get into the file."""
+        header = self._held.header()
+        return (
+            header is not None and not self._has_strange_log() and self._is_whole(header, self._held.size())
+        )
+
+    def _looks_unchanged(self, pause_s: float) -> bool:
+        if pause_s:
+            time.sleep(pause_s)
+        size, header = self._size_in_place(), self._held.header()
+        if size is None or header is None or header.id not in self._ids or header.commits < self._commits:
+            return False
+        if header.id == self._ids[-1]:
+            self._ids = (header.id,)
+        self._commits = header.commits
+        return self._is_whole(header, size)
+
+    def _size_in_place(self) -> int | None:
+        """None when the path does not name this file."""
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return None
+        return status.st_size if (status.st_dev, status.st_ino) == self._held.key else None
+
+    def _is_whole(self, header: Header, size: int) -> bool:
+        """A file is shorter than it says while a checkpoint lengthens it; until then the log has the rest."""
+        return size >= header.bytes or _log_holds(
+            log_of(self.path), range(size // header.page_bytes + 1, header.pages + 1)
+        )
+
+    def _advice(self) -> str:
+        return advice(self._backups, self.path.stem)
+
+    def close(self) -> None:
+        """Only when no connection to the file is left in the pool."""
+        self._held.release()
+
+
+def gone(path: Path, backups: Path) -> Unavailable:
+    return Unavailable(
+        f"{path} is gone: it was deleted or moved while it was in use.", hint=advice(backups, path.stem)
+    )
+
+
+def no_log(path: Path) -> Unavailable:
+    return Unavailable(
+        f"SQLite cannot keep a write-ahead log beside {path}.", hint="Put the store on a local disk."
+    )
+
+
+def make_store_file(path: Path, backups: Path) -> None:
+    """A store without tables, unless there is a file. It appears whole: a file that is found empty was emptied."""
+    sweep(path.parent)
+    put_away_log(path, backups)
+    new = unfinished(path)
+    try:
+        make_private(new)
+    except PermissionError as error:
+        error.filename = path
+        raise
+    connection = sqlite3.connect(new)
+    try:
+        connection.execute(f"PRAGMA application_id = {new_store_id()}")
+        if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+            raise no_log(path)
+    finally:
+        connection.close()
+    put_in_place(new, path)
+
+
+def put_away_log(path: Path, backups: Path) -> None:
+    """A log without its file goes to the backups. Emptying it first makes it useless to processes that still have it
+    open: what is in it must not get into the file that is there now."""
+    log = log_of(path)
+    with suppress(FileNotFoundError):
+        if log.stat().st_size:
+            import shutil  # not for start-up
+
+            copy = backup_path(backups, path.stem, utc_now(), LOG, suffix=".wal")
+            make_private(copy)
+            shutil.copyfile(log, copy)
+            os.truncate(log, 0)
+        log.unlink()
+    _index_of(path).unlink(missing_ok=True)
+
+
+def drop_log(path: Path) -> None:
+    """Remove the log of a file whose place was taken, when all that is in it was kept elsewhere."""
+    for left in (log_of(path), _index_of(path)):
+        left.unlink(missing_ok=True)
+
+
+@contextmanager
+def alone_in(folder: Path, timeout_s: float) -> Iterator[None]:
+    """One process at a time opens, makes or replaces a store in a folder. On Windows nobody can replace or remove a
+    file that is in use, and SQLite's own locks are enough."""
+    if sys.platform == "win32":
+        yield
+        return
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        deadline = time.monotonic() + timeout_s
+        while not _is_locked(lock):
+            if time.monotonic() > deadline:
+                raise TimedOut(
+                    f"Another process is opening a store in {folder} for too long.", hint="Try again."
+                )
+            time.sleep(ASK_AGAIN_S)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _is_locked(lock: int) -> bool:
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+class _Held:
+    """A descriptor of a file that SQLite has open too. To close any descriptor of a file drops all locks that the process
+    has on it, SQLite's included: so all stores of a process share one for each file, until the last lets go."""
+
+    def __init__(self, descriptor: int, key: tuple[int, int]) -> None:
+        self.key = key
+        self.users = 1
+        self._descriptors = [descriptor]
+
+    def add(self, descriptor: int | None) -> None:
+        self.users += 1
+        if descriptor is not None:
+            self._descriptors.append(descriptor)
+
+    def size(self) -> int:
+        return os.fstat(self._descriptors[0]).st_size
+
+    def header(self) -> Header | None:
+        return read_header(_read_beginning(self._descriptors[0]))
+
+    def release(self) -> None:
+        with _HOLDING:
+            self.users -= 1
+            if not self.users:
+                del _HELD[self.key]
+                for descriptor in self._descriptors:
+                    os.close(descriptor)
+
+
+_HELD: dict[tuple[int, int], _Held] = {}
+_HOLDING = threading.Lock()
+
+
+def _hold(path: Path) -> _Held:
+    with _HOLDING:
+        status = os.stat(path)
+        if held := _HELD.get((status.st_dev, status.st_ino)):
+            held.add(None)
+            return held
+        descriptor = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+        status = os.fstat(descriptor)
+        key = (status.st_dev, status.st_ino)
+        if held := _HELD.get(key):  # the path came to name it just now
+            held.add(descriptor)
+            return held
+        return _HELD.setdefault(key, _Held(descriptor, key))
+
+
+def _read_beginning(descriptor: int) -> bytes:
+    if sys.platform != "win32":
+        return os.pread(descriptor, HEADER_BYTES, 0)
+    with _HOLDING:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        return os.read(descriptor, HEADER_BYTES)
+
+
+class _Frame(NamedTuple):
+    page: int
+    beginning: bytes
+
+
+def _frames(log: Path) -> Iterator[_Frame]:
+    """The frames of a log that count: those after the last restart of the log have its salt."""
+    try:
+        opened = log.open("rb")
+    except FileNotFoundError:
+        return
+    with opened:
+        head = opened.read(LOG_HEADER_BYTES)
+        if len(head) < LOG_HEADER_BYTES:
+            return
+        page_bytes, salt = struct.unpack_from(">I", head, 8)[0], head[16:24]
+        while (
+            len(frame := opened.read(FRAME_HEADER_BYTES + HEADER_BYTES)) == FRAME_HEADER_BYTES + HEADER_BYTES
+        ):
+            if frame[8:16] != salt:
+                return
+            yield _Frame(struct.unpack_from(">I", frame)[0], frame[FRAME_HEADER_BYTES:])
+            opened.seek(page_bytes - HEADER_BYTES, os.SEEK_CUR)
+
+
+def _first_page(log: Path) -> Header | None:
+    """As the log's first transaction wrote it."""
+    return next((read_header(frame.beginning) for frame in _frames(log) if frame.page == 1), None)
+
+
+def _log_holds(log: Path, pages: range) -> bool:
+    return set(pages) <= {frame.page for frame in _frames(log)}

@@ -1,0 +1,200 @@
+"""Connections to one SQLite file, lent to threads, and opened anew when the path comes to name another store."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from ...domain.errors import TimedOut, Unavailable
+from .errors import primary_code
+from .file import (
+    StoreFile,
+    alone_in,
+    gone,
+    make_store_file,
+    new_store_id,
+    no_log,
+    put_away_log,
+)
+
+LOOK_EVERY_S = 0.005  # what reads may be behind; a transaction looks each time
+PRAGMAS = ("synchronous = FULL", "foreign_keys = ON", "cache_size = -8000", "secure_delete = ON")
+
+
+class Pool:
+    """`prepare` is called with whatever is opened, before anybody else gets a connection to it: it brings the store to the
+    present shape, and drops what was derived from a former one. The first time a missing file is made; afterwards one that
+    is missing was taken away."""
+
+    def __init__(
+        self, path: Path, backups: Path, *, busy_timeout_s: float, prepare: Callable[[], None]
+    ) -> None:
+        self._path = path
+        self._backups = backups
+        self._busy_timeout_s = busy_timeout_s
+        self._prepare = prepare
+        self._file: StoreFile | None = None
+        self._free: list[sqlite3.Connection] = []
+        self._open: list[sqlite3.Connection] = []
+        self._looked_at = 0.0
+        self._is_closed = False
+        self._is_known = False
+        self._opener: int | None = None
+        self._changed = threading.Condition()
+
+    def take(self) -> sqlite3.Connection:
+        """Borrow the one that was used last: its caches are warm. It is given back, whatever happens."""
+        with self._changed:
+            while True:
+                while not self._is_usable():
+                    self._open_anew()
+                if self._free:
+                    return self._free.pop()
+                self._free.append(self._connect())
+                self._looked_at = 0.0  # whether that one is to the same file
+
+    def give_back(self, connection: sqlite3.Connection) -> None:
+        with self._changed:
+            self._free.append(connection)
+            if self._is_closed:
+                self._close_unused()
+            elif self._opener is not None:
+                self._changed.notify_all()
+
+    def is_unchanged(self) -> bool:
+        """Whether what was done with a borrowed connection was done to the store that is there now."""
+        return self._file is not None and self._file.is_unchanged()
+
+    def close(self) -> None:
+        """What is in use meanwhile is closed when it is given back."""
+        with self._changed:
+            self._is_closed = True
+            self._looked_at = 0.0
+            self._close_unused()
+
+    def _close_unused(self) -> None:
+        if len(self._free) == len(self._open):
+            self._let_go()
+
+    def _is_usable(self) -> bool:
+        if self._opener is None and time.monotonic() - self._looked_at < LOOK_EVERY_S:
+            return True
+        if self._opener == threading.get_ident():
+            return True
+        if not self._changed.wait_for(lambda: self._opener is None, self._busy_timeout_s):
+            raise TimedOut("The store is being opened for too long.", hint="Try again.")
+        if self._is_closed:
+            raise Unavailable("The store was closed.")
+        if self._file is None or not self._file.is_unchanged():
+            return False
+        self._looked_at = time.monotonic()
+        return True
+
+    def _open_anew(self) -> None:
+        """Others wait. Two stores of one process must not share an index of the log, as they would in one file: so all
+        connections to the former store are closed first."""
+        self._opener = threading.get_ident()
+        try:
+            if not self._changed.wait_for(lambda: len(self._free) == len(self._open), self._busy_timeout_s):
+                raise TimedOut(
+                    "The store was replaced, and a call still uses the former one.", hint="Try again."
+                )
+            self._let_go()
+            self._open_file()
+            self._changed.release()
+            try:
+                self._prepare()
+            finally:
+                self._changed.acquire()
+            self._is_known = True
+        except BaseException:
+            self._let_go()
+            raise
+        finally:
+            self._opener = None
+            self._changed.notify_all()
+
+    def _open_file(self) -> None:
+        with alone_in(self._path.parent, self._busy_timeout_s):
+            if not self._path.exists():
+                if self._is_known:
+                    raise gone(self._path, self._backups)
+                make_store_file(self._path, self._backups)
+            self._file = StoreFile(self._path, self._backups)
+            self._file.check()
+            self._free.append(self._connect())
+        self._file.expect(_store_id(self._free[0]))
+
+    def _connect(self) -> sqlite3.Connection:
+        # isolation_level=None: we say BEGIN ourselves; check_same_thread=False: threads lend them to each other
+        connection = sqlite3.connect(
+            f"{self._path.absolute().as_uri()}?mode=rw",  # a file that was just taken away is not made again
+            uri=True,
+            timeout=self._busy_timeout_s,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        self._open.append(connection)
+        self._use_wal(connection)
+        for pragma in PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}")
+        return connection
+
+    def _use_wal(self, connection: sqlite3.Connection) -> None:
+        """The one statement that does not wait for others by itself, and only a new file needs it."""
+        deadline = time.monotonic() + self._busy_timeout_s
+        while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            try:
+                mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+            except sqlite3.OperationalError as error:
+                if primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+                continue
+            if mode != "wal":
+                raise no_log(self._path)
+
+    def _let_go(self) -> None:
+        if self._file is None:
+            return
+        if self._open and not self._file.is_unchanged():
+            self._part_from(self._file, self._open[0])
+        for connection in self._open:
+            connection.close()
+        self._open.clear()
+        self._free.clear()
+        self._file.close()
+        self._file = None
+        self._looked_at = 0.0
+
+    def _part_from(self, file: StoreFile, connection: sqlite3.Connection) -> None:
+        """A file that is elsewhere now gets what its log holds, so that it is whole there. If its contents were
+        replaced, the log must not get into what is there now, as it would when the last connection is closed."""
+        if not file.is_in_place():
+            with suppress(sqlite3.Error):
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            return
+        with alone_in(self._path.parent, self._busy_timeout_s):
+            if not file.has_usable_log():
+                put_away_log(self._path, self._backups)
+
+
+def _store_id(connection: sqlite3.Connection) -> int:
+    """A store of an older version gets its id here."""
+    id: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    if id:
+        return id
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        id = connection.execute("PRAGMA application_id").fetchone()[0] or new_store_id()
+        connection.execute(f"PRAGMA application_id = {id}")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+    connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    return id

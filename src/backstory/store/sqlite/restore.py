@@ -1,0 +1,66 @@
+"""Put one store in the place of another, while servers use the other: they notice, and go on with what is there.
+
+From before the safety copy is made until the new file has its name nobody writes. So whatever was acknowledged is in the
+safety copy or in the new store, and a restore that is killed at any moment leaves one of the two, whole.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import closing, suppress
+from pathlib import Path
+
+from ...domain.backups import DAMAGED
+from ...domain.errors import Incompatible, NotAllowed, TimedOut, Unavailable
+from ...domain.when import utc_now
+from ..backup_files import backup_path
+from ..whole_files import make_private, put_in_place
+from . import SqliteStore
+from .errors import translated
+from .file import alone_in, drop_log, log_of, put_away_log
+
+
+class _InPlace(Exception):
+    """Ends a transaction on the former store."""
+
+
+def replace_store(live: Path, incoming: Path, backups: Path, *, busy_timeout_s: float) -> Path | None:
+    """Give the incoming file, a whole store that nobody uses, the name of the live one; where that one was kept. What
+    cannot be opened is kept as it is."""
+    with translated(live):
+        if not live.exists():
+            with alone_in(live.parent, busy_timeout_s):
+                put_away_log(live, backups)
+                put_in_place(incoming, live)
+            return None
+    try:
+        present = SqliteStore(live, busy_timeout_s=busy_timeout_s, backups=backups)
+    except (NotAllowed, TimedOut):
+        raise
+    except (Unavailable, Incompatible):
+        return _replace_damaged(live, incoming, backups, busy_timeout_s)
+    kept = backup_path(backups, live.stem, utc_now(), "before-restore")
+    with closing(present), suppress(_InPlace), present.transaction():
+        present.backup(kept)
+        with translated(live), alone_in(live.parent, busy_timeout_s):
+            put_in_place(incoming, live)
+            drop_log(live)
+        raise _InPlace
+    return kept
+
+
+def _replace_damaged(live: Path, incoming: Path, backups: Path, busy_timeout_s: float) -> Path:
+    kept = backup_path(backups, live.stem, utc_now(), DAMAGED)
+    with translated(live), alone_in(live.parent, busy_timeout_s):
+        make_private(kept)
+        shutil.copyfile(live, kept)
+        if log_of(live).exists():
+            make_private(log_of(kept))
+            shutil.copyfile(log_of(live), log_of(kept))
+            os.truncate(
+                log_of(live), 0
+            )  # a server that still has it open must not write it into the new store
+        put_in_place(incoming, live)
+        drop_log(live)
+    return kept

@@ -1,0 +1,61 @@
+"""Files that appear whole: each is made under another name, and gets its own when all of it is on the disk."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+DAY_S = 86_400
+_UNFINISHED = re.compile(r"\..+\.(\d+)\.new(-wal|-shm|-journal)?")
+
+
+def unfinished(path: Path) -> Path:
+    """Where a file is made that will have this name when it is whole."""
+    return path.with_name(f".{path.name}.{os.getpid()}.new")
+
+
+def make_private(path: Path) -> None:
+    """Only the user may read a store; SQLite gives -wal and -shm the rights of the file itself."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not path.exists():  # to close a file that SQLite has open would drop this process's locks on it
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+def put_in_place(new: Path, path: Path) -> None:
+    """The new file gets the name, whole, also if the machine dies at this moment."""
+    _sync(new)
+    os.replace(new, path)
+    _sync(path.parent)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what processes that died left unfinished."""
+    for path in folder.glob(".*.new*"):
+        match = _UNFINISHED.fullmatch(path.name)
+        if match and not _is_running(int(match[1]), path):
+            path.unlink(missing_ok=True)
+
+
+def _is_running(process: int, path: Path) -> bool:
+    if sys.platform == "win32":  # which has no way to ask without harm
+        return time.time() - path.stat().st_mtime < DAY_S
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _sync(path: Path) -> None:
+    if sys.platform == "win32" and path.is_dir():
+        return  # where directories cannot be opened
+    opened = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
