@@ -119,6 +119,16 @@ class Settings:
         None,
         "Age in days from which conversations and reflections go to the archive, which `backstory unarchive` reads. Default: they stay, which 0 means too.",
     )
+    backups: str = _setting(
+        "on",
+        "Whether a store that is a file is copied to `backups` in the data directory: each day, and before old things go to the archive.",
+        choices=("on", "off"),
+    )
+    backups_kept: int = _setting(7, "How many daily backups are kept.")
+    backups_max_mb: float | None = _setting(
+        2000.0,
+        "Size that automatic backups may have together: the oldest go first, and a store that is larger has none. 0 means no limit.",
+    )
     git_checkpoints: str = _setting(
         "off",
         "Whether `checkpoint` also keeps the tracked changes as a commit under `refs/backstory/checkpoints`.",

@@ -174,7 +174,7 @@ def test_a_call_that_must_know_everything_tells_what_it_could_not_read(
 
 def test_old_conversations_are_archived_by_a_worker_of_their_own(store: Store, tmp_path: Path) -> None:
     """What stops the sync does not stop retention, nor the other way round."""
-    settings = make_settings(tmp_path, retention_days=30.0, histories=("off",))
+    settings = make_settings(tmp_path, retention_days=30.0)
     engine = Engine(settings, store, None, background=reading(tmp_path))
     assert engine.background is not None
     engine.background.wake()

@@ -16,11 +16,13 @@ from typing import Literal, NamedTuple
 
 from ..app import in_postgres, open_engine, open_store, store_path, store_place, unknown_variables
 from ..core import Engine
+from ..core.backups import Backups
 from ..domain.errors import BackstoryError
 from ..domain.when import iso
 from ..search.backlog import PROBE
 from ..search.embed import build_embedder, embed_texts
 from ..settings import Settings
+from ..store.backup_files import FOLDER
 from ..surfaces import all_tools, load_surfaces
 from .integrity import advice
 from .progress import show_progress
@@ -133,6 +135,7 @@ def _store(settings: Settings) -> Iterator[Check]:
         held = f"{counted(census.memories, 'memory', 'memories')}, {counted(census.messages, 'message')}"
         yield Check("store", "ok", f"{store_place(settings)} opens: {held}, {size(census.bytes)}")
         yield _integrity(engine, settings)
+        yield _backups(engine)
         yield _waiting(engine)
         yield _histories(engine)
         yield _background(engine)
@@ -147,6 +150,21 @@ def _integrity(engine: Engine, settings: Settings) -> Check:
         message = f"{counted(len(problems), 'problem')}: {problems[0]}."
         return Check("integrity", "fail", message, advice(settings))
     return Check("integrity", "ok", "every page and index is sound")
+
+
+def _backups(engine: Engine) -> Check:
+    name = "backups"
+    if engine.store.backups is None:
+        return Check(name, "ok", "left to PostgreSQL: pg_dump, or its archive of the log")
+    found = engine.store.backups.find()
+    if engine.makes_backups and Backups(engine).is_too_large():
+        return Check(
+            name, "warn", "The store is larger than its backups may be.", "Raise BACKSTORY_BACKUPS_MAX_MB."
+        )
+    if not engine.makes_backups and not found:
+        return Check(name, "warn", "Off, and there are none.", "`backstory backup` makes one.")
+    told = f"{counted(len(found), 'file')} in {engine.settings.home / FOLDER}"
+    return Check(name, "ok", told if found else "none yet: the first is made when the store is a day old")
 
 
 def _waiting(engine: Engine) -> Check:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from .. import __version__
 from ..app import open_engine, store_place
 from ..core import Engine
+from ..core.backups import Backups
 from ..domain.census import ArchiveCensus, Census, ReaderCensus
 from ..domain.when import iso
 from ..problems import Problem
@@ -30,6 +31,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         archived = engine.store.archive.census()
         histories, problems = engine.store.sync.census(), engine.store.sync.problems()
         failing = engine.problems.reported()
+        backups = _backups(engine)
     finally:
         engine.close()
     body = {
@@ -38,6 +40,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         "store": store_place(settings),
         "holds": census._asdict() | {"waiting": waiting},
         "archived": archived._asdict(),
+        "backups": backups,
         "embeddings": {"source": settings.embeddings, "model": _model(settings)},
         "histories": {name: held._asdict() for name, held in histories.items()},
         "history_problems": problems,
@@ -47,6 +50,28 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         "changed_settings": _changed(settings),
     }
     return Report(body, _text(body, census, waiting, failing))
+
+
+def _backups(engine: Engine) -> Json | None:
+    """None where a database has its own tools for them."""
+    if engine.store.backups is None:
+        return None
+    found = engine.store.backups.find()
+    files = [
+        {
+            "file": str(each.path),
+            "made_at": iso(each.made_at),
+            "reason": each.reason or "asked for",
+            "bytes": each.bytes,
+        }
+        for each in reversed(found)
+    ]
+    return {
+        "are_made": engine.makes_backups and not Backups(engine).is_too_large(),
+        "count": len(found),
+        "bytes": sum(each.bytes for each in found),
+        "files": files,
+    }
 
 
 def count_waiting(engine: Engine) -> int:
@@ -66,6 +91,8 @@ def _text(body: Json, census: Census, waiting: int, failing: Sequence[Problem]) 
     ]
     if archived := _archived(ArchiveCensus(**body["archived"])):
         rows.append(("archived", archived))
+    if body["backups"] is not None:
+        rows.append(("backups", _shown_backups(body["backups"])))
     if waiting:
         rows.append(("waiting", f"{counted(waiting, 'text')} for vectors; `backstory embed` makes them now"))
     rows += [(name, _history(ReaderCensus(**held))) for name, held in body["histories"].items()]
@@ -75,6 +102,15 @@ def _text(body: Json, census: Census, waiting: int, failing: Sequence[Problem]) 
     rows += [("problem", f"{each.sentence} (since {iso(each.since)})") for each in failing]
     rows += [("changed", f"{name} = {value}") for name, value in body["changed_settings"].items()]
     return table(rows)
+
+
+def _shown_backups(backups: Json) -> str:
+    off = "" if backups["are_made"] else "; none are made by themselves"
+    if not backups["files"]:
+        return f"none yet{off}"
+    newest = backups["files"][0]
+    told = f"{counted(backups['count'], 'file')} ({size(backups['bytes'])})"
+    return f"{told}, the last of {newest['made_at'][:16]} ({newest['reason']}): {newest['file']}{off}"
 
 
 def _archived(held: ArchiveCensus) -> str:

@@ -1,4 +1,5 @@
-"""Sync, retention and the end of forgetting while a server runs: on threads of their own, behind every call, in one process at a time.
+"""Sync, retention, backups and the end of forgetting while a server runs: on threads of their own, behind every call, in one
+process at a time.
 
 Nothing here may be slow to import or to make: a server that has just answered `initialize` does both.
 """
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from .engine import Engine
     from .sync import Sync, Told
 
-SYNC, RETENTION, ERASURE = "sync", "retention", "erasure"
+SYNC, RETENTION, ERASURE, BACKUPS = "sync", "retention", "erasure", "backups"
 START_AFTER_S = 1.0  # a client asks for much at once when it has just connected
 LEAST_REST_S = 2.0  # however often it is nudged
 LONGEST_YIELD_S = 0.5  # for calls that run, between two pieces
@@ -27,7 +28,7 @@ YIELD_S = 0.01
 PATIENCE_S = 10.0  # how long a call waits for another process that is reading
 LONGEST_WAIT_S = 45.0  # and for this one: clients give up after a minute
 ASK_AGAIN_S = 0.1
-CHECK_RETENTION_S = CHECK_RESIDUE_S = 3600.0
+CHECK_RETENTION_S = CHECK_RESIDUE_S = CHECK_BACKUPS_S = 3600.0
 SWITCH_S = 0.001  # a thread that waits for Python gets it after this, instead of 5 ms
 
 
@@ -39,10 +40,14 @@ class Background:
         self._running = threading.Lock()
         self._is_urgent = False
         self._syncing = self._worker(SYNC, self._sync_once)
-        self._workers = [self._syncing, self._worker(ERASURE, self._overwrite)]
+        self._workers = [self._worker(ERASURE, self._overwrite)]
+        if engine.settings.reads_histories:
+            self._workers.insert(0, self._syncing)
         if engine.settings.retention_days is not None:
             self._archiving = self._worker(RETENTION, self._archive)
             self._workers.insert(0, self._archiving)  # first: it makes room
+        if engine.makes_backups:
+            self._workers.append(self._worker(BACKUPS, self._back_up))
 
     def wake(self) -> None:
         for worker in self._workers:
@@ -83,6 +88,12 @@ class Background:
 
         Retention(self._engine).archive_daily(self._call(self._archiving))
         return CHECK_RETENTION_S
+
+    def _back_up(self) -> float:
+        from .backups import Backups
+
+        Backups(self._engine).make_daily()
+        return CHECK_BACKUPS_S
 
     def _run(self, call: Call, patience_s: float) -> dict[str, Told] | None:
         from ..readers import load_readers

@@ -124,6 +124,10 @@ class Engine:
         return ()
 
     @property
+    def makes_backups(self) -> bool:
+        return self.store.backups is not None and self.settings.backups == "on"
+
+    @property
     def is_serving(self) -> bool:
         """Whether a caller waits for an answer; what runs in the background lets it go first."""
         return bool(self._served)

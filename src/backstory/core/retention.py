@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..domain.filters import ConversationFilter, Filter, Kind, Page
 from ..domain.records import Conversation, Memory
+from .backups import BEFORE_ARCHIVE, Backups
 from .calls import Call
 from .engine import Engine
 from .freshness import DAY_MS
@@ -48,6 +49,8 @@ class Retention(NamedTuple):
     def archive(self, old: Old, call: Call) -> None:
         """Each conversation at once, so that nobody waits long. Raises Cancelled in between."""
         store, total = self.engine.store, len(old.conversations)
+        if old.memories or old.conversations:
+            Backups(self.engine).make(BEFORE_ARCHIVE)
         for start in range(0, len(old.memories), AT_ONCE):
             call.checkpoint()
             store.archive.put_memories(old.memories[start : start + AT_ONCE])
