@@ -21,7 +21,8 @@ MEMORY = "We chose PostgreSQL because the reports need window functions."
 PEOPLES = [
     name
     for name in COMMANDS
-    if name not in ("serve", "demo", "search", "restore", "archive", "unarchive", "forget", "migrate")
+    if name
+    not in ("serve", "demo", "search", "restore", "archive", "unarchive", "forget", "import", "migrate")
 ]
 """Commands that need no word of their own; `demo`, the slow one, has its own test."""
 

@@ -9,6 +9,7 @@ import io
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from keyword import iskeyword
 from typing import NoReturn
 
 from .. import __version__
@@ -29,6 +30,7 @@ COMMANDS = {
     "tools": "The tools that assistants get.",
     "settings": "Every setting: its flag, its variable, its meaning and its value now.",
     "sync": "Read what other assistants kept of your conversations since the last time.",
+    "import": "Bring in the archive that ChatGPT or Claude.ai give you of your conversations.",
     "forget": "Remove conversations of other assistants for good; a sync does not bring them back.",
     "embed": "Give every text that waits its vectors, now instead of in the background.",
     "backup": "Write a whole copy of the store while it is in use.",
@@ -40,7 +42,7 @@ COMMANDS = {
     "audit": "Who changed what over HTTP: tools, times and outcomes, never contents.",
     "integrity": "Check every page and index of the store.",
 }
-"""Each is a module of this package."""
+"""Each is a module of this package; one that Python keeps the name of ends with `_`."""
 
 SERVING = ("surfaces", "http", "http_auth", "http_hosts", "project", "home")
 MEANINGS = {setting.name: setting.meaning.replace("%", "%%") for setting in TABLE}
@@ -76,7 +78,8 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
             parser.add_argument(flag(setting), metavar="VALUE", help=MEANINGS[setting])
         parser.read(rest)
         return serve(flags)
-    command = importlib.import_module(f".{name}", __package__)
+    module = f"{name}_" if iskeyword(name) else name
+    command = importlib.import_module(f".{module}", __package__)
     command.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     # a setting's flag was taken before the command was known; where both have it, the command gets it too

@@ -166,6 +166,9 @@ class Reader(NamedTuple):
     be read (encrypted, or newer than this reader), and OSError when the source vanishes."""
     in_projects: bool = False
     """Its files lie in projects, so that one may have come with a repository."""
+    is_export: bool = False
+    """Its files are archives that a user asked a service for. They are read when the user names them, once: nothing is
+    found otherwise, and it means nothing that one is not there any more."""
 
 
 FORMATS = "formats"

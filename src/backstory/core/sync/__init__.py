@@ -119,7 +119,10 @@ class Sync:
             Identities(places.platform, places.projects),
             Files(found.keys(), states.keys()),
         )
-        if vanished := [path for path, state in states.items() if path not in found and not state.is_gone]:
+        vanished = [path for path, state in states.items() if path not in found and not state.is_gone]
+        if reader.is_export:
+            vanished = []
+        if vanished:
             with self._store.transaction():
                 keeper.vanish(vanished)
         tally.sources, tally.vanished = len(found), len(vanished)

@@ -89,6 +89,8 @@ class Reading:
 
     def trust_of(self, source: Source) -> Trust:
         """Asks git, so not while others wait for a transaction."""
+        if self._reader.is_export:
+            return Trust.IMPORTED
         return trust_of(source.path) if self._reader.in_projects else Trust.OWN
 
     def parse(self, due: Due) -> Parsed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from .. import Cursor, Header, Piece, Role, Turn
@@ -36,6 +36,19 @@ def whole(
     )
     is_spoken = any(turn.role is not Role.SYSTEM for turn in turns)
     return Piece(completed, turns if is_spoken else (), cursor, is_whole=True, skipped=skipped)
+
+
+def in_order(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Those that say something, of a document with several conversations. The last has the cursor: all are kept before
+    the document counts as read."""
+    last: Piece | None = None
+    for piece in pieces:
+        if piece.turns or piece.skipped:
+            if last is not None:
+                yield last
+            last = piece
+    if last is not None:
+        yield last._replace(cursor=END)
 
 
 def _legible(turn: Turn) -> Turn:

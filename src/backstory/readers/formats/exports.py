@@ -1,0 +1,91 @@
+"""Export archives: what an assistant on the web gives its users on request, a zip with JSON in it, or that JSON alone.
+
+An archive may be made to harm: nothing is unpacked to disk, and no more is read than an honest one could hold."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...domain.errors import Unreadable
+from .. import Form, Places, Source
+from .documents import parse
+from .values import items_of, records_of
+
+CONVERSATIONS = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
+LARGEST = 1 << 29
+"""Bytes of one file in an archive."""
+MOST = 64
+"""Files in an archive that hold conversations."""
+RATIO = 200
+"""No text is compressed better than that."""
+_ANY = msgspec.json.Decoder()
+
+
+def find_exports(places: Places, reader: str) -> Iterator[Source]:
+    """Only what the user named: an archive, its conversations, or the directory it was unpacked into."""
+    for path in places.roots.get(reader, ()):
+        if path.is_dir():
+            inside = sorted(file for file in path.iterdir() if CONVERSATIONS.fullmatch(file.name))
+            yield from (Source(file, Form.DOCUMENT) for file in inside)
+        elif path.is_file():
+            yield Source(path, Form.DOCUMENT)
+
+
+def conversations_in(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of all lists of conversations. Raises Unreadable for what is no such archive."""
+    if not zipfile.is_zipfile(path):
+        if path.stat().st_size > LARGEST:
+            raise Unreadable(f"{path} is too large.")
+        yield from _listed(path.read_bytes(), str(path))
+        return
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [info for info in archive.infolist() if CONVERSATIONS.fullmatch(info.filename)]
+            if not names:
+                raise Unreadable(
+                    f"{path} has no conversations.json.", hint="Choose the archive as it was downloaded."
+                )
+            if len(names) > MOST:
+                raise Unreadable(f"{path} has more than {MOST} lists of conversations.")
+            for info in names:
+                yield from _listed(_bytes(archive, info, path), f"{info.filename} in {path}")
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        raise Unreadable(f"{path} cannot be unpacked: {error}.") from error
+
+
+def _bytes(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> bytes:
+    """What the archive says of its sizes is a claim: reading stops where it proves wrong."""
+    limit = min(LARGEST, info.file_size, max(info.compress_size, 1) * RATIO)
+    if info.file_size > limit:
+        raise Unreadable(
+            f"{info.filename} in {path} would unpack to {info.file_size} bytes, which is too much."
+        )
+    with archive.open(info) as stream:
+        raw = stream.read(limit + 1)
+    if len(raw) > limit:
+        raise Unreadable(f"{info.filename} in {path} is larger than it claims.")
+    return raw
+
+
+def _listed(raw: bytes, name: str) -> Iterator[dict[str, Any]]:
+    try:
+        value = _ANY.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        value = _loosely(raw, name)
+    if not isinstance(value, list):
+        raise Unreadable(f"{name} is not a list of conversations.")
+    return records_of(items_of(value))
+
+
+def _loosely(raw: bytes, name: str) -> Any:
+    """With half surrogates, which the strict decoder refuses."""
+    try:
+        return parse(raw)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"{name} is not JSON: {error}.") from error

@@ -1,0 +1,74 @@
+"""`backstory import`, as a process over a home of our own."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..processes import run
+
+SECRET = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hLaB3d"
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Path:
+    (tmp_path / "user").mkdir()
+    return tmp_path / "user"
+
+
+def environment(user: Path) -> dict[str, str]:
+    return {"HOME": str(user), "USERPROFILE": str(user), "BACKSTORY_EMBEDDINGS": "off"}
+
+
+def archive(path: Path, *texts: str) -> Path:
+    messages = [
+        {"uuid": f"m{n}", "sender": "human", "text": text, "created_at": "2026-01-02T03:04:05Z"}
+        for n, text in enumerate(texts)
+    ]
+    conversations = [{"uuid": "u-1", "name": "Walrus", "chat_messages": messages}]
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("conversations.json", json.dumps(conversations))
+    return path
+
+
+def asked(user: Path, *words: str) -> Any:
+    done = run(*words, "--json", home=user.parent / "ours", **environment(user))
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_an_archive_is_imported_once_and_a_newer_one_adds_to_it(user: Path) -> None:
+    first = archive(user / "first.zip", f"the walrus token is {SECRET}")
+    told = asked(user, "import", "claude-ai", str(first))
+    assert (told["conversations"], told["turns"], told["redacted"]) == (1, 1, 1)
+    assert asked(user, "import", "claude-ai", str(first))["turns"] == 0
+    second = archive(user / "second.zip", f"the walrus token is {SECRET}", "and the walrus sings")
+    asked(user, "import", "claude-ai", str(second))
+    first.unlink()
+    asked(user, "sync")
+    found = json.dumps(asked(user, "search", "walrus"))
+    assert "sings" in found
+    assert "aB3dE6" not in found
+    asked(user, "forget", "--assistant", "claude-ai", "--yes")
+    assert "sings" not in json.dumps(asked(user, "search", "walrus"))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("import", "mastodon", "{0}/x.zip"), "There is no importer 'mastodon'"),
+        (("import", "chatgpt", "{0}/missing.zip"), "There is no file"),
+        (("import", "chatgpt", "{0}/text.zip"), "not JSON"),
+    ],
+)
+def test_what_cannot_be_imported_says_why(user: Path, words: tuple[str, ...], said: str) -> None:
+    (user / "text.zip").write_text("no archive", "utf-8")
+    done = run(*(word.format(user) for word in words), home=user.parent / "ours", **environment(user))
+    assert done.returncode != 0
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert asked(user, "status")["history_problems"] == {}
