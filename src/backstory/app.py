@@ -86,6 +86,9 @@ def _has_chores(settings: Settings) -> bool:
 def _settings_of(settings: Settings, space: str) -> Settings:
     """A space has its own directory for files, and nobody's histories."""
     place = settings.home / "spaces" / f"{space}.files"
+    for folder in (place.parent, place):  # whoever made them, before or outside of us
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
     return settings.changed(
         home=place,
         sessions_dir=str(place / "sessions"),

@@ -162,6 +162,11 @@ class Settings:
     requests_per_minute: float | None = _setting(
         6000.0, "HTTP requests that one token may make in a minute, in each server; 0 means no limit."
     )
+    http_arrival_s: float = _setting(
+        15.0,
+        "Seconds that the headers of an HTTP request, and each further 16 KiB of it, may take to arrive; then the"
+        " connection is dropped.",
+    )
     grace_s: float = _setting(
         30.0, "Seconds that requests over HTTP get to finish when the server is asked to stop."
     )

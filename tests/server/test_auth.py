@@ -72,7 +72,9 @@ def contents(web: Web, headers: dict[str, str]) -> list[Json]:
     return [web.call(tool, arguments, **headers)["structuredContent"] for tool, arguments in asked]
 
 
-def test_a_read_token_writes_through_no_tool_and_a_write_token_cannot_clear(home: Path) -> None:
+def test_a_read_token_calls_what_only_reads_and_nothing_else_and_a_write_token_cannot_clear(
+    home: Path,
+) -> None:
     admin, writer, reader = (
         bearer(token(home, "alice", "--scope", scope)) for scope in ("admin", "write", "read")
     )
@@ -89,15 +91,31 @@ def test_a_read_token_writes_through_no_tool_and_a_write_token_cannot_clear(home
         before = contents(web, admin)
         for name, arguments in example_calls(Known(one, two, session["sessionId"], str(home), chunked)):
             result = web.call(name, arguments, **reader)
-            if not TOOLS[name].effect.read_only:
-                assert result["isError"], name
-                assert "scope" in result["content"][0]["text"], name
+            is_refused = result["isError"] and "scope" in result["content"][0]["text"]
+            assert is_refused != TOOLS[name].effect.read_only, name
             wrong = web.call(name, {"no": "such"}, **reader)["content"][0]["text"]
             assert TOOLS[name].effect.read_only or "scope" in wrong, name
         assert contents(web, admin) == before
         clear, confirmed = "clear_all_context", {"confirmation": "confirm"}
         assert web.call(clear, confirmed, **writer)["isError"]
         assert web.call(clear, confirmed, **admin)["structuredContent"]["deleted_count"] == 3
+
+
+def test_failed_logins_are_written_down_and_slowed_and_who_is_in_goes_on(home: Path) -> None:
+    made, late = token(home, "alice"), token(home, "bob")
+    with listening(home, "--http-auth", "token") as web:
+        assert web.ask("ping", {}, **bearer(made)).status == 200
+        wrong = [web.ask("ping", {}, Authorization=f"Bearer bst_guess{n}") for n in range(12)]
+        assert [answer.status for answer in wrong] == [401] * 10 + [429] * 2
+        assert int(wrong[-1].headers["Retry-After"]) >= 1
+        assert web.ask("ping", {}, **bearer(made)).status == 200
+        assert web.ask("ping", {}, **bearer(late)).status == 429, "new ones from there wait"
+    printed = run("audit", "--since", "today", "--json", home=home).stdout
+    calls = json.loads(printed)["calls"]
+    assert [(each["credential"], each["tool"], each["outcome"]) for each in calls] == [
+        ("from 127.0.0.1", "login", "refused")
+    ] * 10
+    assert "bst_guess" not in printed
 
 
 @pytest.fixture(scope="module")

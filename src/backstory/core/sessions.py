@@ -41,6 +41,13 @@ class Sessions(NamedTuple):
             known = self.caller.session and self.engine.store.sessions.get(self.caller.session)
             return known or self.start(UNNAMED)
 
+    def view(self) -> Session:
+        """The connection's session for one who only looks: where there is none yet, an empty one that is not kept."""
+        if self.caller.session is not None:
+            return self.get(self.caller.session)
+        now = self.engine.now()
+        return Session("", UNNAMED, self.caller.project, self.surface, now, now, channel=GENERAL)
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """No other call of the connection starts or ends its session meanwhile. Before a transaction, never inside

@@ -1,4 +1,4 @@
-"""The way in to `/mcp`: where from, who, which space, how often and on which connection, before the SDK sees it."""
+"""The way in to `/mcp`: who, which space, how often and on which connection, before the SDK sees it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import math
 
 import anyio.to_thread
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
-from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
+from mcp.server.transport_security import TransportSecurityMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .auth import LOCAL, principal_of
 from .limits import RateLimit
-from .metrics import Metrics
 from .visits import Visit, Visits
 
 VISIT = "backstory.visit"
@@ -24,35 +23,30 @@ class Door:
     def __init__(
         self,
         inside: ASGIApp,
-        security: TransportSecuritySettings,
         visits: Visits,
         limit: RateLimit,
-        metrics: Metrics,
     ) -> None:
         self._inside = inside
-        self._security = TransportSecurityMiddleware(security)
+        self._types = TransportSecurityMiddleware()  # of contents; `Hosts` has looked at where it comes from
         self._visits = visits
         self._limit = limit
-        self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         answered = await self._turned_away(request)
         visit = scope.get(VISIT)
 
-        async def counted(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                self._metrics.responded(message["status"])
-                if visit is not None and visit.is_new:
-                    header = (MCP_SESSION_ID_HEADER.encode(), visit.connection.encode())
-                    message = {**message, "headers": [*message.get("headers", ()), header]}
+        async def introduced(message: Message) -> None:
+            if message["type"] == "http.response.start" and visit is not None and visit.is_new:
+                header = (MCP_SESSION_ID_HEADER.encode(), visit.connection.encode())
+                message = {**message, "headers": [*message.get("headers", ()), header]}
             await send(message)
 
-        await (answered or self._inside)(scope, receive, counted)
+        await (answered or self._inside)(scope, receive, introduced)
 
     async def _turned_away(self, request: Request) -> Response | None:
         """The answer to a request that goes no further; else its Visit is in its scope."""
-        refused = await self._security.validate_request(request, is_post=request.method == "POST")
+        refused = await self._types.validate_request(request, is_post=request.method == "POST")
         if refused is not None:
             return refused
         if request.method not in ("POST", "DELETE"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import signal
 import socket
 import sys
@@ -12,10 +13,10 @@ from typing import Any, NamedTuple
 
 import anyio.to_thread
 import uvicorn
-from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
+from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
 from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
+from mcp.server.transport_security import RequestBodyLimitMiddleware
 from pydantic import AnyHttpUrl
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -36,9 +37,12 @@ from ..settings import Settings, variable
 from ..store import Store
 from ..tools import Surface
 from .answers import Answers
+from .arrival import prompt_http
 from .auth import JwtIssuer, Verifier
 from .door import Door
+from .hosts import Host, Hosts, read_host
 from .limits import RateLimit
+from .logins import FAILURES_PER_MINUTE, Logins, refuse
 from .metrics import Metrics
 from .registry import Registry
 from .sessionlog import SessionLog
@@ -74,11 +78,14 @@ def serve_http(surfaces: Mapping[str, Surface], settings: Settings) -> int:
             field="http_auth",
         )
     allowed = _allowed(address, settings.http_hosts)
+    os.umask(0o077)  # whatever a team server writes is its own user's alone
     listening = _listen(address)
     config = uvicorn.Config(
         TeamServer(surfaces, settings, allowed).app(),
         log_level="warning",
         access_log=False,
+        http=prompt_http(settings.http_arrival_s),
+        ws="none",
         lifespan="on",
         proxy_headers=False,
         server_header=False,
@@ -98,14 +105,14 @@ def serve_http(surfaces: Mapping[str, Surface], settings: Settings) -> int:
 
 class TeamServer:
     def __init__(
-        self, surfaces: Mapping[str, Surface], settings: Settings, security: TransportSecuritySettings
+        self, surfaces: Mapping[str, Surface], settings: Settings, allowed: tuple[Host, ...]
     ) -> None:
         self._surfaces = surfaces
         # a caller's project is not on this machine, so sessions that are kept as files go to the server's own place
         self._settings = settings.changed(
             sessions_dir=settings.sessions_dir or str(settings.home / "sessions")
         )
-        self._security = security
+        self._allowed = allowed
         self._embedder = build_embedder(settings)  # one model for all spaces
         self._pool = open_pool(settings)
         self._spaces = Spaces(self._open_space)
@@ -142,7 +149,7 @@ class TeamServer:
         answers = Answers(whole.handle_request, streamed.handle_request)
         limit = RateLimit(settings.requests_per_minute)
         inside = RequestBodyLimitMiddleware(answers, most_bytes)
-        door = self._guarded(Door(inside, self._security, visits, limit, self._metrics))
+        door = self._guarded(Door(inside, visits, limit))
         routes = [
             Route("/mcp", door),
             Route("/mcp/{team}", door),
@@ -158,7 +165,12 @@ class TeamServer:
                 yield
             await anyio.to_thread.run_sync(self._close)
 
-        middleware = [Middleware(_Apology), *self._authentication()]
+        middleware = [
+            Middleware(self._metrics.counted),
+            Middleware(_Apology),
+            Middleware(Hosts, allowed=self._allowed),
+            *self._authentication(),
+        ]
         return Starlette(routes=routes, middleware=middleware, lifespan=lifespan)
 
     def _open_space(self, space: str) -> Engine:
@@ -177,7 +189,8 @@ class TeamServer:
         if self._control is None:
             return []
         verifier = Verifier(self._control, utc_now, self._issuer)
-        return [Middleware(AuthenticationMiddleware, backend=BearerAuthBackend(verifier))]
+        logins = Logins(verifier, self._control, utc_now, RateLimit(FAILURES_PER_MINUTE))
+        return [Middleware(AuthenticationMiddleware, backend=logins, on_error=refuse)]
 
     def _guarded(self, app: ASGIApp) -> ASGIApp:
         if self._control is None:
@@ -273,8 +286,8 @@ def read_address(text: str) -> Address:
     return Address(host, int(port))
 
 
-def _allowed(address: Address, names: tuple[str, ...]) -> TransportSecuritySettings:
-    """The names a request may call us by, and the pages it may come from: none of another site (DNS rebinding)."""
+def _allowed(address: Address, names: tuple[str, ...]) -> tuple[Host, ...]:
+    """The names a request may call us by."""
     own = LOOPBACK if address.is_loopback else (address.name,)
     if not names and not address.is_loopback and ipaddress.ip_address(address.host).is_unspecified:
         raise InvalidInput(
@@ -282,9 +295,16 @@ def _allowed(address: Address, names: tuple[str, ...]) -> TransportSecuritySetti
             hint=f"Set {variable('http_hosts')} to the names that clients reach the server by.",
             field="http_hosts",
         )
-    hosts = [spelling for name in (*own, *names) for spelling in (name, f"{name}:*")]
-    origins = [f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")]
-    return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
+    return tuple(map(_host, (*own, *names)))
+
+
+def _host(name: str) -> Host:
+    host = read_host(name)
+    if host is None:
+        raise InvalidInput(
+            f"{name!r} is not the name of a host.", hint="Such as memory.example.com.", field="http_hosts"
+        )
+    return host
 
 
 def _listen(address: Address) -> socket.socket:

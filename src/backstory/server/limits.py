@@ -1,4 +1,4 @@
-"""How many requests a credential may make: a token bucket each, in this process alone."""
+"""How many requests a credential may make, or failed logins an address: a token bucket each, in this process alone."""
 
 from __future__ import annotations
 
@@ -21,11 +21,21 @@ class RateLimit:
         """0 when one more request is within the limit, else the seconds until it would be."""
         if self._per_minute is None:
             return 0.0
-        now, most = self._clock(), max(self._per_minute, 1.0)
-        left, then = self._buckets.pop(credential, (most, now))
-        left = min(most, left + (now - then) * self._per_minute / 60)
-        granted = left >= 1
-        self._buckets[credential] = (left - granted, now)
+        left, wait_s = self._left(credential), self.peek_s(credential)
+        self._buckets[credential] = (left if wait_s else left - 1, self._clock())
+        self._buckets.move_to_end(credential)
         if len(self._buckets) > MOST_BUCKETS:
             self._buckets.popitem(last=False)
-        return 0.0 if granted else (1 - left) * 60 / self._per_minute
+        return wait_s
+
+    def peek_s(self, credential: str) -> float:
+        """The same without making one."""
+        if self._per_minute is None:
+            return 0.0
+        return max(1 - self._left(credential), 0.0) * 60 / self._per_minute
+
+    def _left(self, credential: str) -> float:
+        assert self._per_minute is not None
+        now, most = self._clock(), max(self._per_minute, 1.0)
+        left, then = self._buckets.get(credential, (most, now))
+        return min(most, left + (now - then) * self._per_minute / 60)

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from threading import Lock
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 from .. import __version__
 
 BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -29,6 +31,19 @@ class Metrics:
     def responded(self, status: int) -> None:
         with self._lock:
             self._responses[status] += 1
+
+    def counted(self, app: ASGIApp) -> ASGIApp:
+        """The same application, with its responses counted."""
+
+        async def count(scope: Scope, receive: Receive, send: Send) -> None:
+            async def counting(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    self.responded(message["status"])
+                await send(message)
+
+            await app(scope, receive, counting)
+
+        return count
 
     def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
         """`gauges`: name → what it is, and its value now."""

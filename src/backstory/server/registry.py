@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import anyio
@@ -122,20 +122,42 @@ class Registry:
             result = result_of(tool.surface.fail(error))
         except wire.Refused as refused:
             raise MCPError(refused.code, refused.message) from None
-        outcome = "failed" if result["isError"] else "completed"
-        self._metrics.called(tool.name, outcome, time.perf_counter() - started)
+        self._metrics.called(tool.name, _outcome(result), time.perf_counter() - started)
         return result
 
     def _result(self, visit: Visit, call: ToolCall, tell: Teller) -> Json:
-        tool = call.tool
-        with self._visits.core(visit) as core:
+        with self._audited(visit, call.tool) as outcome, self._visits.core(visit) as core:
             answer = Runner(core, self._log, tell, lambda call: None, lambda: False).answer(call)
-        result = wire.sound(answer.body, answer.text)
-        if self._control is not None and visit.principal is not LOCAL and not tool.effect.read_only:
-            outcome = "failed" if result["isError"] else "completed"
-            who = (visit.principal.person, visit.principal.credential, visit.space)
-            self._control.team.audit(AuditRecord(new_id(), self._now(), *who, tool.name, outcome))
+            result = wire.sound(answer.body, answer.text)
+            outcome.append(_outcome(result))
         return result
+
+    @contextmanager
+    def _audited(self, visit: Visit, tool: Tool) -> Iterator[list[str]]:
+        """Nothing is changed that is not written down: the record is there before the call begins, and says `begun`
+        for good should the server die in it. The outcome follows, as the last of the list that is given."""
+        outcome: list[str] = []
+        if self._control is None or visit.principal is LOCAL or tool.effect.read_only:
+            yield outcome
+            return
+        who = (visit.principal.person, visit.principal.credential, visit.space)
+        record = AuditRecord(new_id(), self._now(), *who, tool.name, "begun")
+        self._control.team.audit(record)
+        try:
+            yield outcome
+        finally:
+            self._note(record.id, outcome[-1] if outcome else "failed")
+
+    def _note(self, id: str, outcome: str) -> None:
+        assert self._control is not None
+        try:
+            self._control.team.set_outcome(id, outcome)
+        except BackstoryError as error:  # the call is done all the same, and its record is there
+            self._log.write("error", "audit", error.message, {"record": id, "outcome": outcome})
+
+
+def _outcome(result: Json) -> str:
+    return "failed" if result["isError"] else "completed"
 
 
 def _is_modern(ctx: Context) -> bool:

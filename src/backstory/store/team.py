@@ -40,6 +40,11 @@ class Team:
         with self._database.transaction():
             self._database.change(_AUDIT.insert("audited"), _AUDIT.write(record))
 
+    def set_outcome(self, id: str, outcome: str) -> None:
+        """What became of a call whose record was written when it began."""
+        with self._database.transaction():
+            self._database.change("UPDATE audited SET outcome = ? WHERE id = ?", [outcome, id])
+
     def audit_log(self, since: datetime) -> list[AuditRecord]:
         """The oldest first."""
         return self._database.records(_AUDIT, "FROM audited WHERE at >= ? ORDER BY at, id", [to_ms(since)])

@@ -44,7 +44,7 @@ def context_summarize(
     from ...core.insight.digest import Form
     from ...core.insight.periods import duration
 
-    session = core.sessions.current() if session_id is None else core.sessions.get(session_id)
+    session = core.sessions.view() if session_id is None else core.sessions.get(session_id)
     made = core.insight.summarize(session, tuple(categories or ()), Form(format), max_length)
     return {
         "summary": made.digest.text,
