@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import zstandard
 
-from backstory.core.sync import Sync
-from backstory.readers import Places, load_readers
+from backstory.core.sync import Sync, reading
+from backstory.core.sync.redacting import Redaction
+from backstory.core.sync.states import TRANSITIONS, Event, State
+from backstory.readers import Cursor, Piece, Places, Source, load_readers
 from backstory.store import Store
 
-from ..conftest import OpenCore
+from ..conftest import OpenCore, OpenStore
+from .test_sync import said
+from .toy_reader import Line, append, toy_reader, write
 
 HOMES = Path(__file__).resolve().parents[1] / "readers"
 CLAUDE = "1f6a0000-0000-4000-8000-000000000001"
@@ -33,6 +40,17 @@ def sync(open_core: OpenCore, store: Store, home: Path) -> Callable[..., None]:
     def run(reader: str, **roots: tuple[Path, ...]) -> None:
         named = {name.replace("_", "-"): paths for name, paths in roots.items()}
         assert syncs.run(load_readers([reader]).values(), Places(home, {}, "linux", roots=named)) is not None
+
+    return run
+
+
+@pytest.fixture
+def toy_sync(open_core: OpenCore, store: Store, home: Path) -> Callable[[], None]:
+    home.mkdir()
+    syncs = Sync(open_core(store, None).engine)
+
+    def run() -> None:
+        assert syncs.run([toy_reader()], Places(home, {}, "linux")) is not None
 
     return run
 
@@ -128,3 +146,248 @@ def test_a_project_folder_that_is_renamed_and_named_back_loses_nothing(
     sync("claude-code")
     assert texts(store, f"claude-code:{CLAUDE}") == before
     assert not store.conversations.get([f"claude-code:{CLAUDE}"])[0].is_gone
+
+
+def test_every_event_has_a_step_in_every_state() -> None:
+    assert {state: set(steps) for state, steps in TRANSITIONS.items()} == {
+        state: set(Event) for state in State
+    }
+
+
+ONE, TWO, THREE = (said(str(n), text) for n, text in enumerate(("one", "two", "three"), 1))
+
+
+class Case(NamedTuple):
+    """Files, and what they are when a sync comes next; None for one that vanished."""
+
+    state: State
+    event: Event
+    before: Sequence[Mapping[str, Sequence[Line] | None]]
+    then: Mapping[str, Sequence[Line] | None]
+    texts: list[str]
+    is_gone: bool = False
+
+
+PROMPT = said("x1", "as typed", standing=0, kind="prompt-log")
+NAME = {"talk": "t", "closed": True, "title": "Named"}
+CASES = [
+    Case(State.NEW, Event.TOLD, [], {"a.toy": [ONE]}, ["one"]),
+    Case(State.NEW, Event.SILENT, [], {"a.toy": [NAME]}, []),
+    Case(State.NEW, Event.NAMED, [], {"names.whole": [NAME]}, []),
+    Case(State.KNOWN, Event.TOLD, [{"a.toy": [ONE]}], {"a.toy": [ONE, TWO]}, ["one", "two"]),
+    Case(State.KNOWN, Event.TOLD, [{"a.toy": [ONE]}], {"b.toy": [ONE, TWO]}, ["one", "two"]),
+    Case(State.KNOWN, Event.NAMED, [{"a.toy": [ONE]}], {"names.whole": [NAME]}, ["one"]),
+    Case(State.KNOWN, Event.WORSE, [{"a.toy": [ONE]}], {"b.toy": [PROMPT]}, ["one"]),
+    Case(State.KNOWN, Event.BETTER, [{"b.toy": [PROMPT]}], {"a.toy": [ONE]}, ["one"]),
+    Case(State.KNOWN, Event.REWRITTEN, [{"a.toy": [ONE, TWO]}], {"a.toy": [TWO]}, ["two"]),
+    Case(
+        State.KNOWN,
+        Event.REWRITTEN,
+        [{"a.toy": [ONE, TWO], "b.toy": [ONE]}],
+        {"a.toy": [THREE]},
+        ["one", "three"],
+    ),
+    Case(
+        State.KNOWN,
+        Event.REWRITTEN,
+        [{"a.toy": [ONE, TWO]}, {"a.toy": None, "b.toy": [ONE, TWO]}],
+        {"b.toy": [TWO]},
+        ["two"],
+    ),
+    Case(
+        State.KNOWN,
+        Event.RETURNED,
+        [{"a.toy": [ONE, TWO, THREE], "b.toy": [ONE]}, {"a.toy": None}],
+        {"a.toy": [ONE, TWO]},
+        ["one", "two", "three"],
+    ),
+    Case(State.KNOWN, Event.VANISHED, [{"a.toy": [ONE]}], {"a.toy": None}, ["one"], is_gone=True),
+    Case(
+        State.KNOWN,
+        Event.VANISHED,
+        [{"a.toy": [ONE], "b.toy": [ONE]}],
+        {"a.toy": None},
+        ["one"],
+        is_gone=False,
+    ),
+    Case(State.GONE, Event.TOLD, [{"a.toy": [ONE, TWO]}, {"a.toy": None}], {"b.toy": [ONE]}, ["one", "two"]),
+    Case(
+        State.GONE,
+        Event.WORSE,
+        [{"a.toy": [ONE]}, {"a.toy": None}],
+        {"b.toy": [PROMPT]},
+        ["one"],
+        is_gone=True,
+    ),
+    Case(State.GONE, Event.BETTER, [{"b.toy": [PROMPT]}, {"b.toy": None}], {"a.toy": [ONE]}, ["one"]),
+    Case(
+        State.GONE,
+        Event.NAMED,
+        [{"a.toy": [ONE]}, {"a.toy": None}],
+        {"names.whole": [NAME]},
+        ["one"],
+        is_gone=True,
+    ),
+    Case(
+        State.GONE,
+        Event.RETURNED,
+        [{"a.toy": [ONE, TWO]}, {"a.toy": None}],
+        {"a.toy": [said("1", "ONE")]},
+        ["ONE", "two"],
+    ),
+    Case(
+        State.GONE,
+        Event.RETURNED,
+        [{"a.whole": [ONE, TWO]}, {"a.whole": None}],
+        {"a.whole": [ONE]},
+        ["one", "two"],
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.state} {case.event}")
+def test_what_is_kept_follows_the_table(
+    toy_sync: Callable[[], None], store: Store, home: Path, case: Case
+) -> None:
+    for files in (*case.before, case.then):
+        for name, lines in files.items():
+            (home / name).unlink() if lines is None else write(home / name, *lines)
+        toy_sync()
+    assert texts(store, "toy:t") == case.texts
+    assert [talk.is_gone for talk in store.conversations.get(["toy:t"])] == [case.is_gone] * bool(case.texts)
+
+
+@pytest.mark.parametrize("event", [Event.REPEATED, Event.TOLD])
+def test_an_archived_conversation_comes_back_when_it_goes_on(
+    toy_sync: Callable[[], None], store: Store, home: Path, event: Event
+) -> None:
+    write(home / "a.toy", ONE, TWO)
+    toy_sync()
+    store.archive.put_conversation("toy:t")
+    write(home / "b.toy", *([ONE] if event is Event.REPEATED else [ONE, THREE]))
+    toy_sync()
+    assert texts(store, "toy:t") == ([] if event is Event.REPEATED else ["one", "two", "three"])
+
+
+def test_an_older_shorter_copy_takes_nothing_from_a_turn(
+    toy_sync: Callable[[], None], store: Store, home: Path
+) -> None:
+    write(home / "a.toy", ONE, said("2", "two, and all the rest"))
+    toy_sync()
+    (home / "a.toy").unlink()
+    write(home / "b.toy", ONE, said("2", "two, and"))
+    toy_sync()
+    assert texts(store, "toy:t") == ["one", "two, and all the rest"]
+    write(home / "b.toy", ONE, said("2", "[gone]"))
+    toy_sync()
+    assert texts(store, "toy:t") == ["one", "[gone]"]
+
+
+def test_an_edit_of_the_same_length_in_the_middle_of_a_log_is_noticed(
+    toy_sync: Callable[[], None], store: Store, home: Path
+) -> None:
+    lines = [said(str(n), f"{n:06} " + "x" * 300) for n in range(100)]
+    write(home / "a.toy", *lines)
+    toy_sync()
+    raw = (home / "a.toy").read_bytes()
+    at = raw.index(b"000050")
+    (home / "a.toy").write_bytes(raw[:at] + b"scrubs" + raw[at + 6 :])
+    touch(home / "a.toy")
+    toy_sync()
+    kept = texts(store, "toy:t")
+    assert (len(kept), kept[50][:7], "000050" in "".join(kept)) == (100, "scrubs ", False)
+
+
+def test_what_readers_remember_holds_no_secret(sync: Callable[..., None], store: Store, home: Path) -> None:
+    token = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hLaB3d"
+    log = home / ".claude/projects/-w-app" / f"{CLAUDE}.jsonl"
+    log.parent.mkdir(parents=True)
+    asked = {
+        "type": "user",
+        "uuid": "u1",
+        "sessionId": CLAUDE,
+        "timestamp": "2026-01-01T10:00:00.000Z",
+        "cwd": "/w/app",
+        "message": {"role": "user", "content": f"deploy with {token} please"},
+    }
+    log.write_text(json.dumps(asked) + "\n")
+    sync("claude-code")
+    (state,) = store.sync.sources("claude-code").values()
+    assert "please" in repr(state.state)
+    assert token not in repr(state)
+    with log.open("a") as file:
+        file.write(
+            json.dumps(asked | {"uuid": "u2", "message": {"role": "user", "content": "thanks"}}) + "\n"
+        )
+    sync("claude-code")
+    assert texts(store, f"claude-code:{CLAUDE}") == ["deploy with [redacted: github token] please", "thanks"]
+
+
+def test_ids_that_look_random_are_remembered_as_they_are() -> None:
+    redaction = Redaction("wide")
+    id = "toolu_01A9b8C7d6E5f4G3h2J1k0"
+    cursor = redaction.cursor(Cursor(7, {"late": {id: "Bash"}, "id": id, "title": f"see {id} x@y.org"}))
+    assert (cursor.offset, cursor.state["id"], list(cursor.state["late"])) == (7, id, [id])
+    assert "x@y.org" not in cursor.state["title"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+def test_what_is_no_regular_file_is_reported_and_holds_nobody_up(
+    toy_sync: Callable[[], None], store: Store, home: Path
+) -> None:
+    os.mkfifo(home / "a.toy")
+    (home / "b.toy").symlink_to("/dev/zero")
+    (home / "c.whole").symlink_to(home / "a.toy")
+    write(home / "d.toy", ONE)
+    toy_sync()
+    assert texts(store, "toy:t") == ["one"]
+    problems = store.sync.problems()
+    assert sorted(problems) == [str(home / name) for name in ("a.toy", "b.toy", "c.whole")]
+    assert all("not a regular file" in problem for problem in problems.values())
+
+
+@pytest.mark.parametrize("small_bytes", [1, 4_000_000])
+def test_a_file_that_does_not_answer_is_passed_over_while_others_write(
+    open_core: OpenCore, open_store: OpenStore, home: Path, monkeypatch: pytest.MonkeyPatch, small_bytes: int
+) -> None:
+    monkeypatch.setattr("backstory.core.sync.SMALL_BYTES", small_bytes)
+    monkeypatch.setattr(reading, "STALL_S", 2.0)
+    store, other = open_store(), open_store()
+    is_over = threading.Event()
+    home.mkdir()
+    write(home / "a.toy", ONE)
+    write(home / "b.toy", said("1", "b", talk="b"))
+    toy = toy_reader()
+
+    def hang(source: Source, cursor: Cursor) -> Iterator[Piece]:
+        if source.path.name == "a.toy":
+            is_over.wait(60)  # as a read of a mount that is gone, whose answer comes too late
+        assert other.leases.take("anything", "other", for_ms=1000), "others write while files are read"
+        yield from toy.read(source, cursor)
+
+    run = Sync(open_core(store, None).engine).run([toy._replace(read=hang)], Places(home, {}, "linux"))
+    is_over.set()
+    assert run is not None
+    (problem,) = run["toy"].problems.items()
+    assert (problem[0], problem[1][:21]) == (str(home / "a.toy"), "It did not answer wit")
+    assert (texts(store, "toy:t"), texts(store, "toy:b")) == ([], ["b"])
+
+
+def test_what_was_forgotten_while_its_file_was_read_is_not_remembered(
+    open_core: OpenCore, store: Store, home: Path
+) -> None:
+    home.mkdir()
+    write(home / "a.toy", ONE)
+    engine = open_core(store, None).engine
+    Sync(engine).run([toy_reader()], Places(home, {}, "linux"))
+    append(home / "a.toy", TWO)
+    before = store.sync.sources()[str(home / "a.toy")]
+
+    def forget() -> None:
+        store.sync.put(before._replace(state={"mark": {}, "stale": []}))
+
+    Sync(engine).run([toy_reader(2, forget)], Places(home, {}, "linux"))
+    assert store.sync.sources()[str(home / "a.toy")].state == {"mark": {}, "stale": []}
+    assert texts(store, "toy:t") == ["one"], "it is read at the next sync"
+    Sync(engine).run([toy_reader()], Places(home, {}, "linux"))
+    assert texts(store, "toy:t") == ["one", "two"]

@@ -23,6 +23,7 @@ from backstory.readers import (
     ToolCall,
     Turn,
 )
+from backstory.readers.formats.files import read_regular
 
 Line = dict[str, Any]
 
@@ -40,7 +41,7 @@ def read_by(
     """Pieces of so many lines. A line without its end is read again."""
 
     def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
-        raw = source.path.read_bytes()
+        raw = read_regular(source.path)
         if b"encrypted" in raw[:20]:
             raise Unreadable("It is encrypted.")
         offset = cursor.offset
