@@ -483,6 +483,8 @@ def test_getting_a_session_answers_as_in_the_document(call: Call, sessions: Path
                 {"role": "assistant", "content": "Let's use JWT tokens..."},
             ],
             "format": "toon",
+            "source": "codearchitect",
+            "trust": "own",
         },
         "message": "Session retrieved: authentication-implementation",
     }
@@ -618,6 +620,8 @@ def test_a_listing_is_newest_first(call: Call, sessions: Path, clock: SteppedClo
         "date": DAY,
         "file": str(full),
         "size": full.stat().st_size,
+        "source": "codearchitect",
+        "trust": "own",
     }
     assert (listing["success"], listing["count"], listing["message"]) == (True, 3, "Found 3 session(s)")
 

@@ -95,6 +95,7 @@ def test_json_holds_everything(core: Core) -> None:
         "branch": "main",
         "model": "m-1",
         "completeness": "full",
+        "trust": "own",
         "files": [],
         "messages": [
             {"role": role, "text": text, "created_at": "2026-03-01T09:30:00.000Z"} for role, text in SAID

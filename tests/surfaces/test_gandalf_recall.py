@@ -122,6 +122,8 @@ def test_a_conversation_tells_all_that_is_promised(core: Core) -> None:
         "id": "auth",
         "title": "Authentication",
         "tool": "claude-code",
+        "source": "claude-code",
+        "trust": "own",
         "project": "/p",
         "workspace": workspace_hash("/p"),
         "created_at": "2026-02-27T09:30:00.000Z",

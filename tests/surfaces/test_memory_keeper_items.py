@@ -194,6 +194,8 @@ def test_the_documented_item_is_saved_whole(call: Call) -> None:
             "category": "decision",
             "priority": "high",
             "metadata": metadata,
+            "source": "memory-keeper",
+            "trust": "own",
             "createdAt": saved["createdAt"],
         }
     ]
@@ -367,7 +369,7 @@ def test_all_accessible_items_come_newest_first(call: Call, other: Call, clock: 
     answer = call("context_get")
     assert keys(answer) == ["c", "b", "a"]
     assert (answer["count"], answer["totalCount"], answer["hasMore"]) == (3, 3, False)
-    assert set(answer["items"][0]) == {"id", "key", "value", "priority", "createdAt"}
+    assert set(answer["items"][0]) == {"id", "key", "value", "priority", "source", "trust", "createdAt"}
 
 
 @requirement("keeper-items.get.own-first")
@@ -508,6 +510,8 @@ def test_metadata_adds_times_size_channel_and_session(call: Call) -> None:
         "channel": "general",
         "sessionId": saved["sessionId"],
         "private": False,
+        "source": "memory-keeper",
+        "trust": "own",
     }
 
 

@@ -50,11 +50,24 @@ def test_results_are_key_value_category_and_priority(call: Call) -> None:
     save(call, "plain", "another api key")
     assert call("context_search", query="api vault") == {
         "results": [
-            {"key": "k", "value": "The API key is in the vault", "category": "note", "priority": "normal"}
+            {
+                "key": "k",
+                "value": "The API key is in the vault",
+                "category": "note",
+                "priority": "normal",
+                "source": "memory-keeper",
+                "trust": "own",
+            }
         ]
     }
     [result] = call("context_search", query="another")["results"]
-    assert result == {"key": "plain", "value": "another api key", "priority": "normal"}
+    assert result == {
+        "key": "plain",
+        "value": "another api key",
+        "priority": "normal",
+        "source": "memory-keeper",
+        "trust": "own",
+    }
 
 
 @requirement("keeper-items.search.detailed")
@@ -79,6 +92,8 @@ def test_with_metadata_items_are_whole_and_counted_exactly(call: Call, clock: St
         "metadata": {"n": 3},
         "sessionId": item["sessionId"],
         "private": False,
+        "source": "memory-keeper",
+        "trust": "own",
     }
     assert call("context_search", query="nowhere", includeMetadata=True) == {
         "items": [],
@@ -368,6 +383,8 @@ def test_a_search_by_meaning_answers_with_similarities_and_the_query_vector(
         "category": "task",
         "priority": "high",
         "sessionId": saved["sessionId"],
+        "source": "memory-keeper",
+        "trust": "own",
     }
     assert 0 < best["similarity"] <= 1
     assert len(answer["queryEmbedding"]) == embedder.dimensions

@@ -12,7 +12,7 @@ import pytest
 from backstory.core import Caller, Core
 from backstory.core.memories import Draft
 from backstory.domain.filters import Filter, Page
-from backstory.domain.records import Memory
+from backstory.domain.records import Memory, Trust
 from backstory.surfaces.memory_keeper import surface
 from backstory.surfaces.memory_keeper.transfer import MOST_PROBLEMS
 
@@ -367,7 +367,7 @@ def test_our_exports_come_back_as_new_sessions(call: Call, keeper: Core, format:
     assert session not in reply["sessionIds"]
     copy = held(keeper, *reply["sessionIds"])["k"]
     original = held(keeper, session)["k"]
-    assert copy == original._replace(id=copy.id, session=reply["sessionIds"][0])
+    assert copy == original._replace(id=copy.id, session=reply["sessionIds"][0], trust=Trust.IMPORTED)
     assert keeper.sessions.get(reply["sessionIds"][0]).name == "Mine"
     assert keeper.caller.session == session
 

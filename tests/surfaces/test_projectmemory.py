@@ -154,7 +154,12 @@ def test_no_text_is_reinterpreted(call: Call, store: Store, text: str) -> None:
 def test_retrieving_answers_success_and_plain_strings(call: Call) -> None:
     call("save_context", context_text=ABOUT)
     reply = call("retrieve_context", query="context", limit=2)
-    assert reply == {"status": "success", "results": [ABOUT], "search_strategy": "hybrid"}
+    assert reply == {
+        "status": "success",
+        "results": [ABOUT],
+        "origins": [{"source": "projectmemory", "trust": "own"}],
+        "search_strategy": "hybrid",
+    }
 
 
 @requirement("projectmemory.retrieve.reply")
@@ -267,6 +272,7 @@ def test_the_answer_says_how_it_was_found(call: Call, open_core: OpenCore, store
     assert by_text == {
         "status": "success",
         "results": ["JWT"],
+        "origins": [{"source": "projectmemory", "trust": "own"}],
         "search_strategy": "text",
         "notices": ["Searched by words alone: embeddings are switched off."],
     }
@@ -455,6 +461,7 @@ def test_what_cannot_be_embedded_is_saved_and_found_by_its_words_and_the_answer_
     assert call("retrieve_context", query="jwt") == {
         "status": "success",
         "results": ["JWT expires after 24h"],
+        "origins": [{"source": "projectmemory", "trust": "own"}],
         "search_strategy": "text",
         "notices": [f"Searched by words alone: {reason}"],
     }

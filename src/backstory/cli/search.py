@@ -9,10 +9,11 @@ from ..app import open_core
 from ..core import Core
 from ..domain.errors import InvalidInput
 from ..domain.filters import Filter
-from ..domain.records import Memory
+from ..domain.records import Memory, Trust
 from ..domain.when import iso
 from ..search.hybrid import Found, Hit
 from ..settings import Settings
+from ..tools.origin import origin, safe_text
 from .report import Json, Report, shortened, wrapped
 
 SHOWN = 400  # characters of a text
@@ -59,9 +60,10 @@ def _result(hit: Hit, explain: bool) -> Json:
     result: Json = {
         "id": entry.id,
         "kind": _kind(hit),
-        "text": entry.text,
+        "text": safe_text(entry.text, entry.trust),
         "project": entry.project,
         "surface": entry.surface,
+        **origin(entry),
         "created_at": iso(entry.created_at),
         "score": round(hit.score, 4),
     }
@@ -85,8 +87,9 @@ def _text(found: Found, explain: bool) -> str:
 def _block(place: int, hit: Hit, explain: bool) -> str:
     entry = hit.entry
     project = PurePath(entry.project).name or entry.project
-    head = f"{place}. {_kind(hit)} of {entry.created_at:%Y-%m-%d %H:%M} in {project}, score {hit.score:.2f}"
-    lines = [head, wrapped(shortened(entry.text, SHOWN), "   ", "   ")]
+    whose = "" if entry.trust is Trust.OWN else f", {entry.trust.value}"
+    head = f"{place}. {_kind(hit)} of {entry.created_at:%Y-%m-%d %H:%M} in {project}, score {hit.score:.2f}{whose}"
+    lines = [head, wrapped(shortened(safe_text(entry.text, entry.trust), SHOWN), "   ", "   ")]
     if explain:
         ranks = [f"{arm} #{rank}" for arm, rank in hit.ranks.items()]
         parts = [f"{name} {part:.2f}" for name, part in hit.parts.items()]

@@ -119,6 +119,7 @@ def _about(talk: Conversation) -> dict[str, Any]:
         "branch": talk.branch,
         "model": talk.model,
         "completeness": talk.completeness,
+        "trust": talk.trust.value,
     }
     return {name: fact for name, fact in facts.items() if fact}
 

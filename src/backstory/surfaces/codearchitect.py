@@ -17,6 +17,7 @@ from ..domain.errors import (
 )
 from ..domain.when import iso
 from ..tools import ADDS, READS, Surface, Tool, camel, dump
+from ..tools.origin import cautions, safe_text
 from ..tools.params import Json, Param, Range
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ class SessionRow(TypedDict):
     date: str
     file: str
     size: int
+    source: str
+    trust: str
 
 
 class SessionBody(TypedDict):
@@ -86,6 +89,9 @@ class SessionBody(TypedDict):
     content: str
     messages: list[Message]
     format: Literal["json", "toon"]
+    source: str
+    trust: str
+    caution: NotRequired[str]
 
 
 class Got(TypedDict):
@@ -210,18 +216,20 @@ def get_session(
 
     content, used = written(fetched.turns, format)
     row, messages = _row(fetched.session), [turn.as_json() for turn in fetched.turns]
-    return {
-        "session": {
-            "filename": row["filename"],
-            "topic": row["topic"],
-            "date": iso(fetched.session.head.date),
-            "file": row["file"],
-            "content": content,
-            "messages": messages,  # type: ignore[typeddict-item]  # whatever fields a message has
-            "format": used,
-        },
-        "message": f"Session retrieved: {row['filename']}",
+    body: SessionBody = {
+        "filename": row["filename"],
+        "topic": row["topic"],
+        "date": iso(fetched.session.head.date),
+        "file": row["file"],
+        "content": content,
+        "messages": messages,  # type: ignore[typeddict-item]  # whatever fields a message has
+        "format": used,
+        "source": row["source"],
+        "trust": row["trust"],
     }
+    if caution := cautions([fetched.session.trust]):
+        body["caution"] = caution[0]
+    return {"session": body, "message": f"Session retrieved: {row['filename']}"}
 
 
 MOST_LISTED = 1_000
@@ -244,10 +252,12 @@ def _warnings(kept: Kept, is_guessed: bool) -> dict[str, str]:
 def _row(session: Listed) -> SessionRow:
     return {
         "filename": session.found.name,
-        "topic": session.head.topic,
+        "topic": safe_text(session.head.topic, session.trust),
         "date": session.day,
         "file": str(session.found.file),
         "size": session.head.size,
+        "source": surface.name,
+        "trust": session.trust.value,
     }
 
 

@@ -8,6 +8,7 @@ from ..core import Core
 from ..domain.errors import BackstoryError, InvalidInput
 from ..domain.records import Memory
 from ..tools import ADDS, CLEARS, READS, REMOVES, REPLACES, Surface, dump
+from ..tools.origin import Origin, cautions, origin, safe_text
 from ..tools.params import Range
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Saved(TypedDict):
 
 class Retrieved(TypedDict):
     results: list[str]
+    origins: list[Origin]
     search_strategy: str
     notices: NotRequired[list[str]]
 
@@ -68,8 +70,12 @@ def retrieve_context(
 ) -> Retrieved:
     """Find the saved texts that answer a query best, by words and by meaning, best first."""
     found = core.memories.search(query, limit)
-    results, notices = _fitted(found)
-    reply: Retrieved = {"results": results, "search_strategy": found.strategy}
+    memories, notices = _fitted(found)
+    reply: Retrieved = {
+        "results": [safe_text(memory.text, memory.trust) for memory in memories],
+        "origins": [origin(memory) for memory in memories],
+        "search_strategy": found.strategy,
+    }
     return {**reply, "notices": notices} if notices else reply
 
 
@@ -107,18 +113,19 @@ def replace_context(
     return {}
 
 
-def _fitted(found: Found) -> tuple[list[str], list[str]]:
-    """Whole texts, as many as an answer can hold and at least the best; what was left out is said."""
-    texts = [hit.entry.text for hit in found.hits if isinstance(hit.entry, Memory)]
-    kept, left = texts[:1], ANSWER_CHARACTERS - len("".join(texts[:1]))
-    for text in texts[1:]:
-        left -= len(text)
-        if left < 0:
+def _fitted(found: Found) -> tuple[list[Memory], list[str]]:
+    """With whole texts, as many as an answer can hold and at least the best; what was left out is said."""
+    memories = [hit.entry for hit in found.hits if isinstance(hit.entry, Memory)]
+    kept: list[Memory] = []
+    left = ANSWER_CHARACTERS
+    for memory in memories:
+        left -= len(memory.text)
+        if left < 0 and kept:
             break
-        kept.append(text)
-    notices = list(found.notices)
-    if len(kept) < len(texts):
+        kept.append(memory)
+    notices = [*found.notices, *cautions(memory.trust for memory in kept)]
+    if len(kept) < len(memories):
         notices.append(
-            f"{len(texts) - len(kept)} more results do not fit into this answer; a narrower query brings them up."
+            f"{len(memories) - len(kept)} more results do not fit into this answer; a narrower query brings them up."
         )
     return kept, notices

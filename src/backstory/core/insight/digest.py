@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from ...domain.records import Memory, Priority
+from ...domain.neutral import neutral
+from ...domain.records import Memory, Priority, Trust
 from ...domain.when import iso
 from ..journal import JOURNAL
 from .tasks import TASK, is_open_task
@@ -57,6 +58,11 @@ def section_of(memory: Memory) -> str:
     if memory.category == TASK:
         return OPEN if is_open_task(memory) else FINISHED
     return _TITLES.get(memory.category or "", OTHER)
+
+
+def quotable(memory: Memory) -> str:
+    """Its text for advice that is ours: of what others wrote, that it is theirs, and without what imitates a role."""
+    return memory.text if memory.trust is Trust.OWN else f"({memory.trust.value}) {neutral(memory.text)}"
 
 
 def clipped(text: str, longest: int) -> str:

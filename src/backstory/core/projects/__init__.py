@@ -17,6 +17,14 @@ def work_tree(directory: Path) -> Path:
     return directory
 
 
+def is_repository(tree: Path) -> bool:
+    """Whether it is a checkout; a `.git` without HEAD is none."""
+    try:
+        return (_git_directory(tree) / "HEAD").exists()
+    except (OSError, ValueError):
+        return False
+
+
 def project_root(directory: Path) -> Path:
     """The project a directory belongs to: all worktrees of one repository are the project of its first checkout."""
     tree = work_tree(directory)

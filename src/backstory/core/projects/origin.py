@@ -10,27 +10,34 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...domain.records import Trust
-from . import work_tree
+from . import is_repository, work_tree
 from .git import ask, git, names
 
 
 def trust_of(file: Path) -> Trust:
     """`own` or `project`. Asks git, so not for a hot path."""
+    return Trust.OWN if is_by_others(file) is False else Trust.PROJECT
+
+
+def is_by_others(file: Path) -> bool | None:
+    """Whether somebody else committed to it; None where that cannot be known."""
     try:
-        is_in_repository = (work_tree(file.parent) / ".git").exists()
+        if not is_repository(work_tree(file.parent)):
+            return False
     except (OSError, ValueError):  # a ring of links, a name with a NUL
-        return Trust.PROJECT
-    if not is_in_repository:
-        return Trust.OWN
+        return None
     tracked = ask(file.parent, "ls-files", "-z", "--", file.name)
-    if tracked.is_ok and not tracked.text:
-        return Trust.OWN
-    return Trust.OWN if tracked.is_ok and _is_by_this_user(file) else Trust.PROJECT
+    if not tracked.is_ok:
+        return None
+    return _has_other_authors(file) if tracked.text else False
 
 
-def _is_by_this_user(file: Path) -> bool:
+def _has_other_authors(file: Path) -> bool | None:
     authors = ask(file.parent, "log", "-z", "--format=%ae", "--", file.name)
-    if not authors.is_ok or git(file.parent, "rev-parse", "--is-shallow-repository") != "false\n":
-        return False  # the oldest commit of a shallow clone seems to have written everything
+    if not authors.is_ok:
+        return None
     ours = names(git(file.parent, "config", "-z", "--get-all", "user.email"))
-    return {each.lower() for each in names(authors.text)} <= {each.lower() for each in ours}
+    if not {each.lower() for each in names(authors.text)} <= {each.lower() for each in ours}:
+        return True
+    # the oldest commit of a shallow clone seems to have written everything
+    return False if git(file.parent, "rev-parse", "--is-shallow-repository") == "false\n" else None

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 from ...domain.errors import BackstoryError, InvalidInput, NotFound, StorageFull
 from ...domain.filters import ConversationFilter
+from ...domain.neutral import neutral
 from ...domain.records import Conversation, Trust
 from ...domain.topics import LONGEST_TOPIC, folder_name, slug, topic_of
 from ..engine import Caller, Engine
-from ..projects.origin import trust_of
+from ..projects.origin import is_by_others
 from ..secrets import Redactor
 from . import places
 from .fullfile import Header, Reading, write_full
@@ -115,9 +116,9 @@ class Transcripts(NamedTuple):
         session = max(chosen, key=_age)
         reading = read_session(session.found)
         (session,) = self._see([(session, reading)])
-        is_own = session.trust is Trust.OWN  # another's file may claim the id of any session
-        turns = self._whole(session.head.id, reading) if is_own else None
-        return Fetched(session, turns or reading.turns)
+        if session.trust is not Trust.OWN:  # such a file may claim the id of any session
+            return Fetched(session, [said(turn.role, neutral(turn.text)) for turn in reading.turns])
+        return Fetched(session, self._whole(session.head.id, reading) or reading.turns)
 
     def _named(self, turns: Sequence[Turn], given: str | None) -> tuple[Header, str, bool]:
         now = self.engine.now()
@@ -184,8 +185,9 @@ class Transcripts(NamedTuple):
                         self.engine.store.archive.restore_conversations(
                             [id]
                         )  # one that is edited is alive again
-                        self._drop_rival(id, session, known)
-                        self._index(id, session, reading or read_session(session.found), known.get(id))
+                        reading = reading or read_session(session.found)
+                        self._drop_rival(id, session, reading, known)
+                        self._index(id, session, reading, known.get(id))
                 self.engine.embed_soon()
         return [session for _, session in judged]
 
@@ -195,7 +197,10 @@ class Transcripts(NamedTuple):
         for each in (foreign, id):
             if each in known and _is_unchanged(session, known[each]):
                 return each, session._replace(trust=known[each].trust)
-        trust = trust_of(session.found.file)
+        is_foreign = is_by_others(session.found.file)
+        if is_foreign is None:  # what was ours stays so
+            is_foreign = id not in known or known[id].source != str(session.found.file)
+        trust = Trust.PROJECT if is_foreign else Trust.OWN
         return (foreign if trust is Trust.PROJECT else id), session._replace(trust=trust)
 
     def _without_secrets(self, turns: Sequence[Turn]) -> list[Turn]:
@@ -203,13 +208,21 @@ class Transcripts(NamedTuple):
         redacted, _ = Redactor(self.engine.settings.redaction).redact_all([turn.text for turn in turns])
         return [said(turn.role, text) for turn, text in zip(turns, redacted, strict=True)]
 
-    def _drop_rival(self, id: str, session: Listed, known: Mapping[str, Conversation]) -> None:
-        """What the same file was known as while its words were taken for somebody else's."""
-        rivals = [
-            each.id for each in known.values() if each.source == str(session.found.file) and each.id != id
-        ]
-        if rivals:
-            self.engine.store.conversations.delete(rivals)
+    def _drop_rival(
+        self, id: str, session: Listed, reading: Reading, known: Mapping[str, Conversation]
+    ) -> None:
+        """What the same file was known as while its words were taken for somebody else's; nothing that is no longer
+        in it."""
+        texts = {turn.text for turn in reading.turns}
+        store, file = self.engine.store, str(session.found.file)
+        rivals = [each.id for each in known.values() if each.source == file and each.id != id]
+        store.conversations.delete(
+            [
+                each
+                for each in rivals
+                if texts.issuperset(message.text for message in store.conversations.messages(each))
+            ]
+        )
 
     def _foreign_id(self, id: str) -> str:
         """Of a session that came with the repository: a file may claim any id, and must not take another's place."""

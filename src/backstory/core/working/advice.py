@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...domain.records import Memory
 from ..insight.advice import recommendations
-from ..insight.digest import clipped
+from ..insight.digest import clipped, quotable
 from ..projects.health import Project
 from .handoff import Handoff
 from .history import History
@@ -20,7 +20,7 @@ QUOTED = 200
 
 
 def left_open(tasks: Sequence[Memory], handoff: Handoff | None) -> list[str]:
-    lines = [f"{_since(task, handoff)}: {clipped(task.text, QUOTED)}" for task in tasks[:MOST_TASKS]]
+    lines = [f"{_since(task, handoff)}: {clipped(quotable(task), QUOTED)}" for task in tasks[:MOST_TASKS]]
     return lines + ([f"{len(tasks) - MOST_TASKS} more tasks are open."] if len(tasks) > MOST_TASKS else [])
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ...domain.records import Memory
 from ...domain.when import iso
-from ..insight.digest import RANKS, clipped
+from ..insight.digest import RANKS, clipped, quotable
 
 FOLDER = Path(".backstory") / "handoff"
 LONGEST_LINE = 300
@@ -52,7 +52,7 @@ class Handoff(NamedTuple):
 
 
 def note(memory: Memory) -> Note:
-    return Note(memory.id, clipped(memory.text, LONGEST_LINE), memory.priority.value)
+    return Note(memory.id, clipped(quotable(memory), LONGEST_LINE), memory.priority.value)
 
 
 def go_on(tasks: Sequence[Note]) -> Iterator[str]:

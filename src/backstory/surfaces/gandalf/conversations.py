@@ -10,6 +10,7 @@ from ...core.workspaces import workspace_hash
 from ...domain.when import iso
 from ...readers import reader_names
 from ...tools import READS
+from ...tools.origin import cautions, safe_excerpt, safe_text
 from ...tools.params import Json, OneOf, Range, Shaped
 from .vocabulary import Stopwatch, fitting, surface
 
@@ -35,6 +36,8 @@ class RecalledConversation(TypedDict):
     id: str
     title: str
     tool: str
+    source: str
+    trust: str
     project: str
     workspace: str
     created_at: str
@@ -196,6 +199,7 @@ def _arranged(
     text: Json = {"conversations": shown, **summary, **context, "tool_results": results}
     if not readers and not found.total and not notices:
         notices = (NOTHING_READ if filters["fast_mode"] else NOTHING_FOUND,)
+    notices = (*notices, *cautions(each.conversation.trust for each in found.found[: len(shown)]))
     if notices:
         structured["notices"] = text["notices"] = list(notices)
     return Shaped(text, structured)
@@ -205,8 +209,10 @@ def _shown(recalled: Recalled) -> RecalledConversation:
     talk = recalled.conversation
     shown: RecalledConversation = {
         "id": talk.id,
-        "title": talk.title,
+        "title": safe_text(talk.title, talk.trust),
         "tool": talk.surface,
+        "source": talk.surface,
+        "trust": talk.trust.value,
         "project": talk.project,
         "workspace": workspace_hash(talk.project),
         "created_at": iso(talk.created_at),
@@ -221,7 +227,7 @@ def _shown(recalled: Recalled) -> RecalledConversation:
             "type": recalled.parts.type,
         },
         "matched_keywords": list(recalled.matched),
-        "snippet": recalled.excerpt,
+        "snippet": safe_excerpt(recalled.excerpt),
         "files": list(recalled.files[:SHOWN_FILES]),
         "file_count": len(recalled.files),
     }

@@ -15,6 +15,7 @@ from ...domain.metadata import as_given, as_object
 from ...domain.records import Former, Memory, Priority
 from ...domain.when import iso
 from ...tools import ADDS, READS, REMOVES
+from ...tools.origin import origin, safe_text
 from ...tools.params import Json, Range
 from .fitting import Fitted, Shown, Truncated, fitted, mark, page_size
 from .narrowing import (
@@ -233,7 +234,11 @@ class _View(NamedTuple):
         return {**item, "archived": True} if kept.is_archived else item
 
     def _shown(self, memory: Memory, formers: Sequence[Former]) -> Json:
-        item: Json = {"id": memory.id, "key": memory.key or memory.id, "value": memory.text[self.start :]}
+        item: Json = {
+            "id": memory.id,
+            "key": memory.key or memory.id,
+            "value": safe_text(memory.text[self.start :], memory.trust),
+        }
         item |= described(memory) | {"createdAt": iso(memory.created_at)}
         if self.is_full:
             item |= {
@@ -257,6 +262,7 @@ def described(memory: Memory) -> Json:
         "category": memory.category,
         "priority": memory.priority.value,
         "metadata": as_given(memory.metadata) if memory.metadata else None,
+        **origin(memory),
     }
     return {name: value for name, value in about.items() if value is not None}
 

@@ -11,6 +11,7 @@ from ...domain.errors import InvalidInput
 from ...domain.records import Memory
 from ...domain.when import iso
 from ...tools import READS
+from ...tools.origin import safe_text
 from ...tools.params import Json, Range
 from .fitting import BUDGET, Shown, Truncated, cut, fitted, page_size
 from .items import described
@@ -195,14 +196,14 @@ def _answer(listing: Listing, limit: int | None, offset: int, is_detailed: bool)
 def _result(memory: Memory) -> Json:
     about = described(memory)
     about.pop("metadata", None)
-    return {"key": memory.key or memory.id, "value": memory.text, **about}
+    return {"key": memory.key or memory.id, "value": safe_text(memory.text, memory.trust), **about}
 
 
 def _detailed(memory: Memory) -> Json:
     return {
         "id": memory.id,
         "key": memory.key or memory.id,
-        "value": memory.text,
+        "value": safe_text(memory.text, memory.trust),
         **described(memory),
         "channel": memory.channel or "",
         "created_at": iso(memory.created_at),

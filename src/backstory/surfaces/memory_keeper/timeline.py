@@ -12,6 +12,7 @@ from ...domain.filters import Filter
 from ...domain.records import Memory
 from ...domain.when import iso, parse_when
 from ...tools import READS, dump
+from ...tools.origin import safe_text
 from ...tools.params import Range
 from .fitting import BUDGET, Truncated, mark
 from .vocabulary import surface
@@ -164,7 +165,7 @@ def _detail(memory: Memory) -> Detail:
     detail: Detail = {
         "id": memory.id,
         "key": memory.key or memory.id,
-        "value": memory.text[:SHOWN_VALUE],
+        "value": safe_text(memory.text[:SHOWN_VALUE], memory.trust),
         "priority": memory.priority.value,
         "createdAt": iso(memory.created_at),
     }

@@ -11,6 +11,7 @@ from ...domain.records import Message
 from ...domain.when import iso
 from ...tools import READS
 from ...tools.chunks import in_chunks
+from ...tools.origin import cautions, safe_text
 from ...tools.params import Json, Range
 from .vocabulary import surface
 
@@ -37,6 +38,7 @@ class ConversationResult(TypedDict):
     context: str
     id: str
     source: str
+    trust: str
     conversation_id: NotRequired[str]
     role: NotRequired[str]
     files: NotRequired[list[str]]
@@ -172,8 +174,8 @@ def _reflected(
     }
     if len(ranking.found) < FEW and (suggestions := core.reflecting.suggestions(ranking, least)):
         reply["suggestions"] = suggestions
-    if ranking.notices:
-        reply["notices"] = list(ranking.notices)
+    if notices := [*ranking.notices, *cautions(each.entry.trust for each in told)]:
+        reply["notices"] = notices
     return cast(Reflected, _fitted(core, {**reply}, (*ranking.found, *ranking.missed)))
 
 
@@ -204,13 +206,14 @@ def _strategy(ranking: Ranking) -> Strategy:
 def _result(told: Recollection, *, files: bool = False) -> ConversationResult:
     entry = told.entry
     result: ConversationResult = {
-        "content": entry.text,
+        "content": safe_text(entry.text, entry.trust),
         "project": entry.project,
         "timestamp": iso(entry.created_at),
         "similarity_score": told.score,
-        "context": told.context,
+        "context": safe_text(told.context, entry.trust),
         "id": entry.id,
         "source": entry.surface,
+        "trust": entry.trust.value,
     }
     if isinstance(entry, Message):
         result["conversation_id"] = entry.conversation
