@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,14 @@ from backstory.domain.records import Conversation
 from backstory.domain.sources import SourceState
 from backstory.domain.when import from_ms
 from backstory.domain.words import Unit
-from backstory.readers import Places
+from backstory.readers import Places, Source, load_readers
 from backstory.store import Store
 from backstory.store.sqlite import SqliteStore
 
 from ..conftest import OpenCore, OpenStore
 from ..doubles import DAWN, SteppedClock, make_settings
+from ..readers.goose.make import data as goose_data
+from ..readers.goose.make import make_home as make_goose
 from .toy_reader import Line, append, toy_reader, write
 
 TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hLaB3d"
@@ -72,6 +75,79 @@ def texts(store: Store, talk: str = "t") -> list[str]:
 def only(store: Store) -> Conversation:
     (talk,) = store.conversations.find(ConversationFilter())
     return talk
+
+
+def test_what_a_reader_learns_of_a_file_later_is_read_into_it(
+    open_core: OpenCore, store: Store, home: Path
+) -> None:
+    """A document whose list comes late, and a log whose project becomes known: both without a change of the file."""
+    engine = open_core(store, None).engine
+    write(home / "a.toy", said("1", "one"))
+    places = Places(home, {}, "linux")
+
+    def run(beside: str = "", directory: str = "") -> Told:
+        toy = toy_reader(2)
+        reader = toy._replace(
+            find=lambda places: [
+                each._replace(beside=beside, directory=directory) for each in toy.find(places)
+            ]
+        )
+        outcome = Sync(engine).run([reader], places)
+        assert outcome is not None
+        return outcome["toy"]
+
+    assert run().unchanged == 0
+    assert run().unchanged == 1
+    assert run(beside="a list").unchanged == 0
+    assert run(beside="a list").unchanged == 1
+    assert run(beside="a list", directory="/w").unchanged == 0
+    assert run(beside="a list", directory="/w").unchanged == 1
+    assert texts(store) == ["one"]
+
+
+def test_readers_of_projects_are_asked_again_when_others_found_more(
+    open_core: OpenCore, store: Store, home: Path
+) -> None:
+    engine = open_core(store, None).engine
+    write(home / "a.toy", said("1", "one", directory="/no/such/app"))
+    asked: list[tuple[Path, ...]] = []
+    toy = toy_reader(2)
+
+    def find(places: Places) -> list[Source]:
+        asked.append(places.projects)
+        return []
+
+    early = toy._replace(name="early", find=find, by_projects=True)
+    outcome = Sync(engine).run([early, toy], Places(home, {}, "linux"))
+    assert outcome is not None
+    assert asked == [(), (Path("/no/such/app"),)]
+    asked.clear()
+    Sync(engine).run([early, toy], Places(home, {}, "linux"))
+    assert len(asked) == 1, "nothing became known meanwhile"
+
+
+def test_a_conversation_that_its_owner_deleted_is_marked_gone_and_kept(
+    open_core: OpenCore, store: Store, home: Path
+) -> None:
+    engine = open_core(store, None).engine
+    reader = load_readers(["goose"])["goose"]
+    make_goose(home)
+    places = Places(home, {}, "linux")
+
+    def gone() -> dict[str, bool]:
+        assert Sync(engine).run([reader], places) is not None
+        return {each.native_id: each.is_gone for each in store.conversations.find(ConversationFilter())}
+
+    assert gone() == {"20250102_1": False, "20260102_1": False, "20260102_2": False}
+    path = goose_data(home) / "sessions.db"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("DELETE FROM messages WHERE session_id = '20260102_2'")
+        database.execute("DELETE FROM sessions WHERE id = '20260102_2'")
+    assert gone() == {"20250102_1": False, "20260102_1": False, "20260102_2": True}
+    assert [message.text for message in store.conversations.messages("goose:20260102_2")][
+        -1
+    ] == "It is empty."
+    assert gone()["20260102_2"], "it stays so"
 
 
 def dump(store: Store) -> Any:

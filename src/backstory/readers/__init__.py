@@ -153,6 +153,8 @@ class Piece(NamedTuple):
     """Why records were passed over, and how many."""
     is_name: bool = False
     """It tells what a conversation is called and nothing else, for one that is known from elsewhere."""
+    is_gone: bool = False
+    """It tells that a conversation which was in the source is not there any more: its owner deleted it."""
 
 
 class Reader(NamedTuple):
@@ -166,6 +168,9 @@ class Reader(NamedTuple):
     be read (encrypted, or newer than this reader), and OSError when the source vanishes."""
     in_projects: bool = False
     """Its files lie in projects, so that one may have come with a repository."""
+    by_projects: bool = False
+    """What it finds, or to whom that belongs, depends on the projects that are known: it is asked again when these
+    have become more."""
     is_export: bool = False
     """Its files are archives that a user asked a service for. They are read when the user names them, once: nothing is
     found otherwise, and it means nothing that one is not there any more."""

@@ -262,4 +262,4 @@ def _local_ms(text: str) -> int | None:
         return None
 
 
-reader = Reader("aider", "Aider", find, read, in_projects=True)
+reader = Reader("aider", "Aider", find, read, in_projects=True, by_projects=True)

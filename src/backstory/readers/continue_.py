@@ -22,9 +22,14 @@ def find(places: Places) -> Iterator[Source]:
     named = places.environment.get("CONTINUE_GLOBAL_DIR", "")
     usual = ([Path(named)] if named else []) + [home / ".continue" for home in homes(places)]
     for root in dict.fromkeys([*usual, *places.roots.get("continue", ())]):
+        listed = {
+            text_of(entry.get("sessionId")): entry
+            for entry in records_of(read_beside(root / "sessions" / LIST))
+        }
         for path in sorted(root.glob("sessions/*.json")):
             if path.name != LIST:
-                yield Source(path, Form.DOCUMENT)
+                title = text_of(listed.get(path.stem, {}).get("title"))
+                yield Source(path, Form.DOCUMENT, beside=title)
 
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:

@@ -242,4 +242,4 @@ def _prompts(source: Source) -> Iterator[Piece]:
         yield whole(header, turns, cursor=END if n == len(sessions) else None)
 
 
-reader = Reader("gemini-cli", "Gemini CLI", find, read)
+reader = Reader("gemini-cli", "Gemini CLI", find, read, by_projects=True)

@@ -64,7 +64,7 @@ def find(places: Places) -> Iterator[Source]:
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     if source.form is Form.DATABASE:
-        progress = Progress(cursor)
+        progress = Progress(cursor, is_complete=True)
         with open_database(source.path) as connection:
             yield from progress.with_cursor(_read_sessions(connection, source.path, progress))
     else:

@@ -40,7 +40,7 @@ def find(places: Places) -> Iterator[Source]:
 
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
-    progress = Progress(cursor)
+    progress = Progress(cursor, is_complete=True)
     with open_database(source.path) as connection:
         yield from progress.with_cursor(_read_threads(connection, source.path, progress))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from ...readers import Places, Reader, Source
@@ -49,6 +50,17 @@ class Told(NamedTuple):
     problems: Mapping[str, str]
     """By path; "" when nothing could be looked for at all."""
 
+    def and_then(self, more: Told) -> Told:
+        """With what a second look found."""
+        return more._replace(
+            unchanged=min(self.unchanged, more.unchanged),
+            vanished=self.vanished + more.vanished,
+            conversations=max(self.conversations, more.conversations),
+            turns=self.turns + more.turns,
+            redacted=self.redacted + more.redacted,
+            skipped=Counter(self.skipped) + Counter(more.skipped),
+        )
+
 
 class Sync:
     """One for each process. The work belongs to one process at a time; the others find it done."""
@@ -75,9 +87,26 @@ class Sync:
         if not self._is_our_turn(call, patience_s):
             return None
         try:
-            return {reader.name: self._sync(reader, places, call) for reader in readers}
+            return self._run(list(readers), places, call)
         finally:
             self._store.leases.drop(LEASE, self._holder)
+
+    def _run(self, readers: Sequence[Reader], places: Places, call: Call) -> dict[str, Told]:
+        """Whatever their order: those that ask for projects are asked again when others found more of them."""
+        outcome: dict[str, Told] = {}
+        asked: dict[str, Places] = {}
+        for reader in readers:
+            asked[reader.name] = self._with_projects(places)
+            outcome[reader.name] = self._sync(reader, asked[reader.name], call)
+        places = self._with_projects(places)
+        for reader in readers:
+            if reader.by_projects and asked[reader.name].projects != places.projects:
+                outcome[reader.name] = outcome[reader.name].and_then(self._sync(reader, places, call))
+        return outcome
+
+    def _with_projects(self, places: Places) -> Places:
+        known = map(Path, self._store.conversations.projects())
+        return places._replace(projects=tuple(dict.fromkeys((*places.projects, *known))))
 
     def _is_our_turn(self, call: Call, patience_s: float) -> bool:
         deadline = time.monotonic() + patience_s
@@ -130,7 +159,7 @@ class Sync:
         due = [
             Due(source, stamp, states.get(path), reading.trust_of(source))
             for path, (source, stamp) in found.items()
-            if reading.is_due(stamp, states.get(path))
+            if reading.is_due(source, stamp, states.get(path))
         ]
         self._read(reading, due, call, tally)
         tally.unchanged = tally.sources - len(due)

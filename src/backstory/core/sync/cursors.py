@@ -10,10 +10,18 @@ from collections.abc import Collection
 from typing import Any
 
 from ...domain.sources import SourceState
+from ...readers import Source
+from ...readers.formats.values import fingerprint
 from .pieces import conversation_id
 
+CONTEXT = "context"
 _CONVERSATIONS = ("conversations", "talks")
 """What a reader of logs calls them in its cursor, and called them once."""
+
+
+def context_of(source: Source) -> str:
+    """A fingerprint of what decides, besides a file's bytes, what is read of it; kept under CONTEXT."""
+    return fingerprint(source.directory, source.beside) if source.directory or source.beside else ""
 
 
 def conversations_in(source: SourceState) -> list[str]:
@@ -30,7 +38,8 @@ def without(source: SourceState, forgotten: Collection[str], titles: Collection[
     is about a forgotten conversation too."""
     remembered = conversations_in(source)
     if remembered and all(id in forgotten for id in remembered):
-        return source._replace(position=0, head="", tail="", state={"mark": {}, "stale": []})
+        known = {CONTEXT: source.state[CONTEXT]} if CONTEXT in source.state else {}
+        return source._replace(position=0, head="", tail="", state={"mark": {}, "stale": [], **known})
     mark = dict(source.state.get("mark", {}))
     for name in _CONVERSATIONS:
         if name in mark:

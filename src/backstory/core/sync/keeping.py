@@ -112,7 +112,10 @@ class FileKeeper:
         known = self._keeper.find(id)
         archived = None if known is not None else self._keeper.find_archived(id)
         state = self._state(id, known, archived)
-        step = TRANSITIONS[state][self._event(id, piece, known or archived, state, modified_ms)]
+        event = self._event(id, piece, known or archived, state, modified_ms)
+        step = TRANSITIONS[state][event]
+        if event is Event.VANISHED and known is not None and self._files.owner_of(known) == self._number:
+            self._store.conversations.add(known._replace(is_gone=step.state is State.GONE), [], [])
         if step.action is Action.IGNORE:
             return Kept(skipped=piece.skipped)
         if step.action is Action.RENAME and known is not None:
@@ -167,6 +170,8 @@ class FileKeeper:
     ) -> Event:
         if piece.is_name:
             return Event.NAMED
+        if piece.is_gone:
+            return Event.VANISHED
         if kept is not None and kept.standing > piece.header.standing:
             return Event.WORSE
         until_ms = max(times_of(piece, modified_ms))

@@ -16,7 +16,7 @@ from ...domain.sources import SourceState
 from ...readers import Cursor, Form, Piece, Reader, Source
 from ..engine import Engine
 from ..projects.origin import trust_of
-from .cursors import conversations_in, without
+from .cursors import CONTEXT, context_of, conversations_in, without
 from .files import Checksum, Stamp
 from .keeping import FileKeeper, Keeper, Kept
 from .redacting import Redaction
@@ -81,8 +81,10 @@ class Reading:
         self._redaction = redaction
         self._keeper = keeper
 
-    def is_due(self, stamp: Stamp, state: SourceState | None) -> bool:
+    def is_due(self, source: Source, stamp: Stamp, state: SourceState | None) -> bool:
         if state is None or state.is_gone or Stamp(state.size, state.modified_ns) != stamp:
+            return True
+        if context_of(source) != state.state.get(CONTEXT, ""):
             return True
         read_at = state.read_at or self._engine.now()
         return bool(state.problem) and self._engine.now() - read_at >= RETRY_AFTER
@@ -252,6 +254,8 @@ class Progress:
 
     def _state(self, cursor: Mapping[str, Any], *, is_back: bool) -> dict[str, Any]:
         state: dict[str, Any] = {"mark": dict(cursor), "stale": sorted(self._file.retold)}
+        if context := context_of(self._due.source):
+            state[CONTEXT] = context
         return state | {"back": True} if is_back else state
 
     def _put(self, stamp: Stamp) -> None:
@@ -262,6 +266,8 @@ class Progress:
 
 
 def _goes_on(due: Due, state: SourceState, checksum: Checksum) -> bool:
+    if context_of(due.source) != state.state.get(CONTEXT, ""):
+        return False  # all of it may be told otherwise now
     if due.source.form is Form.LOG and state.position > 0 and state.size <= due.stamp.size:
         return checksum.until(state.position) == state.head != ""
     return due.source.form is Form.DATABASE

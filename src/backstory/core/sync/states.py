@@ -49,7 +49,7 @@ class Event(StrEnum):
     RETURNED = auto()
     """A file that told of it had vanished, is there again, and tells of it for the first time since."""
     VANISHED = auto()
-    """The last file that told it vanished."""
+    """The last file that told it vanished, or does not hold it any more."""
     ENDED = auto()
     """A file that told of it was read to its end."""
 

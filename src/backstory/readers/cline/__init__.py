@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import Cursor, Form, Header, Kind, Piece, Places, Reader, Role, Source, Turn
-from ..formats.documents import read_beside, read_document
+from ..formats.documents import read_beside, read_document, stamps
 from ..formats.paths import EDITORS, editor_directories, homes
 from ..formats.pieces import whole
 from ..formats.times import Times
@@ -18,6 +18,7 @@ from .messages import directory_in, turns_of
 EXTENSIONS = ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code")
 TASK = "api_conversation_history.json"
 SHOWN = "ui_messages.json"
+ITEM = "history_item.json"
 SESSION = ".messages.json"
 TYPED = ("task", "user_feedback")
 ANSWERED = ("text", "completion_result")
@@ -27,11 +28,28 @@ def find(places: Places) -> Iterator[Source]:
     editors = editor_directories(places, *EDITORS)
     storages = [user / "globalStorage" / extension for user in editors for extension in EXTENSIONS]
     for storage in dict.fromkeys([*storages, *_data(places)]):
+        listed = _listed(storage)
         for path in sorted(storage.glob(f"tasks/*/{TASK}")):
-            yield Source(path, Form.DOCUMENT)
+            yield Source(path, Form.DOCUMENT, beside=_beside(path, listed.get(path.parent.name, {})))
     for sessions in dict.fromkeys(_sessions(places)):
         for path in sorted(sessions.glob(f"*/*{SESSION}")):
-            yield Source(path, Form.DOCUMENT)
+            yield Source(path, Form.DOCUMENT, beside=stamps(_manifest(path)))
+
+
+def _listed(storage: Path) -> dict[str, dict[str, Any]]:
+    """What the list of tasks says of each."""
+    items = records_of(read_beside(storage / "state" / "taskHistory.json"))
+    return {str(item.get("id")): item for item in items}
+
+
+def _beside(task: Path, item: Mapping[str, Any]) -> str:
+    """Other files tell more of a task, and later."""
+    told = [text_of(item.get("task")), _directory(item)]
+    return stamps(task.with_name(SHOWN), task.with_name(ITEM)) + ("\n".join(told) if any(told) else "")
+
+
+def _manifest(messages: Path) -> Path:
+    return messages.with_name(messages.name.replace(SESSION, ".json"))
 
 
 def _data(places: Places) -> Iterator[Path]:
@@ -113,10 +131,9 @@ def _place(turns: list[Turn], at_ms: int) -> int:
 
 def _item(directory: Path) -> dict[str, Any]:
     """What the list of tasks says of this one."""
-    if item := fields_of(read_beside(directory / "history_item.json")):
+    if item := fields_of(read_beside(directory / ITEM)):
         return item
-    listed = read_beside(directory.parents[1] / "state" / "taskHistory.json")
-    return next((item for item in records_of(listed) if str(item.get("id")) == directory.name), {})
+    return _listed(directory.parents[1]).get(directory.name, {})
 
 
 def _directory(item: Mapping[str, Any]) -> str:
@@ -126,7 +143,7 @@ def _directory(item: Mapping[str, Any]) -> str:
 def _session(source: Source, document: object) -> Piece:
     told = fields_of(document)
     id = text_of(told.get("sessionId")) or source.path.name.removesuffix(SESSION)
-    manifest = fields_of(read_beside(source.path.with_name(source.path.name.replace(SESSION, ".json"))))
+    manifest = fields_of(read_beside(_manifest(source.path)))
     metadata = fields_of(manifest.get("metadata"))
     skipped: Counter[str] = Counter()
     turns = list(turns_of(list(records_of(told.get("messages"))), skipped))

@@ -62,7 +62,9 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     if source.path.name == STORE:
         return read_store(source)
     if source.form is Form.DATABASE:
-        return _read_editor(source.path, Progress(cursor))
+        # a workspace's own database hands conversations over to the one of all
+        is_complete = source.path.parent.name == "globalStorage"
+        return _read_editor(source.path, Progress(cursor, is_complete=is_complete))
     return read_transcript(source)
 
 
@@ -74,4 +76,4 @@ def _read_editor(path: Path, progress: Progress) -> Iterator[Piece]:
             yield from progress.with_cursor(read_composers(connection, path, progress))
 
 
-reader = Reader("cursor", "Cursor", find, read)
+reader = Reader("cursor", "Cursor", find, read, by_projects=True)

@@ -13,11 +13,12 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ...domain.errors import Unreadable
-from .. import Cursor, Piece
+from .. import Cursor, Header, Piece
 from .documents import parse
 from .files import open_regular
 from .values import Value
@@ -149,9 +150,12 @@ def document(value: Value) -> Any:
 
 
 class Progress:
-    """Which version of each conversation of a source was read, so that only changed ones are read again."""
+    """Which version of each conversation of a source was read, so that only changed ones are read again.
 
-    def __init__(self, cursor: Cursor) -> None:
+    `is_complete`: the source names all its conversations, so that one which it does not name any more was deleted."""
+
+    def __init__(self, cursor: Cursor, *, is_complete: bool = False) -> None:
+        self._is_complete = is_complete
         known = cursor.state.get("versions")
         self._known: Mapping[str, str] = known if isinstance(known, Mapping) else {}
         self._now: dict[str, str] = {}
@@ -165,7 +169,7 @@ class Progress:
     def with_cursor(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The pieces, the last with the cursor: all are kept before the source counts as read."""
         last: Piece | None = None
-        for piece in pieces:
+        for piece in chain(pieces, self._deleted()):
             if last:
                 yield last
             last = piece
@@ -173,3 +177,9 @@ class Progress:
             yield last._replace(
                 cursor=Cursor(state={"versions": self._now}), skipped=self.skipped + Counter(last.skipped)
             )
+
+    def _deleted(self) -> Iterator[Piece]:
+        """Nothing when no conversation is named at all: then it is the form that is not known any more."""
+        if self._is_complete and self._now:
+            for id in sorted(self._known.keys() - self._now.keys()):
+                yield Piece(Header(id, ""), (), is_gone=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -33,6 +34,19 @@ def read_beside(path: Path) -> Any:
     try:
         return parse(read_regular(path))
     except (OSError, ValueError, RecursionError):
+        return None
+
+
+def stamps(*paths: Path) -> str:
+    """Sizes and times of files that only add to another; empty when none is there."""
+    found = [(path.name, state.st_size, state.st_mtime_ns) for path in paths if (state := _state(path))]
+    return repr(found) if found else ""
+
+
+def _state(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except OSError:
         return None
 
 

@@ -8,13 +8,14 @@ import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
 from ...domain.errors import Unreadable
 from .. import Form, Places, Source
 from .documents import parse
+from .files import open_regular
 from .values import items_of, records_of
 
 CONVERSATIONS = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
@@ -39,21 +40,28 @@ def find_exports(places: Places, reader: str) -> Iterator[Source]:
 
 def conversations_in(path: Path) -> Iterator[dict[str, Any]]:
     """The objects of all lists of conversations. Raises Unreadable for what is no such archive."""
-    if not zipfile.is_zipfile(path):
-        if path.stat().st_size > LARGEST:
-            raise Unreadable(f"{path} is too large.")
-        yield from _listed(path.read_bytes(), str(path))
-        return
+    with open_regular(path) as stream:
+        if zipfile.is_zipfile(stream):
+            yield from _packed(stream, path)
+            return
+        stream.seek(0)
+        raw = stream.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        raise Unreadable(f"{path} is too large.")
+    yield from _listed(raw, str(path))
+
+
+def _packed(stream: BinaryIO, path: Path) -> Iterator[dict[str, Any]]:
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = [info for info in archive.infolist() if CONVERSATIONS.fullmatch(info.filename)]
-            if not names:
+        with zipfile.ZipFile(stream) as archive:
+            lists = [info for info in archive.infolist() if CONVERSATIONS.fullmatch(info.filename)]
+            if not lists:
                 raise Unreadable(
                     f"{path} has no conversations.json.", hint="Choose the archive as it was downloaded."
                 )
-            if len(names) > MOST:
+            if len(lists) > MOST:
                 raise Unreadable(f"{path} has more than {MOST} lists of conversations.")
-            for info in names:
+            for info in lists:
                 yield from _listed(_bytes(archive, info, path), f"{info.filename} in {path}")
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
         raise Unreadable(f"{path} cannot be unpacked: {error}.") from error

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import Cursor, Form, Header, Kind, Piece, Role, Source, Standing, Turn
 from .databases import Progress, columns, document, open_database
-from .documents import read_beside, read_document
+from .documents import read_beside, read_document, stamps
 from .opencode_turns import Exchange, Record, message_turn, turn_of
 from .pieces import whole
 from .titles import headline
@@ -26,18 +26,31 @@ TIMES = ("time_created", "time_updated")
 MESSAGES = ("message", "part", "session_message")
 
 
+OLDEST = "info"
+"""The directory of sessions in the first form of files."""
 FILED = ("storage/session/*/*.json", "project/*/storage/session/info/*.json")
 
 
 def find_filed(root: Path) -> Iterator[Source]:
     """The sessions that are files below a program's data."""
     for pattern in FILED:
-        yield from (Source(path, Form.DOCUMENT) for path in sorted(root.glob(pattern)))
+        for path in sorted(root.glob(pattern)):
+            messages = _messages_of(path).glob("*.json")
+            yield Source(path, Form.DOCUMENT, beside=fingerprint(stamps(*sorted(messages))))
+
+
+def _messages_of(session: Path) -> Path:
+    """The directory of a session's messages; its file is named after it."""
+    return _storage(session) / "message" / session.stem
+
+
+def _storage(session: Path) -> Path:
+    return session.parents[1] if session.parent.name == OLDEST else session.parents[2]
 
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     return (
-        _read_database(source.path, Progress(cursor))
+        _read_database(source.path, Progress(cursor, is_complete=True))
         if source.form is Form.DATABASE
         else _read_file(source.path)
     )
@@ -139,9 +152,8 @@ def _filed(path: Path, session: str, skipped: Counter[str]) -> list[Exchange]:
     """The messages and parts of a session that are files of their own."""
     if not session:
         return []
-    is_oldest = path.parent.name == "info"
-    storage = path.parents[1] if is_oldest else path.parents[2]
-    parts = storage / "part" / session if is_oldest else storage / "part"
+    storage = _storage(path)
+    parts = storage / "part" / session if path.parent.name == OLDEST else storage / "part"
     loose: dict[str, list[Record]] = {}
     for part in _files(parts, skipped):
         loose.setdefault(text_of(part.get("messageID")), []).append(part)
