@@ -5,12 +5,16 @@ number that is never used again, so that a hundred thousand can be ranked withou
 
 Every test of a room runs on SQLite and on PostgreSQL; none may ask which one it got. The two differ in their Database,
 their TextIndex and their Vectors, and in nothing else.
+
+Rooms are made, and their modules imported, when somebody enters them: a client starts the server anew for every window,
+and all of them at once would make that a sixth slower.
 """
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,55 +22,125 @@ from ..domain.census import Census
 from ..domain.errors import BackstoryError
 from ..domain.filters import Kind
 from ..domain.when import from_ms
-from .answers import Answers
-from .archive import Archive
-from .checkpoints import Checkpoints
-from .conversations import Conversations
-from .copying import Copying
 from .database import Database
 from .entries import Entries
-from .files import Files
-from .graph import Graph
-from .leases import Leases
 from .memories import Memories
-from .residue import Residues
-from .sessions import Sessions
-from .sync import Sync
-from .team import Team
 from .text import TextIndex
-from .traces import Traces
 from .vectors import Vectors
-from .witnesses import Witnesses
 from .writing import EntryWriter
 
 if TYPE_CHECKING:
+    from .answers import Answers
+    from .archive import Archive
     from .backups import BackupFiles
+    from .checkpoints import Checkpoints
+    from .conversations import Conversations
+    from .copying import Copying
+    from .files import Files
+    from .graph import Graph
+    from .leases import Leases
+    from .residue import Residues
+    from .sessions import Sessions
+    from .sync import Sync
+    from .team import Team
+    from .traces import Traces
+    from .witnesses import Witnesses
 
 
 class Store:
     def __init__(self, database: Database, text: TextIndex, vectors: Vectors) -> None:
-        writer = EntryWriter(database, text, vectors)
         self.database = database
         self.text = text
         self.vectors = vectors
         self.entries = Entries(database)
-        self.memories = Memories(database, writer)
-        self.traces = Traces(database)
-        self.conversations = Conversations(database, writer, self.traces)
-        self.archive = Archive(database, self.memories, self.conversations, self.traces)
-        self.sessions = Sessions(database)
-        self.files = Files(database)
-        self.checkpoints = Checkpoints(database, self.files)
-        self.graph = Graph(database)
-        self.sync = Sync(database, self.conversations)
-        self.witnesses = Witnesses(database)
-        self.leases = Leases(database)
-        self.answers = Answers(database)
-        self.residue = Residues(database)
-        self.team = Team(database)
-        self.copying = Copying(database, text, vectors, writer)
+        self._writer = EntryWriter(database, text, vectors)
+        self.memories = Memories(database, self._writer)
         self.backups: BackupFiles | None = None
         """None where the database has its own tools for them."""
+
+    @cached_property
+    def traces(self) -> Traces:
+        from .traces import Traces
+
+        return Traces(self.database)
+
+    @cached_property
+    def conversations(self) -> Conversations:
+        from .conversations import Conversations
+
+        return Conversations(self.database, self._writer, self.traces)
+
+    @cached_property
+    def archive(self) -> Archive:
+        from .archive import Archive
+
+        return Archive(self.database, self.memories, self.conversations, self.traces)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        from .sessions import Sessions
+
+        return Sessions(self.database)
+
+    @cached_property
+    def files(self) -> Files:
+        from .files import Files
+
+        return Files(self.database)
+
+    @cached_property
+    def checkpoints(self) -> Checkpoints:
+        from .checkpoints import Checkpoints
+
+        return Checkpoints(self.database, self.files)
+
+    @cached_property
+    def graph(self) -> Graph:
+        from .graph import Graph
+
+        return Graph(self.database)
+
+    @cached_property
+    def sync(self) -> Sync:
+        from .sync import Sync
+
+        return Sync(self.database, self.conversations)
+
+    @cached_property
+    def witnesses(self) -> Witnesses:
+        from .witnesses import Witnesses
+
+        return Witnesses(self.database)
+
+    @cached_property
+    def leases(self) -> Leases:
+        from .leases import Leases
+
+        return Leases(self.database)
+
+    @cached_property
+    def answers(self) -> Answers:
+        from .answers import Answers
+
+        return Answers(self.database)
+
+    @cached_property
+    def residue(self) -> Residues:
+        from .residue import Residues
+
+        return Residues(self.database)
+
+    @cached_property
+    def team(self) -> Team:
+        from .team import Team
+
+        return Team(self.database)
+
+    @cached_property
+    def copying(self) -> Copying:
+        from .copying import Copying
+
+        return Copying(self.database, self.text, self.vectors, self._writer)
 
     def transaction(self) -> AbstractContextManager[None]:
         """Everything inside happens, or none of it does; committed when it ends. Nests."""
