@@ -19,7 +19,7 @@ import pytest
 from backstory.domain.errors import Unavailable
 from backstory.domain.filters import Filter, Page
 from backstory.store.sqlite import SqliteStore
-from backstory.store.sqlite import file as sqlite_file
+from backstory.store.sqlite.header import read_header
 
 from ..doubles import make_memory
 
@@ -327,7 +327,7 @@ def test_a_store_that_an_older_version_made_gets_an_id(path: Path, tmp_path: Pat
     with closing(SqliteStore(path)) as store:
         save(store, "a")
         store.backup(tmp_path / "copy.db")
-    headers = [sqlite_file.read_header(each.read_bytes()) for each in (path, tmp_path / "copy.db")]
+    headers = [read_header(each.read_bytes()) for each in (path, tmp_path / "copy.db")]
     assert all(header is not None and header.id for header in headers)
     assert headers[0] != headers[1]
 

@@ -16,7 +16,8 @@ from ..domain.census import Census
 from ..domain.errors import Incompatible, InvalidInput, Unavailable
 from ..settings import Settings
 from ..store.sqlite import SqliteStore
-from ..store.sqlite.file import MAGIC, drop_log, log_of
+from ..store.sqlite.header import MAGIC
+from ..store.sqlite.log import drop_log, log_of
 from ..store.sqlite.restore import replace_store
 from ..store.whole_files import make_private, sweep, unfinished
 from .report import Report, counted

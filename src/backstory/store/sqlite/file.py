@@ -10,70 +10,25 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import struct
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
-from ...domain.backups import LOG
 from ...domain.errors import TimedOut, Unavailable
-from ...domain.when import utc_now
-from ..backup_files import advice, backup_path
+from ..backup_files import advice
 from ..whole_files import make_private, put_in_place, sweep, unfinished
+from .header import HEADER_BYTES, Header, new_store_id, read_header
+from .log import first_page, log_holds, log_of, put_away_log
 
 if sys.platform != "win32":
     import fcntl
 
-MAGIC = b"SQLite format 3\0"
-HEADER_BYTES = 100
-LOG_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
-LOOKS_S = (
-    0.0,
-    0.02,
-    0.1,
-    0.4,
-)  # a checkpoint may be writing the first page: only what stays strange is strange
+LOOKS_S = (0.0, 0.02, 0.1, 0.4)
+"""A checkpoint may be writing the first page: only what stays strange is strange."""
 ASK_AGAIN_S = 0.01
-
-
-class Header(NamedTuple):
-    """What the first page says of its store."""
-
-    id: int
-    """0 in a store that an older version made and nobody opened since."""
-    commits: int
-    page_bytes: int
-    pages: int
-
-    @property
-    def bytes(self) -> int:
-        return self.page_bytes * self.pages
-
-
-def read_header(page: bytes) -> Header | None:
-    """None when this is not the beginning of a database."""
-    if len(page) < HEADER_BYTES or not page.startswith(MAGIC):
-        return None
-    (page_bytes,) = struct.unpack_from(">H", page, 16)
-    (pages,) = struct.unpack_from(">I", page, 28)
-    commits, id = struct.unpack_from(">i4xi", page, 60)
-    return Header(id, commits, 65536 if page_bytes == 1 else page_bytes, pages)
-
-
-def new_store_id() -> int:
-    return int.from_bytes(os.urandom(4), "big", signed=True) or 1
-
-
-def log_of(path: Path) -> Path:
-    return path.with_name(f"{path.name}-wal")
-
-
-def _index_of(path: Path) -> Path:
-    return path.with_name(f"{path.name}-shm")
 
 
 class StoreFile:
@@ -110,7 +65,7 @@ class StoreFile:
         for pause_s in LOOKS_S:
             time.sleep(pause_s)
             # the log before the file: what a checkpoint does in between makes the file younger, never older
-            first = _first_page(log_of(self.path))
+            first = first_page(log_of(self.path))
             header = self._held.header()
             if first is None or header is None or not header.id:
                 return False  # of stores of older versions nothing is known
@@ -158,7 +113,7 @@ class StoreFile:
 
     def _is_whole(self, header: Header, size: int) -> bool:
         """A file is shorter than it says while a checkpoint lengthens it; until then the log has the rest."""
-        return size >= header.bytes or _log_holds(
+        return size >= header.bytes or log_holds(
             log_of(self.path), range(size // header.page_bytes + 1, header.pages + 1)
         )
 
@@ -200,28 +155,6 @@ def make_store_file(path: Path, backups: Path) -> None:
     finally:
         connection.close()
     put_in_place(new, path)
-
-
-def put_away_log(path: Path, backups: Path) -> None:
-    """A log without its file goes to the backups. Emptying it first makes it useless to processes that still have it
-    open: what is in it must not get into the file that is there now."""
-    log = log_of(path)
-    with suppress(FileNotFoundError):
-        if log.stat().st_size:
-            import shutil  # not for start-up
-
-            copy = backup_path(backups, path.stem, utc_now(), LOG, suffix=".wal")
-            make_private(copy)
-            shutil.copyfile(log, copy)
-            os.truncate(log, 0)
-        log.unlink()
-    _index_of(path).unlink(missing_ok=True)
-
-
-def drop_log(path: Path) -> None:
-    """Remove the log of a file whose place was taken, when all that is in it was kept elsewhere."""
-    for left in (log_of(path), _index_of(path)):
-        left.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -309,37 +242,3 @@ def _read_beginning(descriptor: int) -> bytes:
     with _HOLDING:
         os.lseek(descriptor, 0, os.SEEK_SET)
         return os.read(descriptor, HEADER_BYTES)
-
-
-class _Frame(NamedTuple):
-    page: int
-    beginning: bytes
-
-
-def _frames(log: Path) -> Iterator[_Frame]:
-    """The frames of a log that count: those after the last restart of the log have its salt."""
-    try:
-        opened = log.open("rb")
-    except FileNotFoundError:
-        return
-    with opened:
-        head = opened.read(LOG_HEADER_BYTES)
-        if len(head) < LOG_HEADER_BYTES:
-            return
-        page_bytes, salt = struct.unpack_from(">I", head, 8)[0], head[16:24]
-        while (
-            len(frame := opened.read(FRAME_HEADER_BYTES + HEADER_BYTES)) == FRAME_HEADER_BYTES + HEADER_BYTES
-        ):
-            if frame[8:16] != salt:
-                return
-            yield _Frame(struct.unpack_from(">I", frame)[0], frame[FRAME_HEADER_BYTES:])
-            opened.seek(page_bytes - HEADER_BYTES, os.SEEK_CUR)
-
-
-def _first_page(log: Path) -> Header | None:
-    """As the log's first transaction wrote it."""
-    return next((read_header(frame.beginning) for frame in _frames(log) if frame.page == 1), None)
-
-
-def _log_holds(log: Path, pages: range) -> bool:
-    return set(pages) <= {frame.page for frame in _frames(log)}

@@ -11,15 +11,9 @@ from pathlib import Path
 
 from ...domain.errors import TimedOut, Unavailable
 from .errors import primary_code
-from .file import (
-    StoreFile,
-    alone_in,
-    gone,
-    make_store_file,
-    new_store_id,
-    no_log,
-    put_away_log,
-)
+from .file import StoreFile, alone_in, gone, make_store_file, no_log
+from .header import new_store_id
+from .log import put_away_log
 
 LOOK_EVERY_S = 0.005  # what reads may be behind; a transaction looks each time
 PRAGMAS = ("synchronous = FULL", "foreign_keys = ON", "cache_size = -8000", "secure_delete = ON")

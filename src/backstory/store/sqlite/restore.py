@@ -18,7 +18,8 @@ from ..backup_files import backup_path
 from ..whole_files import make_private, put_in_place
 from . import SqliteStore
 from .errors import translated
-from .file import alone_in, drop_log, log_of, put_away_log
+from .file import alone_in
+from .log import drop_log, log_of, put_away_log
 
 
 class _InPlace(Exception):

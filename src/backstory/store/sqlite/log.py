@@ -1,0 +1,82 @@
+"""The write-ahead log beside a SQLite file: which store it was written for, and how it is kept out of another."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from ...domain.backups import LOG
+from ...domain.when import utc_now
+from ..backup_files import backup_path
+from ..whole_files import make_private
+from .header import HEADER_BYTES, Header, read_header
+
+LOG_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
+
+
+def log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _index_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-shm")
+
+
+def put_away_log(path: Path, backups: Path) -> None:
+    """A log without its file goes to the backups. Emptying it first makes it useless to processes that still have it
+    open: what is in it must not get into the file that is there now."""
+    log = log_of(path)
+    with suppress(FileNotFoundError):
+        if log.stat().st_size:
+            import shutil  # not for start-up
+
+            copy = backup_path(backups, path.stem, utc_now(), LOG, suffix=".wal")
+            make_private(copy)
+            shutil.copyfile(log, copy)
+            os.truncate(log, 0)
+        log.unlink()
+    _index_of(path).unlink(missing_ok=True)
+
+
+def drop_log(path: Path) -> None:
+    """Remove the log of a file whose place was taken, when all that is in it was kept elsewhere."""
+    for left in (log_of(path), _index_of(path)):
+        left.unlink(missing_ok=True)
+
+
+class _Frame(NamedTuple):
+    page: int
+    beginning: bytes
+
+
+def _frames(log: Path) -> Iterator[_Frame]:
+    """The frames of a log that count: those after the last restart of the log have its salt."""
+    try:
+        opened = log.open("rb")
+    except FileNotFoundError:
+        return
+    with opened:
+        head = opened.read(LOG_HEADER_BYTES)
+        if len(head) < LOG_HEADER_BYTES:
+            return
+        page_bytes, salt = struct.unpack_from(">I", head, 8)[0], head[16:24]
+        while (
+            len(frame := opened.read(FRAME_HEADER_BYTES + HEADER_BYTES)) == FRAME_HEADER_BYTES + HEADER_BYTES
+        ):
+            if frame[8:16] != salt:
+                return
+            yield _Frame(struct.unpack_from(">I", frame)[0], frame[FRAME_HEADER_BYTES:])
+            opened.seek(page_bytes - HEADER_BYTES, os.SEEK_CUR)
+
+
+def first_page(log: Path) -> Header | None:
+    """As the log's first transaction wrote it."""
+    return next((read_header(frame.beginning) for frame in _frames(log) if frame.page == 1), None)
+
+
+def log_holds(log: Path, pages: range) -> bool:
+    return set(pages) <= {frame.page for frame in _frames(log)}
