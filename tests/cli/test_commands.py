@@ -22,9 +22,20 @@ PEOPLES = [
     name
     for name in COMMANDS
     if name
-    not in ("serve", "demo", "search", "restore", "archive", "unarchive", "forget", "import", "migrate")
+    not in (
+        "serve",
+        "demo",
+        "search",
+        "backup",
+        "restore",
+        "archive",
+        "unarchive",
+        "forget",
+        "import",
+        "migrate",
+    )
 ]
-"""Commands that need no word of their own; `demo`, the slow one, has its own test."""
+"""Commands that need neither a word of their own nor a store; `demo`, the slow one, has its own test."""
 
 
 def told(home: Path, *words: str, **variables: str) -> Json:

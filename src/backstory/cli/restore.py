@@ -44,7 +44,11 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         incoming.unlink(missing_ok=True)
         drop_log(incoming)
     body = {"restored": str(file), "kept": kept and str(kept), "holds": census._asdict()}
-    lines = [f"Restored {counted(census.memories, 'memory', 'memories')} from {file}."]
+    memories, conversations = (
+        counted(census.memories, "memory", "memories"),
+        counted(census.conversations, "conversation"),
+    )
+    lines = [f"Restored {memories} and {conversations} from {file}."]
     if kept:
         lines.append(f"What was there before is in {kept}.")
     return Report(body, "\n".join(lines))

@@ -82,7 +82,7 @@ class Pool:
         if not self._changed.wait_for(lambda: self._opener is None, self._busy_timeout_s):
             raise TimedOut("The store is being opened for too long.", hint="Try again.")
         if self._is_closed:
-            raise Unavailable("The store was closed.")
+            raise Unavailable("The store could not answer: it is closed.")
         if self._file is None or not self._file.is_unchanged():
             return False
         self._looked_at = time.monotonic()
