@@ -101,7 +101,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     if source.path.name == LOG:
         yield from _prompts(source)
         return
-    session = _replayed(source.path) if source.path.suffix == ".jsonl" else _stored(source.path)
+    session = _replay(source.path) if source.path.suffix == ".jsonl" else _read_whole(source.path)
     is_subagent = bool(_parent(source.path)) or session.header.get("kind") == "subagent"
     told = (_turn(id, message, is_subagent, session.skipped) for id, message in session.messages.items())
     turns = [turn for turn in told if turn is not None]
@@ -111,12 +111,12 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     yield whole(header, turns, session.skipped)
 
 
-def _stored(path: Path) -> Session:
+def _read_whole(path: Path) -> Session:
     document = fields_of(read_document(path))
     return Session(document, _by_id(document.get("messages")), Counter())
 
 
-def _replayed(path: Path) -> Session:
+def _replay(path: Path) -> Session:
     """What is left after all lines: a message that comes again replaces the former, a rewind drops the rest."""
     header: dict[str, Any] = {}
     messages: dict[str, dict[str, Any]] = {}
@@ -168,10 +168,10 @@ def _parent(path: Path) -> str:
 
 def _turn(id: str, message: dict[str, Any], is_subagent: bool, skipped: Counter[str]) -> Turn | None:
     at_ms = time_ms(message.get("timestamp"))
-    text, thought = _said(message.get("content"))
+    text, thought = _texts(message.get("content"))
     match message.get("type"):
         case "user":
-            typed = without_blocks(_said(message.get("displayContent"))[0] or text, (HOOK,))
+            typed = without_blocks(_texts(message.get("displayContent"))[0] or text, (HOOK,))
             is_human = not is_subagent and not typed.startswith(INJECTED)
             turn = Turn(id, Role.USER, typed, at_ms) if is_human else _injected(id, typed, at_ms)
         case "gemini":
@@ -191,7 +191,7 @@ def _injected(id: str, text: str, at_ms: int | None) -> Turn:
     return Turn(id, Role.SYSTEM, shortened(text, LONGEST_INJECTED), at_ms)
 
 
-def _said(content: object) -> tuple[str, str]:
+def _texts(content: object) -> tuple[str, str]:
     """What a text or a list of parts says, and what was only thought."""
     said: list[str] = []
     thought: list[str] = []

@@ -120,11 +120,11 @@ def _turns(thread: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
     for number, message in enumerate(items_of(thread.get("messages"))):
         match message:
             case {"User": told}:
-                turn = _asked(str(number), fields_of(told))
+                turn = _user_turn(str(number), fields_of(told))
             case {"Agent": told}:
-                turn = _answered(str(number), fields_of(told))
+                turn = _agent_turn(str(number), fields_of(told))
             case {"role": str(role)}:
-                turn = _former(str(number), role, fields_of(message))
+                turn = _old_turn(str(number), role, fields_of(message))
             case "Resume":
                 continue
             case _:
@@ -134,7 +134,7 @@ def _turns(thread: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
             yield turn
 
 
-def _asked(number: str, told: Mapping[str, Any]) -> Turn:
+def _user_turn(number: str, told: Mapping[str, Any]) -> Turn:
     texts, mentioned = [], []
     for part in records_of(told.get("content")):
         texts.append(text_of(part.get("Text")))
@@ -145,10 +145,10 @@ def _asked(number: str, told: Mapping[str, Any]) -> Turn:
         )
     reads = tuple(dict.fromkeys(filter(None, mentioned)))
     calls = (ToolCall("", reads=reads),) if reads else ()
-    return Turn(text_of(told.get("id")) or number, Role.USER, _joined(texts), calls=calls)
+    return Turn(text_of(told.get("id")) or number, Role.USER, _join(texts), calls=calls)
 
 
-def _answered(number: str, told: Mapping[str, Any]) -> Turn:
+def _agent_turn(number: str, told: Mapping[str, Any]) -> Turn:
     texts, thoughts, calls = [], [], []
     results = fields_of(told.get("tool_results"))
     for part in records_of(told.get("content")):
@@ -158,10 +158,10 @@ def _answered(number: str, told: Mapping[str, Any]) -> Turn:
         if use := fields_of(part.get("ToolUse")):
             result = fields_of(results.get(text_of(use.get("id"))))
             calls.append(tool_call(text_of(use.get("name")), use.get("input"), _error(result)))
-    return Turn(number, Role.ASSISTANT, _joined(texts), thinking=_joined(thoughts), calls=tuple(calls))
+    return Turn(number, Role.ASSISTANT, _join(texts), thinking=_join(thoughts), calls=tuple(calls))
 
 
-def _former(number: str, role: str, told: Mapping[str, Any]) -> Turn:
+def _old_turn(number: str, role: str, told: Mapping[str, Any]) -> Turn:
     """A message as it was until version 0.2.0."""
     segments = list(records_of(told.get("segments")))
     texts = [text_of(segment.get("text")) for segment in segments if segment.get("type") == "text"]
@@ -172,7 +172,7 @@ def _former(number: str, role: str, told: Mapping[str, Any]) -> Turn:
         for use in records_of(told.get("tool_uses"))
     )
     speaker = {"user": Role.USER, "assistant": Role.ASSISTANT}.get(role, Role.SYSTEM)
-    return Turn(number, speaker, _joined(texts), thinking=_joined(thoughts), calls=calls)
+    return Turn(number, speaker, _join(texts), thinking=_join(thoughts), calls=calls)
 
 
 def _error(result: Mapping[str, Any]) -> str:
@@ -183,7 +183,7 @@ def _error(result: Mapping[str, Any]) -> str:
     return shortened(said or "failed", LONGEST_ERROR)
 
 
-def _joined(texts: list[str]) -> str:
+def _join(texts: list[str]) -> str:
     return "\n\n".join(filter(None, (without_payloads(text).strip() for text in texts)))
 
 

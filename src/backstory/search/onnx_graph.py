@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..domain.protobuf import BYTES, FIXED32, VARINT, read_fields, read_varints
+
 Tensor = NDArray[Any]
 Attribute = int | float
 Message = list[bytes | memoryview]
 """A message in parts, joined once at the end: the weights are copied once, not at every level of nesting."""
-
-# wire types of protobuf
-VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 # ONNX data types, as numpy knows them; others are skipped when reading
 DATA_TYPES = {1: "<f4", 2: "u1", 3: "i1", 6: "<i4", 7: "<i8"}
@@ -44,9 +43,9 @@ def read_tensors(model: memoryview) -> dict[str, Tensor]:
 def _read_tensor(message: memoryview) -> tuple[str, Tensor | None]:
     shape: list[int] = []
     name, data_type, raw = "", 0, memoryview(b"")
-    for number, value in _fields(message):
+    for number, value in read_fields(message):
         if number == 1:
-            shape += [value] if isinstance(value, int) else _varints(value)
+            shape += [value] if isinstance(value, int) else read_varints(value)
         elif number == 2 and isinstance(value, int):
             data_type = value
         elif number == 8 and not isinstance(value, int):
@@ -59,43 +58,9 @@ def _read_tensor(message: memoryview) -> tuple[str, Tensor | None]:
 
 
 def _messages(message: memoryview, wanted: int) -> Iterator[memoryview]:
-    return (value for number, value in _fields(message) if number == wanted and not isinstance(value, int))
-
-
-def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """Field number and value: a whole number, or the bytes of anything else."""
-    at = 0
-    while at < len(message):
-        key, at = _varint(message, at)
-        number, wire_type = key >> 3, key & 7
-        if wire_type == VARINT:
-            value, at = _varint(message, at)
-            yield number, value
-            continue
-        if wire_type == BYTES:
-            length, at = _varint(message, at)
-        else:
-            length = {FIXED64: 8, FIXED32: 4}[wire_type]
-        yield number, message[at : at + length]
-        at += length
-
-
-def _varints(packed: memoryview) -> Iterator[int]:
-    at = 0
-    while at < len(packed):
-        value, at = _varint(packed, at)
-        yield value
-
-
-def _varint(message: memoryview, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = message[at]
-        value |= (byte & 0x7F) << shift
-        at += 1
-        if byte < 0x80:
-            return value, at
-        shift += 7
+    return (
+        value for number, value in read_fields(message) if number == wanted and not isinstance(value, int)
+    )
 
 
 class Graph:

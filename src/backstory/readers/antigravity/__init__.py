@@ -68,7 +68,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     elif source.path.suffix == ".md":
         yield from _read_plan(source)
     else:
-        yield _named(source)
+        yield _name_only(source)
 
 
 def _read_prompts(path: Path, cursor: Cursor) -> Iterator[Piece]:
@@ -98,7 +98,7 @@ def _read_plan(source: Source) -> Iterator[Piece]:
     yield whole(header, turns)._replace(is_whole=False)
 
 
-def _named(source: Source) -> Piece:
+def _name_only(source: Source) -> Piece:
     """No more than that there is a conversation."""
     header = Header(
         source.path.stem,

@@ -50,7 +50,7 @@ def _turn(n: int, step: dict[str, Any]) -> Turn | None:
     )
     match step.get("source"), step.get("type"):
         case "USER_EXPLICIT" | "USER", _:
-            return Turn(id, Role.USER, _typed(content), at_ms)
+            return Turn(id, Role.USER, _request(content), at_ms)
         case "MODEL", None | "PLANNER_RESPONSE":
             calls = tuple(map(_call, records_of(step.get("tool_calls"))))
             return Turn(
@@ -62,7 +62,7 @@ def _turn(n: int, step: dict[str, Any]) -> Turn | None:
     return None
 
 
-def _typed(content: str) -> str:
+def _request(content: str) -> str:
     requests = REQUEST.findall(content) or [content]
     return without_blocks("\n\n".join(request.strip() for request in requests), INJECTED)
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from .. import ToolCall
-from ..formats.lines import decoded
+from ..formats.lines import decode_raw
 from ..formats.noise import CLAUDE, without_blocks
 from ..formats.touched import tool_call
 
@@ -114,12 +114,12 @@ def blocks_of(message: Message | str | None) -> Iterator[Block]:
 
 def text_of(raw: msgspec.Raw) -> str:
     """The text of content that was left undecoded: a text, or blocks."""
-    content = decoded(raw, _CONTENT)
+    content = decode_raw(raw, _CONTENT)
     return "\n".join(block.text for block in blocks_of(Message(content=content)) if block.text)
 
 
 def call_of(block: Block) -> ToolCall:
-    return tool_call(block.name or "", decoded(block.input, _ANY))
+    return tool_call(block.name or "", decode_raw(block.input, _ANY))
 
 
 class Utterance(msgspec.Struct, gc=False):

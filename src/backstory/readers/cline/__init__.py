@@ -28,7 +28,7 @@ def find(places: Places) -> Iterator[Source]:
     editors = editor_directories(places, *EDITORS)
     storages = [user / "globalStorage" / extension for user in editors for extension in EXTENSIONS]
     for storage in dict.fromkeys([*storages, *_data(places)]):
-        listed = _listed(storage)
+        listed = _task_items(storage)
         for path in sorted(storage.glob(f"tasks/*/{TASK}")):
             yield Source(path, Form.DOCUMENT, beside=_beside(path, listed.get(path.parent.name, {})))
     for sessions in dict.fromkeys(_sessions(places)):
@@ -36,7 +36,7 @@ def find(places: Places) -> Iterator[Source]:
             yield Source(path, Form.DOCUMENT, beside=stamps(_manifest(path)))
 
 
-def _listed(storage: Path) -> dict[str, dict[str, Any]]:
+def _task_items(storage: Path) -> dict[str, dict[str, Any]]:
     """What the list of tasks says of each."""
     items = records_of(read_beside(storage / "state" / "taskHistory.json"))
     return {str(item.get("id")): item for item in items}
@@ -94,7 +94,7 @@ def _task(source: Source, document: object) -> Piece:
 def _compare(turns: list[Turn], shown: list[dict[str, Any]]) -> None:
     """Take times from what was shown. What a person typed stands there as it was typed, without what the files that
     it mentions were replaced by, and all of it: prompts that match none in the words match in their order."""
-    typed, answered = _typed(shown), _answered(shown)
+    typed, answered = _prompt_times(shown), _answer_times(shown)
     unmatched = []
     for n, turn in enumerate(turns):
         at_ms = (typed if turn.role is Role.USER else answered).take(turn.text)
@@ -108,13 +108,13 @@ def _compare(turns: list[Turn], shown: list[dict[str, Any]]) -> None:
         turns.insert(_place(turns, at_ms), Turn(f"ui-{at_ms}", Role.USER, text, at_ms))
 
 
-def _typed(shown: list[dict[str, Any]]) -> Times:
+def _prompt_times(shown: list[dict[str, Any]]) -> Times:
     """What the person said; in older versions the task itself is shown as any other text."""
     first = [entry for entry in shown[:1] if entry.get("say") == "text"]
     return _times([*first, *(entry for entry in shown if entry.get("say") in TYPED)])
 
 
-def _answered(shown: list[dict[str, Any]]) -> Times:
+def _answer_times(shown: list[dict[str, Any]]) -> Times:
     return _times([entry for entry in shown if (entry.get("say") or entry.get("ask")) in ANSWERED])
 
 
@@ -133,7 +133,7 @@ def _item(directory: Path) -> dict[str, Any]:
     """What the list of tasks says of this one."""
     if item := fields_of(read_beside(directory / ITEM)):
         return item
-    return _listed(directory.parents[1]).get(directory.name, {})
+    return _task_items(directory.parents[1]).get(directory.name, {})
 
 
 def _directory(item: Mapping[str, Any]) -> str:

@@ -67,12 +67,12 @@ def turns_of(messages: list[dict[str, Any]], skipped: Counter[str]) -> Iterator[
     contents = [blocks_of(message.get("content")) for message in messages]
     errors = {id: error for blocks in contents for id, error in errors_in(blocks).items()}
     is_tagged = any(
-        _typed(blocks) for message, blocks in zip(messages, contents, strict=True) if _is_user(message)
+        _user_texts(blocks) for message, blocks in zip(messages, contents, strict=True) if _is_user(message)
     )
     for n, (message, blocks) in enumerate(zip(messages, contents, strict=True)):
         id = text_of(message.get("id")) or str(n)
         if _is_user(message):
-            turn = _asked(id, message, blocks, is_tagged)
+            turn = _user_turn(id, message, blocks, is_tagged)
         elif message.get("role") == "assistant":
             results = contents[n + 1] if n + 1 < len(contents) else []
             turn = _answer(id, message, blocks, errors, results)
@@ -96,7 +96,7 @@ def _is_user(message: Mapping[str, Any]) -> bool:
     return message.get("role") == "user"
 
 
-def _typed(blocks: Iterable[Block]) -> list[str]:
+def _user_texts(blocks: Iterable[Block]) -> list[str]:
     """What is marked as typed by the person."""
     typed = []
     texts = [without_blocks(text, INJECTED) for text in texts_in(blocks)]
@@ -116,10 +116,10 @@ def _is_result(before: str, preface: str) -> bool:
     return echo is not None and echo[1] not in SAID and "feedback" not in preface
 
 
-def _asked(id: str, message: Mapping[str, Any], blocks: list[Block], is_tagged: bool) -> Turn:
+def _user_turn(id: str, message: Mapping[str, Any], blocks: list[Block], is_tagged: bool) -> Turn:
     """In a conversation that marks what is typed, all else under the user's name is the harness."""
     is_summary = fields_of(message.get("metadata")).get("kind") == "compaction_summary"
-    texts = _typed(blocks)
+    texts = _user_texts(blocks)
     if is_summary or not is_tagged:
         plain = (without_blocks(text, INJECTED) for text in texts_in(blocks))
         texts = [text for text in plain if text and not ECHO.match(text)]

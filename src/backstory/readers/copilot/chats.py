@@ -105,13 +105,13 @@ def _calls(request: dict[str, Any], invoked: list[dict[str, Any]]) -> list[ToolC
         ]
     else:
         uses = [
-            Use(text_of(part.get("toolCallId")), text_of(part.get("toolId")), _shown(part))
+            Use(text_of(part.get("toolCallId")), text_of(part.get("toolId")), _visible_arguments(part))
             for part in invoked
         ]
     return [use.with_errors(errors) for use in uses]
 
 
-def _shown(part: dict[str, Any]) -> dict[str, Any]:
+def _visible_arguments(part: dict[str, Any]) -> dict[str, Any]:
     """The arguments as far as they are shown: a command line, or the sentence that announced the call."""
     terminal = fields_of(part.get("toolSpecificData"))
     line = fields_of(terminal.get("commandLine"))

@@ -60,7 +60,7 @@ def read_transcript(source: Source) -> Iterator[Piece]:
     path = source.path
     skipped: Counter[str] = Counter()
     if path.suffix == ".txt":
-        turns = list(_told(read_text(path)))
+        turns = list(_text_turns(read_text(path)))
     else:
         with open_regular(path) as file:
             turns = list(_turns((record for _, record in read_records(file, _DECODER, skipped)), skipped))
@@ -103,12 +103,12 @@ def _turns(records: Iterable[dict[str, Any]], skipped: Counter[str]) -> Iterator
         answers += (block for block in blocks if block.get("type") in RESULTS)
         if turn := _turn(str(number), role, blocks):
             if waiting:
-                yield _answered(waiting, answers)
+                yield _with_errors(waiting, answers)
             waiting, answers = turn, []
         elif role not in ("user", "assistant", "tool", "system") and record.get("type") not in SILENT:
             skipped[UNKNOWN] += 1
     if waiting:
-        yield _answered(waiting, answers)
+        yield _with_errors(waiting, answers)
 
 
 def _turn(id: str, role: object, blocks: list[Block]) -> Turn | None:
@@ -122,10 +122,10 @@ def _turn(id: str, role: object, blocks: list[Block]) -> Turn | None:
     thinking = thinking_in(
         block | {"type": "thinking"} if block.get("type") == "reasoning" else block for block in blocks
     )
-    return _spoken(id, text_in(blocks), thinking, calls)
+    return _assistant_turn(id, text_in(blocks), thinking, calls)
 
 
-def _spoken(id: str, text: str, thinking: str, calls: tuple[ToolCall, ...]) -> Turn | None:
+def _assistant_turn(id: str, text: str, thinking: str, calls: tuple[ToolCall, ...]) -> Turn | None:
     return Turn(id, Role.ASSISTANT, text, None, thinking, calls) if text or thinking or calls else None
 
 
@@ -135,7 +135,7 @@ def _calls(blocks: Iterable[Block]) -> Iterator[ToolCall]:
             yield Use("", text_of(block.get(keys[0])), block.get(keys[1])).with_errors({})
 
 
-def _answered(turn: Turn, answers: list[Block]) -> Turn:
+def _with_errors(turn: Turn, answers: list[Block]) -> Turn:
     """Calls have no ids here; they are answered in their order."""
     calls = list(turn.calls)
     for position, answer in enumerate(answers[: len(calls)]):
@@ -150,7 +150,7 @@ def prompt_in(text: str) -> tuple[str, bool]:
     return (typed, True) if typed else (text.strip(), False)
 
 
-def _told(text: str) -> Iterator[Turn]:
+def _text_turns(text: str) -> Iterator[Turn]:
     """The old form: `user:` and `assistant:` on lines of their own, and sections in brackets."""
     _, *parts = SPEAKER.split(text)
     for number, (speaker, said) in enumerate(zip(parts[::2], parts[1::2], strict=True)):
@@ -175,7 +175,7 @@ def _answer(id: str, said: str) -> Turn | None:
             calls.append(tool_call(line.strip(), {key.strip(): value.strip() for key, _, value in pairs}))
             texts.append(after)
     text = "\n\n".join(filter(None, (each.strip() for each in texts)))
-    return _spoken(id, text, "\n\n".join(thoughts), tuple(calls))
+    return _assistant_turn(id, text, "\n\n".join(thoughts), tuple(calls))
 
 
 def _about_beside(root: Path, id: str) -> About:

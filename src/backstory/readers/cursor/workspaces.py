@@ -61,7 +61,7 @@ def _prompts(
 ) -> Iterator[Piece]:
     """The log of what was typed, without what is in a conversation that is still there."""
     typed = (text_of(each.get("text")) for each in records_of(document(item(connection, PROMPTS_KEY))))
-    known = said | set(_said(connection))
+    known = said | set(_texts_of_people(connection))
     lost = [text for text in typed if text.strip() and text.strip() not in known]
     id = f"prompts-{path.parent.name}"
     if lost and progress.is_new(id, fingerprint(*lost)):
@@ -78,7 +78,7 @@ def _prompts(
         yield whole(header, turns, cursor=None)._replace(is_whole=False)
 
 
-def _said(connection: sqlite3.Connection) -> Iterator[str]:
+def _texts_of_people(connection: sqlite3.Connection) -> Iterator[str]:
     """By people, in the conversations that this database holds."""
     chats = records_of(fields_of(document(item(connection, CHAT_KEY))).get("tabs"))
     composers = records_of(fields_of(document(item(connection, "composer.composerData"))).get("allComposers"))

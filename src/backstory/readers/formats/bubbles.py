@@ -51,14 +51,16 @@ def bubble_of(id: str, told: Mapping[str, Any], kind: object = None, tool: objec
         role,
         without_payloads(text).strip(),
         thinking=without_payloads(thinking).strip(),
-        calls=() if is_marker else (*_called(told.get("toolFormerData") or tool), *_touched(told, role)),
+        calls=()
+        if is_marker
+        else (*_tool_calls(told.get("toolFormerData") or tool), *_file_calls(told, role)),
         at_ms=_time(told),
         model=text_of(fields_of(told.get("modelInfo")).get("modelName")) or text_of(told.get("modelType")),
         folder=_folder(told),
     )
 
 
-def _called(value: object) -> Iterator[ToolCall]:
+def _tool_calls(value: object) -> Iterator[ToolCall]:
     tool = fields_of(value)
     if name := text_of(tool.get("name")):
         arguments = {**_inside(tool.get("rawArgs")), **_inside(tool.get("params"))}
@@ -83,7 +85,7 @@ def _error(tool: Mapping[str, Any]) -> str:
     return "failed"
 
 
-def _touched(told: Mapping[str, Any], role: Role) -> Iterator[ToolCall]:
+def _file_calls(told: Mapping[str, Any], role: Role) -> Iterator[ToolCall]:
     """Files that come with a bubble without a call: shown to the model, or rewritten by its code blocks."""
     reads = [path_of(path) for path in items_of(told.get("relevantFiles"))]
     for chosen in (told, fields_of(told.get("context"))):

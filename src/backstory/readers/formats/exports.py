@@ -48,7 +48,7 @@ def conversations_in(path: Path) -> Iterator[dict[str, Any]]:
         raw = stream.read(LARGEST + 1)
     if len(raw) > LARGEST:
         raise Unreadable(f"{path} is too large.")
-    yield from _listed(raw, str(path))
+    yield from _conversations(raw, str(path))
 
 
 def _packed(stream: BinaryIO, path: Path) -> Iterator[dict[str, Any]]:
@@ -62,7 +62,7 @@ def _packed(stream: BinaryIO, path: Path) -> Iterator[dict[str, Any]]:
             if len(lists) > MOST:
                 raise Unreadable(f"{path} has more than {MOST} lists of conversations.")
             for info in lists:
-                yield from _listed(_bytes(archive, info, path), f"{info.filename} in {path}")
+                yield from _conversations(_bytes(archive, info, path), f"{info.filename} in {path}")
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
         raise Unreadable(f"{path} cannot be unpacked: {error}.") from error
 
@@ -81,7 +81,7 @@ def _bytes(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> bytes
     return raw
 
 
-def _listed(raw: bytes, name: str) -> Iterator[dict[str, Any]]:
+def _conversations(raw: bytes, name: str) -> Iterator[dict[str, Any]]:
     try:
         value = _ANY.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

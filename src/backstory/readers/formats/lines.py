@@ -81,7 +81,7 @@ def read_records(
                 skipped.update(lost)
 
 
-def decoded(raw: msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> T | None:
+def decode_raw(raw: msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> T | None:
     """A part that was left undecoded, and therefore unchecked, when its record was read; None if it is nothing."""
     if not raw:
         return None

@@ -175,7 +175,7 @@ class Log:
         }
         self.late: dict[str, str] = dict(state.get("late", {}))
         """Calls of turns that are closed and were not answered by then: the tool's name by the call's id."""
-        self.memory: dict[str, dict[str, Any]] = _copied(state.get("memory", {}))
+        self.memory: dict[str, dict[str, Any]] = _copy(state.get("memory", {}))
         """The reader's own, fit for JSON."""
         self.skipped: Counter[str] = Counter()
         self.open: OpenTurn | None = None
@@ -288,9 +288,9 @@ class Log:
             for conversation in list(self.conversations.values())[-REMEMBERED:]
         }
         return Cursor(
-            offset, {"conversations": conversations, "late": dict(self.late), "memory": _copied(self.memory)}
+            offset, {"conversations": conversations, "late": dict(self.late), "memory": _copy(self.memory)}
         )
 
 
-def _copied(memory: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def _copy(memory: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {name: dict(facts) for name, facts in memory.items()}

@@ -140,7 +140,7 @@ def _read_file(path: Path) -> Iterator[Piece]:
         exchanges = [(fields_of(each.get("info")), list(records_of(each.get("parts")))) for each in exported]
     else:
         session = record
-        exchanges = _filed(path, text_of(record.get("id")), skipped)
+        exchanges = _file_exchanges(path, text_of(record.get("id")), skipped)
     exchanges.sort(key=_order)
     piece = _piece(str(path), session, map(turn_of, exchanges), skipped, _folder(exchanges))
     if piece:
@@ -148,7 +148,7 @@ def _read_file(path: Path) -> Iterator[Piece]:
         yield piece._replace(header=piece.header._replace(standing=Standing.REPLAY), cursor=Cursor())
 
 
-def _filed(path: Path, session: str, skipped: Counter[str]) -> list[Exchange]:
+def _file_exchanges(path: Path, session: str, skipped: Counter[str]) -> list[Exchange]:
     """The messages and parts of a session that are files of their own."""
     if not session:
         return []

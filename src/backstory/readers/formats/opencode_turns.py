@@ -24,13 +24,13 @@ def turn_of(exchange: Exchange) -> Turn | None:
     texts = [part for part in parts if part.get("type") == "text" and not part.get("ignored")]
     said = [part for part in texts if not part.get("synthetic")]
     calls = tuple(call for part in parts if (call := _call(part)))
-    thinking = _joined(part for part in parts if part.get("type") == "reasoning")
+    thinking = _join(part for part in parts if part.get("type") == "reasoning")
     if message.get("role") == "assistant":
         role = Role.SUMMARY if message.get("summary") is True else Role.ASSISTANT
-        text = _joined(texts)
+        text = _join(texts)
     elif message.get("role") == "user":
         role = Role.USER if said else Role.SYSTEM
-        text = _joined(said or texts)
+        text = _join(said or texts)
     else:
         return None
     if not (text or thinking or calls):
@@ -40,7 +40,7 @@ def turn_of(exchange: Exchange) -> Turn | None:
     return Turn(text_of(message.get("id")), role, text, at_ms, thinking, calls, model)
 
 
-def _joined(parts: Iterable[Record]) -> str:
+def _join(parts: Iterable[Record]) -> str:
     texts = (without_payloads(text_of(part.get("text"))).strip() for part in parts)
     return "\n\n".join(filter(None, texts))
 
@@ -97,9 +97,9 @@ def _answer(id: str, message: Record, at_ms: int | None) -> Turn:
     return Turn(
         id,
         Role.ASSISTANT,
-        _joined(texts),
+        _join(texts),
         at_ms,
-        _joined(part for part in content if part.get("type") == "reasoning"),
+        _join(part for part in content if part.get("type") == "reasoning"),
         tuple(_tool(part) for part in content if part.get("type") == "tool"),
         text_of(model.get("id")) or text_of(model.get("modelID")),
     )

@@ -1,13 +1,11 @@
-"""Messages in protobuf's wire format, read without their schema: numbers, and bytes that may be anything."""
+"""Messages of foreign programs in protobuf, whose fields are asked for by number: the schema is not published."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-LONGEST_VARINT = 10
+from ...domain.protobuf import read_fields
 
 
 class Field(NamedTuple):
@@ -18,45 +16,12 @@ class Field(NamedTuple):
 def fields_in(raw: bytes) -> list[Field] | None:
     """All fields of a message in order; None if a single byte says that it is none."""
     try:
-        return list(_fields(raw))
+        return [
+            Field(number, value if isinstance(value, int) else bytes(value))
+            for number, value in read_fields(memoryview(raw))
+        ]
     except ValueError:
         return None
-
-
-def _fields(raw: bytes) -> Iterator[Field]:
-    at = 0
-    while at < len(raw):
-        key, at = _varint(raw, at)
-        number, kind = key >> 3, key & 7
-        if number == 0:
-            raise ValueError("There is no field 0.")
-        if kind == VARINT:
-            value, at = _varint(raw, at)
-            yield Field(number, value)
-            continue
-        if kind == BYTES:
-            size, at = _varint(raw, at)
-        elif kind in (FIXED64, FIXED32):
-            size = 8 if kind == FIXED64 else 4
-        else:
-            raise ValueError("Groups are not used any more.")
-        if at + size > len(raw):
-            raise ValueError("The message ends within a field.")
-        part = raw[at : at + size]
-        at += size
-        yield Field(number, part if kind == BYTES else struct.unpack("<Q" if size == 8 else "<I", part)[0])
-
-
-def _varint(raw: bytes, at: int) -> tuple[int, int]:
-    value = 0
-    for place in range(LONGEST_VARINT):
-        if at + place >= len(raw):
-            break
-        byte = raw[at + place]
-        value |= (byte & 0x7F) << (7 * place)
-        if byte < 0x80:
-            return value, at + place + 1
-    raise ValueError("A number does not end.")
 
 
 class Message(NamedTuple):

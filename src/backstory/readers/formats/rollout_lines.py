@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from .. import ToolCall
-from ..formats.lines import decoded
+from ..formats.lines import decode_raw
 from ..formats.touched import tool_call
 
 REQUEST = "## My request for Codex:"
@@ -96,7 +96,7 @@ def is_content(line: bytes) -> bool:
 
 
 def value_of(raw: msgspec.Raw) -> Any:
-    return decoded(raw, _ANY)
+    return decode_raw(raw, _ANY)
 
 
 def text_of(raw: msgspec.Raw) -> str:
@@ -120,7 +120,7 @@ def spawner_of(source: msgspec.Raw) -> str | None:
     return str(spawn.get("parent_thread_id") or "") if isinstance(spawn, dict) else ""
 
 
-def asked(text: str) -> str:
+def request_in(text: str) -> str:
     return text.rpartition(REQUEST)[2].strip()
 
 

@@ -27,10 +27,10 @@ from .rollout_lines import (
     Entry,
     Item,
     Prompt,
-    asked,
     call_of,
     error_of,
     is_content,
+    request_in,
     spawner_of,
     text_of,
     texts_of,
@@ -191,7 +191,7 @@ class _Thread:
         match event.type:
             case "user_message":
                 self.memory["has_events"] = True
-                if text := asked(text_of(event.message)):
+                if text := request_in(text_of(event.message)):
                     self._confirm(entry, text)
             case "agent_message":
                 if text := text_of(event.message):
@@ -204,7 +204,7 @@ class _Thread:
                 self._conversation().entitle(event.thread_name or "", Title.GENERATED)
 
     def _hear_user(self, entry: Entry, texts: list[str]) -> None:
-        said = [text for text in (asked(text) for text in texts if not is_injected(text, CODEX)) if text]
+        said = [text for text in (request_in(text) for text in texts if not is_injected(text, CODEX)) if text]
         if not said:
             self._inject(entry, texts)
             return

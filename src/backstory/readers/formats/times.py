@@ -11,11 +11,11 @@ class Times:
     def __init__(self, said: Iterable[tuple[str, int]]) -> None:
         self._times: dict[str, list[tuple[int, str]]] = {}
         for text, at_ms in said:
-            self._times.setdefault(_folded(text), []).append((at_ms, text))
+            self._times.setdefault(_fold(text), []).append((at_ms, text))
 
     def take(self, text: str) -> int | None:
         """When this was said, the first time that was not taken yet."""
-        told = self._times.get(_folded(text))
+        told = self._times.get(_fold(text))
         return told.pop(0)[0] if told else None
 
     def left(self) -> Iterator[tuple[int, str]]:
@@ -24,5 +24,5 @@ class Times:
             yield from told
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(text.split())

@@ -26,7 +26,7 @@ def read_session(path: Path) -> Piece:
         text_of(session.get("sessionId")) or path.stem,
         str(path),
         title=text_of(session.get("title")),
-        directory=locate(text_of(session.get("workspaceDirectory")) or _decoded(path.parent.name)).path,
+        directory=locate(text_of(session.get("workspaceDirectory")) or _decode(path.parent.name)).path,
         started_ms=time_ms(session.get("dateCreated")),
     )
     return whole(header, list(_turns(session, skipped)), skipped, cursor=Cursor())
@@ -50,7 +50,7 @@ def _turns(session: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
                 skipped["unknown role"] += 1
 
 
-def _decoded(name: str) -> str:
+def _decode(name: str) -> str:
     """The path, if the name is one. Either alphabet of base64 is understood, and `_` in the place of what pads it."""
     text = name.rstrip("=_").translate(str.maketrans("-_", "+/"))
     try:

@@ -37,7 +37,7 @@ class Summary(NamedTuple):
 
 
 def trajectory_in(value: object) -> Trajectory | None:
-    message = _decoded(value)
+    message = _decode(value)
     if message is None or not UUID.fullmatch(id := message.text(1)):
         return None
     steps = [message_in(raw) for raw in message.each(2)]
@@ -47,7 +47,7 @@ def trajectory_in(value: object) -> Trajectory | None:
     return Trajectory(id, tuple(turn for turn in turns if turn))
 
 
-def _decoded(value: object) -> Message | None:
+def _decode(value: object) -> Message | None:
     if not isinstance(value, str):
         return None
     try:
@@ -59,7 +59,7 @@ def _decoded(value: object) -> Message | None:
 def _turn(id: str, step: Message) -> Turn | None:
     at_ms = _time(step.message(5).message(1))
     if step.integer(1) == ASKED:
-        text = _asked(step)
+        text = _prompt(step)
         return Turn(id, Role.USER, text, at_ms) if text else None
     if step.integer(1) != ANSWERED:
         return None
@@ -70,7 +70,7 @@ def _turn(id: str, step: Message) -> Turn | None:
     return Turn(id, Role.ASSISTANT, without_payloads(text), at_ms, without_payloads(thinking), calls)
 
 
-def _asked(step: Message) -> str:
+def _prompt(step: Message) -> str:
     """A message with the text in it, or the text."""
     inside = step.message(19)
     said = (
@@ -97,7 +97,7 @@ def _time(stamp: Message) -> int | None:
 def summaries_in(value: object) -> list[Summary]:
     """Ids and titles of a workspace's trajectories."""
     found = []
-    for field in (_decoded(value) or Message()).fields:
+    for field in (_decode(value) or Message()).fields:
         entry = message_in(field.value) if isinstance(field.value, bytes) else None
         if entry and UUID.fullmatch(id := entry.text(1)):
             about = entry.message(2)
