@@ -15,8 +15,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from backstory.core import Core
+from backstory.core import Caller, Core, Engine
 from backstory.core.erasure import Erasure
+from backstory.core.removal import Request
 from backstory.core.sync import Sync
 from backstory.domain.errors import TimedOut
 from backstory.domain.filters import ConversationFilter, Filter, Page
@@ -25,8 +26,8 @@ from backstory.store import Store
 from backstory.store.postgres import residue as postgres_residue
 from backstory.store.sqlite import SqliteStore, residue
 
-from ..conftest import Call
-from ..doubles import SteppedClock, make_conversation
+from ..conftest import Call, caller_of
+from ..doubles import SteppedClock, make_conversation, make_settings
 from ..postgres_server import SHARED, server, url
 
 THEIRS = "theirs"
@@ -198,7 +199,7 @@ def test_checkpoints_keep_what_is_deleted_unless_they_are_told_to_forget_it_too(
     (item,) = store.memories.find(Filter(keys=("goes",)), Page())
     call("context_delete", key="goes")
     assert_there(store, tmp_path, marker)
-    receipt = Erasure(core.engine).forget(memories=Filter(ids=(item.id,)), with_checkpoints=True)
+    receipt = Erasure(core.engine).forget(Request(memories=Filter(ids=(item.id,)), with_checkpoints=True))
     assert receipt.removed == {"checkpoints": 1}
     assert_gone(store, tmp_path, marker)
     assert call("context_restore_checkpoint", name="before")["restoredItems"] == 150
@@ -219,10 +220,10 @@ def test_a_branch_is_another_memory_and_is_forgotten_by_itself(
 def test_the_receipt_says_what_was_removed_from_where(core: Core, call: Call, marker: str) -> None:
     plant(call, "goes", marker)
     call("quick_search", query=marker, min_score=0.0)
-    receipt = Erasure(core.engine).forget(memories=Filter(keys=("goes",)))
+    receipt = Erasure(core.engine).forget(Request(memories=Filter(keys=("goes",))))
     assert receipt.removed == {"former values": 1, "memories": 1}
     assert (receipt.memories, receipt.pending, receipt.notices) == (1, "", [])
-    assert Erasure(core.engine).forget(memories=Filter(keys=("goes",))).removed == {}
+    assert Erasure(core.engine).forget(Request(memories=Filter(keys=("goes",)))).removed == {}
 
 
 LOG = "11111111-2222-3333-4444-555555555555"
@@ -268,7 +269,7 @@ def test_a_forgotten_conversation_leaves_no_byte_and_its_cursor_does_not_bring_a
     call("reflect_on_past", query=marker)
     markers = (f"{marker}asked", f"{marker}answered", f"{marker}title")
     assert_there(store, tmp_path, *markers, "numbatfolder", "potoroo")
-    receipt = Erasure(core.engine).forget(conversations=[f"claude-code:{LOG}"])
+    receipt = Erasure(core.engine).forget(Request([f"claude-code:{LOG}"]))
     assert receipt.removed["conversations"] == 1
     assert receipt.removed["cursors"] == 2
     assert_gone(store, tmp_path, *markers)
@@ -325,3 +326,67 @@ def reading(store: Store, home: Path) -> Iterator[None]:
             other.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             other.execute("SELECT 1")
             yield
+
+
+def backed_up(core: Core, clock: SteppedClock) -> Path:
+    """A backup of the store as it is now."""
+    assert core.engine.store.backups is not None
+    core.engine.store.backups.make(clock(), "daily")
+    return core.engine.store.backups.find()[-1].path
+
+
+@pytest.fixture
+def sqlite_core(tmp_path: Path, clock: SteppedClock) -> Iterator[Core]:
+    """Only a store that is a file has backups."""
+    engine = Engine(make_settings(tmp_path), SqliteStore(tmp_path / "store.db"), None, now=clock)
+    yield Core(engine, Caller(project="/p"))
+    engine.close()
+
+
+def test_the_answer_names_the_backups_that_may_hold_it_and_how_long(
+    sqlite_core: Core, clock: SteppedClock
+) -> None:
+    call = caller_of(sqlite_core)
+    backed_up(sqlite_core, clock)
+    clock.step(3600)
+    id = call("save_context", context_text="The staging server is called heron.")["id"]
+    clock.step(3600)
+    path = backed_up(sqlite_core, clock)
+    (notice,) = call("delete_context", id=id)["notices"]
+    assert notice.startswith(f"Backups may still hold it: {path} until about 2026-03-08.")
+
+
+def test_backups_forget_when_they_are_told_to(
+    sqlite_core: Core, clock: SteppedClock, tmp_path: Path, marker: str
+) -> None:
+    call, store = caller_of(sqlite_core), sqlite_core.engine.store
+    call("context_session_start", name="one")
+    fill(call, 40)
+    plant(call, "goes", marker)
+    call("context_checkpoint", name="before")
+    path = backed_up(sqlite_core, clock)
+    log = path.with_name(path.name.replace("daily", "log")).with_suffix(".wal")
+    log.write_bytes(b"a log without its store: " + marker.encode())
+    request = Request(memories=Filter(keys=("goes",)), with_checkpoints=True)
+    receipt = Erasure(sqlite_core.engine).forget(request, with_backups=True)
+    assert {name: receipt.removed[name] for name in ("memories", "checkpoints", "backups", "removed backups")} == {
+        "memories": 1, "checkpoints": 1, "backups": 1, "removed backups": 1,
+    }  # fmt: skip
+    assert receipt.notices == []
+    assert_gone(store, tmp_path, marker)
+    with closing(SqliteStore(path, is_copy=True)) as copy:
+        assert copy.problems() == []
+        assert copy.census().memories == 40
+
+
+def test_what_was_deleted_before_can_still_be_taken_out_of_backups(
+    sqlite_core: Core, clock: SteppedClock, tmp_path: Path, marker: str
+) -> None:
+    call = caller_of(sqlite_core)
+    id = call("save_context", context_text=f"{marker} is called heron.")["id"]
+    backed_up(sqlite_core, clock)
+    call("delete_context", id=id)
+    assert_there(sqlite_core.engine.store, tmp_path, marker)
+    request = Request(memories=Filter(ids=(id,)))
+    assert Erasure(sqlite_core.engine).forget(request, with_backups=True).removed == {"backups": 1}
+    assert_gone(sqlite_core.engine.store, tmp_path, marker)

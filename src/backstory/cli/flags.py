@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from ..domain.errors import InvalidInput
 from ..settings import TABLE
 
+COMMAND_FLAGS = {"forget": ("--backups",)}
+"""Flags of a command that are spelled like a setting, and mean something else there."""
+
 
 def flag(name: str) -> str:
     return "--" + name.replace("_", "-")
@@ -22,7 +25,8 @@ def setting_flags() -> dict[str, str]:
 
 def take_settings(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """The settings among the words of a command line, and the other words. `--` ends the settings."""
-    known = setting_flags()
+    own = {spelled for command, flags in COMMAND_FLAGS.items() if command in words for spelled in flags}
+    known = {spelled: name for spelled, name in setting_flags().items() if spelled not in own}
     given: dict[str, str] = {}
     rest: list[str] = []
     remaining = iter(words)

@@ -12,6 +12,7 @@ from ..app import open_engine
 from ..core.engine import Engine
 from ..core.erasure import Erasure
 from ..core.projects import project_root
+from ..core.removal import Request
 from ..domain.erasure import Receipt
 from ..domain.errors import InvalidInput
 from ..domain.filters import ConversationFilter, Filter, Page
@@ -28,9 +29,19 @@ class Chosen(NamedTuple):
     conversations: list[Conversation]
     memories: list[Memory]
     messages: int
+    elsewhere: list[str]
+    """Ids of what is only in checkpoints or backups, if anywhere."""
 
     def __bool__(self) -> bool:
-        return bool(self.conversations or self.memories)
+        return bool(self.conversations or self.memories or self.elsewhere)
+
+    def request(self, *, with_checkpoints: bool) -> Request:
+        conversations = [conversation.id for conversation in self.conversations]
+        conversations += [
+            id for id in self.elsewhere if ":" in id
+        ]  # of one assistant: its name stands before it
+        memories = [memory.id for memory in self.memories] + [id for id in self.elsewhere if ":" not in id]
+        return Request(conversations, Filter(ids=tuple(memories)) if memories else None, with_checkpoints)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--before", metavar="DATE", help="all conversations that ended before; a date, or `3 months ago`"
     )
     parser.add_argument("--checkpoints", action="store_true", help="take memories out of checkpoints too")
+    parser.add_argument("--backups", action="store_true", help="take them out of backups of the store too")
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
@@ -58,9 +70,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         if not options.yes and not _is_confirmed(announcement):
             return Report(_body(chosen, Receipt({})), "Nothing was forgotten.")
         receipt = Erasure(engine).forget(
-            conversations=[conversation.id for conversation in chosen.conversations],
-            memories=Filter(ids=tuple(memory.id for memory in chosen.memories)) if chosen.memories else None,
-            with_checkpoints=options.checkpoints,
+            chosen.request(with_checkpoints=options.checkpoints), with_backups=options.backups
         )
     finally:
         engine.close()
@@ -80,15 +90,16 @@ def _chosen(options: argparse.Namespace, engine: Engine) -> Chosen:
         *(each.conversation for each in store.archive.find_conversations(which)),
     ]
     known = {conversation.id for conversation in named} | {memory.id for memory in memories}
-    if unknown := set(options.ids) - known:
+    unknown = sorted(set(options.ids) - known)
+    if unknown and not (options.backups or options.checkpoints):
         raise InvalidInput(
-            f"There is no conversation or memory {sorted(unknown)[0]!r}.", hint="Nothing was forgotten."
+            f"There is no conversation or memory {unknown[0]!r}.", hint="Nothing was forgotten."
         )
     found = Erasure(engine).with_subagents(named)
     ids = tuple(conversation.id for conversation in found)
     put_away = store.archive.find_conversations(ConversationFilter(ids=ids)) if ids else []
     messages = sum(store.conversations.count_messages(ids).values()) + sum(each.said for each in put_away)
-    return Chosen(found, memories, messages)
+    return Chosen(found, memories, messages, unknown)
 
 
 def _which(options: argparse.Namespace, engine: Engine) -> ConversationFilter:
@@ -120,6 +131,7 @@ def _announcement(chosen: Chosen) -> str:
     if len(found) > SHOWN:
         rows.append(("", f"and {len(found) - SHOWN:,} more"))
     rows += [("memory", shortened(memory.text, 80)) for memory in chosen.memories]
+    rows += [("no longer here", id) for id in chosen.elsewhere]
     return table(rows)
 
 

@@ -9,6 +9,7 @@ from ..domain.errors import NotFound
 from ..domain.filters import Filter
 from .engine import Caller, Engine
 from .erasure import Erasure
+from .removal import Request
 
 
 class Deletion(NamedTuple):
@@ -31,4 +32,4 @@ class Deletion(NamedTuple):
         return self._forget(Filter())
 
     def _forget(self, where: Filter) -> Receipt:
-        return Erasure(self.engine).forget(memories=where._replace(surfaces=(self.surface,)))
+        return Erasure(self.engine).forget(Request(memories=where._replace(surfaces=(self.surface,))))

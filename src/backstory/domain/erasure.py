@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import NamedTuple
+
+
+class StaleBackup(NamedTuple):
+    """A backup that may hold what is forgotten."""
+
+    path: str
+    until: datetime | None
+    """About when it goes by itself, if it does."""
 
 
 class Receipt(NamedTuple):
@@ -15,6 +24,7 @@ class Receipt(NamedTuple):
     """Handoffs that quoted it, and do so no longer."""
     pending: str = ""
     """Why bytes of it are not overwritten yet; empty when they are."""
+    backups: tuple[StaleBackup, ...] = ()
 
     @property
     def memories(self) -> int:
@@ -24,9 +34,20 @@ class Receipt(NamedTuple):
     @property
     def notices(self) -> list[str]:
         """What the one who asked must know."""
-        return [
-            f"It can be found nowhere any more, but its bytes are not overwritten yet: {self.pending}"
-        ] * bool(self.pending)
+        notices = []
+        if self.pending:
+            notices.append(
+                f"It can be found nowhere any more, but its bytes are not overwritten yet: {self.pending}"
+            )
+        if self.backups:
+            held = ", ".join(map(_told, self.backups))
+            notices.append(f"Backups may still hold it: {held}. `backstory forget ID --backups` cleans them.")
+        return notices
+
+
+def _told(backup: StaleBackup) -> str:
+    until = "you remove it" if backup.until is None else f"about {backup.until:%Y-%m-%d}"
+    return f"{backup.path} until {until}"
 
 
 class Residue(NamedTuple):
