@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import sqlite3
 import subprocess
@@ -124,6 +126,37 @@ def test_readers_of_projects_are_asked_again_when_others_found_more(
     asked.clear()
     Sync(engine).run([early, toy], Places(home, {}, "linux"))
     assert len(asked) == 1, "nothing became known meanwhile"
+
+
+def test_projects_that_one_assistant_names_are_those_of_the_others_whatever_is_read_first(
+    open_core: OpenCore, store: Store, home: Path
+) -> None:
+    """Aider lies in a project, and Gemini CLI names it by a hash: only Claude Code, which is read later, tells its path."""
+    app = (home / "app").resolve()
+    app.mkdir()
+    (app / ".aider.chat.history.md").write_text(
+        "# aider chat started at 2026-01-02 03:04:05\n\n#### Why is it slow?\n\nBecause.\n"
+    )
+    hashed = hashlib.sha256(str(app).encode()).hexdigest()
+    chat = home / ".gemini" / "tmp" / hashed / "chats" / "session-1.json"
+    chat.parent.mkdir(parents=True)
+    asked = [{"id": "1", "type": "user", "content": "Why is it red?"}]
+    chat.write_text(json.dumps({"sessionId": "g", "messages": asked}))
+    places = Places(home, {}, "linux")
+    engine = open_core(store, None).engine
+    readers = load_readers(["aider", "claude-code", "gemini-cli"])
+    Sync(engine).run([readers["gemini-cli"]], places)
+    assert store.conversations.projects() == []
+    log = home / ".claude" / "projects" / "-app" / "s.jsonl"
+    log.parent.mkdir(parents=True)
+    message = {"role": "user", "content": "Where are we?"}
+    line = {"type": "user", "uuid": "u", "sessionId": "s", "cwd": str(app), "message": message}
+    log.write_text(json.dumps(line) + "\n")
+    Sync(engine).run([readers["aider"], readers["gemini-cli"], readers["claude-code"]], places)
+    found = {each.surface: each.project for each in store.conversations.find(ConversationFilter())}
+    assert found == dict.fromkeys(("aider", "claude-code", "gemini-cli"), str(app))
+    (asked_red,) = store.conversations.messages("gemini-cli:g")
+    assert asked_red.project == str(app), "what was read before moves with its conversation"
 
 
 def test_a_conversation_that_its_owner_deleted_is_marked_gone_and_kept(
