@@ -27,7 +27,10 @@ def talk(store: Store, id: str, *texts: str, **changes: Any) -> None:
     store.conversations.put(make_conversation(id, **changes), make_messages(id, *texts, **changes))
 
 
-def contents(answer: dict[str, Any]) -> list[str]:
+Json = dict[str, Any]
+
+
+def contents(answer: Json) -> list[str]:
     return [result["content"] for result in answer["results"]]
 
 
@@ -373,9 +376,31 @@ def test_without_embeddings_nothing_is_covered(open_core: OpenCore, store: Store
     assert call("reflection_stats")["embedding_coverage"] == 0.0
 
 
+def joined(chunks: list[Json]) -> Json:
+    """As a client does it: lists of results one after the other, and what was cut put together again."""
+    whole = {**chunks[0], "results": [result for chunk in chunks for result in chunk["results"]]}
+    for rest in (rest for chunk in chunks for rest in chunk.get("rest", [])):
+        *path, last = rest["at"].split("/")[1:]
+        holder: Any = whole
+        for name in path:
+            holder = holder[int(name)] if name.isdigit() else holder[name]
+        holder[last] = holder[last][: rest["begin"]] + rest["value"]
+    return whole
+
+
+def all_chunks(call: Call, first: Json) -> list[Json]:
+    chunks = [
+        call("get_cached_chunk", cache_key=first["cache_key"], chunk_index=index)
+        for index in range(1, first["total_chunks"] + 1)
+    ]
+    assert chunks[0] == first
+    assert all(len(json.dumps(chunk, ensure_ascii=False).encode()) <= 16_000 for chunk in chunks)
+    return chunks
+
+
 @requirement("session-mgmt-search.chunks")
 @pytest.mark.parametrize("filling", ["x", "ü", "\U0001f989", '"\\', "日本"])
-def test_a_large_answer_comes_in_chunks_that_joined_are_the_whole(
+def test_a_result_larger_than_a_message_is_cut_and_goes_on_in_the_next_chunks(
     open_core: OpenCore, open_store: OpenStore, filling: str
 ) -> None:
     first = caller_of(open_core(open_store(), None))
@@ -384,19 +409,41 @@ def test_a_large_answer_comes_in_chunks_that_joined_are_the_whole(
     answer = first("reflect_on_past", query="zebra", min_score=0.1)
     assert answer["success"] is answer["chunked"] is True
     assert (answer["current_chunk"], answer["total_found"]) == (1, 1)
+    assert f"{len(text):,} characters in all" in answer["results"][0]["content"]
     restarted = caller_of(open_core(open_store(), None))
-    chunks = [
-        restarted("get_cached_chunk", cache_key=answer["cache_key"], chunk_index=index)
-        for index in range(1, answer["total_chunks"] + 1)
-    ]
-    assert all(len(json.dumps(chunk, ensure_ascii=False).encode()) <= 16_000 for chunk in chunks)
-    assert chunks[0] == answer
-    whole = json.loads("".join(chunk["chunk"] for chunk in chunks))
-    assert contents(whole) == [text]
+    chunks = all_chunks(restarted, answer)
+    assert [len(chunk["results"]) for chunk in chunks] == [1] + [0] * (len(chunks) - 1)
+    assert contents(joined(chunks)) == [text]
     beyond = restarted(
         "get_cached_chunk", cache_key=answer["cache_key"], chunk_index=answer["total_chunks"] + 1
     )
     assert "chunk_index" in beyond["error"]
+
+
+@requirement("session-mgmt-search.chunks")
+def test_every_chunk_is_a_whole_answer_with_its_part_of_the_results(call: Call) -> None:
+    texts = {f"zebra number {n} {'stripes ' * 300}" for n in range(20)}
+    for text in texts:
+        call("store_reflection", content=text)
+    answer = call("reflect_on_past", query="zebra", min_score=0.1, limit=20)
+    chunks = all_chunks(call, answer)
+    for chunk in chunks:
+        assert chunk["results"]
+        assert (chunk["success"], chunk["total_found"], chunk["search_strategy"]) == (True, 20, "semantic")
+    whole = joined(chunks)["results"]
+    assert {result["content"] for result in whole} == texts
+    scores = [result["similarity_score"] for result in whole]
+    assert scores == sorted(scores, reverse=True)
+
+
+@requirement("session-mgmt-search.chunks")
+def test_a_top_result_larger_than_a_message_says_how_to_get_it_whole(call: Call) -> None:
+    call("store_reflection", content=LARGE)
+    answer = call("quick_search", query="zebra", min_score=0.1)
+    assert "chunked" not in answer
+    assert "30,006 characters in all; get_more_results" in answer["top_result"]["content"]
+    first = call("get_more_results", query="zebra", cache_key=answer["cache_key"], offset=0, limit=1)
+    assert contents(joined(all_chunks(call, first))) == [LARGE]
 
 
 @requirement("session-mgmt-search.chunks")

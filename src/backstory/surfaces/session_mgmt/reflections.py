@@ -66,6 +66,6 @@ def get_cached_chunk(
     cache_key: Annotated[str, "From a chunked answer"],
     chunk_index: Annotated[int, "Which chunk, from 1", Range(low=1)],
 ) -> chunks.Chunk:
-    """Get another chunk of an answer that was too large for one message. All `chunk` texts joined in order are the
-    JSON text of the whole answer."""
+    """Get another chunk of an answer that was too large for one message. Each has all fields of the answer; `results`
+    and other lists of all chunks, joined in order, are the whole ones. What is too large even for a chunk goes on in `rest`."""
     return chunks.cached_chunk(core, cache_key, chunk_index)

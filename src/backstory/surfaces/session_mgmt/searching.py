@@ -13,6 +13,7 @@ from ...tools import READS
 from ...tools.chunks import in_chunks
 from ...tools.origin import cautions, safe_text
 from ...tools.params import Json, Range
+from ...tools.parts import cut_to
 from .vocabulary import surface
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 DEFAULT_SCORE = 0.7
 CONCEPT_SCORE = 0.5  # a concept is a word or two, about which nobody can be as sure as about a question
 FEW = 3
+TOP_BYTES = 12_000
+TOP_NOTE = "get_more_results with this cache_key, offset 0 and limit 1 gives them"
 _RANKING = "ranking"
 
 Strategy = Literal["semantic", "text_fallback"]
@@ -97,19 +100,20 @@ def quick_search(
     with the cache_key pages the rest of the very same ranking."""
     ranking = core.reflecting.search(query, least=min_score, project=project)
     told = core.reflecting.tell(ranking.found[:1])
+    top = _result(told[0]) if told else None
     reply: QuickSearch = {
         "total_count": len(ranking.found),
-        "top_result": _result(told[0]) if told else None,
+        "top_result": cut_to(top, TOP_BYTES, TOP_NOTE),
         "has_more": len(ranking.found) > 1,
         "search_strategy": _strategy(ranking),
     }
-    if reply["has_more"]:
+    if reply["has_more"] or reply["top_result"] != top:
         reply["cache_key"] = core.kept.keep(
             _RANKING, {"query": query, "found": ranking.found}, owner=core.caller.id
         )
     if ranking.notices:
         reply["notices"] = list(ranking.notices)
-    return cast(QuickSearch, _fitted(core, {**reply}, ranking.found))
+    return reply
 
 
 @surface.tool("Get more results", READS)
