@@ -6,7 +6,10 @@ import os
 import re
 import sys
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 DAY_S = 86_400
 _UNFINISHED = re.compile(r"\..+\.(\d+)\.new(-wal|-shm|-journal)?")
@@ -26,9 +29,38 @@ def make_private(path: Path) -> None:
 
 def put_in_place(new: Path, path: Path) -> None:
     """The new file gets the name, whole, also if the machine dies at this moment."""
-    _sync(new)
+    sync(new)
     os.replace(new, path)
-    _sync(path.parent)
+    sync(path.parent)
+
+
+class Draft(NamedTuple):
+    path: Path
+    size: int
+
+
+@contextmanager
+def drafted(path: Path, text: Iterable[str]) -> Iterator[Draft]:
+    """All of the text in a file beside the path, on the disk; gone in the end unless it was put in place."""
+    draft = unfinished(path.with_name(f"{path.name[:100]}.{os.urandom(4).hex()}"))
+    try:
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            for piece in text:
+                file.write(piece.encode())
+            file.flush()
+            os.fsync(file.fileno())
+            size = file.tell()
+        yield Draft(draft, size)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: Iterable[str]) -> int:
+    """Put a text in the place of what is there; its size in bytes."""
+    with drafted(path, text) as draft:
+        os.replace(draft.path, path)
+    sync(path.parent)
+    return draft.size
 
 
 def sweep(folder: Path) -> None:
@@ -51,7 +83,8 @@ def _is_running(process: int, path: Path) -> bool:
     return True
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """A file, or the names in a folder, are on the disk when this returns."""
     if sys.platform == "win32" and path.is_dir():
         return  # where directories cannot be opened
     opened = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from ...domain.errors import InvalidInput, NoFolder, NoName, NotWritten, Unreadable
 from ...domain.when import to_ms
+from ...store.whole_files import sync
 
 DEFAULT = Path(".codearchitect", "sessions")
 FULL, SUMMARY = "full.md", "summary.md"
@@ -77,7 +78,7 @@ def save(
         draft.mkdir()
         for each, text in files.items():
             _write(draft / each, text, modified)
-        _sync(draft)
+        sync(draft)
         return _claim(draft, folder, name, record)
     except OSError as error:
         raise NotWritten(
@@ -127,23 +128,13 @@ def _claim(draft: Path, folder: Path, name: str, record: Callable[[Path], None])
             if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
                 continue  # another process was faster
             raise
-        _sync(folder)
+        sync(folder)
         return target
     raise NoName(
         f"{name} and its {MOST_NAMES} numbered names are taken on this day.",
         hint="Give another topic.",
         field="topic",
     )
-
-
-def _sync(folder: Path) -> None:
-    if os.name == "nt":  # no directory can be opened there
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def days(place: Place) -> Iterator[str]:

@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 from ...domain.errors import InvalidInput, NotAllowed, NotFound, StorageFull, Unavailable, Unreadable
+from ...store.whole_files import drafted, sync, write_whole
 
 LARGEST_MB = 200
 """A larger file is not read: it would take some gigabytes of memory."""
@@ -58,7 +58,7 @@ def write(place: Place, text: Iterable[str], exports: Path, openings: Iterable[s
             exports.mkdir(mode=0o700, parents=True, exist_ok=True)
             _make_folders(target.parent, exports)
         _check_target(place, openings)
-        return _write(target, text)
+        return write_whole(target, text)
     except PermissionError as error:
         raise NotAllowed(
             f"{place.shown} cannot be written: permission denied.", hint="Check its owner and mode."
@@ -98,10 +98,10 @@ def write_new(folder: Path, stem: str, suffix: str, text: Iterable[str]) -> Path
     """Write a new file whole or not at all, and say where. What is there is left alone: a taken name gets a number."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _drafted(folder / f"{stem}{suffix}", text) as draft:
+        with drafted(folder / f"{stem}{suffix}", text) as draft:
             target = _reserve(folder, stem, suffix)
             os.replace(draft.path, target)
-        _sync_folder(folder)
+        sync(folder)
         return target
     except PermissionError as error:
         raise NotAllowed(
@@ -121,45 +121,6 @@ def _reserve(folder: Path, stem: str, suffix: str) -> Path:
             continue
         return target
     raise AssertionError("numbers do not end")
-
-
-class _Draft(NamedTuple):
-    path: Path
-    size: int
-
-
-@contextmanager
-def _drafted(target: Path, text: Iterable[str]) -> Iterator[_Draft]:
-    """All of the text in a file beside the target, on the disk; gone in the end unless it was put in place."""
-    draft = target.with_name(f".{target.name[:100]}.{os.getpid()}-{os.urandom(4).hex()}")
-    try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            for piece in text:
-                file.write(piece.encode())
-            file.flush()
-            os.fsync(file.fileno())
-            size = file.tell()
-        yield _Draft(draft, size)
-    finally:
-        with suppress(FileNotFoundError):
-            draft.unlink()
-
-
-def _write(target: Path, text: Iterable[str]) -> int:
-    with _drafted(target, text) as draft:
-        os.replace(draft.path, target)
-    _sync_folder(target.parent)
-    return draft.size
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # no directory can be opened there
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _in_our_words(error: OSError, place: Place) -> StorageFull | InvalidInput | Unavailable:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ...domain.records import Memory
 from ...domain.when import iso
+from ...store.whole_files import write_whole
 from ..insight.digest import RANKS, clipped, quotable
 
 FOLDER = Path(".backstory") / "handoff"
@@ -95,7 +96,7 @@ def rewrite(path: Path, former: Handoff, present: Handoff) -> bool:
         left = [line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") not in gone]
         new = markdown(present) if text == markdown(former) else "".join(left)
         if new != text:
-            _write_whole(path, new)
+            _written(path, new)
             return True
     return False
 
@@ -163,10 +164,10 @@ def write(handoff: Handoff, directory: Path, ours: Path) -> Path | None:
     name = f"{handoff.ended_at:%Y%m%d-%H%M%S}-{handoff.session[:12]}.md"
     text = markdown(handoff)
     with suppress(OSError):
-        return _write_whole(_hidden_folder(directory) / name, text)
+        return _written(_hidden_folder(directory) / name, text)
     with suppress(OSError):
         ours.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return _write_whole(ours / name, text)
+        return _written(ours / name, text)
     return None
 
 
@@ -183,17 +184,6 @@ def _hidden_folder(directory: Path) -> Path:
     return directory / FOLDER
 
 
-def _write_whole(target: Path, text: str) -> Path:
-    """Beside it first, then in its place: a crash leaves no half of a file under its name."""
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with open(part, "x", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, target)
-    except OSError:
-        with suppress(OSError):
-            part.unlink()
-        raise
-    return target
+def _written(path: Path, text: str) -> Path:
+    write_whole(path, [text])
+    return path
