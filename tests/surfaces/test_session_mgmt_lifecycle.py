@@ -62,11 +62,16 @@ posix_only = pytest.mark.skipif(os.name != "posix", reason="needs users and mode
 
 
 @contextmanager
-def as_nobody() -> Iterator[None]:
-    """Root may read everything, so it gives that up for a while."""
+def as_nobody(home: Path) -> Iterator[None]:
+    """Root may read everything, so it gives that up for a while. The store is nobody's own meanwhile."""
     if os.geteuid() != 0:
         yield
         return
+    for folder in (home, *home.parents):
+        if folder.stat().st_uid == 0 and folder.is_relative_to(tempfile.gettempdir()):
+            folder.chmod(0o755)
+    for path in (home, *home.glob("store.db*")):
+        os.chown(path, 65534, -1)
     os.setresuid(65534, 65534, 0)
     try:
         yield
@@ -185,12 +190,12 @@ def test_memory_and_permissions_are_checked(call: Call, core: Core, shop: Path) 
 
 @posix_only
 @requirement("session-mgmt.init.permissions")
-def test_a_project_that_may_not_be_written_is_said_so(call: Call) -> None:
+def test_a_project_that_may_not_be_written_is_said_so(call: Call, tmp_path: Path) -> None:
     with tempfile.TemporaryDirectory() as place:  # pytest's own directories are closed to others
         root = write(Path(place), FILES)
         call("status", working_directory=place)  # imports all it needs while that may be read
         root.chmod(0o555)
-        with as_nobody():
+        with as_nobody(tmp_path):
             permissions = call("status", working_directory=place)["permissions_status"]
         root.chmod(0o700)
     assert permissions["project_readable"]["ok"] is True
@@ -213,12 +218,13 @@ def test_a_directory_that_is_not_there_is_an_error_that_changes_nothing(
 @posix_only
 @requirement("session-mgmt.errors.permission-denied")
 def test_a_directory_that_may_not_be_read_is_an_error_that_changes_nothing(
-    call: Call, core: Core, shop: Path
+    call: Call, core: Core, tmp_path: Path
 ) -> None:
+    shop = write(tmp_path / "projects" / "shop", FILES)
     call("status", working_directory=str(shop))
     for closed in (shop, shop.parent):
         closed.chmod(0)
-        with as_nobody():
+        with as_nobody(tmp_path):
             reply = call("init", working_directory=str(shop))
         closed.chmod(0o700)
         assert (reply["success"], reply["error_code"]) == (False, "PERMISSION_DENIED")
