@@ -328,7 +328,7 @@ def test_an_import_that_fails_half_way_leaves_nothing(
             raise StorageFull("full")
         put(memories)
 
-    monkeypatch.setattr(store, "put_memories", failing)
+    monkeypatch.setattr(store.memories, "put", failing)
     with pytest.raises(StorageFull):
         keeper.transfer.bring("mine.json")
     assert store.entries.count(Filter()) == 3
