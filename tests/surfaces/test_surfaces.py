@@ -12,6 +12,7 @@ from backstory.core import Core
 from backstory.domain.errors import InvalidInput
 from backstory.surfaces import all_tools, load_surfaces
 from backstory.tools import Surface, Tool
+from backstory.tools.params import Param, decode
 
 from ..conftest import caller_of
 from ..example_calls import DOOMED, Known, chunked_answer, example_calls
@@ -80,3 +81,31 @@ def test_surfaces_are_picked_by_name() -> None:
     with pytest.raises(InvalidInput, match="There is no surface 'nonsense'") as caught:
         load_surfaces(["projectmemory", "nonsense"])
     assert "projectmemory" in caught.value.hint
+
+
+PATHS = [(tool, param) for tool in TOOLS.values() for param in tool.params if param.path is not None]
+TOO_LONG = ("a" * 256, "/tmp/" + "ü" * 128, "/d" * 2_049, "b" * 70_000, "c\\" * 3_000)
+
+
+def test_every_parameter_that_is_a_path_is_known_as_one() -> None:
+    named = [
+        param.wire
+        for tool in TOOLS.values()
+        for param in tool.params
+        if param.name.endswith(("path", "dir", "directory"))
+    ]
+    assert sorted(named) == sorted(param.wire for _, param in PATHS if param.wire != "project")
+
+
+@pytest.mark.parametrize(("tool", "param"), PATHS, ids=lambda each: each.name)
+def test_a_path_that_no_file_system_takes_is_refused_and_named(tool: Tool, param: Param) -> None:
+    for path in TOO_LONG:
+        with pytest.raises(InvalidInput, match=f"{param.wire} is too long for a path"):
+            decode((param,), {param.wire: path})
+
+
+def test_a_path_as_long_as_a_file_system_takes_is_no_error_of_ours(core: Core) -> None:
+    call, long = caller_of(core), "/".join(["d" * 255] * 15)
+    assert call("reflect_on_past", query="x", project=long)["results"] == []
+    assert "There is no project" in call("status", working_directory=long)["error"]
+    assert call("context_session_start", name="x", projectDir="C:" + "\\a" * 1_000)["sessionId"]

@@ -21,6 +21,8 @@ Row = Sequence[Any]
 AT_ONCE = 500
 """Values in one statement; SQLite before 3.32 took 999."""
 
+OUTSIDE = "a change is part of a transaction"
+
 
 class Database(ABC):
     skip_locked = ""

@@ -18,7 +18,7 @@ from ..domain.errors import (
 from ..domain.when import iso
 from ..tools import ADDS, READS, Surface, Tool, camel, dump
 from ..tools.origin import cautions, safe_text
-from ..tools.params import Json, Param, Range
+from ..tools.params import Json, Param, PathName, Range
 
 if TYPE_CHECKING:
     from ..core.transcripts import Kept, Listed
@@ -122,6 +122,7 @@ class Help(TypedDict):
 SessionsDir = Annotated[
     str | None,
     "Directory of the sessions, such as /home/me/sessions. Default: the configured one, else the project's own",
+    PathName(),
 ]
 
 

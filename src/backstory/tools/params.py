@@ -52,6 +52,14 @@ class Range(NamedTuple):
     high: int | float | None = None
 
 
+class PathName(NamedTuple):
+    """A text that names a file or a directory, from the root or not. One that no file system takes is refused."""
+
+    longest: int = 4_096
+    longest_part: int = 255
+    """Both in bytes."""
+
+
 class OneOf(NamedTuple):
     """The values of a text, where they are only known at run time."""
 
@@ -70,6 +78,7 @@ class Param(NamedTuple):
     wire: str
     schema: Json
     required: bool
+    path: PathName | None = None
 
 
 def read_params(fn: Callable[..., Any], wire: Callable[[str], str]) -> tuple[Param, ...]:
@@ -79,7 +88,13 @@ def read_params(fn: Callable[..., Any], wire: Callable[[str], str]) -> tuple[Par
     hints = get_type_hints(fn, include_extras=True)
     params = list(signature(fn).parameters.values())[1:]
     return tuple(
-        Param(p.name, wire(p.name), _with_default(_schema(hints[p.name]), p), p.default is p.empty)
+        Param(
+            p.name,
+            wire(p.name),
+            _with_default(_schema(hints[p.name]), p),
+            required=p.default is p.empty,
+            path=next((extra for extra in get_args(hints[p.name]) if isinstance(extra, PathName)), None),
+        )
         for p in params
     )
 
@@ -121,6 +136,8 @@ def decode(params: tuple[Param, ...], arguments: Mapping[str, Any]) -> dict[str,
     for p in params:
         if p.required and p.name not in given:
             raise Missing(f"{p.wire} is required.", field=p.wire)
+        if p.path is not None and p.name in given:
+            _check_path(given[p.name], p.path, p.wire)
     return given
 
 
@@ -264,6 +281,17 @@ def _check_bounds(value: Any, schema: Json, wire: str) -> None:
         raise InvalidInput(f"{noun} must be at least {schema[low]}.", field=wire)
     if high in schema and measure > schema[high]:
         raise InvalidInput(f"{noun} must be at most {schema[high]}.", field=wire)
+
+
+def _check_path(value: str, path: PathName, wire: str) -> None:
+    written = value.encode()
+    part = max(map(len, written.replace(b"\\", b"/").split(b"/")))
+    if len(written) > path.longest or part > path.longest_part:
+        raise InvalidInput(
+            f"{wire} is too long for a path: {len(written):,} bytes, the longest name in it {part:,}.",
+            hint=f"A path has at most {path.longest:,} bytes, each name in it {path.longest_part}.",
+            field=wire,
+        )
 
 
 def _check_text(value: str, wire: str) -> None:

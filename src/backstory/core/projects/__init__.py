@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 _HEAD = "ref: refs/heads/"
@@ -12,7 +13,7 @@ def work_tree(directory: Path) -> Path:
     """The checkout that holds the directory, else the directory itself."""
     directory = directory.resolve()
     for candidate in (directory, *directory.parents):
-        if (candidate / ".git").exists():
+        if os.path.exists(candidate / ".git"):  # unlike Path.exists, no error for a name that cannot be
             return candidate
     return directory
 

@@ -19,7 +19,7 @@ from psycopg import Cursor, OperationalError
 
 from ...domain.erasure import Residue
 from ...domain.errors import BackstoryError, InvalidInput, Unavailable
-from ..database import Database, Row
+from ..database import OUTSIDE, Database, Row
 from ..migrate import migrate
 from .dialect import NUL, translated, translated_script
 from .pool import Connection, Pool
@@ -70,13 +70,13 @@ class PostgresDatabase(Database):
 
     def change(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         connection = self._pinned()
-        assert connection is not None, "a change is part of a transaction"
+        assert connection is not None, OUTSIDE
         with self._pool.in_our_words(when_lost=UNDONE):
             return connection.execute(translated(sql).encode(), parameters).rowcount
 
     def change_many(self, sql: str, rows: Sequence[Row]) -> None:
         connection = self._pinned()
-        assert connection is not None, "a change is part of a transaction"
+        assert connection is not None, OUTSIDE
         if rows:
             with self._pool.in_our_words(when_lost=UNDONE), connection.cursor() as cursor:
                 cursor.executemany(translated(sql).encode(), rows)
@@ -172,7 +172,7 @@ class PostgresDatabase(Database):
 
     def run_script(self, script: str) -> None:
         connection = self._pinned()
-        assert connection is not None, "a change is part of a transaction"
+        assert connection is not None, OUTSIDE
         with self._pool.in_our_words():
             connection.execute(translated_script(script, self.vector_schema).encode(), prepare=False)
 

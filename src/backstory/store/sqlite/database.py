@@ -19,7 +19,7 @@ from ...domain.erasure import Residue
 from ...domain.errors import BackstoryError, InvalidInput, Unavailable
 from ...domain.when import utc_now
 from ..backup_files import FOLDER, backup_path
-from ..database import Database, Row
+from ..database import OUTSIDE, Database, Row
 from ..migrate import migrate
 from ..whole_files import make_private, put_in_place, unfinished
 from .errors import in_our_words, translated
@@ -100,10 +100,12 @@ class SqliteDatabase(Database):
             return connection.execute(sql, parameters).fetchall()
 
     def change(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        assert self.in_transaction, OUTSIDE
         with translated(self.path), self._connection() as connection:
             return connection.execute(sql, parameters).rowcount
 
     def change_many(self, sql: str, rows: Sequence[Row]) -> None:
+        assert self.in_transaction, OUTSIDE
         if not rows:
             return
         with translated(self.path), self._connection() as connection:

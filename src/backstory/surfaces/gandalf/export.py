@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 
 from ...core import Core
 from ...tools import ADDS
-from ...tools.params import Range
+from ...tools.params import PathName, Range
 from .vocabulary import Stopwatch, surface
 
 
@@ -28,6 +28,7 @@ def export_individual_conversations(
     output_dir: Annotated[
         str | None,
         "Where to write: absolute, or relative to the usual directory (default: ~/.gandalf/exports)",
+        PathName(),
     ] = None,
     conversation_filter: Annotated[
         str | None, "Only conversations whose title has this part, in upper or lower case"

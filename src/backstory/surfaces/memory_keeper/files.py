@@ -8,6 +8,7 @@ from ...core import Core
 from ...domain.metadata import as_given, as_object
 from ...domain.when import iso
 from ...tools import READS, REPLACES
+from ...tools.params import PathName
 from .vocabulary import surface
 
 
@@ -29,7 +30,7 @@ class Changed(TypedDict):
 @surface.tool("Cache file", REPLACES)
 def context_cache_file(
     core: Core,
-    file_path: Annotated[str, "Absolute, or relative to the session's project"],
+    file_path: Annotated[str, "Absolute, or relative to the session's project", PathName()],
     content: Annotated[str, "The file's content"],
     metadata: Annotated[Any, "Anything to keep beside it; context_file_changed shows it"] = None,
 ) -> Cached:
@@ -42,7 +43,7 @@ def context_cache_file(
 @surface.tool("Check file for changes", READS)
 def context_file_changed(
     core: Core,
-    file_path: Annotated[str, "Absolute, or relative to the session's project"],
+    file_path: Annotated[str, "Absolute, or relative to the session's project", PathName()],
     current_content: Annotated[str | None, "The content now; without it the file is read from disk"] = None,
 ) -> Changed:
     """Check whether a file changed since it was cached in this session, or in the sessions this one continues or

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypedDict
 
 from ...core import Core
 from ...tools import ADDS
-from ...tools.params import Range
+from ...tools.params import PathName, Range
 from .vocabulary import surface
 
 MOST_PROBLEMS = 100
@@ -49,6 +49,7 @@ def context_export(
     output_path: Annotated[
         str | None,
         "Where to write: absolute, or relative to the export directory (default: a new file there)",
+        PathName(),
     ] = None,
     include_metadata: Annotated[bool, "Add facts on the export itself: time, server version, counts"] = False,
 ) -> Exported:
@@ -73,7 +74,7 @@ def context_export(
 @surface.tool("Import context", ADDS)
 def context_import(
     core: Core,
-    file_path: Annotated[str, "File to import: absolute, or relative to the export directory"],
+    file_path: Annotated[str, "File to import: absolute, or relative to the export directory", PathName()],
     merge: Annotated[bool, "Merge into the current session instead of making new ones"] = False,
     merge_strategy: Annotated[
         Literal["skip", "overwrite", "rename"], "What to do with an item whose key the session has already"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 from ...core import Core
 from ...domain.when import iso
 from ...tools import ADDS, READS
+from ...tools.params import PathName
 from .project_context import ProjectContext, SignalFound, project_context, signals
 from .vocabulary import surface
 
@@ -130,7 +131,7 @@ class SessionStatus(TypedDict):
 def init(
     core: Core,
     working_directory: Annotated[
-        str | None, "The project's directory; without it, the one the server works in"
+        str | None, "The project's directory; without it, the one the server works in", PathName()
     ] = None,
 ) -> Initialized:
     """Begin a session of work: look at the project (languages, frameworks, tests, lock files, version control, debt),
@@ -212,7 +213,7 @@ def end(core: Core) -> SessionEnded:
 @surface.tool("Session status", READS)
 def status(
     core: Core,
-    working_directory: Annotated[str | None, "Another project's directory to look at"] = None,
+    working_directory: Annotated[str | None, "Another project's directory to look at", PathName()] = None,
 ) -> SessionStatus:
     """How things stand: whether a session is open, the project's health, the tools at hand, the memory system and
     permissions. It changes nothing and begins no session."""

@@ -12,7 +12,7 @@ from ...domain.when import iso
 from ...tools import READS
 from ...tools.chunks import in_chunks
 from ...tools.origin import cautions, safe_text
-from ...tools.params import Json, Range
+from ...tools.params import Json, PathName, Range
 from ...tools.parts import cut_to
 from .vocabulary import surface
 
@@ -29,7 +29,7 @@ _RANKING = "ranking"
 Strategy = Literal["semantic", "text_fallback"]
 Score = Annotated[float, "Least similarity, 0 to 1; how it is calibrated is in docs/scores.md", Range(0, 1)]
 Project = Annotated[
-    str | None, "Only this project: its directory or its name. Without it all, your own first"
+    str | None, "Only this project: its directory or its name. Without it all, your own first", PathName()
 ]
 
 
@@ -144,7 +144,7 @@ def get_more_results(
 @surface.tool("Search by file", READS)
 def search_by_file(
     core: Core,
-    file_path: Annotated[str, "A file, by its path or the end of it: whole parts are compared"],
+    file_path: Annotated[str, "A file, by its path or the end of it: whole parts are compared", PathName()],
     limit: Annotated[int, "Most results", Range(1, 50)] = 10,
     project: Project = None,
 ) -> Reflected:
