@@ -38,7 +38,7 @@ TEXTS = (
     "'; DROP TABLE entry; --", '" OR ""="', "%", "_", "*", "a* AND b", "NEAR(a b)", "^x", "{body} : x", "$1", "?", ":x",
     "\\", "\\n", "../../../x", "..", ".", "<script>", "{{x}}", "${HOME}", "`id`", "%s%n%x", "yesterday", "2 hours ago",
     "9999-12-31T23:59:59Z", "-0001-01-01", "2026-02-30", "99999999999 days ago", "in 5 minutes", "today", "[", "(", "(?P<a",
-    "a" * 1_000, "x " * 5_000, "critical", "high", "task", "general", "all", "session", "AKIAIOSFODNN7EXAMPLE",
+    "a" * 1_000, "x " * 5_000, "x." * 2_500, "a/" * 1_000, "critical", "high", "task", "general", "all", "session", "AKIAIOSFODNN7EXAMPLE",
 )  # fmt: skip
 NUMBERS = (
     0, 1, -1, 2, 7, 100, 10_000, 2**31, -(2**31), 2**63, 2**64, 10**30, -(10**30), 0.0, -0.0, 0.5, 1e-300, 1e300, 3.7, 1e15

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backstory.domain.words import MOST_UNITS, PAIR_WEIGHT, Unit, indexed_text, query_units
+from backstory.domain.words import MOST_TOGETHER, MOST_UNITS, PAIR_WEIGHT, Unit, indexed_text, query_units
 
 
 def required(query: str) -> list[str]:
@@ -140,3 +140,8 @@ def test_a_long_run_without_a_space_is_read_in_linear_time(text: str) -> None:
     """Quadratic work on any of these would run for hours."""
     indexed_text(text)
     query_units(text)
+
+
+def test_a_compound_of_a_thousand_words_asks_for_the_first_of_them_side_by_side() -> None:
+    """An index that looks for a thousand words side by side takes seconds, and hundreds of megabytes."""
+    assert max(len(unit.words) for unit in query_units("x.y" * 1_000)) == MOST_TOGETHER

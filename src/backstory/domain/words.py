@@ -20,6 +20,8 @@ PAIR_WEIGHT = 0.4
 LONGEST_QUERY = 4_000
 MOST_UNITS = 32
 """A query is answered by its first words; a pasted log of a thousand words says no more than these."""
+MOST_TOGETHER = 16
+"""Words side by side: an index reads every place of each of them at once."""
 
 STOP_WORDS = frozenset(
     [
@@ -229,7 +231,7 @@ def _compound(piece: str) -> _Compound:
     words = tuple(name.lower() for name in names)
     units = [Unit((gram,), is_prefix=len(run) == 1) for run in runs for gram in _grams(run, whole=False)]
     if len(words) > 1 and not runs:
-        units.append(Unit(words))
+        units.append(Unit(words[:MOST_TOGETHER]))
         if "_" in piece:
             units += [Unit((name.replace("_", "").lower(),)) for name in _names(_SNAKE, piece)]
     parts = [

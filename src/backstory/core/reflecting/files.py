@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...domain.entries import Outline, TextFields
 from ...domain.filters import Filter
-from ...domain.words import Unit
+from ...domain.words import MOST_TOGETHER, Unit
 from ...store import Store
 
 TOUCHED = 1.0
@@ -42,7 +42,7 @@ def mentions(store: Store, path: str, where: Filter) -> list[Mention]:
 
 def _named(store: Store, path: str, where: Filter) -> list[Mention]:
     last = path.rpartition("/")[2]
-    words = tuple(_WORD.findall(last.casefold()))
+    words = tuple(_WORD.findall(last.casefold()))[:MOST_TOGETHER]
     if not words:
         return []
     visible = store.entries.outlines(store.text.match(Unit(words), TextFields.BOTH), where)
