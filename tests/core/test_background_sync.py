@@ -13,7 +13,7 @@ from backstory.core import background as module
 from backstory.core.background import Background
 from backstory.core.calls import Call
 from backstory.domain.filters import Filter
-from backstory.readers import Places
+from backstory.readers import Places, Source
 from backstory.store import Store
 
 from ..doubles import make_settings
@@ -157,6 +157,21 @@ def test_an_error_of_a_reader_does_not_end_the_syncing(
     engine.sync_soon()
     until(lambda: store.entries.count(Filter()) == 1 and engine.problems.message("sync") is None)
     assert errors == []
+
+
+def test_a_bug_in_one_reader_does_not_stop_the_others(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(places: Places) -> list[Source]:
+        raise ZeroDivisionError
+
+    write(tmp_path / "a.toy", line("1", "one"))
+    readers = {"broken": toy_reader(1)._replace(name="broken", find=fail), "toy": toy_reader(1)}
+    monkeypatch.setattr("backstory.readers.load_readers", lambda names: readers)
+    engine = Engine(make_settings(tmp_path), store, None, background=reading(tmp_path))
+    (notice,) = engine.sync_now(Call())
+    assert "ZeroDivisionError" in notice
+    assert store.entries.count(Filter()) == 1
 
 
 def test_a_call_that_must_know_everything_tells_what_it_could_not_read(

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ...domain.errors import BackstoryError
 from ...readers import Places, Reader, Source
-from ..calls import Call
+from ..calls import Call, Cancelled
 from ..engine import Engine
 from ..projects.identity import Identities
 from .files import Stamp, stamp_of
@@ -92,16 +93,32 @@ class Sync:
             self._store.leases.drop(LEASE, self._holder)
 
     def _run(self, readers: Sequence[Reader], places: Places, call: Call) -> dict[str, Told]:
-        """Whatever their order: those that ask for projects are asked again when others found more of them."""
+        """Whatever their order: those that ask for projects are asked again when others found more of them. A bug in
+        one reader is raised after all others have had their turn."""
         outcome: dict[str, Told] = {}
         asked: dict[str, Places] = {}
+        bugs: list[Exception] = []
+
+        def sync(reader: Reader, places: Places) -> None:
+            try:
+                told = self._sync(reader, places, call)
+            except (BackstoryError, Cancelled):
+                raise
+            except Exception as bug:
+                bugs.append(bug)
+                return
+            before = outcome.get(reader.name)
+            outcome[reader.name] = told if before is None else before.and_then(told)
+
         for reader in readers:
             asked[reader.name] = self._with_projects(places)
-            outcome[reader.name] = self._sync(reader, asked[reader.name], call)
+            sync(reader, asked[reader.name])
         places = self._with_projects(places)
         for reader in readers:
             if reader.by_projects and asked[reader.name].projects != places.projects:
-                outcome[reader.name] = outcome[reader.name].and_then(self._sync(reader, places, call))
+                sync(reader, places)
+        if bugs:
+            raise bugs[0]
         return outcome
 
     def _with_projects(self, places: Places) -> Places:
