@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import random
 import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -65,7 +67,8 @@ class Sender:
         assert process.stdin is not None
         assert process.stdout is not None
         self._input: IO[bytes] = process.stdin
-        self._output: IO[bytes] = process.stdout
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        threading.Thread(target=self._read, args=(process.stdout,), daemon=True).start()
         self._last = 0
         self.due: dict[str, str] = {}
         self.outcomes: Counter[str] = Counter()
@@ -80,6 +83,12 @@ class Sender:
         self.due[id] = name or method
         self.send(json.dumps(body).encode())
 
+    def _read(self, output: IO[bytes]) -> None:
+        """All the time: a client that only writes fills its pipe, and waits for a server that waits for it."""
+        for line in output:
+            self._lines.put(line)
+        self._lines.put(b"")
+
     def send(self, line: bytes) -> None:
         self._input.write(line + b"\n")
         self._input.flush()
@@ -87,7 +96,7 @@ class Sender:
     def answers(self) -> Iterator[Json]:
         """Until nothing is due."""
         while self.due:
-            line = self._output.readline()
+            line = self._lines.get()
             if not line:
                 raise ConnectionError(f"the server went away; due were {self.due}")
             message = json.loads(line)

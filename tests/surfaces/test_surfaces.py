@@ -104,6 +104,14 @@ def test_a_path_that_no_file_system_takes_is_refused_and_named(tool: Tool, param
             decode((param,), {param.wire: path})
 
 
+def test_a_path_with_a_thousand_directories_is_refused_by_its_argument_s_name(
+    core: Core, tmp_path: Path
+) -> None:
+    said, deep = [{"role": "user", "content": "Log in"}], f"{tmp_path}{'/a' * 1_000}"
+    refused = caller_of(core)("store_session", conversation=said, format="messages", sessionsDir=deep)
+    assert "sessionsDir is too deep" in json.dumps(refused)
+
+
 def test_a_path_as_long_as_a_file_system_takes_is_no_error_of_ours(core: Core) -> None:
     call, long = caller_of(core), "/".join(["d" * 255] * 15)
     assert call("reflect_on_past", query="x", project=long)["results"] == []

@@ -9,6 +9,7 @@ argument is re-interpreted, so "null" and "123" stay text; so does any text give
 from __future__ import annotations
 
 import json
+import os
 import types
 from collections.abc import Callable, Mapping
 from typing import (
@@ -58,6 +59,8 @@ class PathName(NamedTuple):
     longest: int = 4_096
     longest_part: int = 255
     """Both in bytes."""
+    deepest: int = 256
+    """Names in it: Python makes directories one inside the other, and goes no deeper than about a thousand."""
 
 
 class OneOf(NamedTuple):
@@ -290,6 +293,12 @@ def _check_path(value: str, path: PathName, wire: str) -> None:
         raise InvalidInput(
             f"{wire} is too long for a path: {len(written):,} bytes, the longest name in it {part:,}.",
             hint=f"A path has at most {path.longest:,} bytes, each name in it {path.longest_part}.",
+            field=wire,
+        )
+    if (names := value.count(os.sep)) > path.deepest:
+        raise InvalidInput(
+            f"{wire} is too deep for a path: {names:,} names.",
+            hint=f"A path has at most {path.deepest} names.",
             field=wire,
         )
 
