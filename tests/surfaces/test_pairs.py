@@ -86,7 +86,12 @@ class Pair:
         if "context_delete" in names:
             other = Caller(project=self._directory, session=self._known.session)
             caller_of(Core(self._engine, other))("context_save", key=DOOMED, value="Gone soon.")
-        return self._known._replace(replaced=texts[0] or texts[1], deleted=texts[1] or texts[0])
+        chunked = self._known.chunked
+        if "get_cached_chunk" in names:
+            chunked = chunked_answer(caller_of(Core(self._engine, Caller(project=self._directory))))
+        return self._known._replace(
+            replaced=texts[0] or texts[1], deleted=texts[1] or texts[0], chunked=chunked
+        )
 
     def _call(self, core: Core, name: str, arguments: Json) -> str:
         tool = TOOLS[name]
@@ -110,7 +115,7 @@ def pair(engine: Engine, tmp_path: Path) -> Pair:
     call("context_checkpoint", name="before")
     call("context_export", outputPath="example.json")
     call("store_session", **dict(example_calls(Known("", "", "", str(directory), "")))["store_session"])
-    return Pair(engine, str(directory), Known("", "", session, str(directory), chunked_answer(call)))
+    return Pair(engine, str(directory), Known("", "", session, str(directory), ""))
 
 
 def test_no_two_tools_wait_for_each_other_and_none_fails(pair: Pair) -> None:
