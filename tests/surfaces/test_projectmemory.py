@@ -138,7 +138,7 @@ def test_an_empty_text_is_an_error_and_nothing_is_saved(call: Call, store: Store
     reply = call("save_context", context_text=text)
     assert reply == {
         "status": "error",
-        "error": "The text is empty. Nothing was saved; send the text to remember.",
+        "error": "context_text is empty. Nothing was saved; send the text to remember.",
     }
     assert memories(store) == []
 

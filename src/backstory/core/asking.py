@@ -54,12 +54,12 @@ def read_question(store: Store, query: str, tags: Sequence[str], prompt: str) ->
 
     parsed = parse_query(query)
     if query.strip() and not (parsed.clauses or parsed.excluded):
-        raise InvalidInput(f"There is no word to look for in {query!r}.", field="search_query")
+        raise InvalidInput(f"search_query has no word to look for: {query!r}.", field="search_query")
     required = tuple(_keyword([term.units for term in clause]) for clause in parsed.clauses)
     excluded = tuple(_keyword([term.units]) for term in parsed.excluded)
     tagged = tuple(_keyword([tuple(parse_query(tag).units)]) for tag in tags)
     if not all(tag.label for tag in tagged):
-        raise InvalidInput("A tag has no word to look for.", field="tags")
+        raise InvalidInput("One of the tags has no word to look for.", field="tags")
     words = [_keyword([(unit,)]) for unit in _telling_words(store, prompt)]
     each_once = {keyword.label: keyword for keyword in (*required, *tagged, *words)}
     return Asked(required, excluded, tagged, tuple(each_once.values()))

@@ -59,7 +59,7 @@ class Done(TypedDict):
 def save_context(core: Core, context_text: Annotated[str, "The text to save"]) -> Saved:
     """Save a text to the context store: a decision, a finding, a preference, anything worth knowing later.
     It is kept whole and found again by its words or its meaning, in this and in later sessions."""
-    return {"id": core.memories.save(context_text).id}
+    return {"id": core.memories.save(_filled(context_text)).id}
 
 
 @surface.tool("Retrieve context", READS)
@@ -109,8 +109,18 @@ def replace_context(
     context_text: Annotated[str, "The new text"],
 ) -> Done:
     """Replace a saved text with a new one; its id stays."""
-    core.memories.replace(id, context_text)
+    core.memories.replace(id, _filled(context_text))
     return {}
+
+
+def _filled(context_text: str) -> str:
+    if not context_text.strip():
+        raise InvalidInput(
+            "context_text is empty.",
+            hint="Nothing was saved; send the text to remember.",
+            field="context_text",
+        )
+    return context_text
 
 
 def _fitted(found: Found) -> tuple[list[Memory], list[str]]:

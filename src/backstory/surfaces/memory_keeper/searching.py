@@ -36,6 +36,9 @@ from .vocabulary import PriorityName, surface
 
 ALL_SESSIONS = "all"
 
+Searched = Literal["key", "value"]
+EVERYWHERE: list[Searched] = ["key", "value"]
+
 
 class Result(TypedDict):
     key: str
@@ -95,7 +98,7 @@ def context_search(
     query: Annotated[
         str, 'Words that must all occur, "a phrase", prefix*, a OR b, -not, field:value, field:>10'
     ],
-    search_in: Annotated[list[Literal["key", "value"]] | None, "Default: key and value"] = None,
+    search_in: Annotated[list[Searched], "Where the words may stand"] = EVERYWHERE,
     session_id: Annotated[str | None, "Only this session. Default: all that you may see"] = None,
     category: Annotated[str | None, "Only this category"] = None,
     categories: Categories = None,
@@ -168,10 +171,10 @@ def context_semantic_search(
     return {**reply, "notices": list(meant.notices)} if meant.notices else reply
 
 
-def _fields(search_in: list[Literal["key", "value"]] | None) -> TextFields:
-    if search_in is not None and not search_in:
+def _fields(search_in: list[Searched]) -> TextFields:
+    if not search_in:
         raise InvalidInput("searchIn is empty.", hint='Use ["key"], ["value"] or both.', field="searchIn")
-    chosen = set(search_in or ("key", "value"))
+    chosen = set(search_in)
     if len(chosen) == 2:
         return TextFields.BOTH
     return TextFields.KEY if "key" in chosen else TextFields.VALUE
