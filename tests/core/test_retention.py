@@ -201,7 +201,7 @@ def test_a_stored_session_is_read_whole_though_it_is_archived(
     assert live(store) == []
     fetched = transcripts.fetch(place, kept.folder.name, None)
     assert [turn.text for turn in fetched.turns] == [each["content"] for each in long]
-    transcripts.listing(place, None, 10)
+    transcripts.listing(place, None, limit=10)
     assert (live(store), put_away(store)) == ([], [kept.header.id]), "looking at it does not bring it back"
 
 

@@ -152,7 +152,7 @@ def test_the_three_tools_have_the_documented_parameters() -> None:
     assert {name: list(schema["properties"]) for name, schema in described.items()} == {
         "codearchitect_help": ["feature"],
         "store_session": ["conversation", "topic", "format", "sessionsDir"],
-        "get_session": ["filename", "date", "format", "limit", "sessionsDir"],
+        "get_session": ["filename", "date", "format", "limit", "sessionsDir", "offset"],
     }
     assert described["store_session"]["required"] == ["conversation"]
     assert described["store_session"]["properties"]["format"]["default"] == "plain"
@@ -656,7 +656,28 @@ def test_a_listing_that_is_too_large_says_how_to_get_the_rest(call: Call, sessio
     put(sessions / "2025-01-14" / "elder", full="User: x")
     listing = call("get_session")
     assert 100 < listing["count"] < listing["total"] == 451
-    assert "give a date" in listing["message"]
+    assert f"offset {listing['count']} goes on" in listing["message"]
+
+
+@requirement("codearchitect.list.budget")
+@pytest.mark.parametrize("date", [None, "2025-01-15"])
+def test_a_day_with_hundreds_of_sessions_is_listed_to_the_end(
+    call: Call, sessions: Path, date: str | None
+) -> None:
+    for number in range(600):
+        put(sessions / "2025-01-15" / f"{number:04}-{'x' * 60}", full="User: x")
+    put(sessions / "2025-01-14" / "elder", full="User: x")
+    put(sessions / "2025-01-16" / "younger", full="User: x")
+    seen: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        listing = call("get_session", date=date, offset=offset)
+        seen += [session["filename"] for session in listing["sessions"]]
+        offset = listing.get("nextOffset")
+    assert len(seen) == len(set(seen)) == listing["total"] == (600 if date else 602)
+    assert "goes on" not in listing["message"]
+    assert call("get_session", date=date, limit=2, offset=len(seen) - 1)["count"] == 1
+    assert call("get_session", date=date, offset=len(seen))["sessions"] == []
     assert len(json.dumps(listing)) < 100_000
     assert names(call, date="2025-01-14") == ["elder"]
 

@@ -21,7 +21,7 @@ from ..tools.origin import cautions, safe_text
 from ..tools.params import Json, Param, PathName, Range
 
 if TYPE_CHECKING:
-    from ..core.transcripts import Kept, Listed
+    from ..core.transcripts import Kept, Listed, Listing
 
 LISTED_CHARACTERS = 80_000
 """About 20,000 tokens: clients cut or refuse larger answers."""
@@ -99,6 +99,7 @@ class Got(TypedDict):
     sessions: NotRequired[list[SessionRow]]
     count: NotRequired[int]
     total: NotRequired[int]
+    nextOffset: NotRequired[Annotated[int, "Present when there are more: the offset that goes on"]]
     message: str
 
 
@@ -201,6 +202,7 @@ def get_session(
     ] = "auto",
     limit: Annotated[int | None, "At most this many sessions in a list, newest first", Range(low=1)] = None,
     sessions_dir: SessionsDir = None,
+    offset: Annotated[int, "How many sessions of a list to pass over", Range(low=0)] = 0,
 ) -> Got:
     """Fetch a stored conversation whole by its name, or list the stored ones. Use it when the user refers to an
     earlier session. Use it when a list of the stored sessions is wanted: leave the filename out."""
@@ -210,8 +212,8 @@ def get_session(
         raise InvalidInput(f"{date[:60]!r} is not a date.", hint="Use YYYY-MM-DD.", field="date")
     place = core.transcripts.place(sessions_dir)
     if filename is None:
-        listing = core.transcripts.listing(place, date, limit or MOST_LISTED)
-        return _listed(listing.sessions, listing.total, limit)
+        listing = core.transcripts.listing(place, date, offset=offset, limit=limit or MOST_LISTED)
+        return _listed(listing, offset, limit)
     fetched = core.transcripts.fetch(place, filename, date)
     from ..core.transcripts.toon import written
 
@@ -262,19 +264,26 @@ def _row(session: Listed) -> SessionRow:
     }
 
 
-def _listed(sessions: list[Listed], total: int, limit: int | None) -> Got:
-    """As many as an answer can hold; what is left out is said."""
+def _listed(listing: Listing, offset: int, limit: int | None) -> Got:
+    """As many as an answer can hold; what is left out is said, and how to get it."""
     rows: list[SessionRow] = []
     left = LISTED_CHARACTERS
-    for row in map(_row, sessions):
+    for row in map(_row, listing.sessions):
         left -= len(dump(row))
         if left < 0 and rows:
             break
         rows.append(row)
     message = f"Found {len(rows)} session(s)"
-    if len(rows) < min(total, limit or total):
-        message += f" of {total}, the newest; the others do not fit into this answer: give a date to see those of a day"
-    return {"sessions": rows, "count": len(rows), "total": total, "message": message}
+    reply: Got = {"sessions": rows, "count": len(rows), "total": listing.total, "message": message}
+    following = offset + len(rows)
+    if following >= listing.total:
+        return reply
+    reply["nextOffset"] = following
+    if limit is None or len(rows) < limit:
+        reply["message"] = (
+            f"{message} of {listing.total}; the others do not fit into this answer: offset {following} goes on"
+        )
+    return reply
 
 
 def _feature(tool: Tool) -> Feature:

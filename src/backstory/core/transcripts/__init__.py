@@ -89,8 +89,8 @@ class Transcripts(NamedTuple):
         self.engine.embed_soon()
         return Kept(folder, header, is_empty, bool(header.whole_size), is_unnamed and not is_empty)
 
-    def listing(self, place: Place, day: str | None, limit: int) -> Listing:
-        """The newest sessions, of one day or of all, and how many there are."""
+    def listing(self, place: Place, day: str | None, *, limit: int, offset: int = 0) -> Listing:
+        """Sessions of one day or of all from the newest on, and how many there are."""
         loose = [_listed(found) for found in places.found_on(place, "")]
         days = {each for each in places.days(place) if each} | {each.day for each in loose}
         shown: list[Listed] = []
@@ -98,10 +98,11 @@ class Transcripts(NamedTuple):
         for each in sorted(days if day is None else {day}, reverse=True):
             dated = places.found_on(place, each)
             undated = [session for session in loose if session.day == each]
+            passed = max(offset - total, 0)
             total += len(dated) + len(undated)
-            if len(shown) < limit:
+            if len(shown) < limit and offset < total:
                 newest = sorted([*map(_listed, dated), *undated], key=_age, reverse=True)
-                shown += newest[: limit - len(shown)]
+                shown += newest[passed : passed + limit - len(shown)]
         return Listing(self._see([(session, None) for session in shown]), total)
 
     def fetch(self, place: Place, name: str, day: str | None) -> Fetched:
