@@ -252,9 +252,7 @@ def test_an_answer_holds_whole_texts_within_its_budget_and_says_what_is_left(cal
     reply = call("retrieve_context", query="JWT")
     assert len(reply["results"]) == 2
     assert set(reply["results"]) < set(texts)
-    assert reply["notices"] == [
-        "1 more results do not fit into this answer; a narrower query brings them up."
-    ]
+    assert "1 more results do not fit into this answer; a narrower query brings them up." in reply["notices"]
 
 
 @requirement("projectmemory.retrieve.budget", "projectmemory.save.full-text")
