@@ -95,7 +95,7 @@ def search(store: SqliteStore) -> None:
     times = []
     for number in range(SEARCHES):
         start = time.process_time()
-        engine.search.find(QUERIES[number % len(QUERIES)], Filter(public_or_in=""), 10)
+        engine.search.find(QUERIES[number % len(QUERIES)], Filter(public_or_in=""))
         times.append((time.process_time() - start) * 1000)
     print(
         f"search by words among {store.entries.count(Filter()):,} messages: p50 {percentile(times, 0.5):.1f} ms,"

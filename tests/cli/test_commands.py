@@ -87,10 +87,9 @@ def test_search_finds_by_words_and_by_meaning(tmp_path: Path) -> None:
 def test_search_explains_itself(tmp_path: Path) -> None:
     save(tmp_path, MEMORY)
     result = told(tmp_path, "search", "postgresql", "--explain")["results"][0]
-    assert result["ranks"] == {"text": 1, "vector": 1}
-    assert {"coverage", "similarity"} <= result["parts"].keys()
+    assert {"words", "meaning", "coverage", "cosine"} <= result["parts"].keys()
     text = run("search", "postgresql", "--explain", home=tmp_path).stdout
-    assert "text #1" in text
+    assert "cosine 0." in text
     assert "Searched by words and by meaning." in text
 
 

@@ -184,7 +184,7 @@ def test_a_call_that_must_know_everything_tells_what_it_could_not_read(
     engine = open_engine(fail)
     (notice,) = engine.sync_now(Call())
     assert notice.startswith("Histories of other assistants are not read at the moment: an unexpected Zero")
-    assert engine.search.find("one", Filter(), 5).notices[-1] == notice
+    assert engine.search.find("one", Filter()).notices[-1] == notice
 
 
 def test_old_conversations_are_archived_by_a_worker_of_their_own(store: Store, tmp_path: Path) -> None:

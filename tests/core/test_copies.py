@@ -97,9 +97,9 @@ def test_archived_memories_are_found_read_and_restored(keeper: Core, clock: Step
 def test_restored_memories_are_found_by_words_again(keeper: Core, clock: SteppedClock) -> None:
     saved = keeper.memories.save_item(Draft("JWT expires after a day", key="k"))
     compress_all(keeper, clock)
-    assert keeper.memories.search("jwt", 5).hits == []
+    assert keeper.searching.memories("jwt", limit=5).hits == []
     keeper.archive.restore((saved.id,))
-    assert [hit.entry.id for hit in keeper.memories.search("jwt", 5).hits] == [saved.id]
+    assert [hit.memory.id for hit in keeper.searching.memories("jwt", limit=5).hits] == [saved.id]
 
 
 def test_restoring_never_overwrites_what_was_saved_since(keeper: Core, clock: SteppedClock) -> None:

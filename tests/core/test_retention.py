@@ -76,21 +76,21 @@ def test_conversations_go_by_their_last_message(engine: Engine, store: Store, cl
 
 
 def test_reflections_go_and_what_the_user_saved_stays(core: Core, store: Store, clock: SteppedClock) -> None:
-    core.through("session-mgmt").reflecting.keep("an old insight", ())
+    core.through("session-mgmt").reflections.keep("an old insight", ())
     core.through("memory-keeper").memories.save_item(Draft("an item", key="k"))
     core.through("projectmemory").memories.save("a fact")
     clock.step(40 * DAY)
-    core.through("session-mgmt").reflecting.keep("a new insight", ())
+    core.through("session-mgmt").reflections.keep("a new insight", ())
     archive(core.engine)
     texts = {memory.text for memory in store.entries.load(range(9)).values()}
     assert texts == {"an item", "a fact", "a new insight"}
     assert [each.memory.text for each in store.archive.find_memories(Filter())] == ["an old insight"]
-    assert core.through("session-mgmt").reflecting.stats().reflections == 1
+    assert core.through("session-mgmt").reflections.stats().reflections == 1
 
 
 def test_what_was_brought_back_stays(core: Core, store: Store, clock: SteppedClock) -> None:
     reflective = core.through("session-mgmt")
-    memory, _ = reflective.reflecting.keep("an old insight", ())
+    memory, _ = reflective.reflections.keep("an old insight", ())
     talk(store, "old", 0)
     talk(store, "part", 0, parent="old", kind="subagent")
     clock.step(40 * DAY)

@@ -349,8 +349,8 @@ def test_an_imported_memory_is_found_by_meaning(keeper: Core, exports: Path) -> 
     keeper.transfer.bring(str(path))
     assert keeper.engine.backlog is not None
     keeper.engine.backlog.drain()
-    found = keeper.memories.search("automobile", 5)
-    assert [hit.entry.id for hit in found.hits] == [memory.id]
+    found = keeper.searching.memories("automobile", limit=5)
+    assert [hit.memory.id for hit in found.hits] == [memory.id]
 
 
 def test_times_are_read_to_the_millisecond_in_any_zone(keeper: Core, exports: Path) -> None:

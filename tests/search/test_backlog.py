@@ -14,7 +14,7 @@ from backstory.domain.errors import Unavailable
 from backstory.domain.filters import Filter
 from backstory.problems import Problems
 from backstory.search.backlog import Backlog
-from backstory.search.hybrid import Search
+from backstory.search.engine import Found, Search
 from backstory.store import Store
 
 from ..conftest import OpenStore
@@ -34,6 +34,11 @@ class Milestones(HashedWords):
         vectors = super().embed(texts)
         self.done.release()
         return vectors
+
+
+def found_ids(store: Store, found: Found) -> list[str]:
+    entries = store.entries.load(hit.entry for hit in found.hits)
+    return [entries[hit.entry].id for hit in found.hits]
 
 
 @pytest.fixture
@@ -109,8 +114,8 @@ def test_a_search_does_not_wait_for_a_dead_process(
     store.memories.put([make_memory("a", "vehicle")])
     dead.vectors.claim(dead.vectors.open_space(embedder.model), 10, lease_ms=3_600_000)
     dead.close()
-    found = Search(store, open_backlog(store, embedder)).find("car", Filter(), 5)
-    assert [hit.entry.id for hit in found.hits] == ["a"]
+    found = Search(store, open_backlog(store, embedder)).find("car", Filter())
+    assert found_ids(store, found) == ["a"]
 
 
 def test_others_can_write_while_a_text_is_embedded(
@@ -141,8 +146,8 @@ def test_a_text_that_changes_while_it_is_embedded_gets_the_vectors_of_the_new_on
     embedder.meanwhile = change
     backlog.drain()
     search = Search(store, backlog)
-    assert [hit.entry.id for hit in search.find("car", Filter(), 5).hits] == ["a"]
-    assert search.find("weather", Filter(), 5).hits == []
+    assert found_ids(store, search.find("car", Filter())) == ["a"]
+    assert search.find("weather", Filter()).hits == []
 
 
 def test_a_failing_embedder_is_reported_and_what_waits_is_kept(
@@ -203,10 +208,10 @@ def test_another_model_embeds_all_anew_and_never_mixes(store: Store, open_backlo
     old.drain()
     new = open_backlog(store, second)
     assert store.vectors.count_waiting(new.space) == 1
-    assert Search(store, new).find("car", Filter(), 5).hits == []
+    assert Search(store, new).find("car", Filter()).hits == []
     assert second.embedded == ["vehicle", "car"]
-    assert [hit.entry.id for hit in Search(store, new).find("vehicle", Filter(), 5).hits] == ["a"]
-    assert [hit.entry.id for hit in Search(store, old).find("car", Filter(), 5).hits] == ["a"]
+    assert found_ids(store, Search(store, new).find("vehicle", Filter())) == ["a"]
+    assert found_ids(store, Search(store, old).find("car", Filter())) == ["a"]
     store.memories.put([make_memory("b", "login")])
     assert (old.drain(), new.drain()) == (1, 1)
 
@@ -220,7 +225,7 @@ def test_many_threads_may_search_and_save_at_once(store: Store, open_backlog: Op
             for n in range(10):
                 store.memories.put([make_memory(f"{name}{n}", f"vehicle {name}{n}")])
                 backlog.wake()
-                assert search.find(f"car {name}{n}", Filter(), 1).hits[0].entry.id == f"{name}{n}"
+                assert found_ids(store, search.find(f"car {name}{n}", Filter()))[0] == f"{name}{n}"
         except BaseException as failure:
             failures.append(failure)
 
@@ -258,8 +263,8 @@ def test_a_text_that_cannot_be_embedded_keeps_no_other_waiting(
 def test_a_search_works_though_a_text_cannot_be_embedded(store: Store, open_backlog: OpenBacklog) -> None:
     backlog = open_backlog(store, Choosy())
     store.memories.put([make_memory("a", "bad vehicle"), make_memory("b", "vehicle")])
-    found = Search(store, backlog).find("car", Filter(), 5)
-    assert [hit.entry.id for hit in found.hits] == ["b"]
+    found = Search(store, backlog).find("car", Filter())
+    assert found_ids(store, found) == ["b"]
     assert found.strategy == "hybrid"
     assert found.notices == ("1 texts still wait for their vectors; until then only their words find them.",)
 
@@ -268,8 +273,8 @@ def test_a_search_whose_query_cannot_be_embedded_is_by_words_and_says_so(
     store: Store, open_backlog: OpenBacklog
 ) -> None:
     store.memories.put([make_memory("a", "a bad vehicle")])
-    found = Search(store, open_backlog(store, Choosy())).find("bad vehicle", Filter(), 5)
-    assert [hit.entry.id for hit in found.hits] == ["a"]
+    found = Search(store, open_backlog(store, Choosy())).find("bad vehicle", Filter())
+    assert found_ids(store, found) == ["a"]
     assert found.strategy == "text"
     assert found.notices == ("Searched by words alone: The embedding model failed: ZeroDivisionError.",)
 

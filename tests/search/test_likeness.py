@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.core import Caller, Core, Engine
-from backstory.search.likeness import likeness, likeness_by_words
+from backstory.search.certainty import likeness
 from backstory.search.minilm import MiniLM
 from backstory.store import Store
 
@@ -43,8 +44,8 @@ def knowing(store: Store, model: MiniLM) -> Core:
 
 
 def found(core: Core, query: str) -> set[str]:
-    ranking = core.reflecting.search(query, least=THRESHOLD)
-    return {told.entry.text for told in core.reflecting.tell(ranking.found)}
+    ranking = core.searching.everywhere(query, least=THRESHOLD)
+    return {shown.entry.text for shown in core.recollecting.show(ranking.hits)}
 
 
 def test_paraphrases_are_found_and_strangers_are_not_with_the_default_threshold(knowing: Core) -> None:
@@ -60,15 +61,15 @@ def test_paraphrases_are_found_and_strangers_are_not_with_the_default_threshold(
 def test_more_evidence_never_makes_less_sure(cosine: float, coverage: float, more: float) -> None:
     assert likeness(min(cosine + more, 1), coverage) >= likeness(cosine, coverage)
     assert likeness(cosine, min(coverage + more, 1)) >= likeness(cosine, coverage)
-    assert likeness_by_words(min(coverage + more, 1)) >= likeness_by_words(coverage)
+    assert likeness(nan, min(coverage + more, 1)) >= likeness(nan, coverage)
     assert 0 <= likeness(cosine, coverage) <= 1
 
 
 def test_a_name_that_is_there_word_for_word_is_found_whatever_its_vector_says() -> None:
     assert likeness(0.15, 1.0) >= THRESHOLD
-    assert likeness_by_words(1.0) >= THRESHOLD
+    assert likeness(nan, 1.0) >= THRESHOLD
 
 
 def test_without_any_evidence_nothing_is_sure() -> None:
     assert likeness(0.0, 0.0) < 0.05
-    assert likeness_by_words(0.0) == 0.0
+    assert likeness(nan, 0.0) == 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from datetime import timedelta
+from math import isnan
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from backstory.domain.errors import Unavailable
 from backstory.domain.filters import Filter, Kind
 from backstory.search.backlog import SMALL_BACKLOG, Backlog
-from backstory.search.hybrid import POOL, Found, Search
+from backstory.search.engine import Found, Search
 from backstory.store import Store
 from backstory.store.sqlite import SqliteStore
 
@@ -25,31 +26,32 @@ def search(store: Store, embedder: HashedWords) -> Search:
     return Search(store, Backlog(store, embedder))
 
 
-def ids(found: Found) -> list[str]:
-    return [hit.entry.id for hit in found.hits]
+def ids(store: Store, found: Found) -> list[str]:
+    entries = store.entries.load(hit.entry for hit in found.hits)
+    return [entries[hit.entry].id for hit in found.hits]
 
 
 def test_a_synonym_is_found_though_no_word_is_shared(store: Store, search: Search) -> None:
     store.memories.put([make_memory("it", "vehicle"), make_memory("decoy", "weather")])
-    found = search.find("car", Filter(), 5)
-    assert ids(found) == ["it"]
+    found = search.find("car", Filter())
+    assert ids(store, found) == ["it"]
     assert found.strategy == "hybrid"
     assert found.notices == ()
 
 
 def test_a_word_is_found_though_the_meaning_is_lost(store: Store, embedder: HashedWords) -> None:
     store.memories.put([make_memory("it", "a ticket AUTH-1234 among " + "many other words " * 50)])
-    found = Search(store, Backlog(store, embedder)).find("auth-1234", Filter(), 5)
-    assert ids(found) == ["it"]
+    found = Search(store, Backlog(store, embedder)).find("auth-1234", Filter())
+    assert ids(store, found) == ["it"]
 
 
 def test_without_an_embedder_the_answer_is_by_text_and_says_so(store: Store) -> None:
     store.memories.put([make_memory("word", "car"), make_memory("synonym", "vehicle")])
-    found = Search(store, None).find("car", Filter(), 5)
-    assert ids(found) == ["word"]
+    found = Search(store, None).find("car", Filter())
+    assert ids(store, found) == ["word"]
     assert found.strategy == "text"
     assert found.notices == ("Searched by words alone: embeddings are switched off.",)
-    assert "vector" not in found.hits[0].ranks
+    assert isnan(found.hits[0].parts["cosine"])
 
 
 def test_an_embedder_that_is_down_is_reported_and_does_not_stop_the_search(
@@ -57,35 +59,35 @@ def test_an_embedder_that_is_down_is_reported_and_does_not_stop_the_search(
 ) -> None:
     store.memories.put([make_memory("word", "car")])
     embedder.failure = Unavailable("The endpoint is down.", hint="Start it.")
-    found = search.find("car", Filter(), 5)
-    assert ids(found) == ["word"]
+    found = search.find("car", Filter())
+    assert ids(store, found) == ["word"]
     assert found.strategy == "text"
     assert found.notices == ("Searched by words alone: The endpoint is down.",)
     embedder.failure = None
-    assert search.find("car", Filter(), 5).strategy == "hybrid"
+    assert search.find("car", Filter()).strategy == "hybrid"
 
 
 def test_what_another_process_just_saved_is_found_by_meaning_at_once(
-    search: Search, open_store: OpenStore
+    store: Store, search: Search, open_store: OpenStore
 ) -> None:
-    assert ids(search.find("car", Filter(), 5)) == []
+    assert ids(store, search.find("car", Filter())) == []
     open_store().memories.put([make_memory("it", "vehicle")])
-    assert ids(search.find("car", Filter(), 5)) == ["it"]
+    assert ids(store, search.find("car", Filter())) == ["it"]
 
 
 def test_a_backlog_too_large_to_wait_for_is_reported(store: Store, embedder: HashedWords) -> None:
     store.memories.put([make_memory(f"{n}", f"text {n}") for n in range(SMALL_BACKLOG + 1)])
     backlog = Backlog(store, embedder)
     backlog.close()  # its thread never starts, so the count is exact
-    found = Search(store, backlog).find("text", Filter(), 3)
+    found = Search(store, backlog).find("text", Filter())
     assert found.strategy == "hybrid"
     assert found.notices == (
         f"{SMALL_BACKLOG + 1} texts still wait for their vectors; until then only their words find them.",
     )
-    assert len(found.hits) == 3
+    assert len(found.hits) == SMALL_BACKLOG + 1
     fresh = Backlog(store, embedder)
     assert fresh.drain() == SMALL_BACKLOG + 1
-    assert Search(store, fresh).find("text", Filter(), 3).notices == ()
+    assert Search(store, fresh).find("text", Filter()).notices == ()
 
 
 @pytest.mark.parametrize("query", ["car", "vehicle"], ids=["by word", "by meaning"])
@@ -113,7 +115,7 @@ def test_no_arm_proposes_what_the_filter_excludes(
         ]
     )
     store.conversations.put(make_conversation("said"), make_messages("said", "car"))
-    assert set(ids(search.find(query, where, 10))) == expected
+    assert set(ids(store, search.find(query, where))) == expected
 
 
 def test_a_selective_filter_finds_its_few_among_many(store: Store, search: Search) -> None:
@@ -121,12 +123,12 @@ def test_a_selective_filter_finds_its_few_among_many(store: Store, search: Searc
     store.memories.put([make_memory("it", "car", project="/q")])
     store.memories.put([make_memory(f"{n}", "car") for n in range(1200)])
     Backlog(store, HashedWords()).drain()
-    assert len(search.find("car", Filter(), 10 * POOL).hits) >= POOL
-    assert ids(search.find("car", Filter(projects=("/q",)), 5)) == ["it"]
-    assert ids(search.find("vehicle", Filter(projects=("/q",)), 5)) == ["it"]
+    assert len(search.find("car", Filter()).hits) < 1200
+    assert ids(store, search.find("car", Filter(projects=("/q",)))) == ["it"]
+    assert ids(store, search.find("vehicle", Filter(projects=("/q",)))) == ["it"]
 
 
-def test_every_hit_says_what_rank_each_arm_gave_it(store: Store, search: Search) -> None:
+def test_every_hit_says_the_parts_of_its_score(store: Store, search: Search) -> None:
     store.memories.put(
         [
             make_memory("both", "car wash"),
@@ -134,31 +136,23 @@ def test_every_hit_says_what_rank_each_arm_gave_it(store: Store, search: Search)
             make_memory("word", "wash " + "and so many other things " * 40),
         ]
     )
-    found = search.find("car wash", Filter(), 5)
-    ranks = {hit.entry.id: dict(hit.ranks) for hit in found.hits}
-    assert ranks["both"] == {"text": 1, "vector": 1}
-    assert ranks["meaning"] == {"vector": 2}
-    assert ranks["word"]["text"] == 2
-    for hit in found.hits:
-        assert set(hit.parts) == {"coverage", "similarity", "thread"}
-        assert 0 <= hit.score <= 1
+    found = search.find("car wash", Filter())
+    parts = dict(zip(ids(store, found), (hit.parts for hit in found.hits), strict=True))
+    assert parts["both"]["words"] == 1
+    assert parts["both"]["cosine"] == pytest.approx(1, abs=0.01)
+    assert parts["meaning"]["words"] == 0
+    assert parts["meaning"]["meaning"] > 0
+    assert 0 < parts["word"]["coverage"] < 1
     assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
-
-
-def test_the_limit_is_kept_and_the_best_stay(store: Store, search: Search) -> None:
-    store.memories.put([make_memory(f"{n}", "car " * n) for n in range(1, 8)])
-    whole = ids(search.find("car", Filter(), 100))
-    assert len(whole) == 7
-    assert ids(search.find("car", Filter(), 3)) == whole[:3]
 
 
 @pytest.mark.requirement("server.same-order")
 def test_the_same_query_gives_the_same_order(store: Store, search: Search, open_store: OpenStore) -> None:
     store.memories.put([make_memory(f"{n}", f"car number {n % 3}") for n in range(30)])
-    once = ids(search.find("car number 2", Filter(), 30))
-    assert ids(search.find("car number 2", Filter(), 30)) == once
+    once = ids(store, search.find("car number 2", Filter()))
+    assert ids(store, search.find("car number 2", Filter())) == once
     other = open_store()
-    assert ids(Search(other, Backlog(other, HashedWords())).find("car number 2", Filter(), 30)) == once
+    assert ids(store, Search(other, Backlog(other, HashedWords())).find("car number 2", Filter())) == once
 
 
 @pytest.mark.parametrize("query", ["?!", " ", '"', "___"])
@@ -166,24 +160,24 @@ def test_a_query_without_words_finds_nothing_and_is_no_error(
     store: Store, search: Search, query: str
 ) -> None:
     store.memories.put([make_memory("it", "car")])
-    assert Search(store, None).find(query, Filter(), 5).hits == []
-    search.find(query, Filter(), 5)
+    assert Search(store, None).find(query, Filter()).hits == []
+    search.find(query, Filter())
 
 
 def test_an_empty_store_finds_nothing(search: Search) -> None:
-    assert search.find("car", Filter(), 5).hits == []
+    assert search.find("car", Filter()).hits == []
 
 
 def test_a_message_is_found_by_what_was_asked_before_it(store: Store, search: Search) -> None:
     messages = make_messages("c", "which port does staging use?", "8443", "thanks")
     store.conversations.put(make_conversation("c"), messages)
-    assert "c:1" in ids(search.find("staging port", Filter(), 5))
+    assert "c:1" in ids(store, search.find("staging port", Filter()))
 
 
 def test_a_long_text_is_found_by_a_passage_of_it(store: Store, search: Search) -> None:
     filler = "\n\n".join("and so many other things " * 30 for _ in range(5))
     store.memories.put([make_memory("it", f"{filler}\n\n{'vehicle ' * 80}\n\n{filler}")])
-    assert ids(search.find("car", Filter(), 5)) == ["it"]
+    assert ids(store, search.find("car", Filter())) == ["it"]
 
 
 def test_a_store_that_cannot_be_written_can_still_be_searched(tmp_path: Path) -> None:
@@ -191,7 +185,7 @@ def test_a_store_that_cannot_be_written_can_still_be_searched(tmp_path: Path) ->
     with closing(SqliteStore(tmp_path / "store.db")) as store:
         store.memories.put([make_memory("it", "car")])
         search = Search(store, Backlog(store, HashedWords()))
-        search.find("anything", Filter(), 5)
+        search.find("anything", Filter())
         store.memories.put([make_memory("waiting", "car wash")])
         store.database.rows("PRAGMA query_only = ON")
-        assert set(ids(search.find("car", Filter(), 5))) == {"it", "waiting"}
+        assert set(ids(store, search.find("car", Filter()))) == {"it", "waiting"}

@@ -7,24 +7,25 @@ from pathlib import PurePath
 
 from ..app import open_core
 from ..core import Core
+from ..core.recollection import Recollection
+from ..core.searching import Ranking
 from ..domain.errors import InvalidInput
-from ..domain.filters import Filter
 from ..domain.records import Memory, Trust
 from ..domain.when import iso
-from ..search.hybrid import Found, Hit
 from ..settings import Settings
 from ..tools.origin import origin, safe_text
 from .report import Json, Report, shortened, wrapped
 
-SHOWN = 400  # characters of a text
+LIMIT = 5
+SHOWN = 400  # characters of a memory
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="+", metavar="WORDS", help="what to look for, in any words")
-    parser.add_argument("--limit", type=int, default=10, metavar="N", help="most results (default: 10)")
     parser.add_argument(
-        "--explain", action="store_true", help="show the rank each arm gave, and the score's parts"
+        "--limit", type=int, default=LIMIT, metavar="N", help=f"most results (default: {LIMIT})"
     )
+    parser.add_argument("--explain", action="store_true", help="show the parts of each score")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
@@ -35,67 +36,75 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         raise InvalidInput("--limit must be at least 1.")
     core = open_core(settings)
     try:
-        found = _find(core, query, options.limit)
+        ranking, shown = _find(core, query, options.limit)
     finally:
         core.engine.close()
-    return Report(_body(query, found, options.explain), _text(found, options.explain))
+    return Report(_body(query, ranking, shown, options.explain), _text(ranking, shown, options.explain))
 
 
-def _find(core: Core, query: str, limit: int) -> Found:
-    """Memories and messages in one ranking. Private ones belong to their session, and stay there."""
-    return core.engine.search.find(query, core.caller.visible(Filter()), limit, project=core.caller.project)
+def _find(core: Core, query: str, limit: int) -> tuple[Ranking, list[Recollection]]:
+    """Memories and conversations in one ranking. Private ones belong to their session, and stay there."""
+    ranking = core.searching.everywhere(query)
+    return ranking, core.recollecting.show(ranking.hits[:limit], ranking.words)
 
 
-def _body(query: str, found: Found, explain: bool) -> Json:
+def _body(query: str, ranking: Ranking, shown: list[Recollection], explain: bool) -> Json:
     return {
         "query": query,
-        "search_strategy": found.strategy,
-        "notices": list(found.notices),
-        "results": [_result(hit, explain) for hit in found.hits],
+        "search_strategy": ranking.strategy,
+        "notices": list(ranking.notices),
+        "results": [_result(each, explain) for each in shown],
     }
 
 
-def _result(hit: Hit, explain: bool) -> Json:
-    entry = hit.entry
+def _result(shown: Recollection, explain: bool) -> Json:
+    entry, hit = shown.entry, shown.hit
     result: Json = {
         "id": entry.id,
-        "kind": _kind(hit),
-        "text": safe_text(entry.text, entry.trust),
+        "kind": _kind(shown),
+        "text": safe_text(shown.content, entry.trust),
         "project": entry.project,
         "surface": entry.surface,
         **origin(entry),
         "created_at": iso(entry.created_at),
-        "score": round(hit.score, 4),
+        "score": hit.certainty,
     }
+    if not isinstance(entry, Memory):
+        result["conversation_id"] = entry.conversation
+        result["size"] = len(entry.text)
+        result["more_in_conversation"] = len(hit.other_places)
     if explain:
-        result |= {
-            "ranks": dict(hit.ranks),
-            "parts": {name: round(part, 4) for name, part in hit.parts.items()},
-        }
+        result["parts"] = {name: round(part, 4) for name, part in _parts(shown).items()}
     return result
 
 
-def _text(found: Found, explain: bool) -> str:
-    blocks = [_block(place, hit, explain) for place, hit in enumerate(found.hits, 1)]
+def _text(ranking: Ranking, shown: list[Recollection], explain: bool) -> str:
+    blocks = [_block(place, each, explain) for place, each in enumerate(shown, 1)]
     if not blocks:
         blocks.append("Nothing found.")
-    how = {"hybrid": "by words and by meaning", "text": "by words alone"}[found.strategy]
+    how = {"hybrid": "by words and by meaning", "text": "by words alone"}[ranking.strategy]
     closing = [f"Searched {how}."] if explain else []
-    return "\n\n".join([*blocks, *closing, *found.notices])
+    return "\n\n".join([*blocks, *closing, *ranking.notices])
 
 
-def _block(place: int, hit: Hit, explain: bool) -> str:
-    entry = hit.entry
+def _block(place: int, shown: Recollection, explain: bool) -> str:
+    entry, hit = shown.entry, shown.hit
     project = PurePath(entry.project).name or entry.project
-    whose = "" if entry.trust is Trust.OWN else f", {entry.trust.value}"
-    head = f"{place}. {_kind(hit)} of {entry.created_at:%Y-%m-%d %H:%M} in {project}, score {hit.score:.2f}{whose}"
-    lines = [head, wrapped(shortened(safe_text(entry.text, entry.trust), SHOWN), "   ", "   ")]
+    head = f"{place}. {_kind(shown)} of {entry.created_at:%Y-%m-%d %H:%M} in {project}, score {hit.certainty:.2f}"
+    if entry.trust is not Trust.OWN:
+        head += f", {entry.trust.value}"
+    if hit.other_places:
+        head += f", {len(hit.other_places)} more places"
+    lines = [head, wrapped(shortened(safe_text(shown.content, entry.trust), SHOWN), "   ", "   ")]
     if explain:
-        ranks = [f"{arm} #{rank}" for arm, rank in hit.ranks.items()]
-        parts = [f"{name} {part:.2f}" for name, part in hit.parts.items()]
-        lines.append(f"   {' · '.join([*ranks, *parts])}")
+        lines.append("   " + " · ".join(f"{name} {part:.2f}" for name, part in _parts(shown).items()))
     return "\n".join(lines)
 
 
-def _kind(hit: Hit) -> str:
-    return "memory" if isinstance(hit.entry, Memory) else "message"
+def _parts(shown: Recollection) -> dict[str, float]:
+    """What is not known of a hit, such as the cosine of a text without a vector, is left out."""
+    return {name: part for name, part in shown.hit.parts.items() if part == part}
+
+
+def _kind(shown: Recollection) -> str:
+    return "memory" if isinstance(shown.entry, Memory) else "conversation"

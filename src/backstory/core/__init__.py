@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from .insight import Insight
     from .kept import Kept
     from .recall import Recall
-    from .reflecting import Reflecting
+    from .recollection import Recollecting
+    from .reflections import Reflections
+    from .searching import Searching
     from .snapshots import Snapshots
     from .transcripts import Transcripts
     from .transfer import Transfer
@@ -91,10 +93,22 @@ class Core(NamedTuple):
         return Kept(self.engine, self.caller)
 
     @property
-    def reflecting(self) -> Reflecting:
-        from .reflecting import Reflecting
+    def reflections(self) -> Reflections:
+        from .reflections import Reflections
 
-        return Reflecting(self.engine, self.caller, self.surface)
+        return Reflections(self.engine, self.caller, self.surface)
+
+    @property
+    def searching(self) -> Searching:
+        from .searching import Searching
+
+        return Searching(self.engine, self.caller)
+
+    @property
+    def recollecting(self) -> Recollecting:
+        from .recollection import Recollecting
+
+        return Recollecting(self.engine, self.caller)
 
     @property
     def insight(self) -> Insight:

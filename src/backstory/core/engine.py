@@ -30,7 +30,7 @@ from .calls import Cancelled
 if TYPE_CHECKING:
     from ..search.backlog import Backlog
     from ..search.embed import Embedder
-    from ..search.hybrid import Search
+    from ..search.engine import Search
     from ..settings import Settings
     from .calls import Call
     from .summaries import Summarizer, Writer
@@ -168,7 +168,7 @@ class Engine:
         return None if self._embedder is None else Backlog(self.store, self._embedder, self.problems)
 
     def _make_search(self) -> Search:
-        from ..search.hybrid import Search
+        from ..search.engine import Search
 
         return Search(self.store, self.backlog, lambda: self.problems.notice("sync"))
 

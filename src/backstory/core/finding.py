@@ -1,4 +1,4 @@
-"""Find memories: by what they are, by a query in words, and by meaning. Everything a caller may not see is left out."""
+"""Find memories: by what they are, and by a query in words. Everything a caller may not see is left out."""
 
 from __future__ import annotations
 
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from ..domain.query import Query, Term
 
 MOST_RANKED = 3_000  # memories scored for a query; more match only where a query says little
-PROPOSED = 100  # memories that a search by meaning chooses from
-WORDS_SHARE = (
-    0.6  # of what is missing to 1 that covering the whole query adds; measured in bench/paraphrases.py
-)
 
 
 class Sorting(NamedTuple):
@@ -35,19 +31,6 @@ class Listing(NamedTuple):
 
     memories: list[Memory]
     total: int
-
-
-class Alike(NamedTuple):
-    memory: Memory
-    similarity: float
-
-
-class Meant(NamedTuple):
-    """What a query means most like, best first, and the query's own vector."""
-
-    found: list[Alike]
-    vector: list[float]
-    notices: tuple[str, ...]
 
 
 class Finding(NamedTuple):
@@ -113,21 +96,6 @@ class Finding(NamedTuple):
             entries = [entry for entry in entries if entry not in out]
         entries = self._ranked(entries, query) if sorting is None else self._sorted(entries, sorting)
         return Listing(self._load(entries, limit, offset), len(entries))
-
-    def meant(self, query: str, where: Filter, *, limit: int, least: float) -> Meant:
-        """Memories of every surface, by meaning; naming a thing exactly counts too."""
-        _check_query(query)
-        where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
-        found = self.engine.search.find(query, where, max(limit, PROPOSED), project=self.caller.project)
-        alike = [
-            Alike(hit.entry, _similarity(hit.parts["similarity"], hit.parts["coverage"]))
-            for hit in found.hits
-            if isinstance(hit.entry, Memory)
-        ]
-        best = sorted(alike, key=lambda each: -each.similarity)
-        chosen = [each for each in best if each.similarity >= least][:limit]
-        vector = [] if found.vector is None else [round(float(number), 6) for number in found.vector]
-        return Meant(chosen, vector, found.notices)
 
     def _matched(self, query: Query, fields: TextFields) -> set[int] | None:
         """Entries that every clause matches; None where the query only says what is not wanted."""
@@ -207,13 +175,6 @@ def _passes(memory: Memory, where: Filter) -> bool:
         and (where.created_after is None or memory.created_at >= where.created_after)
         and (where.created_before is None or memory.created_at < where.created_before)
     )
-
-
-def _similarity(cosine: float, coverage: float) -> float:
-    """0 to 1. The vector says how near the meaning is; naming all that is asked for, as an identifier, adds to it.
-    Squared: a word or two in common mean little, and would let other notes pass the one that was meant."""
-    near = min(max(cosine, 0.0), 1.0)
-    return round(1 - (1 - near) * (1 - WORDS_SHARE * min(coverage, 1.0) ** 2), 6)
 
 
 def _check_query(text: str) -> None:

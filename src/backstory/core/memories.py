@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..domain.errors import InvalidInput, NotFound
-from ..domain.filters import Filter, Kind, Page
+from ..domain.filters import Filter, Page
 from ..domain.records import Former, Memory, Priority, Session, Trust
 from .engine import Caller, Engine
 from .sessions import Sessions
-
-if TYPE_CHECKING:
-    from ..search.hybrid import Found
 
 
 class Draft(NamedTuple):
@@ -120,13 +117,6 @@ class Memories(NamedTuple):
             self._put(memory)
         self.follow_up(memory)
         return memory
-
-    def search(self, query: str, limit: int) -> Found:
-        """Memories of every surface and project that the caller may see; its own project is preferred."""
-        if not query.strip():
-            raise InvalidInput("query is empty.", hint="Say what to look for.", field="query")
-        where = self.visible(Filter(kinds=(Kind.MEMORY,)))
-        return self.engine.search.find(query, where, limit, project=self.caller.project)
 
     def _mine(self, id: str) -> Filter:
         return Filter(ids=(id,), surfaces=(self.surface,))

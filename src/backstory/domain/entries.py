@@ -35,6 +35,13 @@ class Outline(NamedTuple):
         return bool(self.role) and self.role not in QUIET_ROLES
 
 
+class Reading(NamedTuple):
+    """An entry's outline with its text."""
+
+    outline: Outline
+    text: str
+
+
 class Posting(NamedTuple):
     """The entries that hold one unit of a query, and in how many entries of the store it stands.
 

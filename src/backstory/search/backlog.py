@@ -38,6 +38,8 @@ class QueryVector(NamedTuple):
     vector: Vector | None = None
     space: int = 0
     notices: tuple[str, ...] = ()
+    waiting: int = 0
+    """Texts that have no vector yet."""
 
 
 class Backlog:
@@ -82,7 +84,7 @@ class Backlog:
             if left
             else ()
         )
-        return QueryVector(vector, space, notices)
+        return QueryVector(vector, space, notices, left)
 
     def catch_up(self) -> bool:
         """Embed a small backlog now; whether nothing is left waiting."""

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..domain.entries import Outline
+from ..domain.entries import Outline, Reading
 from ..domain.filters import Filter, Kind
 from ..domain.records import QUIET_ROLES, Entry, Memory, Message, heading
 from ..domain.when import to_ms
@@ -56,6 +56,43 @@ class Entries:
         return self._database.records(
             _OUTLINE, f"FROM entry e WHERE {among} AND {condition}", [numbers, *values]
         )
+
+    def readings(self, entries: Iterable[int], where: Filter) -> list[Reading]:
+        """Outlines and texts of those entries that match, in no particular order."""
+        condition, values = where_clause(where)
+        among, numbers = self._database.among("e.n", entries)
+        sql = f"SELECT {_OUTLINE.selected}, e.text FROM entry e WHERE {among} AND {condition}"
+        rows = self._database.rows(sql, [numbers, *values])
+        return [Reading(_OUTLINE.read(row[:-1]), row[-1]) for row in rows]
+
+    def prompts(self, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
+        """For places in conversations the last message of a user before each, where there is one."""
+        before = (
+            "SELECT e.n FROM entry e WHERE e.thread = p.thread AND e.role = 'user' AND e.seq < p.seq"
+            " ORDER BY e.seq DESC LIMIT 1"
+        )
+        return {place: entry for place, entry in self._beside(places, before) if entry is not None}
+
+    def replies(self, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
+        """For places of a user's messages the assistant's last one before the user speaks again, where there is one."""
+        again = (
+            "SELECT min(u.seq) FROM entry u WHERE u.thread = p.thread AND u.role = 'user' AND u.seq > p.seq"
+        )
+        last = (
+            "SELECT e.n FROM entry e WHERE e.thread = p.thread AND e.role = 'assistant' AND e.seq > p.seq"
+            f" AND e.seq < coalesce(({again}), {2**31 - 1}) ORDER BY e.seq DESC LIMIT 1"
+        )
+        return {place: entry for place, entry in self._beside(places, last) if entry is not None}
+
+    def _beside(
+        self, places: Sequence[tuple[str, int]], wanted: str
+    ) -> list[tuple[tuple[str, int], int | None]]:
+        if not places:
+            return []
+        marks = ", ".join(["(?, ?)"] * len(places))
+        sql = f"WITH place (thread, seq) AS (VALUES {marks}) SELECT p.thread, p.seq, ({wanted}) FROM place p"
+        rows = self._database.rows(sql, [value for place in places for value in place])
+        return [((thread, seq), entry) for thread, seq, entry in rows]
 
     def neighbours(self, outlines: Sequence[Outline], where: Filter) -> list[Outline]:
         """What was said just before and after the given messages, in their conversations, if it matches."""

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
 from ..core import Core
 from ..domain.errors import BackstoryError, InvalidInput
-from ..domain.records import Memory
 from ..tools import ADDS, CLEARS, READS, REMOVES, REPLACES, Surface, dump
 from ..tools.origin import Origin, cautions, origin, safe_text
 from ..tools.params import Range
 
 if TYPE_CHECKING:
-    from ..search.hybrid import Found
+    from ..core.searching import MemoryHits
+    from ..domain.records import Memory
 
 ANSWER_CHARACTERS = 80_000
 """About 20,000 tokens: clients cut or refuse larger answers."""
@@ -69,7 +69,7 @@ def retrieve_context(
     limit: Annotated[int, "Maximum number of results", Range(low=1)] = 5,
 ) -> Retrieved:
     """Find the saved texts that answer a query best, by words and by meaning, best first."""
-    found = core.memories.search(query, limit)
+    found = core.searching.memories(query, limit=limit)
     memories, notices = _fitted(found)
     reply: Retrieved = {
         "results": [safe_text(memory.text, memory.trust) for memory in memories],
@@ -123,9 +123,9 @@ def _filled(context_text: str) -> str:
     return context_text
 
 
-def _fitted(found: Found) -> tuple[list[Memory], list[str]]:
+def _fitted(found: MemoryHits) -> tuple[list[Memory], list[str]]:
     """With whole texts, as many as an answer can hold and at least the best; what was left out is said."""
-    memories = [hit.entry for hit in found.hits if isinstance(hit.entry, Memory)]
+    memories = [hit.memory for hit in found.hits]
     kept: list[Memory] = []
     left = ANSWER_CHARACTERS
     for memory in memories:

@@ -164,11 +164,12 @@ def context_semantic_search(
     """Find context items by what they mean, whatever their words. Everything any tool saved is searched."""
     session = None if session_id == ALL_SESSIONS else session_id
     where = narrowed(core, Narrowed(session, categories or (), (), (), Times({}, {})))
-    meant = core.finding.meant(query, where, limit=top_k, least=min_similarity)
-    share = BUDGET // max(len(meant.found), 1)
-    results = [cut(Shown(one.memory.id, _alike(one.memory, one.similarity)), share) for one in meant.found]
-    reply: Meant = {"results": results, "queryEmbedding": meant.vector}
-    return {**reply, "notices": list(meant.notices)} if meant.notices else reply
+    found = core.searching.memories(query, where, limit=top_k, least=min_similarity)
+    share = BUDGET // max(len(found.hits), 1)
+    results = [cut(Shown(hit.memory.id, _alike(hit.memory, hit.certainty)), share) for hit in found.hits]
+    vector = [] if found.vector is None else [round(float(number), 6) for number in found.vector]
+    reply: Meant = {"results": results, "queryEmbedding": vector}
+    return {**reply, "notices": list(found.notices)} if found.notices else reply
 
 
 def _fields(search_in: list[Searched]) -> TextFields:

@@ -35,7 +35,7 @@ def store_reflection(
     tags: Annotated[list[str] | None, "Words to find it by"] = None,
 ) -> StoredReflection:
     """Store an insight for later sessions: how a hard problem was solved, why a decision was taken."""
-    memory, is_embedded = core.reflecting.keep(content, tags or ())
+    memory, is_embedded = core.reflections.keep(content, tags or ())
     return {
         "reflection_id": memory.id,
         "stored_at": iso(memory.created_at),
@@ -48,7 +48,7 @@ def store_reflection(
 def reflection_stats(core: Core) -> ReflectionStats:
     """Count what is stored: conversations, reflections, projects, how much of it has vectors, and since when.
     Times are empty while there is no conversation."""
-    stats = core.reflecting.stats()
+    stats = core.reflections.stats()
     return {
         "total_conversations": stats.conversations,
         "total_reflections": stats.reflections,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict, cast
 
 from ...core import Core
 from ...domain.errors import InvalidInput
@@ -17,9 +17,17 @@ from ...tools.parts import cut_to
 from .vocabulary import surface
 
 if TYPE_CHECKING:
-    from ...core.reflecting import Ranking, Recollection, Scored
+    from ...core.recollection import Recollection
+    from ...core.searching import Ranking
+    from ...search.engine import Hit
 
-DEFAULT_SCORE = 0.7
+
+class UsualScore(float):
+    """A bar that nobody asked for: when little reaches it, the nearest are shown all the same."""
+
+
+DEFAULT_SCORE = UsualScore(0.7)
+FILL = 5
 CONCEPT_SCORE = 0.5  # a concept is a word or two, about which nobody can be as sure as about a question
 FEW = 3
 TOP_BYTES = 12_000
@@ -44,6 +52,8 @@ class ConversationResult(TypedDict):
     trust: str
     conversation_id: NotRequired[str]
     role: NotRequired[str]
+    content_size: NotRequired[int]
+    more_in_conversation: NotRequired[int]
     files: NotRequired[list[str]]
 
 
@@ -83,8 +93,12 @@ def reflect_on_past(
 ) -> Reflected:
     """Search past conversations, reflections and saved items by meaning and by words. Each result has a similarity
     from 0 to 1 that means the same for every query, and what was said around it."""
-    ranking = core.reflecting.search(
-        query, least=min_score, project=project, with_related=include_related_projects
+    ranking = core.searching.everywhere(
+        query,
+        least=min_score,
+        fill=_fill(min_score),
+        project=project,
+        with_related=include_related_projects,
     )
     return _reflected(core, ranking, limit, least=min_score)
 
@@ -98,19 +112,18 @@ def quick_search(
 ) -> QuickSearch:
     """Count what past conversations, reflections and items have on a subject and show the best. `get_more_results`
     with the cache_key pages the rest of the very same ranking."""
-    ranking = core.reflecting.search(query, least=min_score, project=project)
-    told = core.reflecting.tell(ranking.found[:1])
-    top = _result(told[0]) if told else None
+    ranking = core.searching.everywhere(query, least=min_score, fill=_fill(min_score), project=project)
+    shown = core.recollecting.show(ranking.hits[:1], ranking.words)
+    top = _result(shown[0]) if shown else None
     reply: QuickSearch = {
-        "total_count": len(ranking.found),
+        "total_count": len(ranking.hits),
         "top_result": cut_to(top, TOP_BYTES, TOP_NOTE),
-        "has_more": len(ranking.found) > 1,
+        "has_more": len(ranking.hits) > 1,
         "search_strategy": _strategy(ranking),
     }
     if reply["has_more"] or reply["top_result"] != top:
-        reply["cache_key"] = core.kept.keep(
-            _RANKING, {"query": query, "found": ranking.found}, owner=core.caller.id
-        )
+        frozen = {"query": query, "words": ranking.words, "found": [_frozen(hit) for hit in ranking.hits]}
+        reply["cache_key"] = core.kept.keep(_RANKING, frozen, owner=core.caller.id)
     if ranking.notices:
         reply["notices"] = list(ranking.notices)
     return reply
@@ -129,16 +142,17 @@ def get_more_results(
 ) -> MoreResults:
     """Get the next results of a search."""
     if cache_key is None:
-        found = core.reflecting.search(query, least=DEFAULT_SCORE, project=project).found
+        ranking = core.searching.everywhere(query, least=DEFAULT_SCORE, fill=FILL, project=project)
+        hits, words = ranking.hits, ranking.words
     else:
-        found = _thawed(core, cache_key, query)
-    page = core.reflecting.tell(found[offset : offset + limit])
+        hits, words = _thawed(core, cache_key, query)
+    page = core.recollecting.show(hits[offset : offset + limit], words)
     reply: MoreResults = {
         "results": [_result(each) for each in page],
-        "has_more": offset + limit < len(found),
-        "total_available": len(found),
+        "has_more": offset + limit < len(hits),
+        "total_available": len(hits),
     }
-    return cast(MoreResults, _fitted(core, {**reply}, found))
+    return cast(MoreResults, _fitted(core, {**reply}, hits))
 
 
 @surface.tool("Search by file", READS)
@@ -149,7 +163,7 @@ def search_by_file(
     project: Project = None,
 ) -> Reflected:
     """Find conversations that read or changed a file, and everything that speaks of it, newest first."""
-    return _reflected(core, core.reflecting.by_file(file_path, project=project), limit, files=True)
+    return _reflected(core, core.searching.by_file(file_path, project=project), limit, files=True)
 
 
 @surface.tool("Search by concept", READS)
@@ -163,33 +177,41 @@ def search_by_concept(
     """Find past conversations, reflections and items about a development concept, with the files they dealt with."""
     if not concept.strip():
         raise InvalidInput("concept is empty.", hint="Name a concept.", field="concept")
-    ranking = core.reflecting.search(concept, least=CONCEPT_SCORE, project=project)
+    ranking = core.searching.everywhere(concept, least=CONCEPT_SCORE, fill=FILL, project=project)
     return _reflected(core, ranking, limit, least=CONCEPT_SCORE, files=include_files)
 
 
 def _reflected(
     core: Core, ranking: Ranking, limit: int, *, least: float = 0.0, files: bool = False
 ) -> Reflected:
-    told = core.reflecting.tell(ranking.found[:limit], files=files)
+    shown = core.recollecting.show(ranking.hits[:limit], ranking.words, files=files)
     reply: Reflected = {
-        "results": [_result(each, files=files) for each in told],
-        "total_found": len(ranking.found),
+        "results": [_result(each, files=files) for each in shown],
+        "total_found": len(ranking.hits),
         "search_strategy": _strategy(ranking),
     }
-    if len(ranking.found) < FEW and (suggestions := core.reflecting.suggestions(ranking, least)):
+    if len(ranking.hits) < FEW and (suggestions := core.recollecting.suggestions(ranking, least)):
         reply["suggestions"] = suggestions
-    if notices := [*ranking.notices, *cautions(each.entry.trust for each in told)]:
+    if notices := [*ranking.notices, *cautions(each.entry.trust for each in shown)]:
         reply["notices"] = notices
-    return cast(Reflected, _fitted(core, {**reply}, (*ranking.found, *ranking.missed)))
+    return cast(Reflected, _fitted(core, {**reply}, (*ranking.hits, *ranking.missed)))
 
 
-def _fitted(core: Core, reply: Json, told: Sequence[Scored]) -> Json:
+def _fitted(core: Core, reply: Json, hits: Sequence[Hit]) -> Json:
     """An answer of any size, of which all chunks tell of these entries, if only by their number."""
-    return in_chunks(core, reply, lambda: core.kept.owner_of({each.entry for each in told}))
+    return in_chunks(core, reply, lambda: core.kept.owner_of({hit.entry for hit in hits}))
 
 
-def _thawed(core: Core, key: str, query: str) -> list[Scored]:
-    from ...core.reflecting import Scored  # reads search, which is not for start-up
+def _fill(least: float) -> int:
+    return FILL if isinstance(least, UsualScore) else 0
+
+
+def _frozen(hit: Hit) -> list[Any]:
+    return [hit.entry, hit.certainty, hit.project, hit.conversation, len(hit.other_places)]
+
+
+def _thawed(core: Core, key: str, query: str) -> tuple[list[Hit], Sequence[str]]:
+    from ...search.engine import Hit  # not for start-up
 
     kept = core.kept.fetch(_RANKING, key)
     if kept["query"] != query:
@@ -198,23 +220,26 @@ def _thawed(core: Core, key: str, query: str) -> list[Scored]:
             hint=f"It was made for {kept['query']!r}.",
             field="cache_key",
         )
-    found = [Scored(*each) for each in kept["found"]]
-    visible = core.kept.visible([each.entry for each in found])
-    return [each for each in found if each.entry in visible]
+    hits = [
+        Hit(entry, certainty, certainty, project, conversation=conversation, other_places=(0,) * others)
+        for entry, certainty, project, conversation, others in kept["found"]
+    ]
+    visible = core.kept.visible([hit.entry for hit in hits])
+    return [hit for hit in hits if hit.entry in visible], kept["words"]
 
 
 def _strategy(ranking: Ranking) -> Strategy:
     return "semantic" if ranking.strategy == "hybrid" else "text_fallback"
 
 
-def _result(told: Recollection, *, files: bool = False) -> ConversationResult:
-    entry = told.entry
+def _result(shown: Recollection, *, files: bool = False) -> ConversationResult:
+    entry = shown.entry
     result: ConversationResult = {
-        "content": safe_text(entry.text, entry.trust),
+        "content": safe_text(shown.content, entry.trust),
         "project": entry.project,
         "timestamp": iso(entry.created_at),
-        "similarity_score": told.score,
-        "context": safe_text(told.context, entry.trust),
+        "similarity_score": shown.hit.certainty,
+        "context": safe_text(shown.context, entry.trust),
         "id": entry.id,
         "source": entry.surface,
         "trust": entry.trust.value,
@@ -222,6 +247,10 @@ def _result(told: Recollection, *, files: bool = False) -> ConversationResult:
     if isinstance(entry, Message):
         result["conversation_id"] = entry.conversation
         result["role"] = entry.role
+    if not shown.is_whole:
+        result["content_size"] = len(entry.text)
+    if shown.hit.other_places:
+        result["more_in_conversation"] = len(shown.hit.other_places)
     if files:
-        result["files"] = told.files
+        result["files"] = shown.files
     return result

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ...domain.entries import Outline, TextFields
-from ...domain.filters import Filter
-from ...domain.words import MOST_TOGETHER, Unit
-from ...store import Store
+from ..domain.entries import Outline, TextFields
+from ..domain.filters import Filter
+from ..domain.words import MOST_TOGETHER, Unit
+from ..store import Store
+from .engine import Hit
+from .grouping import family_heads
 
 TOUCHED = 1.0
 TOUCHED_BELOW = 0.95  # a path that ends in the one asked for
@@ -24,6 +26,24 @@ _PART = r"[\w@.+-]"
 class Mention(NamedTuple):
     outline: Outline
     score: float
+
+
+def file_hits(store: Store, path: str, where: Filter) -> list[Hit]:
+    """The surest first, then the newest; of a conversation its surest place."""
+    found = mentions(store, path, where)
+    found.sort(key=lambda each: (-each.score, -each.outline.created_ms, -each.outline.entry))
+    heads = family_heads(
+        store, {each.outline.thread for each in found if each.outline.role and each.outline.thread}
+    )
+    hits: dict[object, Hit] = {}
+    for outline, score in found:
+        head = heads.get(outline.thread or "") if outline.role else None
+        known = hits.get(head or outline.entry)
+        if known is None:
+            hits[head or outline.entry] = Hit(outline.entry, score, score, outline.project, conversation=head)
+        else:
+            hits[head or outline.entry] = known._replace(other_places=(*known.other_places, outline.entry))
+    return list(hits.values())
 
 
 def mentions(store: Store, path: str, where: Filter) -> list[Mention]:

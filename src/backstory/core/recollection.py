@@ -1,0 +1,114 @@
+"""What is shown of a hit: a memory whole, of a message the passage that matches, and what stands around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..domain.filters import ConversationFilter, Filter
+from ..domain.records import Entry, Memory, Message, heading
+from .engine import Caller, Engine
+
+if TYPE_CHECKING:
+    from ..domain.entries import Outline
+    from ..search.engine import Hit
+    from .searching import Ranking
+
+EXCERPT = 100  # characters of a neighbouring message
+MOST_FILES = 20
+
+
+class Recollection(NamedTuple):
+    hit: Hit
+    entry: Entry
+    content: str
+    """A memory's text, or a passage of a message's."""
+    is_whole: bool
+    context: str
+    files: list[str]
+
+
+class Recollecting(NamedTuple):
+    engine: Engine
+    caller: Caller
+
+    def show(
+        self, hits: Sequence[Hit], words: Sequence[str] = (), *, files: bool = False
+    ) -> list[Recollection]:
+        """What the caller may no longer see is left out."""
+        from ..search.passage import best_passage  # compiles patterns
+
+        store = self.engine.store
+        outlines = store.entries.outlines((hit.entry for hit in hits), self.caller.visible(Filter()))
+        entries = store.entries.load(o.entry for o in outlines)
+        around = self._around(outlines)
+        named = self._files(list(entries.values())) if files else {}
+        shown = []
+        for hit in hits:
+            if (entry := entries.get(hit.entry)) is None:
+                continue
+            content, is_whole = entry.text, True
+            if isinstance(entry, Message):
+                passage = best_passage(entry.text, words)
+                content, is_whole = passage.text, passage.is_whole
+            context = around[hit.entry] or heading(entry)
+            shown.append(Recollection(hit, entry, content, is_whole, context, named.get(entry.id, [])))
+        return shown
+
+    def suggestions(self, ranking: Ranking, least: float) -> list[str]:
+        """What else to search for, when little was found: the words of what came nearest."""
+        from .insight.terms import terms_of  # compiles patterns
+
+        nearest = [hit for hit in ranking.missed[:3] if hit.certainty > 0]
+        if not nearest:
+            return []
+        entries = self.engine.store.entries.load(hit.entry for hit in nearest)
+        texts = [entries[hit.entry] for hit in nearest if hit.entry in entries]
+        subjects = [_subject(entry, terms_of(entry.text)) for entry in texts]
+        lower = int(nearest[0].certainty * 100) / 100
+        count = sum(hit.certainty >= lower for hit in ranking.missed)
+        hint = [f"min_score {lower:.2f} finds {count} more"] if lower < least else []
+        return [*dict.fromkeys(filter(None, subjects)), *hint]
+
+    def _around(self, outlines: Sequence[Outline]) -> dict[int, str]:
+        """What was said just before and after each message; of one that nobody said, what its conversation is about."""
+        store = self.engine.store
+        visible = self.caller.visible(Filter())
+        beside = {(o.thread, o.seq): o for o in store.entries.neighbours(outlines, visible)}
+        texts = store.entries.load(o.entry for o in beside.values())
+        threads = tuple({o.thread for o in outlines if o.role and o.thread})
+        found = store.conversations.find(ConversationFilter(ids=threads)) if threads else []
+        titles = {conversation.id: conversation.title for conversation in found}
+        around = {}
+        for o in outlines:
+            places = [beside.get((o.thread, o.seq + step)) for step in (-1, 1) if o.is_said]
+            said = [texts[place.entry] for place in places if place is not None and place.entry in texts]
+            around[o.entry] = "\n".join(map(_excerpt, said)) or titles.get(o.thread or "", "")
+        return around
+
+    def _files(self, entries: Sequence[Entry]) -> dict[str, list[str]]:
+        """By entry: those that its conversation touched, or its own text names."""
+        from .graph.names import find_names  # compiles patterns
+
+        threads = {entry.conversation for entry in entries if isinstance(entry, Message)}
+        touched = self.engine.store.traces.files(sorted(threads)) if threads else {}
+        files: dict[str, list[str]] = {}
+        for entry in entries:
+            whole = touched.get(entry.conversation, []) if isinstance(entry, Message) else []
+            named = [found.thing.name for found in find_names(entry.text) if found.thing.type == "file"]
+            shorter = [name for name in named if not any(path.endswith(f"/{name}") for path in whole)]
+            files[entry.id] = list(dict.fromkeys((*shorter, *whole)))[:MOST_FILES]
+        return files
+
+
+def _excerpt(entry: Entry) -> str:
+    role = entry.role if isinstance(entry, Message) else "memory"
+    text = " ".join(entry.text.split())
+    return f"{role}: {text if len(text) <= EXCERPT else text[:EXCERPT] + ' …'}"
+
+
+def _subject(entry: Entry, terms: frozenset[str]) -> str:
+    """A few words to search for: a memory's key and tags, else the longest words of the text."""
+    if isinstance(entry, Memory) and (entry.key or entry.tags):
+        return " ".join(filter(None, (entry.key, *entry.tags[:2])))
+    return " ".join(sorted(terms, key=lambda term: (-len(term), term))[:3])

@@ -1,0 +1,63 @@
+"""Insights that are kept for later sessions, and how much there is to look back on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from ..domain.errors import InvalidInput
+from ..domain.filters import Filter, Kind
+from ..domain.records import Memory
+from .engine import Caller, Engine
+from .memories import Draft, Memories
+
+REFLECTION = "reflection"
+
+
+class Stats(NamedTuple):
+    conversations: int
+    reflections: int
+    projects: int
+    embedded_percent: float
+    bytes: int
+    oldest: datetime | None
+    newest: datetime | None
+
+
+class Reflections(NamedTuple):
+    engine: Engine
+    caller: Caller
+    surface: str
+
+    def keep(self, text: str, tags: Sequence[str]) -> tuple[Memory, bool]:
+        """Store an insight; the memory, and whether its vector is there already."""
+        if not text.strip():
+            raise InvalidInput(
+                "content is empty.", hint="Nothing was saved; send the insight.", field="content"
+            )
+        named = tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
+        draft = Draft(text, category=REFLECTION, tags=named)
+        memory = Memories(self.engine, self.caller, self.surface).save_item(draft)
+        backlog = self.engine.backlog
+        return memory, backlog is not None and backlog.catch_up()
+
+    def stats(self) -> Stats:
+        """Of what the caller may see."""
+        store = self.engine.store
+        census = store.census()
+        reflections = Filter(kinds=(Kind.MEMORY,), surfaces=(self.surface,), categories=(REFLECTION,))
+        span = store.conversations.span()
+        entries = census.memories + census.messages
+        waiting = (
+            entries if self.engine.backlog is None else store.vectors.count_waiting(self.engine.backlog.space)
+        )
+        return Stats(
+            conversations=census.conversations,
+            reflections=store.entries.count(self.caller.visible(reflections)),
+            projects=census.projects,
+            embedded_percent=round(100 * (1 - waiting / entries), 2) if entries else 100.0,
+            bytes=census.bytes,
+            oldest=span[0] if span else None,
+            newest=span[1] if span else None,
+        )

@@ -1,0 +1,173 @@
+"""Search what the caller may see: memories and conversations, by a question, a file, or both kinds apart.
+
+A question is read as people ask: words of time, project and assistant become filters, and when these leave nothing the
+search goes on without them and says so. What is shown of a hit is in `core/recollection.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..domain.errors import InvalidInput
+from ..domain.filters import Filter, Kind
+from ..domain.records import Memory, Message
+from .engine import Caller, Engine
+
+if TYPE_CHECKING:
+    from ..domain.entries import Vector
+    from ..search.engine import Found, Hit, Strategy
+
+LEAST = 0.02  # of certainty: what is less sure is not looked for in the whole store
+LARGEST_POOL = 64
+EVERYTHING = Filter()
+
+
+class Ranking(NamedTuple):
+    """All that is sure enough, in order, and the best of what is not."""
+
+    hits: list[Hit]
+    missed: list[Hit]
+    strategy: Strategy
+    notices: tuple[str, ...] = ()
+    words: Sequence[str] = ()
+    """What was looked for, to show the passages that hold it."""
+
+
+class MemoryHit(NamedTuple):
+    memory: Memory
+    certainty: float
+
+
+class MemoryHits(NamedTuple):
+    hits: list[MemoryHit]
+    strategy: Strategy
+    notices: tuple[str, ...]
+    vector: Vector | None
+    """Of the query."""
+
+
+class Searching(NamedTuple):
+    engine: Engine
+    caller: Caller
+
+    def everywhere(
+        self,
+        query: str,
+        *,
+        least: float = 0.0,
+        fill: int = 0,
+        project: str | None = None,
+        with_related: bool = True,
+    ) -> Ranking:
+        """Memories and conversations that are at least so sure; the caller's own project comes first, then what is
+        related to it. When fewer than `fill` are, the next best make up the number, and a notice says so."""
+        where = self._where(project, with_related)
+        if where is None:
+            return Ranking([], [], "text", (f"Nothing is known of a project {project!r}.",))
+        return self._ranking(self._found(query, where, least), least, fill)
+
+    def memories(
+        self, query: str, where: Filter = EVERYTHING, *, limit: int, least: float = 0.0
+    ) -> MemoryHits:
+        """Memories of every surface and project that are at least so sure; among equals the caller's own project
+        comes first."""
+        visible = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
+        found = self._found(query, visible, least)
+        best = [hit for hit in found.hits if hit.certainty >= least]
+        own = self.caller.project
+        best.sort(key=lambda hit: (-hit.certainty, hit.project != own, -hit.score))
+        entries = self.engine.store.entries.load(hit.entry for hit in best[:limit])
+        memories = [
+            MemoryHit(memory, hit.certainty)
+            for hit in best[:limit]
+            if isinstance(memory := entries.get(hit.entry), Memory)
+        ]
+        return MemoryHits(memories, found.strategy, found.notices, found.vector)
+
+    def messages(self, query: str, *, limit: int, projects: tuple[str, ...] = ()) -> list[Message]:
+        """What was said in conversations, each message by itself."""
+        where = self.caller.visible(Filter(kinds=(Kind.MESSAGE,), projects=projects))
+        best = self.engine.search.find(query, where, by_place=True).hits[:limit]
+        entries = self.engine.store.entries.load(hit.entry for hit in best)
+        return [message for hit in best if isinstance(message := entries.get(hit.entry), Message)]
+
+    def by_file(self, path: str, *, project: str | None = None) -> Ranking:
+        """What touched a file, and what speaks of it: surest first, then the newest; each conversation once."""
+        if not path.strip():
+            raise InvalidInput("file_path is empty.", hint="Name the file.", field="file_path")
+        where = self._where(project, with_related=True)
+        if where is None:
+            return Ranking([], [], "text", (f"Nothing is known of a project {project!r}.",))
+        from ..search.file_mentions import file_hits  # compiles patterns
+
+        hits = file_hits(self.engine.store, path, where)
+        return Ranking(self._own_first(hits), [], "text", words=(path.rpartition("/")[2],))
+
+    def _found(self, query: str, where: Filter, least: float) -> Found:
+        if not query.strip():
+            raise InvalidInput("query is empty.", hint="Say what to look for.", field="query")
+        from ..readers import reader_names
+        from ..search.question import read_question
+
+        projects = self.engine.store.conversations.projects
+        question = read_question(query, where, self.engine.now(), projects, reader_names)
+        found = self._weighed(question.query, question.where, least)
+        said = tuple(f"Understood {each}." for each in question.understood)
+        if question.understood and not found.hits:
+            found = self._weighed(query, where, least)
+            said = tuple(f"Nothing was found with {each}; searched without." for each in question.understood)
+        return found._replace(notices=(*said, *found.notices))
+
+    def _weighed(self, query: str, where: Filter, least: float) -> Found:
+        """Enough candidates that none which is left out can be as sure as asked."""
+        pool = 1
+        while True:
+            found = self.engine.search.find(query, where, pool=pool)
+            is_enough = not found.hits or min(hit.certainty for hit in found.hits) < max(least, LEAST)
+            if found.is_whole or is_enough or pool >= LARGEST_POOL:
+                return found
+            pool *= 4
+
+    def _ranking(self, found: Found, least: float, fill: int) -> Ranking:
+        order = sorted(found.hits, key=lambda hit: -hit.certainty)
+        sure = self._own_first([hit for hit in order if hit.certainty >= least])
+        rest = [hit for hit in order if hit.certainty < least]
+        notices = found.notices
+        added = rest[: max(fill - len(sure), 0)]
+        if added:
+            rest = rest[len(added) :]
+            notices = (
+                *notices,
+                f"{len(sure) or 'None'} of these reach {least:g}; the others are the nearest.",
+            )
+        return Ranking([*sure, *added], rest, found.strategy, notices, found.words)
+
+    def _own_first(self, hits: Sequence[Hit]) -> list[Hit]:
+        ranks = self._nearness({hit.project for hit in hits})
+        return sorted(hits, key=lambda hit: ranks[hit.project])
+
+    def _nearness(self, projects: Iterable[str]) -> dict[str, int]:
+        """0 for the caller's own project, 1 for what is related to it, 2 for the rest."""
+        own = self.caller.project
+        others = sorted(set(projects) - {own})
+        related = set(self._related([own], others)) if others else set()
+        return {own: 0, **{project: 1 if project in related else 2 for project in others}}
+
+    def _where(self, project: str | None, with_related: bool) -> Filter | None:
+        """What the caller may see of the projects it means; None when there are none such."""
+        if project is None:
+            return self.caller.visible(Filter())
+        from .projects.related import projects_named  # compiles patterns
+
+        known = self.engine.store.entries.projects()
+        named = projects_named(project, known)
+        if not named:
+            return None
+        related = self._related(named, known) if with_related else []
+        return self.caller.visible(Filter(projects=(*named, *related)))
+
+    def _related(self, projects: Sequence[str], known: Sequence[str]) -> list[str]:
+        from .projects.related import related_projects
+
+        declared = self.engine.settings.related_projects
+        return related_projects(projects, (*declared, self.caller.project) if declared else (), known)

@@ -1,0 +1,102 @@
+"""The one search: a query to ranked hits. Every tool that searches, the command line and the benchmarks go through it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from ..domain.filters import Filter
+from ..store import Store
+
+if TYPE_CHECKING:
+    from ..domain.entries import Vector
+    from .backlog import Backlog
+    from .evidence import Evidence
+    from .grouping import Group
+    from .scoring import Scores
+
+Strategy = Literal["hybrid", "text"]
+
+
+class Hit(NamedTuple):
+    """A memory, or a conversation by its best place, and why it stands where it does."""
+
+    entry: int
+    score: float
+    """What hits of one query are ordered by."""
+    certainty: float
+    """0 to 1: how likely this is what was meant; comparable between queries (docs/scores.md)."""
+    project: str
+    parts: Mapping[str, float] = MappingProxyType({})
+    conversation: str | None = None
+    """The conversation that it speaks for; None for a memory."""
+    other_places: tuple[int, ...] = ()
+    """Further entries of the same conversation that match, the best first."""
+
+
+class Found(NamedTuple):
+    hits: list[Hit]
+    strategy: Strategy
+    notices: tuple[str, ...] = ()
+    """What the caller should know about this answer, such as why it is by words alone."""
+    vector: Vector | None = None
+    """Of the query."""
+    words: tuple[str, ...] = ()
+    """What was looked for, to show the passages that hold it."""
+    is_whole: bool = True
+    """Whether all that matches was weighed."""
+
+
+class Search:
+    def __init__(
+        self, store: Store, backlog: Backlog | None, notices: Callable[[], tuple[str, ...]] = tuple
+    ) -> None:
+        """`notices`: what whoever reads any answer should know, such as what could not be read."""
+        self._store = store
+        self._backlog = backlog
+        self._notices = notices
+
+    def find(self, query: str, where: Filter, *, pool: int = 1, by_place: bool = False) -> Found:
+        """All that may answer a query, best first: each conversation once, or each of its places. `where` excludes; a
+        larger `pool` weighs more candidates."""
+        from .evidence import Gathering  # numpy, which most of a server's life does not need
+        from .grouping import apart, grouped
+        from .scoring import score
+
+        evidence = Gathering(self._store, self._backlog, query, where, pool).evidence()
+        scores = score(evidence)
+        groups = apart(evidence, scores) if by_place else grouped(self._store, evidence, scores)
+        return Found(
+            hits=_hits(groups, evidence, scores),
+            strategy="text" if evidence.vector is None else "hybrid",
+            notices=(*evidence.notices, *self._notices()),
+            vector=evidence.vector,
+            words=tuple(word for term in evidence.terms for word in term.unit.words),
+            is_whole=evidence.is_whole,
+        )
+
+
+def _hits(groups: list[Group], evidence: Evidence, scores: Scores) -> list[Hit]:
+    from .certainty import certainties
+
+    entry = evidence.entry
+    sure = certainties(groups, evidence, scores)
+    return [
+        Hit(
+            entry=int(entry[group.column]),
+            score=group.score,
+            certainty=certainty,
+            project=evidence.readings[group.column].outline.project,
+            parts={
+                "words": float(scores.words[group.column]),
+                "meaning": float(scores.meaning[group.column]),
+                "prompt": float(scores.prompt[group.column]),
+                "coverage": float(scores.coverage[group.column]),
+                "cosine": float(evidence.cosine[group.column]),
+            },
+            conversation=group.head,
+            other_places=tuple(int(entry[column]) for column in group.places[1:]),
+        )
+        for group, certainty in zip(groups, sure, strict=True)
+    ]

@@ -1,0 +1,325 @@
+"""What is known of a query and of each text that may answer it, gathered from the words' index and the vectors.
+
+A filter is applied wherever candidates are chosen, so that nothing is weighed that the caller may not see. What a
+candidate lacks is told apart from what is not known of it: a text without a vector has the cosine NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..domain.entries import Outline, Posting, Reading
+from ..domain.filters import Filter
+from ..domain.words import Unit, query_units
+from ..store import Store
+from .related import related_words
+from .terms import LENGTH_SHARE, SATURATION, TYPICAL_LENGTH, Term, names_in, rarity, stem
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..domain.entries import Vector
+    from .backlog import Backlog, QueryVector
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+BUDGET = 40_000  # postings read for a query; bounds its cost in a store of any size
+RELATED_BUDGET = 12_000
+COMMON = 0.03  # of all entries: a related word that stands in more says nothing
+FEW, RARE = 5, 0.001  # texts, and share of all texts, that hold a rare name
+OUTLINED = 600  # entries whose length and role are looked at, of those that hold most of the query
+SAID, QUIET = 150, 40  # of them read: what somebody said, what a tool was given or printed
+NEAR = 100  # entries proposed by their vectors
+ASKED, MOST_ASKED = 0.5, 30  # share of the query that a message holds whose reply is read too, and how many
+LONGEST_READ = 30_000  # characters of a text in which words are counted
+FEW_WAITING = 0.03  # of all entries: where no more lack their vectors, those know more than related words
+
+
+class Evidence(NamedTuple):
+    """One column of every array for each candidate, one row of `counts` and `related` for each term."""
+
+    query: str
+    terms: Sequence[Term]
+    readings: Sequence[Reading]
+    entry: Ints
+    counts: Floats
+    """How often each term stands in each text."""
+    related: Floats
+    """How much of a term's rarity is there in words that mean nearly the same."""
+    together: Floats
+    """Rarity of query words that stand side by side in query and text."""
+    cosine: Floats
+    prompt: Ints
+    """The column of what a message answers; -1 when that is not known or nothing is asked."""
+    is_candidate: Flags
+    """False for what is only there because a candidate answers it."""
+    vector: Vector | None
+    notices: tuple[str, ...]
+    is_whole: bool
+    """Whether every entry that has anything of the query is among the candidates."""
+
+    @property
+    def outlines(self) -> list[Outline]:
+        return [reading.outline for reading in self.readings]
+
+    @property
+    def rarities(self) -> Floats:
+        return np.array([term.rarity * term.unit.weight for term in self.terms])
+
+
+class _Words(NamedTuple):
+    postings: list[Posting]
+    pairs: list[Posting]
+    related: list[list[tuple[Posting, float]]]
+    """For each posting those of related words, and how related they are."""
+
+
+class Gathering:
+    """Gathers the evidence for one query."""
+
+    def __init__(
+        self, store: Store, backlog: Backlog | None, query: str, where: Filter, pool: int = 1
+    ) -> None:
+        self._store = store
+        self._backlog = backlog
+        self._query = query
+        self._where = where
+        self._pool = pool
+        self._size = store.entries.size_hint()
+
+    def evidence(self) -> Evidence:
+        meaning = self._query_vector()
+        words = self._words(meaning)
+        terms = self._terms(words)
+        chosen, is_whole = self._chosen(words, terms)
+        near = self._near(meaning)
+        readings = self._store.entries.readings({*chosen, *near}, self._where)
+        readings += self._answers(words, readings)
+        candidates = {reading.outline.entry for reading in readings}
+        prompts = self._prompts([reading.outline for reading in readings])
+        beside = self._store.entries.readings({*prompts.values()} - candidates, self._where)
+        readings = sorted([*readings, *beside], key=lambda reading: reading.outline.entry)
+        entry = np.array([reading.outline.entry for reading in readings], np.int64)
+        column = {number: place for place, number in enumerate(entry.tolist())}
+        texts = [reading.text[:LONGEST_READ].lower() for reading in readings]
+        return Evidence(
+            query=self._query,
+            terms=terms,
+            readings=readings,
+            entry=entry,
+            counts=_counts(words.postings, column, texts),
+            related=self._related_weights(words, terms, column),
+            together=_together(words.pairs, terms, column, self._size),
+            cosine=self._cosine(meaning, near, entry),
+            prompt=_prompt_columns(readings, prompts, column),
+            is_candidate=np.array([number in candidates for number in column], bool),
+            vector=meaning.vector if meaning is not None else None,
+            notices=self._notices(meaning),
+            is_whole=is_whole and len(near) < NEAR * self._pool,
+        )
+
+    def _query_vector(self) -> QueryVector | None:
+        return None if self._backlog is None else self._backlog.query(self._query)
+
+    def _notices(self, meaning: QueryVector | None) -> tuple[str, ...]:
+        if meaning is None:
+            return ("Searched by words alone: embeddings are switched off.",)
+        return meaning.notices
+
+    def _words(self, meaning: QueryVector | None) -> _Words:
+        units = query_units(self._query)
+        wanted = [unit for unit in units if len(unit.words) == 1 or not unit.is_bonus]
+        postings = self._store.text.postings(wanted, BUDGET)
+        common = {posting.unit.words[0] for posting in postings if not posting.is_whole}
+        # to find two common words side by side, every place of both is read: a bonus is not worth that
+        pairs = [
+            unit
+            for unit in units
+            if len(unit.words) > 1 and unit.is_bonus and not common.issuperset(unit.words)
+        ]
+        related = self._related(postings) if self._lacks_vectors(meaning) else [[] for _ in postings]
+        return _Words(postings, self._store.text.postings(pairs, BUDGET), related)
+
+    def _lacks_vectors(self, meaning: QueryVector | None) -> bool:
+        return meaning is None or meaning.vector is None or meaning.waiting > FEW_WAITING * self._size
+
+    def _related(self, postings: Sequence[Posting]) -> list[list[tuple[Posting, float]]]:
+        own = {word for posting in postings for word in posting.unit.words}
+        names = {word for name in names_in(self._query) for unit in query_units(name) for word in unit.words}
+        wanted: dict[str, None] = {}
+        lists = []
+        for posting in postings:
+            word = posting.unit.words[0]
+            is_plain = len(posting.unit.words) == 1 and not posting.unit.is_bonus and word not in names
+            others = [each for each in related_words(word) if each.word not in own] if is_plain else []
+            lists.append(others)
+            wanted |= dict.fromkeys(each.word for each in others)
+        found = self._store.text.postings([Unit((word,)) for word in wanted], RELATED_BUDGET)
+        places = {posting.unit.words[0]: posting for posting in found}
+        most = max(COMMON * self._size, 10)
+        return [
+            [(places[each.word], each.similarity) for each in some if 0 < places[each.word].frequency <= most]
+            for some in lists
+        ]
+
+    def _terms(self, words: _Words) -> list[Term]:
+        named = {tuple(unit.words) for name in names_in(self._query) for unit in query_units(name)}
+        return [
+            Term(
+                posting.unit,
+                0.0
+                if posting.unit.is_bonus and not posting.frequency
+                else rarity(posting.frequency, self._size),
+                is_rare_name=posting.unit.words in named
+                and not posting.unit.is_bonus
+                and 0 < posting.frequency <= max(FEW, RARE * self._size),
+            )
+            for posting in words.postings
+        ]
+
+    def _chosen(self, words: _Words, terms: Sequence[Term]) -> tuple[list[int], bool]:
+        """Entries to read, and whether they are all that hold anything of the query.
+
+        Reading postings without the filter is several times cheaper. It is enough unless the filter then leaves
+        too little, and there was more than was looked at."""
+        best, whole = _fullest(words, terms, OUTLINED * self._pool, self._size)
+        outlines = self._store.entries.outlines(best, self._where)
+        is_whole = whole and all(posting.is_whole for posting in words.postings)
+        if len(outlines) < min(SAID, len(best)) and not is_whole:
+            narrowed = _Words(
+                self._store.text.postings([posting.unit for posting in words.postings], BUDGET, self._where),
+                [],
+                words.related,
+            )
+            best, whole = _fullest(narrowed, terms, OUTLINED * self._pool, self._size)
+            outlines = self._store.entries.outlines(best, self._where)
+        rough = _rough_scores(words, terms, outlines, self._size)
+        order = sorted(outlines, key=lambda o: (-rough[o.entry], -o.entry))
+        said = [o.entry for o in order if o.is_said or not o.role]
+        quiet = [o.entry for o in order if o.role and not o.is_said]
+        limits = SAID * self._pool, QUIET * self._pool
+        is_whole = is_whole and len(said) <= limits[0] and len(quiet) <= limits[1]
+        return [*said[: limits[0]], *quiet[: limits[1]]], is_whole
+
+    def _near(self, meaning: QueryVector | None) -> Mapping[int, float]:
+        if meaning is None or meaning.vector is None:
+            return {}
+        return self._store.vectors.nearest(meaning.space, meaning.vector, self._where, NEAR * self._pool)
+
+    def _cosine(self, meaning: QueryVector | None, near: Mapping[int, float], entry: Ints) -> Floats:
+        if meaning is None or meaning.vector is None:
+            return np.full(len(entry), np.nan)
+        rest = self._store.vectors.similarities(
+            meaning.space, meaning.vector, set(entry.tolist()) - near.keys()
+        )
+        known = {**near, **rest}
+        return np.array([known.get(number, np.nan) for number in entry.tolist()], np.float64)
+
+    def _prompts(self, outlines: Sequence[Outline]) -> dict[tuple[str, int], int]:
+        answers = [o for o in outlines if o.role == "assistant"]
+        return self._store.entries.prompts([(o.thread, o.seq) for o in answers if o.thread is not None])
+
+    def _answers(self, words: _Words, readings: Sequence[Reading]) -> list[Reading]:
+        """What was replied to messages that ask what is asked now: an answer need not repeat the question's words."""
+        rarities = [rarity(posting.frequency, self._size) for posting in words.postings]
+        least = ASKED * sum(rarities)
+        asking = []
+        for reading in readings:
+            entry = reading.outline.entry
+            held = sum(
+                r for r, posting in zip(rarities, words.postings, strict=True) if entry in posting.entries
+            )
+            if reading.outline.role == "user" and reading.outline.thread is not None and held >= least:
+                asking.append((held, reading.outline.thread, reading.outline.seq))
+        asking.sort(reverse=True)
+        replies = self._store.entries.replies([(thread, seq) for _, thread, seq in asking[:MOST_ASKED]])
+        known = {reading.outline.entry for reading in readings}
+        return self._store.entries.readings({*replies.values()} - known, self._where)
+
+    def _related_weights(self, words: _Words, terms: Sequence[Term], column: Mapping[int, int]) -> Floats:
+        weights = np.zeros((len(terms), len(column)))
+        for row, (term, others) in enumerate(zip(terms, words.related, strict=True)):
+            for posting, similarity in others:
+                weight = similarity * min(term.rarity, rarity(posting.frequency, self._size))
+                places = [column[entry] for entry in posting.entries if entry in column]
+                weights[row, places] = np.maximum(weights[row, places], weight)
+        return weights
+
+
+def _fullest(words: _Words, terms: Sequence[Term], limit: int, store_size: int) -> tuple[list[int], bool]:
+    """The entries that hold most of the query's rarity, the newest first among equals; whether these are all."""
+    lists, weights = [], []
+    for posting, term, others in zip(words.postings, terms, words.related, strict=True):
+        lists.append(posting.entries)
+        weights.append(term.rarity * term.unit.weight)
+        for related, similarity in others:
+            lists.append(related.entries)
+            weights.append(0.5 * similarity * min(term.rarity, rarity(related.frequency, store_size)))
+    sizes = [len(entries) for entries in lists]
+    if not sum(sizes):
+        return [], True
+    entries = np.concatenate([np.fromiter(some, np.int64, len(some)) for some in lists if some])
+    shares = np.repeat([w for w, n in zip(weights, sizes, strict=True) if n], [n for n in sizes if n])
+    known, place = np.unique(entries, return_inverse=True)
+    scores = np.bincount(place, shares)
+    order = np.lexsort((-known, -scores))[:limit]
+    return known[order].tolist(), len(known) <= limit
+
+
+def _rough_scores(
+    words: _Words, terms: Sequence[Term], outlines: Sequence[Outline], store_size: int
+) -> dict[int, float]:
+    """By rarity and length alone, before a text is read."""
+    sizes = {o.entry: o.size for o in outlines}
+    scores = dict.fromkeys(sizes, 0.0)
+    for posting, term, others in zip(words.postings, terms, words.related, strict=True):
+        weight = term.rarity * term.unit.weight
+        held = posting.entries & sizes.keys()
+        for entry in held:
+            scores[entry] += weight
+        for related, similarity in others:
+            share = 0.5 * similarity * min(term.rarity, rarity(related.frequency, store_size))
+            for entry in (related.entries & sizes.keys()) - held:
+                scores[entry] += share
+    return {
+        entry: score / (1 + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * sizes[entry] / TYPICAL_LENGTH))
+        for entry, score in scores.items()
+    }
+
+
+def _counts(postings: Sequence[Posting], column: Mapping[int, int], texts: Sequence[str]) -> Floats:
+    """The index knows which texts hold a word in any of its forms; how often is counted by what the forms share."""
+    counts = np.zeros((len(postings), len(texts)))
+    for row, posting in enumerate(postings):
+        is_word = len(posting.unit.words) == 1
+        root = stem(posting.unit.words[0])
+        if posting.is_whole or not is_word:
+            places = [column[entry] for entry in posting.entries if entry in column]
+            for place in places:
+                counts[row, place] = max(texts[place].count(root), 1) if is_word else 1
+        else:
+            counts[row] = [text.count(root) for text in texts]
+    return counts
+
+
+def _together(
+    pairs: Sequence[Posting], terms: Sequence[Term], column: Mapping[int, int], store_size: int
+) -> Floats:
+    rarities = {term.unit.words: term.rarity for term in terms}
+    together = np.zeros(len(column))
+    for posting in pairs:
+        weight = min(rarities.get((word,), 0.0) for word in posting.unit.words)
+        together[[column[entry] for entry in posting.entries if entry in column]] += weight
+    return together
+
+
+def _prompt_columns(
+    readings: Sequence[Reading], prompts: Mapping[tuple[str, int], int], column: Mapping[int, int]
+) -> Ints:
+    numbers = [prompts.get((r.outline.thread or "", r.outline.seq), -1) for r in readings]
+    return np.array([column.get(number, -1) for number in numbers], np.int64)

@@ -1,0 +1,126 @@
+"""One hit for each conversation, whatever number of its messages match; a memory is a hit of its own.
+
+Subagents and forks speak for the conversation that started them, and copies of one text count once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from ..domain.filters import ConversationFilter
+from ..store import Store
+from .evidence import Evidence
+from .scoring import Scores
+
+SECOND = 0.2  # of the second best place of a conversation
+COMPANY, COMPANY_SHARE = 3, 0.4  # of the mean of a conversation's best places, for each of its places
+UNAPT = 0.5  # of the score, for what lacks the rare name that is asked for or only asks the same
+MINOR = ("subagent", "fork")
+COPIED = 400  # characters at the beginning of a text that tell whether it is a copy
+SHORTEST_COPY = 120  # a shorter text may well be said twice
+
+
+class Group(NamedTuple):
+    """A conversation with its best place, or a memory."""
+
+    column: int
+    """Of the best place."""
+    score: float
+    head: str | None
+    places: tuple[int, ...]
+    """Columns of all its places that match, the best first."""
+    is_apt: bool
+
+
+def grouped(store: Store, evidence: Evidence, scores: Scores) -> list[Group]:
+    """The best first; the newest among equals. What lacks the rarest name of the query, or only asks the
+    same, stands behind the rest."""
+    heads = family_heads(store, {o.thread for o in evidence.outlines if o.role and o.thread})
+    members: dict[object, list[int]] = {}
+    for column, outline in enumerate(evidence.outlines):
+        if scores.total[column] > 0:
+            head = heads.get(outline.thread or "") if outline.role else None
+            members.setdefault(head or outline.entry, []).append(column)
+    groups = _apt_first([_group(columns, evidence, scores, heads) for columns in members.values()])
+    groups.sort(key=lambda group: (-group.score, -int(evidence.entry[group.column])))
+    return _without_copies(groups, evidence)
+
+
+def apart(evidence: Evidence, scores: Scores) -> list[Group]:
+    """Every place that matches by itself, the best first; the company it keeps counts."""
+    threads: dict[object, list[int]] = {}
+    for column, outline in enumerate(evidence.outlines):
+        if scores.total[column] > 0:
+            threads.setdefault(outline.thread if outline.role else outline.entry, []).append(column)
+    groups = []
+    for columns in threads.values():
+        best = sorted((float(scores.total[column]) for column in columns), reverse=True)[:COMPANY]
+        shared = COMPANY_SHARE * sum(best) / COMPANY
+        for column in columns:
+            head = evidence.outlines[column].thread if evidence.outlines[column].role else None
+            total = float(scores.total[column]) + shared
+            groups.append(Group(column, total, head, (column,), bool(scores.is_apt[column])))
+    return sorted(groups, key=lambda group: (-group.score, -int(evidence.entry[group.column])))
+
+
+def _group(columns: list[int], evidence: Evidence, scores: Scores, heads: Mapping[str, str]) -> Group:
+    total, entry = scores.total, evidence.entry
+    order = sorted(columns, key=lambda column: (-total[column], -int(entry[column])))
+    best = evidence.outlines[order[0]]
+    second = SECOND * total[order[1]] if len(order) > 1 else 0.0
+    return Group(
+        column=order[0],
+        score=float(total[order[0]] + second),
+        head=heads.get(best.thread or "") if best.role else None,
+        places=tuple(order),
+        is_apt=any(scores.is_apt[column] for column in columns),
+    )
+
+
+def _apt_first(groups: list[Group]) -> list[Group]:
+    apt = [group.score for group in groups if group.is_apt]
+    if not apt:
+        return groups
+    return [
+        group if group.is_apt else group._replace(score=min(UNAPT * group.score, 0.99 * min(apt)))
+        for group in groups
+    ]
+
+
+def _without_copies(groups: Sequence[Group], evidence: Evidence) -> list[Group]:
+    seen: set[tuple[str, int]] = set()
+    once = []
+    for group in groups:
+        reading = evidence.readings[group.column]
+        mark = (reading.text[:COPIED], reading.outline.size)
+        if group.head is None or mark[1] < SHORTEST_COPY or mark not in seen:
+            once.append(group)
+        seen.add(mark)
+    return once
+
+
+def family_heads(store: Store, threads: Collection[str]) -> dict[str, str]:
+    """For each conversation the one that speaks for it: itself, or what started it."""
+    known = (
+        {o.id: o for o in store.conversations.outlines(ConversationFilter(ids=tuple(sorted(threads))))}
+        if threads
+        else {}
+    )
+    while missing := {o.parent for o in known.values() if o.kind in MINOR and o.parent} - known.keys():
+        parents = store.conversations.outlines(ConversationFilter(ids=tuple(sorted(missing))))
+        known |= {o.id: o for o in parents}
+        if not parents:
+            break
+    heads = {}
+    for thread in threads:
+        head, seen = thread, {thread}
+        while (
+            (outline := known.get(head)) is not None
+            and outline.kind in MINOR
+            and outline.parent in known
+            and outline.parent not in seen
+        ):
+            head = outline.parent
+            seen.add(head)
+        heads[thread] = head
+    return heads

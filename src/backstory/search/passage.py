@@ -1,0 +1,67 @@
+"""The passage of a long text that shows why it was found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .terms import stem
+
+SIZE = 280
+_BORDER = re.compile(r"\n|(?<=[.!?:;])\s|(?<=[。！？])")
+
+
+class Passage(NamedTuple):
+    text: str
+    start: int
+    is_whole: bool
+
+
+def best_passage(text: str, words: Sequence[str], size: int = SIZE) -> Passage:
+    """Around the place where most of the words stand together; `…` marks what was cut. Lines stay lines: code is
+    read as it was written."""
+    text = text.strip()
+    if len(text) <= size:
+        return Passage(text, 0, is_whole=True)
+    start = _start(text, _densest(text.lower(), words, size), size)
+    end = min(start + size, len(text))
+    shown = text[start:end]
+    return Passage(
+        f"{'…' if start else ''}{shown.strip()}{'…' if end < len(text) else ''}", start, is_whole=False
+    )
+
+
+def _densest(text: str, words: Sequence[str], size: int) -> int:
+    """Where the stretch begins that holds most different words; longer words count more."""
+    places = sorted(
+        (match.start(), word)
+        for word in dict.fromkeys(map(stem, words))
+        for match in re.finditer(rf"(?<![^\W_]){re.escape(word)}", text)
+    )
+    best, where, first = 0, 0, 0
+    held: dict[str, int] = {}
+    weight = 0
+    for place, word in places:
+        held[word] = held.get(word, 0) + 1
+        weight += len(word) if held[word] == 1 else 0
+        while places[first][0] < place - size * 2 // 3:
+            gone = places[first][1]
+            held[gone] -= 1
+            weight -= len(gone) if held[gone] == 0 else 0
+            first += 1
+        if weight > best:
+            best, where = weight, places[first][0]
+    return where
+
+
+def _start(text: str, place: int, size: int) -> int:
+    """A little before the first word, at the beginning of a line or sentence if one is near."""
+    earliest = max(min(place - size // 4, len(text) - size), 0)
+    if not earliest:
+        return 0
+    borders = [match.end() for match in _BORDER.finditer(text, earliest, place + 1) if match.end() <= place]
+    if borders:
+        return borders[0]
+    blank = text.find(" ", earliest, place)
+    return blank + 1 if blank >= 0 else earliest

@@ -1,0 +1,54 @@
+"""Words that mean nearly the same as a word of the query, so that a text is found before it has its vector.
+
+The table is made once from the embedding model, by scripts/make_related_words.py. Looking a word up takes no model.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+TABLE = Path(__file__).with_name("related_words.npz")
+MOST_RELATED = 12
+LEAST_SIMILARITY = 0.35
+NO_WORD = 65_535
+
+
+class RelatedWord(NamedTuple):
+    word: str
+    similarity: float
+
+
+class _Table(NamedTuple):
+    words: list[str]
+    number: dict[str, int]
+    neighbours: NDArray[np.uint16]
+    similarities: NDArray[np.uint8]
+
+
+@lru_cache(maxsize=1)
+def _table() -> _Table:
+    import numpy as np
+
+    with np.load(TABLE) as arrays:
+        words = arrays["words"].tobytes().decode("ascii").split("\n")
+        number = {word: place for place, word in enumerate(words)}
+        return _Table(words, number, arrays["neighbours"], arrays["similarities"])
+
+
+def related_words(word: str) -> list[RelatedWord]:
+    """The nearest first; none of a word that the table does not have."""
+    table = _table()
+    place = table.number.get(word)
+    if place is None:
+        return []
+    return [
+        RelatedWord(table.words[other], float(similarity) / 255)
+        for other, similarity in zip(table.neighbours[place], table.similarities[place], strict=True)
+        if other != NO_WORD
+    ]

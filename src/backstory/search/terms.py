@@ -1,0 +1,62 @@
+"""What a query asks for, term by term: how rare each is, where it stands, and what is related to it."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import NamedTuple
+
+from ..domain.words import Unit
+
+SATURATION = 1.0  # BM25's k1
+LENGTH_SHARE = 0.55  # BM25's b
+TYPICAL_LENGTH = 900  # characters of a message of a coding conversation
+
+_ENDINGS = ("ations", "ation", "ments", "ment", "ings", "ing", "ies", "ied", "ions", "ion", "ers", "er", "ed", "es", "ly", "s", "e", "y")  # fmt: skip
+_SHORTEST_STEM = 4
+
+
+class Term(NamedTuple):
+    """A word or a phrase of the query."""
+
+    unit: Unit
+    rarity: float
+    """Inverse document frequency: how much it says that a text has it."""
+    is_rare_name: bool = False
+    """It is spelled like an identifier, a version, a hash or a path, and stands in few texts: who asks for it means
+    this very thing."""
+
+
+def rarity(frequency: int, store_size: int) -> float:
+    without = max(store_size - frequency, 0)
+    return math.log(1 + (without + 0.5) / (frequency + 0.5))
+
+
+def stem(word: str) -> str:
+    """The beginning that the forms of a word share; good enough to count the places where an index knows it stands."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word[: -len(ending)]
+    return word
+
+
+def is_name(piece: str) -> bool:
+    """Whether a piece of a query is spelled as people spell only names of things: `useAuth`, `a87a7777`, `v1.2`,
+    `def.execute`, `AUTH-12`, `NODE_ENV`."""
+    core = piece.strip(".,:;!?()[]{}<>\"'`*")
+    if len(core) < 3:
+        return False
+    has_digit, has_letter = any(c.isdigit() for c in core), any(c.isalpha() for c in core)
+    inner = core[1:-1]
+    return (
+        (has_digit and has_letter)
+        or "_" in inner
+        or "/" in inner
+        or "::" in inner
+        or ("." in inner and has_letter and not core.endswith("."))
+        or any(a.islower() and b.isupper() for a, b in pairwise(core))
+    )
+
+
+def names_in(query: str) -> list[str]:
+    return [piece for piece in query.split() if is_name(piece)]
