@@ -63,7 +63,7 @@ class Life:
         self.core.files.remember(f"src/{len(content)}.py", content.hex(), {"lines": 1})
 
     def check(self, name: str) -> None:
-        self.core.snapshots.take(name, description="d", files=True, git=False)
+        self.core.checkpoints.take(name, description="d", files=True, git=False)
 
     def archive(self, keep: int) -> None:
         store = self.core.engine.store

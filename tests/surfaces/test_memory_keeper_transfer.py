@@ -205,7 +205,7 @@ def test_json_holds_everything(call: Call, keeper: Core, clock: SteppedClock) ->
     clock.step()
     keeper.memories.save_item(Draft(key="k", text="second", tags=("t",), channel="ops", private=True))
     keeper.files.remember("/p/a.py", "print()", {"lang": "py"})
-    keeper.snapshots.take("check", description="d", files=True, git=False)
+    keeper.checkpoints.take("check", description="d", files=True, git=False)
     keeper.memories.save_item(Draft(key="old", text="gone"))
     keeper.engine.store.archive.put_memories([held(keeper)["old"]])
     body = read(call("context_export"))
@@ -307,7 +307,7 @@ def test_the_reply_counts_what_was_written(call: Call, keeper: Core) -> None:
     call("context_session_start", name="Mine")
     call("context_save", key="k", value="v")
     keeper.files.remember("/p/a.py", "print()", {})
-    keeper.snapshots.take("check", description="", files=True, git=False)
+    keeper.checkpoints.take("check", description="", files=True, git=False)
     reply = call("context_export")
     size = Path(reply["filePath"]).stat().st_size
     assert reply["stats"] == {"sessions": 1, "items": 1, "files": 1, "checkpoints": 1, "size": size}
@@ -323,7 +323,7 @@ def test_private_items_leave_with_their_own_session_only(call: Call, keeper: Cor
     call("context_save", key="old", value="hush", private=True)
     call("context_save", key="closed", value="hush", private=True)
     call("context_save", key="seen", value="public")
-    keeper.snapshots.take("check", description="", files=True, git=False)
+    keeper.checkpoints.take("check", description="", files=True, git=False)
     keeper.engine.store.archive.put_memories([held(keeper)["old"]])
     former = held(keeper)["open"]
     keeper.engine.store.memories.add_former(former)

@@ -6,7 +6,7 @@ import argparse
 from contextlib import closing
 
 from ..app import find_spaces, open_store, store_place
-from ..core.moving import Compared, Digest, move
+from ..core.copying import Compared, Digest, copy_store
 from ..domain.errors import InvalidInput, NotFound
 from ..settings import Settings
 from .progress import show_progress
@@ -38,18 +38,18 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
             raise NotFound("space", space, hint=f"There are: {', '.join(filter(None, known)) or 'none'}.")
     if not known:
         raise InvalidInput(f"There is no store at {places['from']}.", hint="Check --from.", field="from")
-    moved = {space: _move(space, source, target) for space in options.space or known}
+    moved = {space: _copy(space, source, target) for space in options.space or known}
     is_equal = all(each.is_equal for compared in moved.values() for each in compared)
     body = {**places, "ok": is_equal, "stores": [_body(*each) for each in moved.items()]}
     return Report(body, _text(moved, is_equal), 0 if is_equal else FAILED)
 
 
-def _move(space: str, source: Settings, target: Settings) -> list[Compared]:
+def _copy(space: str, source: Settings, target: Settings) -> list[Compared]:
     def show(message: str, done: int, total: int) -> None:
         show_progress(done, total, f"{space}: {message}" if space else message)
 
     with closing(open_store(source, space)) as old, closing(open_store(target, space)) as new:
-        return move(old, new, store_place(source), show)
+        return copy_store(old, new, store_place(source), show)
 
 
 def _body(space: str, compared: list[Compared]) -> Json:

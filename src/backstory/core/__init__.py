@@ -14,19 +14,19 @@ from .memories import Memories
 from .sessions import Sessions
 
 if TYPE_CHECKING:
+    from .answers import Answers
     from .archive import Archive
     from .branches import Branches
+    from .checkpoints import Checkpoints
     from .conversation_export import ConversationExport
     from .deletion import Deletion
     from .files import Files
     from .graph import Graph
     from .insight import Insight
-    from .kept import Kept
     from .recall import Recall
     from .recollection import Recollecting
     from .reflections import Reflections
     from .searching import Searching
-    from .snapshots import Snapshots
     from .transcripts import Transcripts
     from .transfer import Transfer
     from .working import Working
@@ -87,10 +87,10 @@ class Core(NamedTuple):
         return Events(self.engine, self.caller, self.surface)
 
     @property
-    def kept(self) -> Kept:
-        from .kept import Kept  # this and the next: most connections never ask
+    def answers(self) -> Answers:
+        from .answers import Answers  # this and the next: most connections never ask
 
-        return Kept(self.engine, self.caller)
+        return Answers(self.engine, self.caller)
 
     @property
     def reflections(self) -> Reflections:
@@ -159,10 +159,10 @@ class Core(NamedTuple):
         return Files(self.engine, self.caller, self.surface)
 
     @property
-    def snapshots(self) -> Snapshots:
-        from .snapshots import Snapshots
+    def checkpoints(self) -> Checkpoints:
+        from .checkpoints import Checkpoints
 
-        return Snapshots(self.engine, self.caller, self.surface)
+        return Checkpoints(self.engine, self.caller, self.surface)
 
     @property
     def working(self) -> Working:

@@ -29,12 +29,12 @@ def in_chunks(core: Core, body: Json, owner: Callable[[], str] | None = None) ->
     if size(body) <= MOST_BYTES:
         return body
     parts = split(body)
-    key = core.kept.keep(_KIND, parts, owner=(owner or core.kept.owner_of_anything)())
+    key = core.answers.keep(_KIND, parts, owner=(owner or core.answers.owner_of_anything)())
     return {**_chunk(parts, key, 1)}
 
 
 def cached_chunk(core: Core, key: str, number: int) -> Chunk:
-    parts = core.kept.fetch(_KIND, key)
+    parts = core.answers.fetch(_KIND, key)
     if number > len(parts):
         raise InvalidInput(
             f"chunk_index must be at most {len(parts)}: the answer has {len(parts)} chunks.",

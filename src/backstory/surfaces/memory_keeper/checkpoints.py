@@ -47,7 +47,7 @@ def context_checkpoint(
 ) -> Taken:
     """Create a complete snapshot of the current session: a true copy of all its items, the private ones too, that
     later edits, deletions and compressions do not touch. Take one before a large change."""
-    checkpoint = core.snapshots.take(
+    checkpoint = core.checkpoints.take(
         name, description=description or "", files=include_files, git=include_git_status
     )
     reply: Taken = {
@@ -78,8 +78,8 @@ def context_restore_checkpoint(
     the current session: where a key has another value now, the restored one wins and the present one stays in the
     item's history. Private items come back only to the session they belong to and to those continued or branched
     from it; withheldPrivateItems counts what was left out."""
-    checkpoint = core.snapshots.find(id=checkpoint_id, name=name)
-    restored = core.snapshots.restore(checkpoint, files=restore_files, merge=merge)
+    checkpoint = core.checkpoints.find(id=checkpoint_id, name=name)
+    restored = core.checkpoints.restore(checkpoint, files=restore_files, merge=merge)
     about: RestoredCheckpoint = {
         "id": checkpoint.id,
         "name": checkpoint.name,

@@ -123,7 +123,7 @@ def quick_search(
     }
     if reply["has_more"] or reply["top_result"] != top:
         frozen = {"query": query, "words": ranking.words, "found": [_frozen(hit) for hit in ranking.hits]}
-        reply["cache_key"] = core.kept.keep(_RANKING, frozen, owner=core.caller.id)
+        reply["cache_key"] = core.answers.keep(_RANKING, frozen, owner=core.caller.id)
     if ranking.notices:
         reply["notices"] = list(ranking.notices)
     return reply
@@ -199,7 +199,7 @@ def _reflected(
 
 def _fitted(core: Core, reply: Json, hits: Sequence[Hit]) -> Json:
     """An answer of any size, of which all chunks tell of these entries, if only by their number."""
-    return in_chunks(core, reply, lambda: core.kept.owner_of({hit.entry for hit in hits}))
+    return in_chunks(core, reply, lambda: core.answers.owner_of({hit.entry for hit in hits}))
 
 
 def _fill(least: float) -> int:
@@ -213,7 +213,7 @@ def _frozen(hit: Hit) -> list[Any]:
 def _thawed(core: Core, key: str, query: str) -> tuple[list[Hit], Sequence[str]]:
     from ...search.engine import Hit  # not for start-up
 
-    kept = core.kept.fetch(_RANKING, key)
+    kept = core.answers.fetch(_RANKING, key)
     if kept["query"] != query:
         raise InvalidInput(
             "cache_key belongs to another query.",
@@ -224,7 +224,7 @@ def _thawed(core: Core, key: str, query: str) -> tuple[list[Hit], Sequence[str]]
         Hit(entry, certainty, certainty, project, conversation=conversation, other_places=(0,) * others)
         for entry, certainty, project, conversation, others in kept["found"]
     ]
-    visible = core.kept.visible([hit.entry for hit in hits])
+    visible = core.answers.visible([hit.entry for hit in hits])
     return [hit for hit in hits if hit.entry in visible], kept["words"]
 
 

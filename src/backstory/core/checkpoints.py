@@ -25,7 +25,7 @@ class Restored(NamedTuple):
     """Private memories that stay with the checkpoint's own session."""
 
 
-class Snapshots(NamedTuple):
+class Checkpoints(NamedTuple):
     engine: Engine
     caller: Caller
     surface: str

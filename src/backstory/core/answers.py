@@ -14,7 +14,7 @@ from .engine import Caller, Engine
 KEPT_FOR = timedelta(days=7)
 
 
-class Kept(NamedTuple):
+class Answers(NamedTuple):
     engine: Engine
     caller: Caller
 

@@ -34,7 +34,7 @@ class Compared(NamedTuple):
         return self.source == self.target
 
 
-def move(source: Store, target: Store, name: str, tick: Tick) -> list[Compared]:
+def copy_store(source: Store, target: Store, name: str, tick: Tick) -> list[Compared]:
     """Fill the target, which is empty or was being filled from the same source, and compare it with the source. One that
     was filled from it is only compared. The source is only read. `name` tells sources apart."""
     if any(source.copying.columns(table) != target.copying.columns(table) for table in TABLES):
@@ -60,19 +60,19 @@ def move(source: Store, target: Store, name: str, tick: Tick) -> list[Compared]:
 
 
 def _begin(target: Store, name: str) -> CopyProgress:
-    """Where to go on, or the beginning of a new move."""
+    """Where to go on, or the beginning of a new copy."""
     known = target.copying.progress()
     if known is not None and known.is_done and known.source != name:
         known = None
     if known is None and not target.copying.is_empty():
         raise InvalidInput(
-            "The store to move to is not empty; nothing was changed.",
+            "The store to copy to is not empty; nothing was changed.",
             hint="Give --to a new file, or a database without memories.",
             field="to",
         )
     if known is not None and known.source != name:
         raise InvalidInput(
-            f"The store to move to holds a part of {known.source}; nothing was changed.",
+            f"The store to copy to holds a part of {known.source}; nothing was changed.",
             hint=f"Give --from {known.source} to go on with it, or --to another place.",
             field="to",
         )

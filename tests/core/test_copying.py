@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from backstory.core import Core
-from backstory.core.moving import move
+from backstory.core.copying import copy_store
 from backstory.domain.entries import TextFields
 from backstory.domain.errors import InvalidInput
 from backstory.domain.filters import Filter, Page
@@ -131,7 +131,7 @@ def test_everything_goes_there_and_back(
     before = contents(store)
     assert [table for table, rows in before.items() if not rows] == []
     for source, target in ((store, other), (other, open_at(backend))):
-        compared = move(source, target, "here", hush)
+        compared = copy_store(source, target, "here", hush)
         assert all(each.is_equal for each in compared)
         assert {each.table: each.source.rows for each in compared} == {
             table: len(rows) for table, rows in before.items()
@@ -153,7 +153,7 @@ def test_new_rows_come_after_those_that_were_moved(store: Store, other: Store) -
     store.memories.put([make_memory("a"), make_memory("b"), make_memory("c")])
     store.memories.delete(Filter(ids=("c",)))
     store.vectors.open_space("one")
-    move(store, other, "here", hush)
+    copy_store(store, other, "here", hush)
     other.memories.put([make_memory("d")])
     assert other.entries.size_hint() == 4
     assert other.vectors.open_space("two") == 2
@@ -172,7 +172,7 @@ def test_a_move_that_is_stopped_goes_on_where_it_was(store: Store, other: Store)
     starts = 1
     while True:
         try:
-            compared = move(store, other, "here", stop_at_each_step)
+            compared = copy_store(store, other, "here", stop_at_each_step)
         except InterruptedError:
             starts += 1
         else:
@@ -193,11 +193,11 @@ def test_what_is_written_meanwhile_is_noticed_and_the_next_move_starts_anew(
         if message == "Moving entry":
             store.memories.put([make_memory("b", "new"), make_memory("c")])
 
-    compared = {each.table: each for each in move(store, other, "here", write)}
+    compared = {each.table: each for each in copy_store(store, other, "here", write)}
     assert not compared["entry"].is_equal
     assert compared["conversation"].is_equal
     assert other.copying.progress() is not None
-    assert all(each.is_equal for each in move(store, other, "here", hush))
+    assert all(each.is_equal for each in copy_store(store, other, "here", hush))
     assert {memory.text for memory in other.memories.find(Filter(), Page())} == {"a text", "new"}
 
 
@@ -205,26 +205,26 @@ def test_a_store_that_holds_something_else_is_not_moved_to(store: Store, other: 
     store.memories.put([make_memory("a")])
     other.memories.put([make_memory("mine")])
     with pytest.raises(InvalidInput, match="not empty"):
-        move(store, other, "here", hush)
+        copy_store(store, other, "here", hush)
     assert [memory.id for memory in other.memories.find(Filter(), Page())] == ["mine"]
 
 
 def test_a_move_that_was_killed_after_its_end_may_be_given_again(store: Store, other: Store) -> None:
     store.memories.put([make_memory("a")])
-    assert all(each.is_equal for each in move(store, other, "here", hush))
+    assert all(each.is_equal for each in copy_store(store, other, "here", hush))
     before = contents(other)
-    assert all(each.is_equal for each in move(store, other, "here", hush))
+    assert all(each.is_equal for each in copy_store(store, other, "here", hush))
     assert contents(other) == before
     with pytest.raises(InvalidInput, match="not empty"):
-        move(store, other, "elsewhere", hush)
+        copy_store(store, other, "elsewhere", hush)
 
 
 def test_what_was_saved_in_the_new_store_is_not_moved_over(store: Store, other: Store) -> None:
     store.memories.put([make_memory("a")])
-    move(store, other, "here", hush)
+    copy_store(store, other, "here", hush)
     other.memories.put([make_memory("mine")])
     with pytest.raises(InvalidInput, match="written to; nothing was changed"):
-        move(store, other, "here", hush)
+        copy_store(store, other, "here", hush)
     assert other.entries.count(Filter()) == 2
 
 
@@ -234,17 +234,17 @@ def test_a_part_of_another_store_is_not_mixed_with_this_one(store: Store, other:
 
     store.memories.put([make_memory("a")])
     with pytest.raises(InterruptedError):
-        move(store, other, "there", stop)
+        copy_store(store, other, "there", stop)
     with pytest.raises(InvalidInput, match="a part of there"):
-        move(store, other, "here", hush)
-    assert all(each.is_equal for each in move(store, other, "there", hush))
+        copy_store(store, other, "here", hush)
+    assert all(each.is_equal for each in copy_store(store, other, "there", hush))
 
 
 def test_a_store_that_was_only_looked_at_is_empty(store: Store, other: Store) -> None:
     store.vectors.open_space("one")
     store.memories.put([make_memory("a")])
     other.vectors.open_space("another")
-    assert all(each.is_equal for each in move(store, other, "here", hush))
+    assert all(each.is_equal for each in copy_store(store, other, "here", hush))
     assert other.vectors.open_space("one") == 1
 
 
