@@ -105,7 +105,7 @@ def test_restored_memories_are_found_by_words_again(keeper: Core, clock: Stepped
 def test_restoring_never_overwrites_what_was_saved_since(keeper: Core, clock: SteppedClock) -> None:
     old = keeper.memories.save_item(Draft("old", key="k"))
     compress_all(keeper, clock)
-    keeper.memories.save_item(Draft("new", key="k"))
+    keeper.engine.store.memories.put([old._replace(id="imported", text="new")])
     assert keeper.archive.restore((old.id,)) == []
     assert texts(keeper) == ["new"]
     assert [memory.text for memory in keeper.archive.find("k", None)] == ["old"]

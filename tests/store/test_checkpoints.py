@@ -259,3 +259,13 @@ def test_copies_and_the_archive_survive_a_restart(open_store: OpenStore) -> None
     (checkpoint,) = again.checkpoints.find("test")
     assert [memory.id for memory in again.checkpoints.read(checkpoint).memories] == ["full", "b"]
     assert [each.memory for each in again.archive.find_memories(Filter())] == [FULL]
+
+
+def test_large_memories_share_no_pack(store: Store) -> None:
+    """To take one out of the archive, the others of its pack are packed anew."""
+    memories = [FULL._replace(id=f"large{n}", key=f"large{n}", text=f"{n}" * 150_000) for n in range(4)]
+    store.memories.put(memories)
+    store.archive.put_memories(memories)
+    assert store.database.value("SELECT count(*) FROM archive_pack") == 4
+    assert store.archive.oldest(Filter(keys=("large1",))) == FULL.created_at
+    assert store.archive.oldest(Filter(keys=("none",))) is None

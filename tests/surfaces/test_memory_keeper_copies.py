@@ -569,9 +569,14 @@ def test_compressed_items_are_read_by_key_and_marked(call: Call, stranger: Call,
 def test_a_key_that_was_compressed_can_be_saved_again(call: Call, store: Store, clock: SteppedClock) -> None:
     session = save_three(call)
     clock.step()
+    before = items(store, session)["a"]
     call("context_compress", olderThan="now")
     call("context_save", key="a", value="anew")
     assert values(store, session) == {"a": "anew"}
+    after = items(store, session)["a"]
+    assert (after.id, after.created_at) == (before.id, before.created_at)
+    assert [former.text for former in store.memories.former(after.id)] == ["one"]
+    assert {each.memory.key for each in store.archive.find_memories(Filter())} == {"b", "c"}
 
 
 @requirement("keeper-copies.compress.delete")

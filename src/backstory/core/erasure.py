@@ -84,7 +84,8 @@ class Erasure(NamedTuple):
         if request.memories is not None:
             oldest = Page(limit=1, order=Order.OLDEST)
             times += [memory.created_at for memory in store.memories.find(request.memories, oldest)]
-            times += [each.memory.created_at for each in store.archive.find_memories(request.memories)]
+            archived = store.archive.oldest(request.memories)
+            times += [archived] if archived else []
         if request.conversations:
             which = ConversationFilter(ids=tuple(request.conversations))
             told = [*store.conversations.find(which), *archived_conversations(store, which)]

@@ -58,8 +58,8 @@ class Memories(NamedTuple):
         return memory
 
     def put_item(self, draft: Draft, session: Session) -> Memory:
-        """For a transaction of the caller's, who calls `follow_up` after it. The same key again keeps the id and the
-        time it was made, and the former value in its history."""
+        """For a transaction of the caller's, who calls `follow_up` after it. The same key again, live or archived, keeps
+        the id and the time it was made, and the former value in its history."""
         store = self.engine.store
         now = self.engine.now()
         memory = Memory(
@@ -81,15 +81,24 @@ class Memories(NamedTuple):
             updated_at=now,
         )
         with store.transaction():
-            known = Filter(
-                surfaces=(self.surface,), threads=(session.id,), keys=(draft.key,) if draft.key else ()
-            )
-            for former in store.memories.find(known, Page(limit=1)) if draft.key else ():
+            if former := self._former(draft.key, session.id):
                 store.memories.add_former(former)
                 memory = memory._replace(id=former.id, created_at=former.created_at)
             self._put(memory)
             store.sessions.put(session._replace(updated_at=now))
         return memory
+
+    def _former(self, key: str | None, session: str) -> Memory | None:
+        """What a session has under a key, live; one that was archived comes back."""
+        if not key:
+            return None
+        store = self.engine.store
+        known = Filter(surfaces=(self.surface,), threads=(session,), keys=(key,))
+        live = store.memories.find(known, Page(limit=1))
+        if not live and (archived := store.archive.find_memories(known)):
+            store.archive.restore_memories([archived[0].memory.id])
+            return archived[0].memory
+        return live[0] if live else None
 
     def find(self, where: Filter, page: Page) -> list[Memory]:
         """Memories of this surface that match and that the caller may see."""

@@ -22,6 +22,7 @@ from .traces import Traces
 from .where import conversations_clause, portions, where_clause
 
 PACK = 200  # memories in a pack: reading one unpacks them all, and more together hardly shrink further
+PACK_CHARACTERS = 200_000  # of texts, for the same reason: taking one out packs the others anew
 
 _INDEX = ("pack", "id", "key", "private", "category", "priority", "channel", "created_at", "updated_at")
 _ARCHIVED = (
@@ -57,6 +58,12 @@ class Archive:
         rows = self._database.rows(sql, values)
         packs = {n: self._unpack(n) for n in dict.fromkeys(pack for _, pack, _, _ in rows)}
         return [_read_archived(packs[pack], id, thread, surface) for id, pack, thread, surface in rows]
+
+    def oldest(self, where: Filter) -> datetime | None:
+        """When the first of them was made."""
+        condition, values = where_clause(where)
+        made_at = self._database.value(f"SELECT min(e.created_at) FROM {_ARCHIVED} WHERE {condition}", values)
+        return None if made_at is None else from_ms(made_at)
 
     def restore_memories(self, ids: Sequence[str]) -> None:
         """Move memories and their histories back. No live memory may have one of the ids."""
@@ -213,8 +220,14 @@ def _together(memories: Sequence[Memory]) -> Iterator[Sequence[Memory]]:
     for memory in memories:
         places.setdefault((memory.session, memory.project, memory.surface), []).append(memory)
     for place in places.values():
-        for start in range(0, len(place), PACK):
-            yield place[start : start + PACK]
+        some: list[Memory] = []
+        for memory in place:
+            if len(some) == PACK or sum(len(each.text) for each in some) + len(memory.text) > PACK_CHARACTERS:
+                if some:
+                    yield some
+                some = []
+            some.append(memory)
+        yield some
 
 
 def _read_archived(pack: dict[str, Any], id: str, session: str | None, surface: str) -> ArchivedMemory:
