@@ -43,6 +43,8 @@ class Asked(NamedTuple):
     """and one of these."""
     keywords: tuple[Keyword, ...]
     """What scores count, these and the prompt's."""
+    has_operators: bool = False
+    """Quotes, OR, -not: the query says itself what it keeps."""
 
     @property
     def words(self) -> list[str]:
@@ -62,7 +64,8 @@ def read_question(store: Store, query: str, tags: Sequence[str], prompt: str) ->
         raise InvalidInput("One of the tags has no word to look for.", field="tags")
     words = [_keyword([(unit,)]) for unit in _telling_words(store, prompt)]
     each_once = {keyword.label: keyword for keyword in (*required, *tagged, *words)}
-    return Asked(required, excluded, tagged, tuple(each_once.values()))
+    has_operators = bool(excluded) or '"' in query or any(len(clause) > 1 for clause in parsed.clauses)
+    return Asked(required, excluded, tagged, tuple(each_once.values()), has_operators)
 
 
 def _keyword(alternatives: Iterable[tuple[Unit, ...]]) -> Keyword:

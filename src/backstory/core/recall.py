@@ -1,15 +1,17 @@
 """Recall conversations with any assistant: what they speak of, how new they are, and what was worked on in them.
 
-A conversation's score is the sum of four parts, and each is told: `keywords` (the share of the asked words that it
+What is asked is found by the one search. A conversation's score is the sum of its parts, and each is told: `answer`
+(up to 1.5: how near it comes to what answers best, so that an old answer stands above a fresh mention), `keywords` (the share of the asked words that it
 holds, up to 1), `recency` (1.0 within a day, 0.8 a week, 0.5 a month, 0.2 a quarter, else 0.1), `files` (half for
-reading or writing any, half when they are those that were named or, when none were, this project's) and `type`.
+reading or writing any, half when they are those that were named or, when none were, this project's) and `type`. When
+something is asked, files and type count as far as the conversation answers it.
 Subagents and forks speak for the conversation that started them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..domain.filters import ConversationFilter, Filter, Kind
@@ -19,7 +21,7 @@ from .asking import Asked, WordIndex, read_question
 from .engine import Caller, Engine
 from .families import Families
 from .freshness import freshness
-from .snippets import excerpt, named_files
+from .snippets import SHOWN, excerpt, named_files
 
 if TYPE_CHECKING:
     from ..domain.records import ConversationOutline
@@ -34,13 +36,20 @@ TYPE_BONUS = {
 }
 
 
+MOST_ANSWER = 1.5
+STEEPNESS = (
+    8  # of the answer's part: what is nearly as good is decided by the other parts, what is worse is not
+)
+LEAST_CERTAINTY = 0.1  # of what a query keeps though it does not hold all words
+
+
 class Wanted(NamedTuple):
     days: int = 30
     least_score: float = 0.0
     surfaces: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     query: str = ""
-    """All of its words must stand in a conversation, or in its title."""
+    """Keeps what the search finds, and what holds all of its words in any place or in its title."""
     tags: tuple[str, ...] = ()
     """One of them must."""
     prompt: str = ""
@@ -52,6 +61,8 @@ class Wanted(NamedTuple):
 class Parts(NamedTuple):
     """Why a conversation stands where it does."""
 
+    answer: float | None
+    """None when nothing is asked."""
     keywords: float
     recency: float
     files: float
@@ -59,7 +70,7 @@ class Parts(NamedTuple):
 
     @property
     def score(self) -> float:
-        return sum(self)
+        return sum(part for part in self if part is not None)
 
 
 class Recalled(NamedTuple):
@@ -96,6 +107,24 @@ class _Scored(NamedTuple):
     matched: tuple[str, ...]
 
 
+class _Answers(NamedTuple):
+    """What the search found: by conversation its score as a share of the best one's, and its best place."""
+
+    shares: Mapping[str, float]
+    entries: Mapping[str, int]
+    words: Sequence[str]
+
+    @property
+    def threads(self) -> list[str]:
+        """The best last, so that it wins where several speak for one conversation."""
+        return sorted(self.shares, key=lambda id: self.shares[id])
+
+    def by_head(self, families: Families) -> dict[str, float]:
+        return {
+            head: self.shares[id] for id in self.threads if (head := families.head_of.get(id)) is not None
+        }
+
+
 class Recall(NamedTuple):
     engine: Engine
     caller: Caller
@@ -109,11 +138,14 @@ class Recall(NamedTuple):
         )
         asked = read_question(store, wanted.query, wanted.tags, wanted.prompt)
         index = WordIndex(store, which)
-        families = Families.of(store, which, among=index.seeds(asked), are_apart=wanted.with_subagents)
-        scored = self._scored(wanted, asked, families, index)
+        answers = self._answers(wanted, asked, since)
+        seeds = index.seeds(asked)
+        among = None if seeds is None else {*seeds, *answers.threads}
+        families = Families.of(store, which, among=among, are_apart=wanted.with_subagents)
+        scored = self._scored(wanted, asked, families, index, answers)
         order = sorted(scored, key=lambda s: (-s.parts.score, -s.outline.updated_ms, s.outline.id))
         return Recollection(
-            self._told(order[offset : offset + limit], asked, families, index),
+            self._told(order[offset : offset + limit], asked, families, index, answers),
             total=len(order),
             by_surface=Counter(each.outline.surface for each in order),
             keywords=tuple(keyword.label for keyword in asked.keywords),
@@ -131,8 +163,33 @@ class Recall(NamedTuple):
                 states[surface] = state._replace(unread={**state.unread, completeness: conversations})
         return states
 
-    def _scored(self, wanted: Wanted, asked: Asked, families: Families, index: WordIndex) -> list[_Scored]:
+    def _answers(self, wanted: Wanted, asked: Asked, since: datetime) -> _Answers:
+        """What the search finds for the query or the prompt. A query with operators says itself what it keeps."""
+        question = wanted.query or wanted.prompt
+        if not question.strip() or (wanted.query and asked.has_operators):
+            return _Answers({}, {}, ())
+        where = self.caller.visible(
+            Filter(kinds=(Kind.MESSAGE,), surfaces=wanted.surfaces, created_after=since)
+        )
+        found = self.engine.search.find(question, where)
+        hits = [hit for hit in found.hits if not wanted.query or hit.certainty >= LEAST_CERTAINTY]
+        best = max((hit.score for hit in hits), default=0.0)
+        threads = self.engine.store.entries.threads([hit.entry for hit in hits])
+        shares, entries = {}, {}
+        for hit, thread in zip(hits, threads, strict=True):
+            for id in {thread} if wanted.with_subagents else {thread, hit.conversation}:
+                if id is not None and id not in shares:
+                    shares[id], entries[id] = hit.score / best, hit.entry
+        return _Answers(shares, entries, found.words)
+
+    def _scored(
+        self, wanted: Wanted, asked: Asked, families: Families, index: WordIndex, answers: _Answers
+    ) -> list[_Scored]:
         chosen = index.chosen(asked, families)
+        if wanted.query and not asked.tags:
+            chosen |= families.heads_of(answers.threads)
+        shares = answers.by_head(families)
+        is_asked = bool(wanted.query or wanted.prompt) and not asked.has_operators
         if wanted.subjects:
             chosen = {id for id in chosen if families.heads[id].subject in wanted.subjects}
         working = families.heads_of(
@@ -146,11 +203,14 @@ class Recall(NamedTuple):
             outline = families.heads[id]
             matched = tuple([label for label, heads in held if id in heads])
             about = outline.project == self.caller.project if named is None else id in named
+            nearness = shares.get(id, 0.0) ** STEEPNESS
+            weight = nearness if is_asked and shares else 1.0
             parts = Parts(
+                answer=MOST_ANSWER * nearness if is_asked else None,
                 keywords=len(matched) / len(held) if held else 0.0,
                 recency=freshness(outline.updated_ms, now_ms),
-                files=(0.5 + 0.5 * about) if id in working else 0.0,
-                type=TYPE_BONUS.get(outline.subject, 0.0),
+                files=weight * (0.5 + 0.5 * about) if id in working else 0.0,
+                type=weight * TYPE_BONUS.get(outline.subject, 0.0),
             )
             if parts.score >= wanted.least_score:
                 scored.append(_Scored(outline, parts, matched))
@@ -164,14 +224,19 @@ class Recall(NamedTuple):
         return families.heads_of(did.conversation for some in touched for did in some) or None
 
     def _told(
-        self, page: Sequence[_Scored], asked: Asked, families: Families, index: WordIndex
+        self,
+        page: Sequence[_Scored],
+        asked: Asked,
+        families: Families,
+        index: WordIndex,
+        answers: _Answers,
     ) -> list[Recalled]:
         store = self.engine.store
         ids = [each.outline.id for each in page]
         conversations = {each.id: each for each in store.conversations.get(ids)}
         counts = store.conversations.count_messages(ids)
         files = store.traces.files(families.members(ids))
-        excerpts = self._excerpts(ids, asked, families, index)
+        excerpts = self._excerpts(ids, asked, families, index) | self._passages(ids, families, answers)
         return [
             Recalled(
                 conversation=conversations[each.outline.id],
@@ -185,6 +250,19 @@ class Recall(NamedTuple):
             for each in page
             if each.outline.id in conversations  # forgotten by another process since it was ranked
         ]
+
+    def _passages(self, ids: Sequence[str], families: Families, answers: _Answers) -> dict[str, str]:
+        """Of the places that the search found."""
+        from ..search.passage import best_passage  # compiles patterns
+
+        heads = ((families.head_of.get(id, ""), answers.entries[id]) for id in answers.threads)
+        places = {head: entry for head, entry in heads if head in ids}
+        entries = self.engine.store.entries.load(places.values())
+        return {
+            head: best_passage(" ".join(entries[entry].text.split()), answers.words, SHOWN).text
+            for head, entry in places.items()
+            if entry in entries
+        }
 
     def _excerpts(
         self, ids: Sequence[str], asked: Asked, families: Families, index: WordIndex

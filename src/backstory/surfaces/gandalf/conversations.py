@@ -17,7 +17,7 @@ from .vocabulary import Stopwatch, fitting, surface
 if TYPE_CHECKING:
     from ...core.recall import ReaderState, Recalled, Recollection, Wanted
 
-SHOWN_FILES = 20
+SHOWN_FILES = 5
 NOTHING_READ = "No history of another assistant has been read yet; fast_mode false reads them first."
 NOTHING_FOUND = "No history of another assistant was found on this machine."
 
@@ -26,6 +26,7 @@ ToolName = Annotated[str, OneOf(tuple(reader_names()))]
 
 
 class ScoreParts(TypedDict):
+    answer: NotRequired[float]
     keywords: float
     recency: float
     files: float
@@ -115,7 +116,7 @@ def recall_conversations(
     conversation_types: Annotated[list[TypeName] | None, "Only conversations of these types"] = None,
     tools: Annotated[list[ToolName] | None, "Only conversations with these assistants"] = None,
     search_query: Annotated[
-        str | None, 'Only conversations that hold all of these words; "phrases", a OR b and -not work'
+        str | None, 'Only conversations found for this, in any words; "phrases", a OR b and -not work'
     ] = None,
     user_prompt: Annotated[
         str | None, "Text to take keywords for the scores from; leaves nothing out"
@@ -128,7 +129,7 @@ def recall_conversations(
 ) -> Shaped[Recollected]:
     """Recall earlier conversations with any assistant on this machine, in all projects, the most relevant first.
     Start here: what is asked now may have been solved before. A relevance score (0 to 5) is the sum of its
-    `score_parts`: keywords (the share of the asked words that a conversation holds), recency (1.0 within a day, 0.8 a
+    `score_parts`: answer (up to 1.5: how near it comes to the best answer), keywords (the share of the asked words that a conversation holds), recency (1.0 within a day, 0.8 a
     week, 0.5 a month), files (0.5 for working on files, 1.0 when they are this project's or those that were named)
     and type (up to 0.5). `total_conversations` are all that match; `tool_results` tells of each assistant what was
     found and what could not be read; `unread` counts conversations whose words are encrypted or not there."""
@@ -223,14 +224,16 @@ def _shown(recalled: Recalled) -> RecalledConversation:
         "score_parts": {
             "keywords": round(recalled.parts.keywords, 3),
             "recency": recalled.parts.recency,
-            "files": recalled.parts.files,
-            "type": recalled.parts.type,
+            "files": round(recalled.parts.files, 3),
+            "type": round(recalled.parts.type, 3),
         },
         "matched_keywords": list(recalled.matched),
         "snippet": safe_excerpt(recalled.excerpt),
         "files": list(recalled.files[:SHOWN_FILES]),
         "file_count": len(recalled.files),
     }
+    if recalled.parts.answer is not None:
+        shown["score_parts"]["answer"] = round(recalled.parts.answer, 3)
     if recalled.subagents:
         shown["subagents"] = recalled.subagents
     if talk.kind != "main":
