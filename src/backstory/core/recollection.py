@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..search.engine import Hit
     from .searching import Ranking
 
-EXCERPT = 100  # characters of a neighbouring message
+EXCERPT = 70  # characters of a neighbouring message
 MOST_FILES = 20
 
 

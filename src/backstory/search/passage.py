@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .terms import stem
 
-SIZE = 280
+SIZE = 240
 _BORDER = re.compile(r"\n|(?<=[.!?:;])\s|(?<=[。！？])")
 
 

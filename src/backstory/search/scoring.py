@@ -37,6 +37,7 @@ AGAIN_COVERS = 0.6
 AGAIN_LENGTH = 2.2  # times as long as the query
 AGAIN_COSINE = 0.8
 SHORTEST_AGAIN = 40  # characters
+FEWEST_ASKED = 4  # words: whoever writes as many, such as an error message, asks what to do about it
 NO_ANSWER = 0.3
 LONGEST_NO_ANSWER = 300  # characters
 
@@ -135,14 +136,15 @@ def _meaning(cosine: Floats, words: Floats, is_quiet: Flags) -> Floats:
 
 
 def _asks_again(evidence: Evidence, coverage: Floats, sizes: Floats, is_other: Flags) -> Flags:
-    """Messages of a person that have the question's words or meaning and hardly anything else. To a few words that
-    are no question only a question counts as asking: a remark may well be what is looked for."""
+    """Messages of a person that have the question's words or meaning and hardly anything else. To a few words
+    that are no question only a question counts as asking: a remark may well be what is looked for."""
     is_message = np.array([bool(outline.role) for outline in evidence.outlines], bool)
     is_short = sizes <= AGAIN_LENGTH * max(len(evidence.query), SHORTEST_AGAIN)
     cosine = np.where(np.isnan(evidence.cosine), 0.0, evidence.cosine)
     same = (coverage >= AGAIN_COVERS) | (cosine >= AGAIN_COSINE)
     again: Flags = is_message & ~is_other & is_short & same
-    return again if _QUESTION.search(evidence.query) else again & _says(_QUESTION, evidence, again)
+    is_asking = len(evidence.query.split()) >= FEWEST_ASKED or _QUESTION.search(evidence.query)
+    return again if is_asking else again & _says(_QUESTION, evidence, again)
 
 
 def _says(pattern: re.Pattern[str], evidence: Evidence, among: Flags) -> Flags:

@@ -17,7 +17,7 @@ from .vocabulary import Stopwatch, fitting, surface
 if TYPE_CHECKING:
     from ...core.recall import ReaderState, Recalled, Recollection, Wanted
 
-SHOWN_FILES = 5
+SHOWN_FILES = 3
 NOTHING_READ = "No history of another assistant has been read yet; fast_mode false reads them first."
 NOTHING_FOUND = "No history of another assistant was found on this machine."
 

@@ -1,0 +1,75 @@
+"""Words of time, project and assistant become filters; words that may be meant otherwise stay words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from backstory.domain.filters import Filter
+from backstory.search.question import MARGIN, Question, read_question
+
+NOW = datetime(2026, 5, 6, 9, tzinfo=UTC)  # a Wednesday
+
+
+def read(query: str, where: Filter | None = None) -> Question:
+    projects = ("/home/me/shop", "/home/me/afi-core")
+    return read_question(query, where or Filter(), NOW, lambda: projects, lambda: ("claude-code", "codex"))
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "last"),
+    [
+        ("what broke yesterday evening?", "2026-05-05", "2026-05-05"),
+        ("what broke last Wednesday", "2026-04-29", "2026-04-29"),
+        ("what broke on Monday", "2026-05-04", "2026-05-04"),
+        ("what broke last week", "2026-04-27", "2026-05-03"),
+        ("what broke two days ago", "2026-05-04", "2026-05-04"),
+        ("what broke on 3 May", "2026-05-03", "2026-05-03"),
+        ("what broke on December 24", "2025-12-24", "2025-12-24"),
+        ("what broke on 2026-04-01", "2026-04-01", "2026-04-01"),
+        ("what broke in March 2026", "2026-03-01", "2026-03-31"),
+    ],
+)
+def test_a_time_becomes_a_filter_and_leaves_the_words(query: str, first: str, last: str) -> None:
+    question = read(query)
+    assert question.query == "what broke"
+    start = datetime.fromisoformat(first).replace(tzinfo=UTC)
+    end = datetime.fromisoformat(last).replace(tzinfo=UTC) + timedelta(days=1)
+    assert (question.where.created_after, question.where.created_before) == (start - MARGIN, end + MARGIN)
+    assert first in question.understood[0]
+
+
+def test_before_and_since_are_open_on_one_side() -> None:
+    before = read("what broke before the release of 3 May").where
+    assert (before.created_after, before.created_before) == (None, datetime(2026, 5, 3, tzinfo=UTC) + MARGIN)
+    since = read("what broke since 2026-04-01").where
+    assert (since.created_after, since.created_before) == (datetime(2026, 4, 1, tzinfo=UTC) - MARGIN, None)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "today's browsers",
+        "at the last update",
+        "a skill in Codex",
+        "parsing in the shop",
+        "40 May",
+        "yesterday",
+    ],
+)
+def test_what_may_be_meant_otherwise_stays_words(query: str) -> None:
+    assert read(query) == Question(query, Filter())
+
+
+def test_a_project_and_an_assistant_are_filters_when_called_so() -> None:
+    assert read("how are stubs kept in afi-core").where.projects == ("/home/me/afi-core",)
+    assert read("which pull requests in the shop project").where.projects == ("/home/me/shop",)
+    assert read("my session with Claude Code about login").where.surfaces == ("claude-code",)
+
+
+def test_a_filter_that_was_given_is_not_overruled() -> None:
+    given = Filter(created_after=NOW, projects=("/x",), surfaces=("codex",))
+    assert read("what broke yesterday in afi-core", given) == Question(
+        "what broke yesterday in afi-core", given
+    )

@@ -1,0 +1,97 @@
+"""What stands first: an answer, whatever asks the same, and what holds the very name that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from backstory.domain.errors import Unavailable
+from backstory.domain.filters import Filter
+from backstory.search.backlog import Backlog
+from backstory.search.engine import Search
+from backstory.store import Store
+
+from ..doubles import HashedWords, make_conversation, make_memory, make_messages
+
+QUESTION = "Why did we choose Kafka for the queue?"
+
+
+def keep(store: Store, id: str, *texts: str) -> None:
+    store.conversations.put(make_conversation(id), make_messages(id, *texts))
+
+
+def order(search: Search, query: str) -> list[str]:
+    return [hit.conversation or "memory" for hit in search.find(query, Filter()).hits]
+
+
+@pytest.fixture(params=["words", "vectors"])
+def search(request: pytest.FixtureRequest, store: Store, embedder: HashedWords) -> Search:
+    return Search(store, Backlog(store, embedder) if request.param == "vectors" else None)
+
+
+def test_asking_again_never_stands_above_the_answer(store: Store, search: Search) -> None:
+    keep(store, "answer", "Which queue?", "We choose Kafka for the queue because consumers must replay.")
+    for number in range(5):
+        keep(
+            store,
+            f"again{number}",
+            QUESTION,
+            "I can't tell from here. Let me look through the history first.",
+        )
+    assert order(search, QUESTION)[0] == "answer"
+
+
+def test_the_answer_to_the_same_question_is_found_though_it_shares_no_word(
+    store: Store, search: Search
+) -> None:
+    keep(store, "asked", QUESTION, "Consumers must be able to replay old records.")
+    keep(store, "other", "The queue is long.", "Patience helps, even with Kafka.")
+    hit = search.find(QUESTION, Filter()).hits[0]
+    assert store.entries.load([hit.entry])[hit.entry].text == "Consumers must be able to replay old records."
+
+
+def test_what_lacks_the_rare_name_stands_behind_what_has_it(store: Store, search: Search) -> None:
+    keep(
+        store,
+        "has",
+        "Look at the log of the build.",
+        "It was commit a87a7777, a small one among many others.",
+    )
+    keep(store, "lacks", "What is in the commit?", "The commit has what a commit has: what is in the commit.")
+    assert order(search, "What is in commit a87a7777?")[0] == "has"
+
+
+def test_a_conversation_is_one_hit_and_counts_its_other_places(store: Store, search: Search) -> None:
+    keep(store, "long", *(f"The zebra number {n} sleeps." for n in range(6)))
+    (hit,) = search.find("zebra", Filter()).hits
+    assert hit.conversation == "long"
+    assert len(hit.other_places) == 5
+
+
+class Refusing(HashedWords):
+    """Cannot embed what speaks of a blue switch: such texts wait for ever."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if any("blue switch" in text for text in texts):
+            raise Unavailable("Not this one.")
+        return super().embed(texts)
+
+
+def test_a_text_does_not_lose_by_waiting_for_its_vector(store: Store) -> None:
+    keep(store, "waits", "Well?", "By night the parser is deployed with the blue switch.")
+    keep(store, "embedded", "Where is lunch?", "Lunch is deployed to the parser of soup.")
+    backlog = Backlog(store, Refusing(at_once=1))
+    found = Search(store, backlog).find("parser deployed by night", Filter())
+    assert [hit.conversation for hit in found.hits] == ["waits", "embedded"]
+    assert isnan(found.hits[0].parts["cosine"])
+    assert not isnan(found.hits[1].parts["cosine"])
+
+
+def test_a_memory_and_a_conversation_are_found_by_one_search(store: Store, search: Search) -> None:
+    store.memories.put([make_memory("m", "The zebra sleeps by day.")])
+    keep(store, "c", "Tell me of the zebra.", "The zebra sleeps by day, I said.")
+    assert set(order(search, "zebra sleeps")) == {"memory", "c"}
