@@ -236,6 +236,13 @@ def test_after_two_dashes_everything_is_a_word(tmp_path: Path) -> None:
     assert len(json.loads(done.stdout)["results"]) == 1
 
 
+@pytest.mark.parametrize("words", [("search", "x"), ("status",), ("doctor",), ("integrity",), ("audit",)])
+def test_a_mistyped_home_is_named_and_not_made(tmp_path: Path, words: tuple[str, ...]) -> None:
+    typo = tmp_path / "typo"
+    assert f"There is no directory {typo}." in refusal(tmp_path / "home", *words, "--home", str(typo))
+    assert not typo.exists()
+
+
 def test_what_was_compressed_comes_back_by_its_key(tmp_path: Path) -> None:
     with serving(tmp_path, "serve") as server:
         server.call("context_save", key="old_plan", value="Use a queue.")

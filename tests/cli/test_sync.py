@@ -135,6 +135,14 @@ def test_what_is_forgotten_stays_away(user: Path, flags: list[str], gone: set[st
     assert asked(user, "status")["holds"]["conversations"] == 2 - len(gone)
 
 
+def test_every_id_that_a_search_prints_can_be_forgotten(user: Path) -> None:
+    asked(user, "sync")
+    first, *others = asked(user, "search", "walrus")["results"]
+    told = asked(user, "forget", first["id"], *(result["id"] for result in others), "--yes")
+    assert FIRST in {talk["id"] for talk in told["conversations"]}
+    assert found(user, "walrus") == []
+
+
 def test_forgetting_asks_first(user: Path) -> None:
     asked(user, "sync")
     done = run("forget", FIRST, home=user.parent / "ours", **environment(user))

@@ -44,6 +44,9 @@ COMMANDS = {
 }
 """Each is a module of this package; one that Python keeps the name of ends with `_`."""
 
+BEGINNING = ("demo", "sync", "import", "restore", "migrate", "token", "settings", "tools")
+"""Commands that may be the first in a new home, or need none. In others a missing one is a mistake, not to be made true."""
+
 SERVING = ("surfaces", "http", "http_auth", "http_hosts", "project", "home")
 MEANINGS = {setting.name: setting.meaning.replace("%", "%%") for setting in TABLE}
 
@@ -87,7 +90,12 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
         if setting in flags and spelled in parser:
             rest += [spelled, flags[setting]]
     options = parser.read(rest)
-    report: Report = command.run(options, read_settings(flags))
+    settings = read_settings(flags)
+    if name not in BEGINNING and "home" in flags and not settings.home.is_dir():
+        raise InvalidInput(
+            f"There is no directory {settings.home}.", hint="Check --home; nothing was written.", field="home"
+        )
+    report: Report = command.run(options, settings)
     clear_progress()
     _print(json.dumps(report.body, ensure_ascii=False, indent=2) if options.json else report.text)
     return report.exit_code

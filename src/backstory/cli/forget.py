@@ -46,7 +46,10 @@ class Chosen(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "ids", nargs="*", metavar="ID", help="conversations and memories, as `search` and `sync` name them"
+        "ids",
+        nargs="*",
+        metavar="ID",
+        help="memories and conversations, as `search` names them; a message stands for its conversation",
     )
     parser.add_argument("--project", type=Path, metavar="DIR", help="all conversations of this project")
     parser.add_argument(
@@ -63,6 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     engine = open_engine(settings)
     try:
+        conversations = engine.store.conversations.of_messages(options.ids)
+        options.ids = list(dict.fromkeys(conversations.get(id, id) for id in options.ids))
         chosen = _chosen(options, engine)
         if not chosen:
             return Report(_body(chosen, Receipt({})), "Nothing matches; nothing was forgotten.")
