@@ -39,6 +39,53 @@ def example_calls(known: Known) -> list[tuple[str, Json]]:
     ]
 
 
+def extreme_calls(directory: str) -> list[tuple[str, Json]]:
+    """Calls whose answers are as empty or as large as they get; none depends on what is in the store."""
+    nothing, large = "qqzzxx", "walrus " * 20_000
+    said = [{"role": "user", "content": large}, {"role": "assistant", "content": large}]
+    return [
+        ("retrieve_context", {"query": nothing}),
+        ("reflect_on_past", {"query": nothing, "min_score": 1}),
+        ("quick_search", {"query": nothing, "min_score": 1}),
+        ("get_more_results", {"query": nothing, "offset": 1_000}),
+        ("search_by_file", {"file_path": f"{nothing}.py"}),
+        ("search_by_concept", {"concept": nothing}),
+        ("recall_conversations", {"search_query": nothing}),
+        ("list_project_files", {"file_types": [nothing]}),
+        ("get_project_info", {"include_stats": False}),
+        ("get_session", {"sessionsDir": directory, "date": "2001-01-01"}),
+        ("context_get", {"category": nothing, "includeMetadata": True}),
+        ("context_search", {"query": nothing, "includeMetadata": True}),
+        ("context_semantic_search", {"query": nothing, "minSimilarity": 1}),
+        ("context_session_start", {}),
+        ("context_summarize", {}),
+        ("context_analyze", {}),
+        ("context_visualize", {"type": "heatmap"}),
+        ("context_timeline", {"startDate": "2001-01-01", "endDate": "2001-01-02"}),
+        ("context_delegate", {"taskType": "synthesize", "input": {"synthesisType": "narrative"}}),
+        ("context_compress", {"olderThan": "2001-01-01"}),
+        ("save_context", {"context_text": large}),
+        ("store_reflection", {"content": large, "tags": []}),
+        ("context_save", {"key": "large", "value": large, "metadata": {"large": large}}),
+        ("retrieve_context", {"query": "walrus", "limit": 100}),
+        ("reflect_on_past", {"query": "walrus", "limit": 50, "min_score": 0}),
+        ("quick_search", {"query": "walrus", "min_score": 0}),
+        ("get_more_results", {"query": "walrus", "offset": 0, "limit": 50}),
+        ("context_get", {"includeMetadata": True}),
+        ("context_search", {"query": "walrus", "includeMetadata": True}),
+        ("context_semantic_search", {"query": "walrus"}),
+        ("context_timeline", {"includeItems": True, "groupBy": "hour"}),
+        ("context_summarize", {"maxLength": 40_000}),
+        (
+            "store_session",
+            {"conversation": said, "topic": "tusks", "format": "messages", "sessionsDir": directory},
+        ),
+        ("get_session", {"filename": "tusks", "sessionsDir": directory, "format": "toon"}),
+        ("list_project_files", {"max_files": 10_000}),
+        ("recall_conversations", {"limit": 100, "days_lookback": 60}),
+    ]
+
+
 def _codearchitect(known: Known) -> list[tuple[str, Json]]:
     said = [{"role": "user", "content": "Log in"}, {"role": "assistant", "content": {"code": "```\n---"}}]
     return [

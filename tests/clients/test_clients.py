@@ -16,7 +16,7 @@ from mcp.client.stdio import stdio_client
 
 from backstory.surfaces import all_tools, load_surfaces
 
-from ..example_calls import DOOMED, Known, chunked_answer, example_calls
+from ..example_calls import DOOMED, Known, chunked_answer, example_calls, extreme_calls
 from ..patience import PATIENCE_S
 from ..processes import BACKSTORY, environment, save, serving
 
@@ -31,13 +31,14 @@ TOOLS = list(ALL)
 
 @pytest.fixture
 def calls(tmp_path: Path) -> list[Json]:
-    """A call of every tool that succeeds, in an order in which they do."""
+    """A call of every tool that succeeds, in an order in which they do, then those with the emptiest and largest answers."""
     replaced, deleted = save(tmp_path, "The staging server is called heron.", "Lunch is at noon.")
     with serving(tmp_path, "serve") as server:
         session = server.call("context_save", key=DOOMED, value="Not for long.")["sessionId"]
         chunked = chunked_answer(server.call)
     known = Known(replaced, deleted, session, str(tmp_path / "work"), chunked)
-    return [{"name": name, "arguments": arguments} for name, arguments in example_calls(known)]
+    wanted = [*example_calls(known), *extreme_calls(str(tmp_path / "sessions"))]
+    return [{"name": name, "arguments": arguments} for name, arguments in wanted]
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def server(home: Path) -> Json:
 
 
 def test_every_tool_is_called_here(calls: list[Json]) -> None:
-    assert sorted(call["name"] for call in calls) == sorted(TOOLS)
+    assert {call["name"] for call in calls} == set(TOOLS)
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
@@ -15,7 +17,7 @@ from backstory.tools import Surface, Tool
 from backstory.tools.params import Param, decode
 
 from ..conftest import caller_of
-from ..example_calls import DOOMED, Known, chunked_answer, example_calls
+from ..example_calls import DOOMED, Known, chunked_answer, example_calls, extreme_calls
 
 SURFACES = load_surfaces()
 TOOLS = all_tools(SURFACES)
@@ -70,6 +72,26 @@ def test_replies_are_what_the_output_schemas_say(core: Core, tmp_path: Path) -> 
         assert not reply.is_error, (name, reply.text)
         Draft202012Validator(TOOLS[name].describe()["outputSchema"]).validate(reply.structured)
         assert (json.loads(reply.text) == reply.structured) == (name not in SHAPED)
+
+
+def test_the_emptiest_and_the_largest_replies_are_what_the_output_schemas_say(
+    core: Core, tmp_path: Path
+) -> None:
+    core.caller.directory = str(tmp_path)
+    for name, arguments in extreme_calls(str(tmp_path / "sessions")):
+        reply = TOOLS[name].call(core, arguments)
+        assert not reply.is_error, (name, reply.text[:500])
+        Draft202012Validator(TOOLS[name].describe()["outputSchema"]).validate(reply.structured)
+        if name in SHAPED:
+            assert leaves(json.loads(reply.text)) == leaves(reply.structured), "clients may show either"
+
+
+def leaves(value: Any) -> Counter[str]:
+    """Every text and number in it, however it is arranged."""
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return sum(map(leaves, inner), Counter[str]())
+    return Counter([json.dumps(value)])
 
 
 def test_no_two_surfaces_share_a_tools_name() -> None:
