@@ -30,6 +30,8 @@ def main(kills: int, *, is_hasty: bool) -> int:
         for number in range(kills):
             trials: Sequence[Trial] = tools if number % 2 else commands
             outcomes.append(chosen.choice(trials).run(chosen))
+            if sys.stderr.isatty():
+                print(f"\r{number + 1} of {kills}", end="", file=sys.stderr, flush=True)
     _print(outcomes, time.monotonic() - started)
     return 1 if any(outcome.faults for outcome in outcomes) else 0
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import sqlite3
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -231,3 +233,31 @@ def test_a_backup_never_overwrites(tmp_path: Path) -> None:
     done = run("backup", str(file), home=tmp_path / "home")
     assert done.returncode == 2
     assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "damage", [Path.unlink, lambda path: os.truncate(path, 0)], ids=["deleted", "emptied"]
+)
+def test_servers_of_a_store_that_is_lost_say_so_until_it_is_restored(
+    tmp_path: Path, damage: Callable[[Path], object]
+) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    save(home, KEPT)
+    backup(home, file)
+    with serving(home, "serve") as one, serving(home, "serve") as other:
+        for server in (one, other):
+            server.greet()
+            assert server.call("retrieve_context", query="staging server")["results"] == [KEPT]
+        damage(home / "store.db")
+        for server, tool, arguments in (
+            (one, "save_context", {"context_text": "Lost?"}),
+            (other, "retrieve_context", {"query": "staging server"}),
+            (other, "context_save", {"key": "a", "value": "Lost?"}),
+        ):
+            answer = server.ask("tools/call", {"name": tool, "arguments": arguments})
+            assert answer["isError"]
+            assert "backstory restore" in answer["content"][0]["text"]
+        assert run("restore", str(file), home=home).returncode == 0
+        one.call("save_context", context_text=LATER)
+        assert LATER in other.call("retrieve_context", query="lunch at noon")["results"]
+    assert run("integrity", home=home).returncode == 0

@@ -43,17 +43,16 @@ class StoreFile:
 
     def check(self) -> None:
         """Raises Unavailable for what is no whole store. A log that belongs to another file is put away."""
-        size = self._held.size()
+        header, size = self._held.header(), self._held.size()
         if not size:
             raise Unavailable(f"{self.path} is empty: its contents were lost.", hint=self._advice())
-        header = self._held.header()
         if header is None:
             raise Unavailable(
                 f"{self.path} is damaged: it does not begin as a store does.", hint=self._advice()
             )
         if self._has_strange_log():
             put_away_log(self.path, self._backups)
-        if not self._is_whole(header, size):
+        if not self._is_whole():
             raise Unavailable(
                 f"{self.path} is damaged: {size:,} bytes are left of {header.bytes:,}.", hint=self._advice()
             )
@@ -80,28 +79,29 @@ class StoreFile:
     def is_unchanged(self) -> bool:
         """Whether the path still names this file, and it holds the same store, not an older state of it. The price of
         asking is that of two system calls."""
-        return any(self._looks_unchanged(pause_s) for pause_s in LOOKS_S)
+        for pause_s in LOOKS_S:
+            if pause_s:
+                time.sleep(pause_s)
+            # the header before the length: what a checkpoint does in between makes the file longer
+            header, size = self._held.header(), self._size_in_place()
+            if size is None:
+                return False
+            if header is not None and self._is_known(header) and self._has_all(header, size):
+                self._commits = header.commits
+                return True
+        return False
 
     def is_in_place(self) -> bool:
         return self._size_in_place() is not None
 
     def has_usable_log(self) -> bool:
         """Whether what is in the log may get into the file."""
-        header = self._held.header()
-        return (
-            header is not None and not self._has_strange_log() and self._is_whole(header, self._held.size())
-        )
+        return self._held.header() is not None and not self._has_strange_log() and self._is_whole()
 
-    def _looks_unchanged(self, pause_s: float) -> bool:
-        if pause_s:
-            time.sleep(pause_s)
-        size, header = self._size_in_place(), self._held.header()
-        if size is None or header is None or header.id not in self._ids or header.commits < self._commits:
-            return False
+    def _is_known(self, header: Header) -> bool:
         if header.id == self._ids[-1]:
             self._ids = (header.id,)
-        self._commits = header.commits
-        return self._is_whole(header, size)
+        return header.id in self._ids and header.commits >= self._commits
 
     def _size_in_place(self) -> int | None:
         """None when the path does not name this file."""
@@ -111,7 +111,15 @@ class StoreFile:
             return None
         return status.st_size if (status.st_dev, status.st_ino) == self._held.key else None
 
-    def _is_whole(self, header: Header, size: int) -> bool:
+    def _is_whole(self) -> bool:
+        for pause_s in LOOKS_S:
+            time.sleep(pause_s)
+            header, size = self._held.header(), self._held.size()
+            if header is not None and self._has_all(header, size):
+                return True
+        return False
+
+    def _has_all(self, header: Header, size: int) -> bool:
         """A file is shorter than it says while a checkpoint lengthens it; until then the log has the rest."""
         return size >= header.bytes or log_holds(
             log_of(self.path), range(size // header.page_bytes + 1, header.pages + 1)
