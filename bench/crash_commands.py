@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crash_process import Outcome, run_process
-from crash_tools import FAST
+from crash_tools import FAST, REHEARSALS
 from tests.doubles import HashedWords, make_memory, make_settings
 
 from backstory.cli.commands import run as run_command
@@ -92,8 +92,11 @@ class CommandTrial:
         """Once here, so that those who are forked need not import anything, then as it will be done."""
         self._desk.put_back(self._start)
         self._work()
-        self._desk.put_back(self._start)
-        self._took_s = run_process(self._work).took_s
+        took_s = []
+        for _ in range(REHEARSALS):
+            self._desk.put_back(self._start)
+            took_s.append(run_process(self._work).took_s)
+        self._took_s = min(took_s)
         if faults := list(self._check(self._desk, True)):
             raise RuntimeError(f"{self.name} is wrong without a kill: {faults}")
 

@@ -37,8 +37,8 @@ class Ended(NamedTuple):
 def run_process(
     work: Callable[[], None], *, kill_after_s: float | None = None, is_hasty: bool = False
 ) -> Ended:
-    """Run in a process of its own, until it has acknowledged or is killed. Without a moment to be killed at it must
-    succeed. A hasty one acknowledges before it has done anything: the lab must notice that."""
+    """Run in a process of its own, until it has acknowledged or the moment has come; then it is killed. Without a moment
+    it must succeed. A hasty one acknowledges before it has done anything: the lab must notice that."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -56,7 +56,8 @@ def _be_killed(work: Callable[[], None], writing: int, is_hasty: bool) -> None:
         if is_hasty:
             os.write(writing, ACKNOWLEDGED)
         work()
-        os.write(writing, ACKNOWLEDGED)
+        if not is_hasty:
+            os.write(writing, ACKNOWLEDGED)
         signal.alarm(int(LONGEST_S))  # the lab itself may be gone
         signal.pause()
     except BaseException:
@@ -68,10 +69,8 @@ def _be_killed(work: Callable[[], None], writing: int, is_hasty: bool) -> None:
 def _watch(child: int, reading: int, kill_after_s: float | None) -> Ended:
     started = time.perf_counter()
     wait_s = LONGEST_S if kill_after_s is None else kill_after_s
-    ready, _, _ = select.select([reading], [], [], wait_s)
+    select.select([reading], [], [], wait_s)
     took_s = time.perf_counter() - started
-    if ready and kill_after_s is not None and took_s < kill_after_s:
-        time.sleep(kill_after_s - took_s)  # it goes on, as a server does after an answer
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     is_acknowledged = os.read(reading, 1) == ACKNOWLEDGED

@@ -34,6 +34,7 @@ TOOLS = all_tools(load_surfaces())
 SESSION = "session"
 READERS: frozenset[str] = frozenset()
 """Tools that say they may write and whose example does not."""
+REHEARSALS = 3  # other work on the machine makes some of them slow
 FAST = Path("/dev/shm")
 FOLLOWS = (VECTOR, "waiting")
 """Tables that are filled behind the answers."""
@@ -160,15 +161,16 @@ class ToolTrial:
 
     def rehearse(self) -> None:
         """Run without a kill: how long it takes, and what it leaves, which must be the same each time."""
-        states = set()
-        for _ in range(2):
+        states, took_s = set(), []
+        for _ in range(REHEARSALS):
             self._place.put_back(self._moment.number)
             self.before = self._place.state()
-            self.took_s = run_process(self.call).took_s
+            took_s.append(run_process(self.call).took_s)
             states.add(self._place.state())
         if len(states) > 1:
             raise RuntimeError(f"{self.name} does not leave the same each time")
         (self.after,) = states
+        self.took_s = min(took_s)
 
     def run(self, chosen: random.Random) -> Outcome:
         self._place.put_back(self._moment.number)
