@@ -34,7 +34,7 @@ from ..doubles import make_settings
 EXAMPLES = int(os.environ.get("BACKSTORY_SEQUENCES", "4"))
 STEPS = 10
 PLACES = 3
-READERS = sorted(load_readers())
+READERS = sorted(name for name, reader in load_readers().items() if not reader.is_export)
 APART = [name for name in READERS if name not in ("aider", "windsurf")]
 """Not those whose conversations are named after their file, or that tell less where another file tells more."""
 TITLED_BY_OTHERS = frozenset({"claude-code"})
