@@ -39,6 +39,12 @@ def test_flags_come_before_environment_before_config_file_before_defaults(
     assert (settings.workers, settings.log_level, settings.embeddings) == (7, "debug", "off")
 
 
+def test_the_home_of_a_user_that_there_is_not_is_refused() -> None:
+    for flags in ({"home": "~nobody-here/x"}, {"home": "/h", "conversation_exports": "~nobody-here/x"}):
+        with pytest.raises(InvalidInput, match="a user that there is not"):
+            read_settings(flags)
+
+
 def test_the_flag_for_the_data_directory_picks_the_config_file_too(home: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

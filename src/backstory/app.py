@@ -14,7 +14,16 @@ from .core.projects import project_root, work_tree
 from .domain.errors import InvalidInput, Unavailable
 from .domain.extras import install_hint
 from .search.embed import build_embedder
-from .settings import PREFIX, TABLE, Settings, build_settings, required, variable, without_password
+from .settings import (
+    PREFIX,
+    TABLE,
+    Settings,
+    build_settings,
+    expand_home,
+    required,
+    variable,
+    without_password,
+)
 from .store import Store
 from .store.backup_files import FOLDER
 
@@ -42,7 +51,7 @@ def read_settings(flags: Mapping[str, Any]) -> Settings:
         for spelling in reversed(spellings)
         if spelling in os.environ
     }
-    home = Path(flags.get("home") or environment.get("home") or _platform_home()).expanduser()
+    home = expand_home(flags.get("home") or environment.get("home") or _platform_home())
     defaults = {"home": home, "project": work_tree(Path.cwd())}
     return build_settings(flags, environment, _config(home / CONFIG), defaults=defaults)
 
@@ -128,7 +137,7 @@ def _history_roots(settings: Settings) -> dict[str, tuple[Path, ...]]:
                 hint="Such as claude-code=/backup/.claude.",
                 field="history_roots",
             )
-        roots[name] = (*roots.get(name, ()), Path(path).expanduser())
+        roots[name] = (*roots.get(name, ()), expand_home(path))
     return roots
 
 
@@ -225,7 +234,7 @@ def store_path(settings: Settings) -> Path:
             hint="Use sqlite:///path/to/file.db or postgresql://user:password@host/database.",
             field="database_url",
         )
-    return Path(path).expanduser()
+    return expand_home(path)
 
 
 def _writer(settings: Settings) -> Writer | None:

@@ -273,6 +273,14 @@ def _limit(value: Any) -> float | None:
     return None if value in (None, "", "0", 0) and value is not False else _amount(value)
 
 
+def expand_home(path: str | Path) -> Path:
+    """`~` is the user's home and `~ann` that of ann."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise InvalidInput(f"{path} begins with the home of a user that there is not.") from None
+
+
 def _above_zero(number: Number) -> Number:
     if not 0 < number < float("inf"):
         raise ValueError(number)
@@ -282,7 +290,7 @@ def _above_zero(number: Number) -> Number:
 # keyed by annotation text: `from __future__ import annotations` keeps annotations as strings
 _PARSERS: dict[str, Any] = {
     "str": str,
-    "Path": lambda value: Path(value).expanduser(),
+    "Path": expand_home,
     "int": _count,
     "float": _amount,
     "float | None": _limit,

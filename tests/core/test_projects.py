@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from backstory.core.projects import project_root, work_tree
+from backstory.core.projects.related import projects_named, related_projects
 
 
 @pytest.mark.requirement("server.store.project")
@@ -34,3 +35,8 @@ def test_the_innermost_repository_counts(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "vendored" / ".git").mkdir(parents=True)
     assert project_root(tmp_path / "vendored") == (tmp_path / "vendored").resolve()
+
+
+def test_the_home_of_a_user_that_there_is_not_names_no_project() -> None:
+    assert projects_named("~nobody-here/app", ["/elsewhere/app"]) == []
+    assert related_projects(["/p"], ["~nobody-here/app"], ["/p", "/elsewhere/app"]) == []

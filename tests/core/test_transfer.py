@@ -261,6 +261,8 @@ def test_a_place_that_cannot_hold_a_file_is_refused(keeper: Core, exports: Path,
     (exports / "folder").mkdir()
     with pytest.raises(InvalidInput, match="not a file"):
         export(keeper, path="folder")
+    with pytest.raises(InvalidInput, match="export directory itself"):
+        export(keeper, path=".")
     with pytest.raises(InvalidInput, match="not a file"):
         keeper.transfer.bring("folder")
     with pytest.raises(InvalidInput, match="no directory"):

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..app import open_engine
 from ..core.calls import Call
 from ..core.imports import ImportReport, load_importers, run_import
-from ..settings import Settings
+from ..settings import Settings, expand_home
 from .progress import show_progress
 from .report import Report, counted, table
 
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     engine = open_engine(settings)
     try:
-        outcome = run_import(engine, options.importer, options.file.expanduser(), Call(progress=_show))
+        outcome = run_import(engine, options.importer, expand_home(options.file), Call(progress=_show))
     finally:
         engine.close()
     return Report(outcome._asdict() | {"skipped": dict(outcome.skipped)}, _text(outcome))

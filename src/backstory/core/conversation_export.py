@@ -11,6 +11,7 @@ from ..domain.errors import InvalidInput
 from ..domain.filters import ConversationFilter
 from ..domain.records import Conversation, Message
 from ..domain.when import iso
+from ..settings import expand_home
 from .calls import Call
 from .engine import Caller, Engine
 from .families import MINOR
@@ -55,7 +56,7 @@ class ConversationExport(NamedTuple):
         return ExportedFiles(target, files, len(found))
 
     def _folder(self, given: str | None) -> Path:
-        usual = self.engine.settings.conversation_exports.expanduser()
+        usual = expand_home(self.engine.settings.conversation_exports)
         if given is not None:
             self.caller.check_local("output_dir", hint="Leave it out: the server writes to its own place.")
         folder = usual if given is None else places.locate(usual, given, "output_dir")

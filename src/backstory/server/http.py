@@ -40,6 +40,7 @@ from .answers import Answers
 from .arrival import prompt_http
 from .auth import JwtIssuer, Verifier
 from .door import Door
+from .heap import share_heap
 from .hosts import Host, Hosts, read_host
 from .limits import RateLimit
 from .logins import FAILURES_PER_MINUTE, Logins, refuse
@@ -78,6 +79,7 @@ def serve_http(surfaces: Mapping[str, Surface], settings: Settings) -> int:
             field="http_auth",
         )
     allowed = _allowed(address, settings.http_hosts)
+    share_heap()
     os.umask(0o077)  # whatever a team server writes is its own user's alone
     listening = _listen(address)
     config = uvicorn.Config(

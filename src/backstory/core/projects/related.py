@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
@@ -15,7 +16,7 @@ _LARGEST_CONFIG = 1_000_000
 def projects_named(wanted: str, known: Iterable[str]) -> list[str]:
     """The projects that a caller means by a path or a name. A path inside a project means the project."""
     exact = {wanted}
-    path = Path(wanted).expanduser()
+    path = Path(os.path.expanduser(wanted))  # unlike pathlib's, no error for `~` and a name that no user has
     if path.is_absolute():
         exact.add(str(project_root(path)))
     name = wanted.casefold()
@@ -26,7 +27,7 @@ def related_projects(projects: Sequence[str], declared: Iterable[str], known: It
     """Of the known ones, those that go with the given: all that are declared related when one of them is, or is
     the caller's own; and those that share a remote."""
     remotes = set[str]().union(*map(_remotes, projects))
-    named = {str(project_root(Path(each).expanduser())) for each in declared}
+    named = {str(project_root(Path(os.path.expanduser(each)))) for each in declared}
     together = named if named & set(projects) else set()
     return [
         each

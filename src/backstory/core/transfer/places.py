@@ -54,6 +54,12 @@ def write(place: Place, text: Iterable[str], exports: Path, openings: Iterable[s
     of the openings."""
     target = place.path
     try:
+        if target == exports.resolve():
+            raise InvalidInput(
+                f"{place.shown} is the export directory itself.",
+                hint="Name a file in it.",
+                field="outputPath",
+            )
         if target.is_relative_to(exports.resolve()):
             exports.mkdir(mode=0o700, parents=True, exist_ok=True)
             _make_folders(target.parent, exports)
