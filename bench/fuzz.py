@@ -39,7 +39,7 @@ TEXTS = (
     "\ud800", "a\udfffb", "\u2028", "\ufeff", "\u202e", "ﷺ", "İ", "ß", "🦉" * 20, "e\u0301" * 50, "日本語" * 30,
     "'; DROP TABLE entry; --", '" OR ""="', "%", "_", "*", "a* AND b", "NEAR(a b)", "^x", "{body} : x", "$1", "?", ":x",
     "\\", "\\n", "../../../x", "..", ".", "<script>", "{{x}}", "${HOME}", "`id`", "%s%n%x", "yesterday", "2 hours ago",
-    "9999-12-31T23:59:59Z", "-0001-01-01", "2026-02-30", "99999999999 days ago", "in 5 minutes", "today", "[", "(", "(?P<a",
+    "9999-12-31T23:59:59Z", "-0001-01-01", "what broke on 0001-01-01", "2026-02-30", "99999999999 days ago", "in 5 minutes", "today", "[", "(", "(?P<a",
     "a" * 1_000, "x " * 5_000, "x." * 2_500, "a/" * 1_000, "critical", "high", "task", "general", "all", "session", "AKIAIOSFODNN7EXAMPLE",
 )  # fmt: skip
 NUMBERS = (

@@ -55,6 +55,8 @@ def test_before_and_since_are_open_on_one_side() -> None:
         "a skill in Codex",
         "parsing in the shop",
         "40 May",
+        "what broke on 0001-01-01",
+        "what broke on 9999-12-31",
         "yesterday",
     ],
 )

@@ -95,9 +95,12 @@ def _with_time(question: Question, now: datetime) -> Question:
     words = _without(question.query, found)
     if not words:
         return question
-    where = question.where._replace(
-        created_after=after and after - MARGIN, created_before=before and before + MARGIN
-    )
+    try:
+        where = question.where._replace(
+            created_after=after and after - MARGIN, created_before=before and before + MARGIN
+        )
+    except OverflowError:
+        return question  # nothing is before the first of all days
     said = " to ".join(f"{moment:%Y-%m-%d}" for moment in (after, before and before - DAY) if moment)
     said = f"from {said}" if before is None else f"until {said}" if after is None else said
     return Question(words, where, (*question.understood, f"“{found.group().strip()}” as {said}"))
