@@ -70,6 +70,7 @@ class Desk:
 
     def give(self, *words: str) -> None:
         """The command, as in a process of its own. Raises when it fails."""
+        self.home.mkdir(parents=True, exist_ok=True)  # a directory that is named and missing is refused
         flags = {"home": str(self.home), "embeddings": "off"}
         with Path(os.devnull).open("w") as nowhere:
             before, sys.stdout = sys.stdout, nowhere

@@ -36,6 +36,7 @@ def test_a_sound_installation_passes(tmp_path: Path) -> None:
         "tools",
         "store",
         "integrity",
+        "backups",
         "waiting",
         "histories",
         "background",

@@ -107,7 +107,7 @@ def test_inspector_finds_no_fault_with_the_schemas(tmp_path: Path, node: str, er
 
 def test_inspector_calls_a_tool_of_every_surface(tmp_path: Path, calls: list[Json], node: str) -> None:
     """A process for each call, over the same SDK that calls every tool above."""
-    one_each = {ALL[call["name"]].surface.name: call for call in calls}
+    one_each = {ALL[call["name"]].surface.name: call for call in reversed(calls)}
     for call in one_each.values():
         words = ["--method", "tools/call", "--tool-name", call["name"]]
         done = inspect(node, tmp_path, *words, "--tool-args-json", json.dumps(call["arguments"]))
