@@ -27,6 +27,14 @@ INSPECTOR = MODULES / "@modelcontextprotocol" / "inspector"
 Json = dict[str, Any]
 ALL = all_tools(load_surfaces())
 TOOLS = list(ALL)
+STANDALONE = {
+    "codearchitect_help",
+    "get_server_version",
+    "context_session_list",
+    "retrieve_context",
+    "reflection_stats",
+}
+"""Tools that need no call before theirs."""
 
 
 @pytest.fixture
@@ -107,8 +115,9 @@ def test_inspector_finds_no_fault_with_the_schemas(tmp_path: Path, node: str, er
 
 def test_inspector_calls_a_tool_of_every_surface(tmp_path: Path, calls: list[Json], node: str) -> None:
     """A process for each call, over the same SDK that calls every tool above."""
-    one_each = {ALL[call["name"]].surface.name: call for call in reversed(calls)}
-    for call in one_each.values():
+    chosen = [call for call in calls if call["name"] in STANDALONE]
+    assert {ALL[call["name"]].surface.name for call in chosen} == load_surfaces().keys()
+    for call in chosen:
         words = ["--method", "tools/call", "--tool-name", call["name"]]
         done = inspect(node, tmp_path, *words, "--tool-args-json", json.dumps(call["arguments"]))
         assert done.returncode == 0, done.stderr
