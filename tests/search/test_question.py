@@ -65,13 +65,13 @@ def test_what_may_be_meant_otherwise_stays_words(query: str) -> None:
 
 
 def test_a_project_and_an_assistant_are_filters_when_called_so() -> None:
-    assert read("how are stubs kept in afi-core").where.projects == ("/home/me/afi-core",)
+    assert read("how are stubs kept in the afi-core project").where.projects == ("/home/me/afi-core",)
     assert read("which pull requests in the shop project").where.projects == ("/home/me/shop",)
     assert read("my session with Claude Code about login").where.surfaces == ("claude-code",)
 
 
 def test_a_filter_that_was_given_is_not_overruled() -> None:
     given = Filter(created_after=NOW, projects=("/x",), surfaces=("codex",))
-    assert read("what broke yesterday in afi-core", given) == Question(
-        "what broke yesterday in afi-core", given
+    assert read("what broke yesterday in the shop project", given) == Question(
+        "what broke yesterday in the shop project", given
     )

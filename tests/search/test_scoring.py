@@ -21,7 +21,8 @@ QUESTION = "Why did we choose Kafka for the queue?"
 
 
 def keep(store: Store, id: str, *texts: str) -> None:
-    store.conversations.put(make_conversation(id), make_messages(id, *texts))
+    said = {"surface": "claude-code"}
+    store.conversations.put(make_conversation(id, **said), make_messages(id, *texts, **said))
 
 
 def order(search: Search, query: str) -> list[str]:

@@ -169,8 +169,9 @@ def test_an_empty_store_finds_nothing(search: Search) -> None:
 
 
 def test_a_message_is_found_by_what_was_asked_before_it(store: Store, search: Search) -> None:
-    messages = make_messages("c", "which port does staging use?", "8443", "thanks")
-    store.conversations.put(make_conversation("c"), messages)
+    said = {"surface": "claude-code"}
+    messages = make_messages("c", "which port does staging use?", "8443", "thanks", **said)
+    store.conversations.put(make_conversation("c", **said), messages)
     assert "c:1" in ids(store, search.find("staging port", Filter()))
 
 

@@ -28,6 +28,7 @@ class Outline(NamedTuple):
     size: int
     project: str
     created_ms: int
+    surface: str = ""
 
     @property
     def is_said(self) -> bool:

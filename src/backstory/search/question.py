@@ -53,7 +53,7 @@ _ASSISTANT = (
 )
 _PROJECT = (
     r"\b(?:in|for|of|from) (?:the |our |my )?(?:(?:project|repo|repository) (?P<named>[\w.-]+)"
-    r"|(?P<name>[\w.-]+) (?:project|repo|repository)\b|(?P<spelled>\w+[._-][\w.-]+))"
+    r"|(?P<name>[\w.-]+) (?:project|repo|repository)\b)"
 )
 
 
@@ -169,14 +169,14 @@ def _with_assistant(question: Question, assistants: Callable[[], Sequence[str]])
 
 
 def _with_project(question: Question, projects: Callable[[], Sequence[str]]) -> Question:
-    """A project that is called by an everyday word is meant only where it is called a project."""
+    """Only where it is called a project: the same name may be a package, and what is asked be said elsewhere."""
     if not re.search(_PROJECT, question.query, re.IGNORECASE):
         return question
     by_name: dict[str, list[str]] = {}
     for project in projects():
         by_name.setdefault(PurePath(project).name.casefold(), []).append(project)
     for found in re.finditer(_PROJECT, question.query, re.IGNORECASE):
-        name = (found["named"] or found["name"] or found["spelled"]).rstrip(".")
+        name = (found["named"] or found["name"]).rstrip(".")
         if named := by_name.get(name.casefold()):
             where = question.where._replace(projects=tuple(named))
             words = _without(question.query, found) or question.query

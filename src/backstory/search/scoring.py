@@ -10,11 +10,13 @@ checked on the other (bench/questions.py); one configuration serves all sets.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..domain.records import QUIET_ROLES
+from ..readers import reader_names
 from .evidence import Evidence
 from .terms import LENGTH_SHARE, SATURATION, TYPICAL_LENGTH
 
@@ -29,6 +31,7 @@ BEND = 0.85
 EXPECTED_BASE, EXPECTED_SLOPE = 0.05, 0.6  # of the vectors' part, given the words' part
 EXPECTED_QUIET = 0.3
 ASSISTANT = 1.15  # in coding conversations the answer is usually the assistant's
+CHAT_ASSISTANT = 0.4  # elsewhere it repeats at length what it was told, and the user's words are the source
 QUIET = 0.6  # what a tool was given, or a model thought
 PROMPT = 0.3  # of the score of what a message answers
 SAME_PROMPT = 0.5  # when that asks the same
@@ -81,20 +84,28 @@ def score(evidence: Evidence) -> Scores:
     roles = [outline.role for outline in evidence.outlines]
     is_quiet = np.array([role in QUIET_ROLES for role in roles], bool)
     is_assistant = np.array([role == "assistant" for role in roles], bool)
+    is_coding = np.array([outline.surface in _coding_assistants() for outline in evidence.outlines], bool)
     sizes = np.array([outline.size for outline in evidence.outlines], np.float64)
     absolute, coverage = _words(evidence, sizes)
     words = absolute / _best(absolute, ~is_quiet)
     meaning = _meaning(evidence.cosine, words, is_quiet)
     base = np.where((words > 0) | ~np.isnan(evidence.cosine), words + MEANING * meaning, 0.0)
-    again = _asks_again(evidence, coverage, sizes, is_assistant | is_quiet)
-    factor = np.where(is_assistant, ASSISTANT, np.where(is_quiet, QUIET, 1.0))
+    again = _asks_again(evidence, coverage, sizes, is_assistant | is_quiet) & is_coding
+    replied = np.where(is_coding, ASSISTANT, CHAT_ASSISTANT)
+    factor = np.where(is_assistant, replied, np.where(is_quiet, QUIET, 1.0))
     factor = np.where(again, factor * AGAIN, factor)
     is_short = is_assistant & (sizes <= LONGEST_NO_ANSWER)
     knows_nothing = _says(_NO_ANSWER, evidence, is_short)
     factor = np.where(knows_nothing, factor * NO_ANSWER, factor)
-    prompt = _prompt_part(evidence, base, again, knows_nothing | _says(_ANNOUNCES, evidence, is_short))
+    gives_none = knows_nothing | _says(_ANNOUNCES, evidence, is_short)
+    prompt = _prompt_part(evidence, base, again, gives_none | ~is_coding)
     total = np.where(evidence.is_candidate, base * factor + prompt, 0.0)
     return Scores(words, meaning, prompt, total, coverage, absolute, again, _holds_name(evidence) & ~again)
+
+
+@lru_cache(maxsize=1)
+def _coding_assistants() -> frozenset[str]:
+    return frozenset(reader_names())
 
 
 def _prompt_part(evidence: Evidence, base: Floats, again: Flags, gives_none: Flags) -> Floats:

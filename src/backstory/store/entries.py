@@ -25,7 +25,7 @@ SPOKEN = f"role NOT IN {QUIET_ROLES}"
 _NUMBERED = ("n", *COLUMNS)
 _OUTLINE = Columns(
     Outline, entry="e.n", thread="e.thread", seq="e.seq", role="e.role", speaker="e.speaker",
-    size="length(e.text)", project="e.project", created_ms="e.created_at",
+    size="length(e.text)", project="e.project", created_ms="e.created_at", surface="e.surface",
 )  # fmt: skip
 
 
