@@ -65,7 +65,9 @@ class Server:
         )
 
     def call(self, tool: str, **arguments: Any) -> Json:
-        structured: Json = self.ask("tools/call", {"name": tool, "arguments": arguments})["structuredContent"]
+        result = self.ask("tools/call", {"name": tool, "arguments": arguments})
+        assert "structuredContent" in result, result
+        structured: Json = result["structuredContent"]
         return structured
 
 

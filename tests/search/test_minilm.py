@@ -152,6 +152,20 @@ def test_building_the_embedder_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_numpy_is_whole_before_onnxruntime_asks_for_a_part_of_it() -> None:
+    """Else a search in another thread, importing numpy at that moment, gets half of it."""
+    program = (
+        "import sys; from backstory.search.minilm import MiniLM\n"
+        "class Watch:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'onnxruntime': print('numpy' in sys.modules)\n"
+        "sys.meta_path.insert(0, Watch()); MiniLM().embed(['hello'])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "True"
+
+
 def test_embeddings_can_be_off() -> None:
     assert build_embedder(build_settings({"embeddings": "off"}, defaults=PLACES)) is None
 

@@ -47,9 +47,11 @@ class MiniLM:
         self._loaded: tuple[WordPiece, Network] | None = None
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        tokenizer, network = self._load()
+        # before onnxruntime, which imports a submodule of numpy first: beside another thread's `import numpy`
+        # Python then breaks the tie of the two locks by giving one of them half a module
         import numpy as np
 
+        tokenizer, network = self._load()
         vectors = np.empty((len(texts), DIMENSIONS), np.float32)
         for row, text in enumerate(texts):
             vectors[row] = network(tokenizer.encode(text, LONGEST))
