@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from backstory.domain.entries import EntryVectors, TextFields
-from backstory.domain.filters import ConversationFilter, Filter
+from backstory.domain.filters import ConversationFilter, Filter, Kind
 from backstory.domain.records import Message, Trace
 from backstory.domain.sources import SourceState
+from backstory.domain.when import to_ms
 from backstory.domain.words import Unit
 from backstory.store import Store
 
@@ -365,3 +366,42 @@ def test_many_messages_at_once_are_all_there(store: Store) -> None:
     assert store.conversations.messages("c1") == changed
     assert store.conversations.delete_messages("c1", [message.id for message in messages]) == 1_200
     assert store.problems() == []
+
+
+def test_a_part_of_a_conversation_is_read_by_its_places_with_what_was_done_there(store: Store) -> None:
+    messages = make_messages("c1", *"abcdef")
+    done = tool(messages[3])
+    traces = [Trace(done.id, "written", "src/auth.py")]
+    store.conversations.add(TALK, [*messages, done], traces)
+    assert [each.text for each in store.conversations.messages("c1", range(2, 4))] == ["c", "d", done.text]
+    assert store.traces.of("c1", range(3)) == []
+    assert store.traces.of("c1", range(3, 9)) == traces
+
+
+def test_prompts_are_what_the_user_said_each_with_its_place(store: Store) -> None:
+    messages = make_messages("c1", "What is this?", "A store.", "Why?")
+    roles = ("user", "assistant", "user")
+    spoken = [each._replace(role=role) for each, role in zip(messages, roles, strict=True)]
+    store.conversations.add(TALK, spoken, [])
+    assert store.conversations.prompts("c1", 4) == [(0, "What"), (2, "Why?")]
+    assert store.conversations.prompts("c2", 4) == []
+
+
+def test_conversations_are_counted_by_assistant_and_project(store: Store) -> None:
+    later = DAWN + timedelta(days=2)
+    for talk in (
+        make_conversation("a", surface="codex"),
+        make_conversation("b", surface="codex", updated_at=later),
+        make_conversation("c", surface="cursor", kind="subagent"),
+    ):
+        store.conversations.put(talk, [])
+    found = store.conversations.tally(ConversationFilter(kinds=("main",)))
+    assert [(each.surface, each.conversations, each.last) for each in found] == [("codex", 2, later)]
+
+
+def test_entries_are_counted_by_the_hour_they_were_made_in(store: Store) -> None:
+    store.memories.put([make_memory("m1"), make_memory("m2", created_at=DAWN + timedelta(hours=3))])
+    store.conversations.put(TALK, make_messages("c1", "one"))
+    hour = to_ms(DAWN) // 3_600_000
+    assert store.entries.tally_hours(Filter()) == [(hour, 2), (hour + 3, 1)]
+    assert store.entries.tally_hours(Filter(kinds=(Kind.MEMORY,))) == [(hour, 1), (hour + 3, 1)]

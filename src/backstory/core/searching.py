@@ -58,13 +58,16 @@ class Searching(NamedTuple):
         fill: int = 0,
         project: str | None = None,
         with_related: bool = True,
+        narrow: Filter = EVERYTHING,
+        own_first: bool = True,
     ) -> Ranking:
-        """Memories and conversations that are at least so sure; the caller's own project comes first, then what is
-        related to it. When fewer than `fill` are, the next best make up the number, and a notice says so."""
-        where = self._where(project, with_related)
+        """Memories and conversations that `narrow` lets through and that are at least so sure; unless that is not
+        wanted, the caller's own project comes first, then what is related to it. When fewer than `fill` are, the next
+        best make up the number, and a notice says so."""
+        where = self._where(project, with_related, narrow)
         if where is None:
             return Ranking([], [], "text", (f"Nothing is known of a project {project!r}.",))
-        return self._ranking(self._found(query, where, least), least, fill)
+        return self._ranking(self._found(query, where, least), least, fill, own_first)
 
     def memories(
         self, query: str, where: Filter = EVERYTHING, *, limit: int, least: float = 0.0
@@ -128,9 +131,10 @@ class Searching(NamedTuple):
                 return found
             pool *= 4
 
-    def _ranking(self, found: Found, least: float, fill: int) -> Ranking:
+    def _ranking(self, found: Found, least: float, fill: int, own_first: bool) -> Ranking:
         order = sorted(found.hits, key=lambda hit: -hit.certainty)
-        sure = self._own_first([hit for hit in order if hit.certainty >= least])
+        sure = [hit for hit in order if hit.certainty >= least]
+        sure = self._own_first(sure) if own_first else sure
         rest = [hit for hit in order if hit.certainty < least]
         notices = found.notices
         added = rest[: max(fill - len(sure), 0)]
@@ -153,10 +157,10 @@ class Searching(NamedTuple):
         related = set(self._related([own], others)) if others else set()
         return {own: 0, **{project: 1 if project in related else 2 for project in others}}
 
-    def _where(self, project: str | None, with_related: bool) -> Filter | None:
+    def _where(self, project: str | None, with_related: bool, narrow: Filter = EVERYTHING) -> Filter | None:
         """What the caller may see of the projects it means; None when there are none such."""
         if project is None:
-            return self.caller.visible(Filter())
+            return self.caller.visible(narrow)
         from .projects.related import projects_named  # compiles patterns
 
         known = self.engine.store.entries.projects()
@@ -164,7 +168,7 @@ class Searching(NamedTuple):
         if not named:
             return None
         related = self._related(named, known) if with_related else []
-        return self.caller.visible(Filter(projects=(*named, *related)))
+        return self.caller.visible(narrow._replace(projects=(*named, *related)))
 
     def _related(self, projects: Sequence[str], known: Sequence[str]) -> list[str]:
         from .projects.related import related_projects

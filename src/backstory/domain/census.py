@@ -55,6 +55,15 @@ class UnreadCount(NamedTuple):
     conversations: int
 
 
+class ConversationTally(NamedTuple):
+    """Conversations with one assistant in one project."""
+
+    surface: str
+    project: str
+    conversations: int
+    last: datetime
+
+
 class Tally(NamedTuple):
     """Memories of one category and priority: how many, and the first and last time one was touched."""
 

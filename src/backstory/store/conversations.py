@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from ..domain.census import UnreadCount
+from ..domain.census import ConversationTally, UnreadCount
 from ..domain.filters import ConversationFilter, Kind
 from ..domain.records import Conversation, ConversationOutline, Message, Trace
 from ..domain.when import from_ms
-from .columns import CONVERSATION, MESSAGE, Columns
+from .columns import CONVERSATION, MESSAGE, TIME, Columns
 from .database import Database, batches
 from .entries import entry_row
 from .traces import Traces
-from .where import bounds, conversations_clause, portions
+from .where import bounds, conversations_clause, places_clause, portions
 from .writing import EntryWriter
 
 _UPSERT = CONVERSATION.upsert("conversation", "id")
 _OUTLINE = Columns(ConversationOutline, updated_ms="updated_at")
 _UNREAD = Columns(UnreadCount, conversations="count(*)")
+_TALLY = Columns(ConversationTally, {"last": TIME}, conversations="count(*)", last="max(updated_at)")
 _ORDER = "ORDER BY updated_at DESC, id"
 _OWN = "e.kind = ? AND e.thread = ?"
 
@@ -105,10 +106,11 @@ class Conversations:
                 deleted += self._database.change(f"DELETE FROM conversation WHERE id IN ({marks})", some)
         return deleted
 
-    def messages(self, conversation: str) -> list[Message]:
-        """In their order."""
-        rest = f"FROM entry e WHERE {_OWN} ORDER BY e.seq, e.n"
-        return self._database.records(MESSAGE, rest, [Kind.MESSAGE, conversation])
+    def messages(self, conversation: str, places: range | None = None) -> list[Message]:
+        """In their order: all, or those whose `seq` is in the range."""
+        within, values = places_clause(places)
+        rest = f"FROM entry e WHERE {_OWN} AND {within} ORDER BY e.seq, e.n"
+        return self._database.records(MESSAGE, rest, [Kind.MESSAGE, conversation, *values])
 
     def delete_messages(self, conversation: str, ids: Sequence[str] | None = None) -> int:
         """All of a conversation, or the given ones."""
@@ -167,6 +169,20 @@ class Conversations:
         """What the user said first."""
         sql = f"SELECT e.text FROM entry e WHERE {_OWN} AND e.role = ? ORDER BY e.seq LIMIT ?"
         return self._database.values(sql, [Kind.MESSAGE, conversation, "user", limit])
+
+    def prompts(self, conversation: str, length: int) -> list[tuple[int, str]]:
+        """The `seq` of each message of the user, and how it begins."""
+        sql = (
+            f"SELECT e.seq, substr(e.text, 1, {length:d}) FROM entry e"
+            " WHERE e.thread = ? AND e.role = 'user' ORDER BY e.seq"
+        )
+        return [(seq, text) for seq, text in self._database.rows(sql, [conversation])]
+
+    def tally(self, which: ConversationFilter) -> list[ConversationTally]:
+        """Of each assistant in each project: how many, and when one of them was last added to; the latest first."""
+        condition, values = conversations_clause(which)
+        rest = f"FROM conversation WHERE {condition} GROUP BY surface, project ORDER BY last DESC, surface, project"
+        return self._database.records(_TALLY, rest, values)
 
     def projects(self) -> list[str]:
         """The projects that conversations belong to."""

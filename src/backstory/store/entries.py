@@ -41,6 +41,12 @@ class Entries:
         condition, values = where_clause(where)
         return int(self._database.value(f"SELECT count(*) FROM entry e WHERE {condition}", values))
 
+    def tally_hours(self, where: Filter) -> list[tuple[int, int]]:
+        """How many entries that match were made in each hour since 1970 in which one was, in the order of time."""
+        condition, values = where_clause(where)
+        sql = f"SELECT e.created_at / 3600000 AS hour, count(*) FROM entry e WHERE {condition} GROUP BY hour ORDER BY hour"
+        return [(hour, count) for hour, count in self._database.rows(sql, values)]
+
     def size_hint(self) -> int:
         """About how many entries there are; never less, cheap to ask."""
         return int(self._database.value("SELECT coalesce(max(n), 0) FROM entry"))

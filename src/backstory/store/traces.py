@@ -9,7 +9,7 @@ from ..domain.filters import Filter, Kind
 from ..domain.records import Trace, TraceHit
 from .columns import TIME, Columns, marks
 from .database import Database, batches
-from .where import bounds, where_clause
+from .where import bounds, places_clause, where_clause
 
 _FILES = ("read", "written")
 _HIT = Columns(
@@ -75,10 +75,14 @@ class Traces:
             for id in self._database.values(sql.format(listed), some)
         }
 
-    def of(self, conversation: str) -> list[Trace]:
-        """In the order in which they were left."""
-        rest = "FROM trace t JOIN entry e ON e.n = t.entry WHERE e.kind = ? AND e.thread = ? ORDER BY e.n, t.place"
-        return self._database.records(_LEFT_IN, rest, [Kind.MESSAGE, conversation])
+    def of(self, conversation: str, places: range | None = None) -> list[Trace]:
+        """In the order in which they were left: all, or those of messages whose `seq` is in the range."""
+        within, values = places_clause(places)
+        rest = (
+            f"FROM trace t JOIN entry e ON e.n = t.entry WHERE e.kind = ? AND e.thread = ? AND {within}"
+            " ORDER BY e.n, t.place"
+        )
+        return self._database.records(_LEFT_IN, rest, [Kind.MESSAGE, conversation, *values])
 
     def add(self, traces: Sequence[Trace], numbers: Mapping[str, int]) -> None:
         """Traces of messages whose entry numbers are given."""

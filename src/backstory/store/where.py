@@ -69,6 +69,11 @@ def events_clause(where: Filter) -> Condition:
     return _all(conditions)
 
 
+def places_clause(places: range | None) -> Condition:
+    """A condition on entries aliased `e`: their `seq` is in the range. None is every place."""
+    return ("TRUE", []) if places is None else ("e.seq >= ? AND e.seq < ?", [places.start, places.stop])
+
+
 def portions(which: ConversationFilter) -> Iterator[ConversationFilter]:
     """The same conversations, asked for in portions that fit into one statement each."""
     if len(which.ids) > AT_ONCE:
