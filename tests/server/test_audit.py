@@ -42,7 +42,7 @@ def test_a_change_is_written_down_before_it_is_made(
         return {"done": True}
 
     spaces = Spaces(lambda space: Engine(make_settings(tmp_path), store, None))
-    visits = Visits(spaces, "/p", SteppedClock())
+    visits = Visits(spaces, "/p", SteppedClock(), are_local=False)
     registry = Registry(
         {"toy": surface}, visits, SessionLog(tmp_path, "emergency"), Metrics(), control, SteppedClock(),
         workers=1, keeps_sessions=False,

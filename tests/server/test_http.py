@@ -21,10 +21,7 @@ from ..patience import PATIENCE_S
 from ..processes import run, serving
 from .team import LEGACY, Web, bearer, connected, fixture, listening, token
 
-NOT_OVER_HTTP = {
-    "init", "checkpoint", "status", "end", "get_project_info", "list_project_files",  # of a project on this machine
-    "store_session", "get_session",  # the examples name a directory
-}  # fmt: skip
+OF_A_CHECKOUT = {"init", "checkpoint", "status", "end", "get_project_info", "list_project_files"}
 
 
 @pytest.mark.parametrize(
@@ -48,10 +45,44 @@ def test_the_official_client_calls_every_tool(home: Path, mode: str, version: st
             assert {name for name, _ in calls} == listed
             for name, arguments in calls:
                 result = await client.call_tool(name, arguments)
-                assert result.is_error == (name in NOT_OVER_HTTP), (name, result)
+                assert not result.is_error, (name, result)
 
     with listening(home) as web:
         asyncio.run(talk(web.url))
+
+
+def test_tools_of_a_checkout_are_listed_only_to_callers_on_this_machine(home: Path) -> None:
+    with listening(home) as web:
+        near = {tool["name"] for tool in web.ask("tools/list", {}).json["result"]["tools"]}
+    with listening(home, "--http-hosts", "memory.example.com") as web:  # a proxy: whoever may stand behind it
+        proxied = {tool["name"] for tool in web.ask("tools/list", {}).json["result"]["tools"]}
+        refused = web.call("get_project_info", {})
+    made = bearer(token(home, "alice"))
+    with listening(home, "--http-auth", "token") as web:
+        far = {tool["name"] for tool in web.ask("tools/list", {}, **made).json["result"]["tools"]}
+    assert near - far == OF_A_CHECKOUT
+    assert proxied == far < near
+    assert refused["isError"]
+    assert "own machine" in refused["content"][0]["text"]
+
+
+def test_the_server_of_one_person_reads_their_histories(tmp_path: Path) -> None:
+    log = tmp_path / "user" / ".claude" / "projects" / "-w-app" / "s.jsonl"
+    log.parent.mkdir(parents=True)
+    line = {
+        "type": "user",
+        "uuid": "u1",
+        "sessionId": "s",
+        "timestamp": "2026-01-02T03:04:05Z",
+        "cwd": "/w/app",
+    }
+    message = {"role": "user", "content": "Why does the walrus cache miss?"}
+    log.write_text(json.dumps({**line, "message": message}) + "\n")
+    person = {"HOME": str(tmp_path / "user"), "BACKSTORY_HISTORIES": "claude-code", "CLAUDE_CONFIG_DIR": ""}
+    asked = {"search_query": "walrus", "days_lookback": 60, "fast_mode": False}
+    with listening(tmp_path / "home", **person) as web:
+        found = web.call("recall_conversations", asked)
+    assert "walrus" in found["content"][0]["text"]
 
 
 def test_an_answer_is_what_stdio_would_answer(tmp_path: Path) -> None:
@@ -233,8 +264,9 @@ def test_it_tells_how_it_is(home: Path) -> None:
 
 def test_paths_of_the_server_are_out_of_reach(tmp_path: Path) -> None:
     (tmp_path / "foreign.txt").write_text("Not yours.")
-    with listening(tmp_path) as web:
-        session = {"Mcp_Session_Id": web.greet()}
+    alice = bearer(token(tmp_path, "alice"))
+    with listening(tmp_path, "--http-auth", "token") as web:
+        session = alice | {"Mcp_Session_Id": web.greet(**alice)}
         web.call("context_save", {"key": "k", "value": "v"}, **session)
         for tool, arguments in [
             ("context_export", {"outputPath": str(tmp_path / "out.json")}),
@@ -245,9 +277,10 @@ def test_paths_of_the_server_are_out_of_reach(tmp_path: Path) -> None:
             result = web.call(tool, arguments, **session)
             assert result["isError"], tool
             assert "server's machine" in result["content"][0]["text"]
-        (tmp_path / "exports").mkdir(exist_ok=True)
-        (tmp_path / "exports" / "bad.json").write_text("not an export")
-        (tmp_path / "exports" / "away.json").symlink_to(tmp_path / "foreign.txt")
+        exports = tmp_path / "spaces" / "user-alice.files" / "exports"
+        exports.mkdir(exist_ok=True)
+        (exports / "bad.json").write_text("not an export")
+        (exports / "away.json").symlink_to(tmp_path / "foreign.txt")
         for name in ("missing.json", "bad.json", "away.json", "."):
             result = web.call("context_import", {"filePath": name}, **session)
             assert result["isError"], name

@@ -110,10 +110,11 @@ class TeamServer:
         self, surfaces: Mapping[str, Surface], settings: Settings, allowed: tuple[Host, ...]
     ) -> None:
         self._surfaces = surfaces
-        # a caller's project is not on this machine, so sessions that are kept as files go to the server's own place
-        self._settings = settings.changed(
-            sessions_dir=settings.sessions_dir or str(settings.home / "sessions")
-        )
+        # without tokens only this machine's own user can connect, unless a proxy with a name of its own stands before
+        self._is_personal = settings.http_auth == "none" and not settings.http_hosts
+        # else a caller's project is elsewhere, and sessions that are kept as files go to the server's own place
+        own_place = "" if self._is_personal else str(settings.home / "sessions")
+        self._settings = settings.changed(sessions_dir=settings.sessions_dir or own_place)
         self._allowed = allowed
         self._embedder = build_embedder(settings)  # one model for all spaces
         self._pool = open_pool(settings)
@@ -127,7 +128,12 @@ class TeamServer:
 
     def app(self) -> Starlette:
         settings = self._settings
-        visits = Visits(self._spaces, str(project_root(settings.project)), utc_now)
+        visits = Visits(
+            self._spaces,
+            str(project_root(settings.project)),
+            utc_now,
+            are_local=self._is_personal,
+        )
         registry = Registry(
             self._surfaces,
             visits,

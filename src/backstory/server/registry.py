@@ -71,7 +71,9 @@ class Registry:
         self._now = now
         self._workers = anyio.CapacityLimiter(workers)
         self._keeps_sessions = keeps_sessions
-        self._catalogue: list[Json] = [tool.describe() for tool in self._tools.values()]
+        self._catalogue: list[Json] = [
+            tool.describe() for tool in self._tools.values() if visits.are_local or not tool.of_checkout
+        ]
         self.server: Server[Any] = Server(
             "backstory",
             version=__version__,

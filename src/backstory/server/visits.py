@@ -40,7 +40,9 @@ def lasting_id(principal: Principal, client: str) -> str:
 class Visits:
     """Callers between requests. Methods are for any thread."""
 
-    def __init__(self, spaces: Spaces, project: str, now: Clock) -> None:
+    def __init__(self, spaces: Spaces, project: str, now: Clock, *, are_local: bool) -> None:
+        self.are_local = are_local
+        """Whether all callers work on this machine."""
         self._spaces = spaces
         self._project = project
         self._now = now
@@ -109,6 +111,6 @@ class Visits:
             directory=known.directory,
             session=known.session,
             id=known.id or None,
-            is_local=False,
+            is_local=self.are_local,
             scope=visit.principal.scope,
         )

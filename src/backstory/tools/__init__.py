@@ -52,13 +52,17 @@ CLEARS = Effect(destructive=True, idempotent=True, sweeping=True)
 
 
 class Tool:
-    def __init__(self, fn: ToolFn, title: str, effect: Effect, surface: Surface) -> None:
+    def __init__(
+        self, fn: ToolFn, title: str, effect: Effect, surface: Surface, *, of_checkout: bool = False
+    ) -> None:
         self.fn = fn
         self.name = fn.__name__
         self.title = title
         self.description = " ".join((fn.__doc__ or "").split())
         self.effect = effect
         self.surface = surface
+        self.of_checkout = of_checkout
+        """Looks into the caller's working directory, so it is nothing for a caller on another machine."""
 
     @cached_property
     def params(self) -> tuple[Param, ...]:
@@ -121,11 +125,11 @@ class Surface:
         self.fitted_schema = fitted_schema
         self.tools: dict[str, Tool] = {}
 
-    def tool(self, title: str, effect: Effect) -> Callable[[ToolFn], ToolFn]:
+    def tool(self, title: str, effect: Effect, *, of_checkout: bool = False) -> Callable[[ToolFn], ToolFn]:
         def register(fn: ToolFn) -> ToolFn:
             if fn.__name__ in self.tools:
                 raise ValueError(f"{self.name} already has a tool {fn.__name__}")
-            self.tools[fn.__name__] = Tool(fn, title, effect, self)
+            self.tools[fn.__name__] = Tool(fn, title, effect, self, of_checkout=of_checkout)
             return fn
 
         return register

@@ -67,7 +67,7 @@ class ListedFiles(TypedDict):
     notices: NotRequired[list[str]]
 
 
-@surface.tool("Get project info", READS)
+@surface.tool("Get project info", READS, of_checkout=True)
 def get_project_info(
     core: Core,
     include_stats: Annotated[bool, "Count files and directories, without what .gitignore leaves out"] = True,
@@ -119,7 +119,7 @@ def _git(told: Description) -> Git:
     }
 
 
-@surface.tool("List project files", READS)
+@surface.tool("List project files", READS, of_checkout=True)
 def list_project_files(
     core: Core,
     file_types: Annotated[

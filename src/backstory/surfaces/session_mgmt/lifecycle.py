@@ -127,7 +127,7 @@ class SessionStatus(TypedDict):
     notices: NotRequired[list[str]]
 
 
-@surface.tool("Start a session", ADDS)
+@surface.tool("Start a session", ADDS, of_checkout=True)
 def init(
     core: Core,
     working_directory: Annotated[
@@ -160,7 +160,7 @@ def init(
     return reply
 
 
-@surface.tool("Check the session", ADDS)
+@surface.tool("Check the session", ADDS, of_checkout=True)
 def checkpoint(core: Core) -> CheckpointMade:
     """Measure quality and workflow in the middle of a session and keep the figures, so that later checkpoints compare:
     call it every 30 to 45 minutes. With git checkpoints switched on, tracked changes are kept under a private ref as well;
@@ -183,7 +183,7 @@ def checkpoint(core: Core) -> CheckpointMade:
     }
 
 
-@surface.tool("End the session", ADDS)
+@surface.tool("End the session", ADDS, of_checkout=True)
 def end(core: Core) -> SessionEnded:
     """Close the session: say what was learned in it, and leave a handoff of decisions, open tasks, errors, files and next
     steps for the next init of this project. Without a session the project is measured and nothing is handed over."""
@@ -210,7 +210,7 @@ def end(core: Core) -> SessionEnded:
     return reply
 
 
-@surface.tool("Session status", READS)
+@surface.tool("Session status", READS, of_checkout=True)
 def status(
     core: Core,
     working_directory: Annotated[str | None, "Another project's directory to look at", PathName()] = None,
