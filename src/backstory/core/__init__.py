@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .answers import Answers
     from .archive import Archive
     from .branches import Branches
+    from .brief import Briefing
     from .checkpoints import Checkpoints
     from .conversation_export import ConversationExport
     from .deletion import Deletion
@@ -103,6 +104,12 @@ class Core(NamedTuple):
         from .searching import Searching
 
         return Searching(self.engine, self.caller)
+
+    @property
+    def briefing(self) -> Briefing:
+        from .brief import Briefing
+
+        return Briefing(self.engine, self.caller)
 
     @property
     def recollecting(self) -> Recollecting:

@@ -190,6 +190,8 @@ class Caller:
         id: str | None = None,
         is_local: bool = True,
         scope: Scope = Scope.ADMIN,
+        assistant: str = "",
+        conversation: str = "",
     ) -> None:
         self.id = id or new_id()
         """Tells callers apart; nothing that is kept may depend on it for longer than the connection."""
@@ -200,6 +202,10 @@ class Caller:
         self.is_local = is_local
         """Whether it works on this machine: only then do its paths mean files here."""
         self.scope = scope
+        self.assistant = assistant
+        """The reader that has this assistant's conversations; empty where that is not known."""
+        self.conversation = conversation
+        """What the assistant calls the conversation that the calls come from; empty where it does not say."""
         self.session_lock = threading.RLock()
         """For `Sessions.locked`: two first calls at once must not make two sessions."""
 

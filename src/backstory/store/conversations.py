@@ -11,7 +11,7 @@ from ..domain.records import Conversation, ConversationOutline, Message, Trace
 from ..domain.when import from_ms
 from .columns import CONVERSATION, MESSAGE, TIME, Columns
 from .database import Database, batches
-from .entries import entry_row
+from .entries import SPOKEN, entry_row
 from .traces import Traces
 from .where import bounds, conversations_clause, places_clause, portions
 from .writing import EntryWriter
@@ -111,6 +111,16 @@ class Conversations:
         within, values = places_clause(places)
         rest = f"FROM entry e WHERE {_OWN} AND {within} ORDER BY e.seq, e.n"
         return self._database.records(MESSAGE, rest, [Kind.MESSAGE, conversation, *values])
+
+    def said(self, conversation: str, *, first: int = 0, limit: int) -> list[Message]:
+        """What was said from a `seq` on, in its order."""
+        rest = f"FROM entry e WHERE {_OWN} AND e.seq >= ? AND e.{SPOKEN} ORDER BY e.seq, e.n {bounds(limit)}"
+        return self._database.records(MESSAGE, rest, [Kind.MESSAGE, conversation, first])
+
+    def last_said(self, conversation: str, *, limit: int) -> list[Message]:
+        """The newest first."""
+        rest = f"FROM entry e WHERE {_OWN} AND e.{SPOKEN} ORDER BY e.seq DESC, e.n DESC {bounds(limit)}"
+        return self._database.records(MESSAGE, rest, [Kind.MESSAGE, conversation])
 
     def delete_messages(self, conversation: str, ids: Sequence[str] | None = None) -> int:
         """All of a conversation, or the given ones."""

@@ -66,12 +66,12 @@ def quotable(memory: Memory) -> str:
 
 
 def clipped(text: str, longest: int) -> str:
-    """The text on one line; where it is too long it ends at a word, with an ellipsis."""
+    """The text on one line; where it is too long it ends with an ellipsis, at a word unless half of it would go for that."""
     line = " ".join(text.split())
     if len(line) <= longest:
         return line
     head = line[: longest - 1]
-    if line[longest - 1] != " " and " " in head:
+    if line[longest - 1] != " " and " " in head[longest // 2 :]:
         head = head[: head.rindex(" ")]
     return head.rstrip() + "…"
 
@@ -103,7 +103,7 @@ def digest(subject: Subject, form: Form, longest: int) -> Digest:
 def _by_turns(memories: Iterable[Memory]) -> list[Memory]:
     places: Counter[str] = Counter()
     turns: list[tuple[bool, int, int, Memory]] = []
-    for memory in sorted(memories, key=_importance):
+    for memory in urgent_first(memories):
         section = section_of(memory)
         urgent = memory.priority is Priority.CRITICAL and section != FINISHED
         turns.append((not urgent, places[section], SECTIONS.index(section), memory))
@@ -111,8 +111,9 @@ def _by_turns(memories: Iterable[Memory]) -> list[Memory]:
     return [memory for *_, memory in sorted(turns, key=lambda turn: turn[:3])]
 
 
-def _importance(memory: Memory) -> tuple[int, float, str]:
-    return RANKS[memory.priority], -memory.updated_at.timestamp(), memory.id
+def urgent_first(memories: Iterable[Memory]) -> list[Memory]:
+    """The most urgent first, of those the newest."""
+    return sorted(memories, key=lambda m: (RANKS[m.priority], -m.updated_at.timestamp(), m.id))
 
 
 def _entry(memory: Memory, form: Form, longest: int) -> str:
@@ -134,7 +135,7 @@ def _entry(memory: Memory, form: Form, longest: int) -> str:
 
 def _rendered(subject: Subject, chosen: Sequence[Memory], form: Form, longest: int) -> str:
     sections = {
-        title: [_entry(memory, form, longest) for memory in sorted(chosen, key=_importance) if section_of(memory) == title]
+        title: [_entry(memory, form, longest) for memory in urgent_first(chosen) if section_of(memory) == title]
         for title in SECTIONS
     }  # fmt: skip
     left_out = subject.total - len(chosen)

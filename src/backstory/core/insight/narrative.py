@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ...domain.records import Memory
 from ..journal import JOURNAL
-from .digest import RANKS, clipped
+from .digest import RANKS, clipped, urgent_first
 from .findings import Finding, Sample, Source, sources
 from .tasks import is_open_task
 from .timeline import UNCATEGORIZED
@@ -65,7 +65,7 @@ def _overview(sample: Sample, *, metrics: bool) -> Chapter | None:
 
 def _told(title: str, memories: Iterable[Memory]) -> Chapter | None:
     """The weightiest, told in the order they happened."""
-    ranked = sorted(memories, key=lambda m: (RANKS[m.priority], -m.updated_at.timestamp(), m.id))
+    ranked = urgent_first(memories)
     if not ranked:
         return None
     chosen = sorted(ranked[:MOST_SENTENCES], key=lambda m: (m.created_at, m.id))

@@ -7,7 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
 
+from ...domain.errors import InvalidInput
 from . import project_root
+
+MOST_LISTED = 10
 
 _URL = re.compile(r"^\s*url\s*=\s*(\S+)", re.MULTILINE)
 _LARGEST_CONFIG = 1_000_000
@@ -21,6 +24,19 @@ def projects_named(wanted: str, known: Iterable[str]) -> list[str]:
         exact.add(str(project_root(path)))
     name = wanted.casefold()
     return [each for each in known if each in exact or PurePath(each).name.casefold() == name]
+
+
+def project_named(wanted: str, known: Iterable[str]) -> str | None:
+    """The one project that is meant by a path or a name; None for an unknown one. Raises InvalidInput for several."""
+    named = projects_named(wanted, known)
+    if len(named) > 1 and wanted not in named:
+        listed = ", ".join(named[:MOST_LISTED])
+        raise InvalidInput(
+            f"{len(named)} projects are called {wanted!r}: {listed}.",
+            hint="Give the path of one.",
+            field="project",
+        )
+    return wanted if wanted in named else next(iter(named), None)
 
 
 def related_projects(projects: Sequence[str], declared: Iterable[str], known: Iterable[str]) -> list[str]:

@@ -6,22 +6,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...domain.errors import NotAllowed, NotFound
-from ...domain.filters import Filter, Kind, Order, Page
+from ...domain.filters import Filter, Kind, Page
 from ...domain.records import Memory, Session
 from ..calls import Call
 from ..engine import Caller, Engine
 from ..events import Events
 from ..insight.advice import errors_and_answers, recommendations
-from ..insight.digest import clipped
-from ..insight.tasks import TASK, is_open_task
+from ..insight.digest import clipped, urgent_first
 from ..projects import project_root, work_tree
 from ..projects.effort import Effort, look
 from ..projects.git_checkpoint import Checkpoint, git_checkpoint
 from ..projects.health import look_at
 from ..projects.survey import directory_of
 from ..sessions import Sessions
+from ..tasks import open_tasks
 from .advice import from_project, from_session, left_open
-from .handoff import Handoff, as_data, from_data, go_on, note, urgent_first, write
+from .handoff import Handoff, as_data, from_data, go_on, note, write
 from .history import CHECKPOINT, HANDOFF, MOST_READ, TOOL, History, history, sample
 from .insights import Workflow, kept_changes, suggestions, workflow
 from .learning import Learning, learning
@@ -200,17 +200,8 @@ class Working(NamedTuple):
         return None if id is None else self.engine.store.sessions.get(id)
 
     def _open_tasks(self, project: str) -> list[Memory]:
-        """Public ones: what is private to a session is not for the next. Of a key that several sessions saved, the
-        last word counts."""
-        where = Filter(projects=(project,), categories=(TASK,), public_or_in="")
-        page = Page(limit=MOST_READ, order=Order.UPDATED_NEWEST)
-        tasks = list(filter(is_open_task, self.engine.store.memories.find(where, page)))
-        keys = tuple({task.key for task in tasks if task.key is not None})
-        saved = (
-            self.engine.store.memories.find(where._replace(categories=(), keys=keys), page) if keys else []
-        )
-        last = {(memory.surface, memory.key): memory.id for memory in reversed(saved)}
-        return urgent_first(t for t in tasks if last.get((t.surface, t.key), t.id) == t.id)
+        """Public ones: what is private to a session is not for the next."""
+        return open_tasks(self.engine.store, Filter(projects=(project,), public_or_in=""))
 
     def _last_handoff(self, project: str) -> Handoff | None:
         where = Filter(surfaces=(self.surface,), projects=(project,))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ...domain.records import Memory
 from ...domain.when import iso
 from ...store.whole_files import write_whole
-from ..insight.digest import RANKS, clipped, quotable
+from ..insight.digest import clipped, quotable
 
 FOLDER = Path(".backstory") / "handoff"
 LONGEST_LINE = 300
@@ -99,11 +99,6 @@ def rewrite(path: Path, former: Handoff, present: Handoff) -> bool:
             _written(path, new)
             return True
     return False
-
-
-def urgent_first(memories: Iterable[Memory]) -> list[Memory]:
-    """The most urgent first, of those the newest."""
-    return sorted(memories, key=lambda m: (RANKS[m.priority], -m.updated_at.timestamp(), m.id))
 
 
 def as_data(handoff: Handoff) -> dict[str, Any]:
