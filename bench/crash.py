@@ -2,7 +2,8 @@
 
     python bench/crash.py [KILLS] [--hasty]
 
-Each kill is a SIGKILL for a process that is forked for it, at a moment drawn from the time that its work takes. Half of them
+Each kill is a SIGKILL for a process that is forked for it, at a moment drawn from twice the time that its
+work takes, so that many are killed right after they have answered. Half of them
 meet a tool (crash_tools.py), half a command (crash_commands.py). A process acknowledges through a pipe, as a server does.
 With --hasty tools are acknowledged before they have done anything, which must be noticed.
 """

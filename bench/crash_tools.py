@@ -174,7 +174,7 @@ class ToolTrial:
 
     def run(self, chosen: random.Random) -> Outcome:
         self._place.put_back(self._moment.number)
-        moment_s = chosen.uniform(0, self.took_s * 1.1)
+        moment_s = chosen.uniform(0, self.took_s * 2)
         ended = run_process(self.call, kill_after_s=moment_s, is_hasty=self.is_hasty)
         assert self.before is not None
         assert self.after is not None

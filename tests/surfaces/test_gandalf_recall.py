@@ -78,6 +78,28 @@ def three(core: Core) -> Core:
     return core
 
 
+@pytest.mark.requirement("gandalf.recall.days")
+def test_what_the_look_back_leaves_out_is_counted_when_nothing_else_is_found(three: Core) -> None:
+    keep(three, "old", "Why does the walrus sleep?", "It is cold.", days_ago=200)
+    keep(three, "older", "Does the walrus sleep?", "Yes.", days_ago=300)
+    for days, wider in ((30, True), (60, False)):
+        (notice,) = recall(three, search_query="walrus", days_lookback=days)["notices"]
+        assert notice.startswith("2 older conversations match")
+        assert ("days_lookback 60" in notice) == wider
+    assert "notices" not in recall(three, search_query="token", min_score=0)
+    assert "older" not in str(recall(three, search_query="zebra"))
+
+
+@pytest.mark.requirement("gandalf.recall.fields")
+def test_files_that_were_written_come_before_those_that_were_only_read(core: Core) -> None:
+    talk = keep(core, "both", "Change it.", "Done.", files=["/p/src/changed.py"], project="/p")
+    message = Message("both/#more", "both", 9, "tool", "reads", "/p", talk.surface, talk.created_at)
+    reads = [Trace("both/#more", "read", path) for path in ["/elsewhere/a.py"] * 3 + ["/p/b.py"]]
+    core.engine.store.conversations.add(talk, [message], reads)
+    (shown,) = recall(core, search_query="change")["conversations"]
+    assert shown["files"] == ["src/changed.py", "/elsewhere/a.py", "b.py"]
+
+
 @pytest.mark.requirement("gandalf.recall.structure", "gandalf.recall.text", "gandalf.envelope")
 def test_structure_and_text_have_their_documented_shapes(three: Core) -> None:
     reply = TOOL.call(three, {"search_query": "token", "min_score": 0})
@@ -134,7 +156,7 @@ def test_a_conversation_tells_all_that_is_promised(core: Core) -> None:
         "score_parts": {"answer": 1.5, "keywords": 1.0, "recency": 0.8, "files": 1.0, "type": 0.5},
         "matched_keywords": ["token"],
         "snippet": "With a JWT token.",
-        "files": ["/p/src/auth.py", "/p/src/jwt.py"],
+        "files": ["src/auth.py", "src/jwt.py"],
         "file_count": 2,
     }
 
@@ -344,7 +366,7 @@ def test_a_subagent_speaks_for_its_parent(core: Core) -> None:
     told = recall(core, search_query="egret")
     assert ids(told) == ["main", "orphan"]
     main = told["conversations"][0]
-    assert (main["snippet"], main["files"], main["subagents"]) == ("Found an egret.", ["/p/bird.py"], 2)
+    assert (main["snippet"], main["files"], main["subagents"]) == ("Found an egret.", ["bird.py"], 2)
     assert main["score_parts"]["recency"] == 1.0
     assert ids(recall(core, search_query="herons egret stork")) == ["main"]
     assert set(ids(recall(core))) == {"main", "orphan"}

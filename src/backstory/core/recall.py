@@ -44,7 +44,8 @@ LEAST_CERTAINTY = 0.1  # of what a query keeps though it does not hold all words
 
 
 class Wanted(NamedTuple):
-    days: int = 30
+    days: int | None = 30
+    """None: whenever it was."""
     least_score: float = 0.0
     surfaces: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
@@ -87,6 +88,8 @@ class Recalled(NamedTuple):
 class Recollection(NamedTuple):
     found: list[Recalled]
     total: int
+    older: int
+    """How many match that are older than was asked for; counted when nothing else was found."""
     by_surface: Mapping[str, int]
     keywords: tuple[str, ...]
 
@@ -132,7 +135,7 @@ class Recall(NamedTuple):
     def find(self, wanted: Wanted, *, limit: int, offset: int = 0) -> Recollection:
         """The conversations that match, the best first; equal ones by when they were last spoken in."""
         store = self.engine.store
-        since = self.engine.now() - timedelta(days=wanted.days)
+        since = None if wanted.days is None else self.engine.now() - timedelta(days=wanted.days)
         which = self.caller.visible_conversations(
             ConversationFilter(surfaces=wanted.surfaces, updated_after=since)
         )
@@ -147,6 +150,7 @@ class Recall(NamedTuple):
         return Recollection(
             self._told(order[offset : offset + limit], asked, families, index, answers),
             total=len(order),
+            older=0 if order or since is None else self.find(wanted._replace(days=None), limit=0).total,
             by_surface=Counter(each.outline.surface for each in order),
             keywords=tuple(keyword.label for keyword in asked.keywords),
         )
@@ -163,7 +167,7 @@ class Recall(NamedTuple):
                 states[surface] = state._replace(unread={**state.unread, completeness: conversations})
         return states
 
-    def _answers(self, wanted: Wanted, asked: Asked, since: datetime) -> _Answers:
+    def _answers(self, wanted: Wanted, asked: Asked, since: datetime | None) -> _Answers:
         """What the search finds for the query or the prompt. A query with operators says itself what it keeps."""
         question = wanted.query or wanted.prompt
         if not question.strip() or (wanted.query and asked.has_operators):

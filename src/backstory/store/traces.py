@@ -51,13 +51,14 @@ class Traces:
         return self._database.records(_HIT, rest, [*values, *more])
 
     def files(self, conversations: Sequence[str]) -> dict[str, list[str]]:
-        """The files each conversation read or wrote, the most touched first."""
+        """The files each conversation read or wrote: those it wrote first, of these the most touched."""
         files: dict[str, list[str]] = {}
         for listed, some in batches(conversations):
             sql = (
                 "SELECT e.thread, t.value FROM entry e JOIN trace t ON t.entry = e.n"
                 f" WHERE e.kind = ? AND t.kind IN ({marks(_FILES)}) AND e.thread IN ({listed})"
-                " GROUP BY e.thread, t.value ORDER BY e.thread, count(*) DESC, t.value"
+                " GROUP BY e.thread, t.value ORDER BY e.thread, max(CASE t.kind WHEN 'written' THEN 1 ELSE 0 END) DESC,"
+                " count(*) DESC, t.value"
             )
             for thread, value in self._database.rows(sql, [Kind.MESSAGE, *_FILES, *some]):
                 files.setdefault(thread, []).append(value)

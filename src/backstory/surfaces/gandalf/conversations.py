@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ...core.recall import ReaderState, Recalled, Recollection, Wanted
 
 SHOWN_FILES = 3
+MOST_DAYS = 60
 NOTHING_READ = "No history of another assistant has been read yet; fast_mode false reads them first."
 NOTHING_FOUND = "No history of another assistant was found on this machine."
 
@@ -110,7 +111,7 @@ class Recollected(TypedDict):
 def recall_conversations(
     core: Core,
     fast_mode: Annotated[bool, "Answer from the index as it stands; false first brings it up to date"] = True,
-    days_lookback: Annotated[int, "Days to look back", Range(1, 60)] = 30,
+    days_lookback: Annotated[int, "Days to look back", Range(1, MOST_DAYS)] = 30,
     limit: Annotated[int, "Maximum number of conversations", Range(1, 100)] = 60,
     min_score: Annotated[float, "Least relevance score", Range(0, 5)] = 1.0,
     conversation_types: Annotated[list[TypeName] | None, "Only conversations of these types"] = None,
@@ -198,12 +199,22 @@ def _arranged(
         "tool_results": results,
     }
     text: Json = {"conversations": shown, **summary, **context, "tool_results": results}
-    if not readers and not found.total and not notices:
+    if not readers and not found.total and not found.older and not notices:
         notices = (NOTHING_READ if filters["fast_mode"] else NOTHING_FOUND,)
+    if found.older:
+        notices = (*notices, _older(found.older, filters["days_lookback"]))
     notices = (*notices, *cautions(each.conversation.trust for each in found.found[: len(shown)]))
     if notices:
         structured["notices"] = text["notices"] = list(notices)
     return Shaped(text, structured)
+
+
+def _older(count: int, days: int) -> str:
+    match = "1 older conversation matches" if count == 1 else f"{count} older conversations match"
+    wider = "" if days == MOST_DAYS else f"ask again with days_lookback {MOST_DAYS}, or "
+    return (
+        f"{match}: {wider}search without a limit of time (reflect_on_past, or the command backstory search)."
+    )
 
 
 def _shown(recalled: Recalled) -> RecalledConversation:
@@ -229,7 +240,7 @@ def _shown(recalled: Recalled) -> RecalledConversation:
         },
         "matched_keywords": list(recalled.matched),
         "snippet": safe_excerpt(recalled.excerpt),
-        "files": list(recalled.files[:SHOWN_FILES]),
+        "files": [_in_project(path, talk.project) for path in recalled.files[:SHOWN_FILES]],
         "file_count": len(recalled.files),
     }
     if recalled.parts.answer is not None:
@@ -245,6 +256,12 @@ def _shown(recalled: Recalled) -> RecalledConversation:
     if talk.is_gone:
         shown["source_gone"] = True
     return shown
+
+
+def _in_project(path: str, project: str) -> str:
+    """As people name a file: from the project's root, if it is in there."""
+    is_inside = path.startswith((f"{project}/", f"{project}\\"))
+    return path[len(project) + 1 :] if is_inside else path
 
 
 def _tool_results(
