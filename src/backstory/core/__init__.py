@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .files import Files
     from .graph import Graph
     from .insight import Insight
+    from .pages import Pages
     from .recall import Recall
     from .recollection import Recollecting
     from .reflections import Reflections
@@ -110,6 +111,12 @@ class Core(NamedTuple):
         from .brief import Briefing
 
         return Briefing(self.engine, self.caller)
+
+    @property
+    def pages(self) -> Pages:
+        from .pages import Pages
+
+        return Pages(self.engine, self.caller)
 
     @property
     def recollecting(self) -> Recollecting:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePath
 
 from ...domain.errors import InvalidInput
 from . import project_root
 
+EVERY_PROJECT = "*"
 MOST_LISTED = 10
 
 _URL = re.compile(r"^\s*url\s*=\s*(\S+)", re.MULTILINE)
@@ -37,6 +38,19 @@ def project_named(wanted: str, known: Iterable[str]) -> str | None:
             field="project",
         )
     return wanted if wanted in named else next(iter(named), None)
+
+
+def chosen_projects(
+    wanted: str | None, own: str, known: Callable[[], Iterable[str]]
+) -> tuple[str, ...] | None:
+    """What a caller narrows to: its own project, another by name or path, or nothing for EVERY_PROJECT. None when there is no
+    such project. Raises InvalidInput for a name that several have."""
+    if wanted is None:
+        return (own,)
+    if wanted == EVERY_PROJECT:
+        return ()
+    named = project_named(wanted, known())
+    return None if named is None else (named,)
 
 
 def related_projects(projects: Sequence[str], declared: Iterable[str], known: Iterable[str]) -> list[str]:
