@@ -63,6 +63,14 @@ def unknown_variables() -> list[str]:
     return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
 
 
+def editor_command() -> list[str]:
+    """What the user edits texts with, as the environment says it."""
+    import shlex  # for people, not for start-up
+
+    usual = "notepad" if sys.platform == "win32" else "vi"
+    return shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or usual)
+
+
 def open_core(settings: Settings) -> Core:
     """The product over the configured store, for one caller."""
     caller = Caller(project=str(project_root(settings.project)), directory=str(settings.project))

@@ -18,13 +18,20 @@ from ..domain.errors import InvalidInput
 from ..settings import TABLE
 from .flags import flag, setting_flags
 from .progress import clear_progress
-from .report import Report, table
+from .report import Report, plain, table
 from .serve import serve
 
 COMMANDS = {
     "serve": "Speak MCP over standard input and output, which is what an assistant starts, or with --http for many.",
     "demo": "See it work: save, kill the server, start another, find by meaning. Touches no memory of yours.",
     "search": "Search memories and conversations.",
+    "sessions": "List conversations of every assistant, the latest first.",
+    "show": "Show a memory with its history, or a conversation page by page.",
+    "timeline": "What happened when: conversations, memories and commits on one line of time.",
+    "resume": "Go on with a conversation in the assistant that had it.",
+    "list": "List memories, the last changed first.",
+    "edit": "Correct a memory; what it said before stays in its history.",
+    "delete": "Delete memories or conversations for good, by their ids.",
     "status": "Where the store is, what it holds, which settings were changed.",
     "doctor": "Check this installation and say what to do about what is wrong.",
     "tools": "The tools that assistants get.",
@@ -97,7 +104,13 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
         )
     report: Report = command.run(options, settings)
     clear_progress()
-    _print(json.dumps(report.body, ensure_ascii=False, indent=2) if options.json else report.text)
+    if options.json:
+        _print(json.dumps(report.body, ensure_ascii=False, indent=2))
+    elif isinstance(report.text, str) or not sys.stdout.isatty():
+        _print(plain(report.text))
+    else:
+        terminal = importlib.import_module(".terminal", __package__)
+        terminal.show(report.text)
     return report.exit_code
 
 

@@ -10,7 +10,11 @@ from collections.abc import Sequence
 from ..domain.errors import InvalidInput
 from ..settings import TABLE
 
-COMMAND_FLAGS = {"forget": ("--backups",)}
+COMMAND_FLAGS = {
+    "forget": ("--backups",),
+    "delete": ("--backups",),
+    **dict.fromkeys(("search", "sessions", "list", "timeline"), ("--project",)),
+}
 """Flags of a command that are spelled like a setting, and mean something else there."""
 
 

@@ -8,13 +8,14 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from ..app import open_engine
+from ..app import open_core
+from ..core import Core
 from ..core.engine import Engine
 from ..core.erasure import Erasure
 from ..core.projects import project_root
 from ..core.removal import Request
 from ..domain.erasure import Receipt
-from ..domain.errors import InvalidInput
+from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import ConversationFilter, Filter, Page
 from ..domain.records import Conversation, Memory
 from ..domain.when import iso, parse_when
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "ids",
         nargs="*",
         metavar="ID",
-        help="memories and conversations, as `search` names them; a message stands for its conversation",
+        help="memories and conversations, as lists name them; a message stands for its conversation",
     )
     parser.add_argument("--project", type=Path, metavar="DIR", help="all conversations of this project")
     parser.add_argument(
@@ -58,16 +59,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--before", metavar="DATE", help="all conversations that ended before; a date, or `3 months ago`"
     )
+    add_reach(parser)
+
+
+def add_reach(parser: argparse.ArgumentParser) -> None:
+    """How far it goes, and whether it asks."""
     parser.add_argument("--checkpoints", action="store_true", help="take memories out of checkpoints too")
     parser.add_argument("--backups", action="store_true", help="take them out of backups of the store too")
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    engine = open_engine(settings)
+    core = open_core(settings)
+    engine = core.engine
     try:
-        conversations = engine.store.conversations.of_messages(options.ids)
-        options.ids = list(dict.fromkeys(conversations.get(id, id) for id in options.ids))
+        options.ids = list(dict.fromkeys(_whole_id(core, id) for id in options.ids))
         chosen = _chosen(options, engine)
         if not chosen:
             return Report(_body(chosen, Receipt({})), "Nothing matches; nothing was forgotten.")
@@ -80,6 +86,15 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     finally:
         engine.close()
     return Report(_body(chosen, receipt), f"{announcement}\n\n{_receipt(receipt)}")
+
+
+def _whole_id(core: Core, id: str) -> str:
+    """Of what begins so; of a message its conversation. What is only in copies has no other name than its id."""
+    try:
+        found = core.browsing.find(id)
+    except NotFound:
+        return id
+    return found.id if isinstance(found, Memory) else found.conversation.id
 
 
 def _chosen(options: argparse.Namespace, engine: Engine) -> Chosen:

@@ -1,19 +1,97 @@
-"""What a command has to say: one JSON document for programs, text for people."""
+"""What a command has to say: one JSON document for programs, and blocks of text for people.
+
+A terminal gets the blocks in colour (`terminal.py`), a pipe and a file get them plain: one record is one line there."""
 
 from __future__ import annotations
 
 import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 Json = dict[str, Any]
 
 
+class Style(StrEnum):
+    ID = "id"
+    MATCH = "match"
+    HEADING = "heading"
+    ASSISTANT = "assistant"
+    QUIET = "quiet"
+    GOOD = "good"
+    BAD = "bad"
+
+
+class Span(NamedTuple):
+    text: str
+    style: Style
+
+
+Text = str | Sequence[str | Span]
+
+
+class Table(NamedTuple):
+    """Rows of equally many cells. A terminal shows the heads, and cuts the last column to its width."""
+
+    heads: tuple[str, ...]
+    rows: Sequence[Sequence[Text]]
+    alike: Sequence[Sequence[Text]] = ()
+    """Rows of other tables with the same columns, which are to stand below each other."""
+
+    @property
+    def widths(self) -> list[int]:
+        """Of all columns but the last."""
+        rows = [*self.rows, *self.alike, *([self.heads] if self.heads else [])]
+        return [max(len(plain_text(row[place])) for row in rows) for place in range(len(rows[0]) - 1)]
+
+
+class Paragraph(NamedTuple):
+    """Lines that wrap; those of the text stay lines."""
+
+    text: Text
+    indent: int = 0
+
+
+class Line(NamedTuple):
+    """It does not wrap, since somebody will copy it."""
+
+    text: Text
+
+
+Block = str | Table | Paragraph | Line
+"""A text alone is a line without style."""
+
+
 class Report(NamedTuple):
     body: Json
-    text: str
+    text: str | Sequence[Block]
     exit_code: int = 0
+
+
+def plain(text: str | Sequence[Block]) -> str:
+    """Without colour, for whatever is not a terminal."""
+    if isinstance(text, str):
+        return text
+    return "\n".join(_plain_block(block) for block in text)
+
+
+def plain_text(text: Text) -> str:
+    return text if isinstance(text, str) else "".join(str(getattr(part, "text", part)) for part in text)
+
+
+def _plain_block(block: Block) -> str:
+    if isinstance(block, Table):
+        rows = [[plain_text(cell) for cell in row] for row in block.rows]
+        widths = block._replace(heads=()).widths
+        return "\n".join(
+            "  ".join([*(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)), row[-1]])
+            for row in rows
+        )
+    if isinstance(block, Paragraph):
+        indent = " " * block.indent
+        return "\n".join(wrapped(line, indent, indent) for line in plain_text(block.text).split("\n"))
+    return plain_text(block.text) if isinstance(block, Line) else block
 
 
 def table(rows: Iterable[Sequence[str]], indent: str = "") -> str:
@@ -48,6 +126,12 @@ def shortened(text: str, longest: int) -> str:
     """One line, without characters that a terminal would obey."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
+
+
+def legible(text: str) -> str:
+    """The same lines, without characters that a terminal would obey."""
+    lines = text.expandtabs(4).splitlines()
+    return "\n".join("".join(c if c.isprintable() else "�" for c in line).rstrip() for line in lines)
 
 
 def size(count: int) -> str:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from .archive import Archive
     from .branches import Branches
     from .brief import Briefing
+    from .browsing import Browsing
     from .checkpoints import Checkpoints
+    from .chronicle import Chronicle
     from .conversation_export import ConversationExport
     from .deletion import Deletion
     from .files import Files
@@ -123,6 +125,18 @@ class Core(NamedTuple):
         from .recollection import Recollecting
 
         return Recollecting(self.engine, self.caller)
+
+    @property
+    def browsing(self) -> Browsing:
+        from .browsing import Browsing
+
+        return Browsing(self.engine, self.caller)
+
+    @property
+    def chronicle(self) -> Chronicle:
+        from .chronicle import Chronicle  # runs git
+
+        return Chronicle(self.engine, self.caller)
 
     @property
     def insight(self) -> Insight:

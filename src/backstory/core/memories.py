@@ -127,6 +127,25 @@ class Memories(NamedTuple):
         self.follow_up(memory)
         return memory
 
+    def revise(self, id: str, text: str) -> Memory:
+        """Of any surface, what it said before stays in its history: a person corrects it, whoever saved it."""
+        _check_text(text)
+        store = self.engine.store
+        with store.transaction():
+            found = store.memories.find(self.visible(Filter(ids=(id,))), Page(limit=1))
+            if not found:
+                raise NotFound("memory", id)
+            memory = found[0]._replace(
+                text=text,
+                summary=self.engine.summarizer.summary(text),
+                updated_at=self.engine.now(),
+                trust=Trust.OWN,
+            )
+            store.memories.add_former(found[0])
+            self._put(memory)
+        self.follow_up(memory)
+        return memory
+
     def _mine(self, id: str) -> Filter:
         return Filter(ids=(id,), surfaces=(self.surface,))
 

@@ -157,6 +157,15 @@ class Piece(NamedTuple):
     """It tells that a conversation which was in the source is not there any more: its owner deleted it."""
 
 
+class Resume(NamedTuple):
+    """The assistant's own command that goes on with a conversation, in the directory where that was held."""
+
+    words: tuple[str, ...]
+    """`{id}` stands for what the assistant calls the conversation."""
+    sources: str = "*"
+    """A pattern of the files whose conversations it knows: those of an editor are not those of its command line."""
+
+
 class Reader(NamedTuple):
     name: str
     title: str
@@ -174,6 +183,8 @@ class Reader(NamedTuple):
     is_export: bool = False
     """Its files are archives that a user asked a service for. They are read when the user names them, once: nothing is
     found otherwise, and it means nothing that one is not there any more."""
+    resume: Resume | None = None
+    """None where no command opens one conversation."""
 
 
 FORMATS = "formats"

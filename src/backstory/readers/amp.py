@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from . import Cursor, Form, Header, Piece, Places, Reader, Role, Source, Turn
+from . import Cursor, Form, Header, Piece, Places, Reader, Resume, Role, Source, Turn
 from .formats.blocks import blocks_of, errors_in, text_in, thinking_in, uses_in
 from .formats.documents import read_document
 from .formats.paths import EDITORS, data_home, editor_directories, homes, locate
@@ -66,4 +66,4 @@ def _last_trace_ms(thread: dict[str, Any]) -> int | None:
     return max(filter(None, ends), default=None)
 
 
-reader = Reader("amp", "Amp", find, read)
+reader = Reader("amp", "Amp", find, read, resume=Resume(("amp", "threads", "continue", "{id}")))

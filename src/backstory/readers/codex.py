@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import Places, Reader, Source
+from . import Places, Reader, Resume, Source
 from .formats.paths import homes
 from .formats.rollouts import find_rollouts, read
 
@@ -17,4 +17,4 @@ def find(places: Places) -> Iterator[Source]:
     yield from find_rollouts([*named, *usual], named)
 
 
-reader = Reader("codex", "Codex", find, read)
+reader = Reader("codex", "Codex", find, read, resume=Resume(("codex", "resume", "{id}")))

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from . import Cursor, Form, Piece, Places, Reader, Role, Source
+from . import Cursor, Form, Piece, Places, Reader, Resume, Role, Source
 from .formats.blocks import Block, blocks_of, errors_in, texts_in, thinking_in, uses_in
 from .formats.documents import read_beside
 from .formats.files import open_regular
@@ -114,4 +114,4 @@ def _error(block: Block) -> str:
     return said if said.startswith(FAILED) else ""
 
 
-reader = Reader("factory-droid", "Factory Droid", find, read)
+reader = Reader("factory-droid", "Factory Droid", find, read, resume=Resume(("droid", "--resume", "{id}")))

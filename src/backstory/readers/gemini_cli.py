@@ -22,6 +22,7 @@ from . import (
     Piece,
     Places,
     Reader,
+    Resume,
     Role,
     Source,
     Standing,
@@ -242,4 +243,6 @@ def _prompts(source: Source) -> Iterator[Piece]:
         yield whole(header, turns, cursor=END if n == len(sessions) else None)
 
 
-reader = Reader("gemini-cli", "Gemini CLI", find, read, by_projects=True)
+reader = Reader(
+    "gemini-cli", "Gemini CLI", find, read, by_projects=True, resume=Resume(("gemini", "--resume", "{id}"))
+)

@@ -19,6 +19,7 @@ from . import (
     Piece,
     Places,
     Reader,
+    Resume,
     Role,
     Source,
     Standing,
@@ -183,4 +184,6 @@ def _errors(blocks: list[Block]) -> Iterator[tuple[str, str]]:
                 yield text_of(block.get("id")), said or "failed"
 
 
-reader = Reader("goose", "Goose", find, read)
+reader = Reader(
+    "goose", "Goose", find, read, resume=Resume(("goose", "session", "--resume", "--session-id", "{id}"))
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import Form, Places, Reader, Source
+from . import Form, Places, Reader, Resume, Source
 from .formats.opencode_sessions import find_filed, read
 from .formats.paths import data_home
 
@@ -17,4 +17,4 @@ def find(places: Places) -> Iterator[Source]:
         yield from find_filed(root)
 
 
-reader = Reader("kilo", "Kilo Code", find, read)
+reader = Reader("kilo", "Kilo Code", find, read, resume=Resume(("kilo", "--session", "{id}")))

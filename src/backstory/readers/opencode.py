@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import Form, Places, Reader, Source
+from . import Form, Places, Reader, Resume, Source
 from .formats.opencode_sessions import find_filed, read
 from .formats.paths import data_home
 
@@ -24,4 +24,4 @@ def find(places: Places) -> Iterator[Source]:
         yield from (Source(path, Form.DOCUMENT) for path in sorted(root.glob("*.json")))
 
 
-reader = Reader("opencode", "OpenCode", find, read)
+reader = Reader("opencode", "OpenCode", find, read, resume=Resume(("opencode", "--session", "{id}")))

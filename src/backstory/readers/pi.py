@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from . import LONGEST_ERROR, Cursor, Form, Kind, Piece, Places, Reader, Role, Source, ToolCall
+from . import LONGEST_ERROR, Cursor, Form, Kind, Piece, Places, Reader, Resume, Role, Source, ToolCall
 from .formats.files import open_regular
 from .formats.lines import to_ms
 from .formats.logs import Log, OpenConversation, OpenTurn, Title
@@ -179,4 +179,4 @@ def _text(content: _Content) -> str:
     return "\n".join(block.text for block in _blocks(content) if block.text)
 
 
-reader = Reader("pi", "Pi", find, read)
+reader = Reader("pi", "Pi", find, read, resume=Resume(("pi", "--session", "{id}"), "*/agent/sessions/*"))

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from . import Cursor, Form, Piece, Places, Reader, Role, Source
+from . import Cursor, Form, Piece, Places, Reader, Resume, Role, Source
 from .formats.files import open_regular
 from .formats.logs import Log, OpenConversation, OpenTurn, Title
 from .formats.noise import LONGEST_INJECTED, is_injected, shortened
@@ -117,4 +117,4 @@ def _display(result: dict[str, Any]) -> str:
     )
 
 
-reader = Reader("qwen-code", "Qwen Code", find, read)
+reader = Reader("qwen-code", "Qwen Code", find, read, resume=Resume(("qwen", "--resume", "{id}")))

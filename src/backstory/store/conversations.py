@@ -122,6 +122,12 @@ class Conversations:
         rest = f"FROM entry e WHERE {_OWN} AND e.{SPOKEN} ORDER BY e.seq DESC, e.n DESC {bounds(limit)}"
         return self._database.records(MESSAGE, rest, [Kind.MESSAGE, conversation])
 
+    def message(self, id: str) -> Message | None:
+        found = self._database.records(
+            MESSAGE, "FROM entry e WHERE e.kind = ? AND e.id = ?", [Kind.MESSAGE, id]
+        )
+        return found[0] if found else None
+
     def delete_messages(self, conversation: str, ids: Sequence[str] | None = None) -> int:
         """All of a conversation, or the given ones."""
         own = [Kind.MESSAGE, conversation]

@@ -47,6 +47,10 @@ class Memories:
             )
         return self._database.records(MEMORY, f"FROM entry e WHERE {chosen} {order}", [Kind.MEMORY, *values])
 
+    def ids_beginning(self, text: str, limit: int) -> list[str]:
+        sql = "SELECT id FROM entry WHERE kind = ? AND substr(id, 1, ?) = ? ORDER BY id LIMIT ?"
+        return self._database.values(sql, [Kind.MEMORY, len(text), text, limit])
+
     def delete(self, where: Filter) -> int:
         """Delete what matches, with all that was derived from it, and say how many went."""
         condition, values = where_clause(where)

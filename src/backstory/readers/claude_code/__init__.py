@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from .. import Cursor, Form, Kind, Piece, Places, Reader, Role, Source, Standing, ToolCall
+from .. import Cursor, Form, Kind, Piece, Places, Reader, Resume, Role, Source, Standing, ToolCall
 from ..formats.files import open_regular
 from ..formats.lines import to_ms
 from ..formats.logs import Log, OpenConversation, OpenTurn, Title
@@ -267,4 +267,4 @@ def _hear_prompt(log: Log, prompt: Prompt) -> None:
         conversation.directory = conversation.directory or prompt.project or ""
 
 
-reader = Reader("claude-code", "Claude Code", find, read)
+reader = Reader("claude-code", "Claude Code", find, read, resume=Resume(("claude", "--resume", "{id}")))

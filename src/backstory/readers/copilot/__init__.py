@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from .. import Cursor, Form, Header, Piece, Places, Reader, Role, Source, ToolCall, Turn
+from .. import Cursor, Form, Header, Piece, Places, Reader, Resume, Role, Source, ToolCall, Turn
 from ..formats.blocks import arguments_of, blocks_of, functions_in, text_in
 from ..formats.documents import read_document
 from ..formats.files import open_regular
@@ -200,4 +200,10 @@ def _old_session(source: Source) -> Piece:
     return whole(header, turns, skipped)
 
 
-reader = Reader("copilot", "GitHub Copilot", find, read)
+reader = Reader(
+    "copilot",
+    "GitHub Copilot",
+    find,
+    read,
+    resume=Resume(("copilot", "--resume", "{id}"), "*session-state/*"),
+)

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from .. import Cursor, Form, Piece, Places, Reader, Source
+from .. import Cursor, Form, Piece, Places, Reader, Resume, Source
 from ..formats.databases import Progress, open_database
 from ..formats.paths import config_home, editor_directories, homes
 from .agents import read_store, read_transcript
@@ -76,4 +76,11 @@ def _read_editor(path: Path, progress: Progress) -> Iterator[Piece]:
             yield from progress.with_cursor(read_composers(connection, path, progress))
 
 
-reader = Reader("cursor", "Cursor", find, read, by_projects=True)
+reader = Reader(
+    "cursor",
+    "Cursor",
+    find,
+    read,
+    by_projects=True,
+    resume=Resume(("cursor-agent", "--resume", "{id}"), "*/store.db"),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from .. import Cursor, Form, Piece, Places, Reader, Source
+from .. import Cursor, Form, Piece, Places, Reader, Resume, Source
 from ..formats.databases import Progress, open_database
 from ..formats.paths import data_home, editor_directories, homes
 from .conversations import read_conversations
@@ -50,4 +50,6 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
             yield from progress.with_cursor(read_conversations(connection, source.path, progress))
 
 
-reader = Reader("kiro", "Kiro", find, read)
+reader = Reader(
+    "kiro", "Kiro", find, read, resume=Resume(("kiro-cli", "chat", "--resume-id", "{id}"), "*/sessions/cli/*")
+)

@@ -1,0 +1,21 @@
+"""`backstory delete ID`: what `forget` does, for records that are named one by one."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..settings import Settings
+from . import forget
+from .report import Report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "ids", nargs="+", metavar="ID", help="of memories and conversations; a beginning is enough"
+    )
+    forget.add_reach(parser)
+    parser.set_defaults(project=None, assistant=None, before=None)
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    return forget.run(options, settings)

@@ -1,0 +1,69 @@
+"""`backstory edit ID`: correct a memory, in an editor or with --text. What it said before stays in its history."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ..app import editor_command, open_core
+from ..domain.errors import InvalidInput, Unavailable
+from ..domain.records import Memory
+from ..settings import Settings
+from .list import memory_body
+from .report import Report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="of a memory; its beginning is enough")
+    parser.add_argument(
+        "--text", metavar="TEXT", help="what it says from now on; `-` reads it from standard input"
+    )
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    core = open_core(settings)
+    try:
+        memory = core.browsing.memory(options.id)
+        text = _text(options.text, memory)
+        if text == memory.text:
+            return Report(memory_body(memory) | {"changed": False}, "Nothing was changed.")
+        memory = core.memories.revise(memory.id, text)
+    finally:
+        core.engine.close()
+    return Report(
+        memory_body(memory) | {"changed": True},
+        f"Changed {memory.id}; `backstory show {memory.id}` has what it said before.",
+    )
+
+
+def _text(given: str | None, memory: Memory) -> str:
+    if given == "-":
+        return sys.stdin.read().strip()
+    if given is not None:
+        return given.strip()
+    if not sys.stdin.isatty():
+        raise InvalidInput(
+            "An editor needs a terminal; nothing was changed.",
+            hint="Give the new text with --text, or --text=-.",
+        )
+    return _edited(memory.text)
+
+
+def _edited(text: str) -> str:
+    with TemporaryDirectory(prefix="backstory-edit-") as folder:
+        file = Path(folder, "memory.md")
+        file.write_text(text, "utf-8")
+        command = [*editor_command(), str(file)]
+        try:
+            status = subprocess.call(command)
+        except OSError as error:
+            raise Unavailable(
+                f"The editor {command[0]!r} could not be started: {error.strerror}.",
+                hint="Set EDITOR, or give the new text with --text.",
+            ) from error
+        if status:
+            raise Unavailable(f"The editor ended with {status}; nothing was changed.")
+        return file.read_text("utf-8").strip()

@@ -1,0 +1,84 @@
+"""`backstory list`: memories of every assistant, the last changed first."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..app import open_core
+from ..core.browsing import MemoryList
+from ..core.names import short_memory_id
+from ..domain.filters import Filter
+from ..domain.records import Memory
+from ..domain.when import iso
+from ..settings import Settings
+from ..tools.origin import origin, safe_text
+from .narrowing import add_limit, add_narrowing, read_narrowing
+from .report import Block, Json, Report, Span, Style, Table, shortened
+from .words import project_name
+
+LIMIT = 20
+LONGEST_TEXT = 120
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_narrowing(parser)
+    parser.add_argument("--kind", metavar="KIND", help="only of this kind, such as decision or task")
+    add_limit(parser, LIMIT)
+    parser.add_argument("--offset", type=int, default=0, metavar="N", help="leave out the first so many")
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    core = open_core(settings)
+    try:
+        narrowing = read_narrowing(options, core)
+        where = Filter(
+            surfaces=narrowing.surfaces,
+            projects=narrowing.projects,
+            created_after=narrowing.since,
+            created_before=narrowing.until,
+            categories=(options.kind,) if options.kind else (),
+        )
+        found = core.browsing.memories(where, limit=options.limit, offset=max(options.offset, 0))
+    finally:
+        core.engine.close()
+    return Report(_body(found), _blocks(found))
+
+
+def _body(found: MemoryList) -> Json:
+    return {"total": found.total, "memories": [memory_body(memory) for memory in found.memories]}
+
+
+def memory_body(memory: Memory) -> Json:
+    return {
+        "id": memory.id,
+        "text": safe_text(memory.text, memory.trust),
+        "kind": memory.category,
+        "key": memory.key,
+        "priority": memory.priority.value,
+        "tags": list(memory.tags),
+        "project": memory.project,
+        **origin(memory),
+        "created_at": iso(memory.created_at),
+        "updated_at": iso(memory.updated_at),
+    }
+
+
+def _blocks(found: MemoryList) -> list[Block]:
+    if not found.memories:
+        return ["No memories. Assistants save them; `backstory sessions` lists conversations."]
+    rows = [_row(memory) for memory in found.memories]
+    blocks: list[Block] = [Table(("ID", "CHANGED", "KIND", "PROJECT", "TEXT"), rows)]
+    if (left := found.total - len(found.memories)) > 0:
+        blocks.append(f"{left:,} more; narrow with --project, --kind or --since, or raise --limit.")
+    return blocks
+
+
+def _row(memory: Memory) -> list[str | list[Span]]:
+    text = safe_text(memory.text, memory.trust)
+    return [
+        [Span(short_memory_id(memory.id), Style.ID)],
+        f"{memory.updated_at:%Y-%m-%d}",
+        memory.category or "-",
+        project_name(memory.project),
+        shortened(f"{memory.key}: {text}" if memory.key else text, LONGEST_TEXT),
+    ]

@@ -1,0 +1,67 @@
+"""Which records: the flags that every list has, and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from datetime import datetime
+from typing import NamedTuple
+
+from ..core import Core
+from ..domain.errors import InvalidInput
+from ..domain.when import parse_when
+from ..readers import reader_names
+from ..surfaces import load_surfaces
+
+_AGO = re.compile(r"\d+ ?[a-z]+")
+"""`7d`; with a dash before it, a shell's word would look like a flag."""
+
+
+class Narrowing(NamedTuple):
+    projects: tuple[str, ...] = ()
+    surfaces: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def add_narrowing(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--project", metavar="NAME|DIR", help="only of this project; `.` is the one you are in"
+    )
+    parser.add_argument("--assistant", metavar="NAME", help="only of this assistant, such as codex")
+    parser.add_argument("--since", metavar="TIME", help="only from then on: 2026-03-01, 7d, yesterday")
+    parser.add_argument("--until", metavar="TIME", help="only from before then")
+
+
+def add_limit(parser: argparse.ArgumentParser, default: int) -> None:
+    parser.add_argument(
+        "--limit", type=int, default=default, metavar="N", help=f"at most so many (default: {default})"
+    )
+
+
+def read_narrowing(options: argparse.Namespace, core: Core) -> Narrowing:
+    if "limit" in options and options.limit < 1:
+        raise InvalidInput("--limit must be at least 1.")
+    return Narrowing(
+        core.browsing.projects(options.project) if options.project else (),
+        _surfaces(options.assistant) if options.assistant else (),
+        _moment(options.since, core, "--since"),
+        _moment(options.until, core, "--until"),
+    )
+
+
+def _surfaces(name: str) -> tuple[str, ...]:
+    """An assistant by its name or the beginning of it, or a family of tools that memories are saved through."""
+    known = [*reader_names(), *load_surfaces()]
+    found = [each for each in known if each == name] or [each for each in known if each.startswith(name)]
+    if not found:
+        raise InvalidInput(
+            f"There is no assistant {name!r}.", hint=f"Known: {', '.join(known)}.", field="assistant"
+        )
+    return tuple(found)
+
+
+def _moment(text: str | None, core: Core, flag: str) -> datetime | None:
+    if text is None:
+        return None
+    return parse_when(f"-{text}" if _AGO.fullmatch(text) else text, core.engine.now(), field=flag)

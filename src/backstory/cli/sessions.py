@@ -1,0 +1,92 @@
+"""`backstory sessions`: the conversations of every assistant, the latest first."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..app import open_core
+from ..core.browsing import HEADS, ConversationList, ListedConversation
+from ..domain.filters import ConversationFilter
+from ..domain.when import iso
+from ..settings import Settings
+from ..tools.origin import origin
+from .narrowing import add_limit, add_narrowing, read_narrowing
+from .report import Block, Json, Report, Span, Style, Table, shortened
+from .words import project_name
+
+LIMIT = 20
+LONGEST_TITLE = 100
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_narrowing(parser)
+    parser.add_argument("--file", metavar="PATH", help="only those that read or wrote this file")
+    parser.add_argument(
+        "--subagents", action="store_true", help="list what assistants started themselves too"
+    )
+    add_limit(parser, LIMIT)
+    parser.add_argument("--offset", type=int, default=0, metavar="N", help="leave out the first so many")
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    core = open_core(settings)
+    try:
+        narrowing = read_narrowing(options, core)
+        which = ConversationFilter(
+            surfaces=narrowing.surfaces,
+            projects=narrowing.projects,
+            updated_after=narrowing.since,
+            updated_before=narrowing.until,
+            kinds=(*HEADS, "subagent") if options.subagents else (),
+        )
+        found = core.browsing.conversations(
+            which, limit=options.limit, offset=max(options.offset, 0), file=options.file or ""
+        )
+    finally:
+        core.engine.close()
+    return Report(_body(found), _blocks(found))
+
+
+def _body(found: ConversationList) -> Json:
+    return {
+        "total": found.total,
+        "sessions": [
+            {
+                "id": each.conversation.id,
+                "name": each.name,
+                "title": each.conversation.title,
+                "kind": each.conversation.kind,
+                "project": each.conversation.project,
+                "directory": each.conversation.directory,
+                "branch": each.conversation.branch,
+                "model": each.conversation.model,
+                **origin(each.conversation),
+                "created_at": iso(each.conversation.created_at),
+                "updated_at": iso(each.conversation.updated_at),
+                "messages": each.messages,
+            }
+            for each in found.conversations
+        ],
+    }
+
+
+def _blocks(found: ConversationList) -> list[Block]:
+    if not found.conversations:
+        return ["No conversations. `backstory sync` reads those of your assistants."]
+    heads = ("ID", "LAST", "ASSISTANT", "PROJECT", "MSGS", "TITLE")
+    blocks: list[Block] = [Table(heads, [_row(each) for each in found.conversations])]
+    if (left := found.total - len(found.conversations)) > 0:
+        blocks.append(f"{left:,} more; narrow with --project, --assistant or --since, or raise --limit.")
+    return blocks
+
+
+def _row(each: ListedConversation) -> list[str | list[Span]]:
+    conversation = each.conversation
+    return [
+        [Span(each.name, Style.ID)],
+        f"{conversation.updated_at:%Y-%m-%d}",
+        [Span(conversation.surface, Style.ASSISTANT)],
+        project_name(conversation.project),
+        str(each.messages),
+        shortened(conversation.title, LONGEST_TITLE),
+    ]

@@ -1,0 +1,193 @@
+"""`backstory show ID`: a memory with its history, or a conversation page by page."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..app import open_core
+from ..core import Core
+from ..core.browsing import MessagePage, Place
+from ..core.resumption import resumption
+from ..domain.errors import BackstoryError, InvalidInput
+from ..domain.records import Conversation, Former, Memory, Message, Trace
+from ..domain.when import iso
+from ..settings import Settings
+from ..tools.origin import origin, safe_text
+from .list import memory_body
+from .report import Block, Json, Line, Paragraph, Report, Span, Style, counted, legible, shortened
+
+LIMIT = 20
+AROUND = 4
+"""Messages on either side of the one that is asked for."""
+LINES = 40
+"""Of one message, unless all are asked for."""
+MOST_TRACES = 6
+_DID = {"read": "read", "written": "wrote", "command": "ran", "error": "failed:"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "id",
+        metavar="ID",
+        help="of a memory, a conversation or a message; its beginning is enough. ID#N is message N",
+    )
+    parser.add_argument("--around", type=int, metavar="N", help="the messages around number N")
+    parser.add_argument(
+        "--from", type=int, dest="first", metavar="N", help="begin with number N; -20: the last 20"
+    )
+    parser.add_argument(
+        "--limit", type=int, default=LIMIT, metavar="N", help=f"so many messages (default: {LIMIT})"
+    )
+    parser.add_argument("--full", action="store_true", help="whole messages, with what was thought")
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    if options.limit < 1:
+        raise InvalidInput("--limit must be at least 1.")
+    core = open_core(settings)
+    try:
+        found = core.browsing.find(options.id)
+        if isinstance(found, Memory):
+            return _memory_report(found, core.browsing.history(found))
+        return _conversation_report(core, found, options)
+    finally:
+        core.engine.close()
+
+
+def _memory_report(memory: Memory, history: Sequence[Former]) -> Report:
+    body = memory_body(memory) | {
+        "history": [{"text": each.text, "saved_at": iso(each.saved_at)} for each in history]
+    }
+    about = [
+        memory.category or "memory",
+        f"of {memory.created_at:%Y-%m-%d %H:%M}",
+        f"in {memory.project or '-'}",
+    ]
+    about += [f"through {memory.surface}"]
+    about += [f"key {memory.key}"] if memory.key else []
+    about += [f"tags {', '.join(memory.tags)}"] if memory.tags else []
+    blocks: list[Block] = [
+        Line([Span(memory.id, Style.ID)]),
+        Paragraph([Span(shortened(", ".join(about), 200), Style.QUIET)]),
+        "",
+        Paragraph(legible(safe_text(memory.text, memory.trust))),
+    ]
+    for each in reversed(history):
+        blocks += [
+            "",
+            Paragraph([Span(f"until it was changed, as of {each.saved_at:%Y-%m-%d %H:%M}:", Style.QUIET)]),
+            Paragraph([Span(legible(each.text), Style.QUIET)], indent=2),
+        ]
+    return Report(body, blocks)
+
+
+class _Shown(NamedTuple):
+    conversation: Conversation
+    page: MessagePage
+    traces: dict[str, list[Trace]]
+    resume: str
+    is_full: bool
+
+
+def _conversation_report(core: Core, place: Place, options: argparse.Namespace) -> Report:
+    conversation = place.conversation
+    middle = options.around if options.around is not None else place.number
+    if middle is not None and options.first is None:
+        first, limit = max(middle - AROUND, 1), 2 * AROUND + 1
+    else:
+        first, limit = options.first or 1, options.limit
+    page = core.browsing.messages(conversation.id, first=first, limit=limit)
+    traces: dict[str, list[Trace]] = {}
+    for trace in core.engine.store.traces.of(conversation.id, range(page.first - 1, page.last)):
+        traces.setdefault(trace.message, []).append(trace)
+    try:
+        resume = resumption(core.engine.store, conversation).line
+    except BackstoryError:
+        resume = ""
+    shown = _Shown(conversation, page, traces, resume, options.full)
+    return Report(_body(shown), _blocks(shown, middle))
+
+
+def _body(shown: _Shown) -> Json:
+    conversation, page = shown.conversation, shown.page
+    return {
+        "id": conversation.id,
+        "title": conversation.title,
+        "project": conversation.project,
+        "directory": conversation.directory,
+        "branch": conversation.branch,
+        "model": conversation.model,
+        **origin(conversation),
+        "created_at": iso(conversation.created_at),
+        "updated_at": iso(conversation.updated_at),
+        "resume": shown.resume,
+        "total": page.total,
+        "messages": [
+            {
+                "number": message.seq + 1,
+                "id": message.id,
+                "role": message.role,
+                "text": safe_text(message.text, message.trust),
+                "created_at": iso(message.created_at),
+                "traces": [{"kind": t.kind, "value": t.value} for t in shown.traces.get(message.id, ())],
+            }
+            for message in page.messages
+        ],
+    }
+
+
+def _blocks(shown: _Shown, middle: int | None) -> list[Block]:
+    page = shown.page
+    blocks: list[Block] = [*_heading(shown)]
+    last = 0
+    for message in page.messages:
+        if message.role == "thinking" and not shown.is_full:
+            continue
+        if message.role != "tool" or message.seq != last:
+            blocks += ["", _caption(message, is_wanted=message.seq + 1 == middle)]
+        last = message.seq
+        blocks += _did(shown, message) if message.role == "tool" else [_said(message, is_full=shown.is_full)]
+    if page.last < page.total:
+        step = f"--from {page.last + 1}"
+        blocks += ["", f"{page.first} to {page.last} of {page.total:,} messages; `{step}` shows the next."]
+    return blocks
+
+
+def _heading(shown: _Shown) -> list[Block]:
+    conversation = shown.conversation
+    span = f"{conversation.created_at:%Y-%m-%d %H:%M} to {conversation.updated_at:%Y-%m-%d %H:%M}"
+    about = [conversation.surface, conversation.model, conversation.directory or conversation.project]
+    about += [conversation.branch, span, counted(shown.page.total, "message")]
+    blocks: list[Block] = [
+        Line([Span(conversation.id, Style.ID)]),
+        Paragraph([Span(shortened(conversation.title, 200), Style.HEADING)]),
+        Paragraph([Span(shortened(", ".join(part for part in about if part), 400), Style.QUIET)]),
+    ]
+    if shown.resume:
+        blocks.append(Line([Span(shown.resume, Style.QUIET)]))
+    return blocks
+
+
+def _caption(message: Message, *, is_wanted: bool) -> Block:
+    number = Span(f"#{message.seq + 1}", Style.MATCH if is_wanted else Style.ID)
+    who = Span(message.role, Style.ASSISTANT)
+    return Paragraph([number, " ", who, Span(f" {message.created_at:%Y-%m-%d %H:%M}", Style.QUIET)])
+
+
+def _said(message: Message, *, is_full: bool) -> Block:
+    lines = legible(safe_text(message.text, message.trust)).split("\n")
+    if len(lines) > LINES and not is_full:
+        lines = [*lines[:LINES], f"… {len(lines) - LINES} more lines; --full shows them"]
+    return Paragraph("\n".join(lines), indent=2)
+
+
+def _did(shown: _Shown, message: Message) -> list[Block]:
+    if shown.is_full:
+        return [Paragraph([Span(legible(safe_text(message.text, message.trust)), Style.QUIET)], indent=4)]
+    traces = shown.traces.get(message.id, [])
+    lines = [f"{_DID[trace.kind]} {trace.value}" for trace in traces[:MOST_TRACES]]
+    lines += [f"and {len(traces) - MOST_TRACES} more"] if len(traces) > MOST_TRACES else []
+    lines = lines or [f"called {message.text}"]
+    return [Paragraph([Span(shortened(line, 72), Style.QUIET)], indent=4) for line in lines]

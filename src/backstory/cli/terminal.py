@@ -1,0 +1,60 @@
+"""A report in colour, for a terminal. Only then is rich loaded; it obeys NO_COLOR, TERM=dumb and the width itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text as RichText
+from rich.theme import Theme
+
+from .report import Block, Paragraph, Span, Style, Table, Text
+
+GAP = 2  # between columns
+NARROWEST = 12
+THEME = Theme(
+    {
+        Style.ID: "yellow",
+        Style.MATCH: "bold red",
+        Style.HEADING: "bold",
+        Style.ASSISTANT: "cyan",
+        Style.QUIET: "bright_black",
+        Style.GOOD: "green",
+        Style.BAD: "bold red",
+    }
+)
+
+
+def show(blocks: Sequence[Block]) -> None:
+    console = Console(theme=THEME, highlight=False, markup=False, emoji=False)
+    for block in blocks:
+        if isinstance(block, Table):
+            console.print(_table(block, console.width))
+        elif isinstance(block, Paragraph):
+            console.print(Padding(_text(block.text), (0, 0, 0, block.indent), expand=False))
+        else:
+            console.print(block if isinstance(block, str) else _text(block.text), soft_wrap=True)
+
+
+def _table(table: Table, width: int) -> RichTable:
+    made = RichTable(box=None, pad_edge=False, show_header=bool(table.heads), header_style=Style.QUIET.value)
+    *heads, last = table.heads or [""] * len(table.rows[0])
+    for head, needed in zip(heads, table.widths, strict=True):
+        made.add_column(head, no_wrap=True, min_width=needed)
+    made.add_column(last, no_wrap=True)
+    # cut here: where not all has room, rich would take from every column
+    left = max(width - sum(needed + GAP for needed in table.widths), NARROWEST)
+    for row in table.rows:
+        *cells, closing = map(_text, row)
+        closing.truncate(left, overflow="ellipsis")
+        made.add_row(*cells, closing)
+    return made
+
+
+def _text(text: Text) -> RichText:
+    parts = [text] if isinstance(text, str) else text
+    return RichText.assemble(
+        *((part.text, part.style.value) if isinstance(part, Span) else part for part in parts)
+    )

@@ -1,0 +1,75 @@
+"""`backstory timeline`: conversations, memories and commits in the order of time, the newest day first."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import groupby
+
+from ..app import open_core
+from ..core.chronicle import ChronicleEvent, EventKind, Span
+from ..core.names import ConversationNames, short_memory_id
+from ..domain.errors import InvalidInput
+from ..domain.when import iso
+from ..settings import Settings
+from .narrowing import add_limit, add_narrowing, read_narrowing
+from .report import Block, Paragraph, Report, Style, Table, Text, shortened
+from .report import Span as Styled
+from .words import project_name
+
+LIMIT = 50
+LONGEST_TITLE = 100
+_SHORT_HASH = 9
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_narrowing(parser)
+    kinds = ", ".join(EventKind)
+    parser.add_argument("--kind", metavar="KIND", help=f"only one of {kinds}")
+    add_limit(parser, LIMIT)
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    if options.kind and options.kind not in list(EventKind):
+        raise InvalidInput(f"There is no kind {options.kind!r}.", hint=f"Known: {', '.join(EventKind)}.")
+    core = open_core(settings)
+    try:
+        kinds = (EventKind(options.kind),) if options.kind else tuple(EventKind)
+        events = core.chronicle.events(Span(*read_narrowing(options, core)), kinds, limit=options.limit)
+        names = core.browsing.names()
+    finally:
+        core.engine.close()
+    body = {
+        "events": [{**event._asdict(), "at": iso(event.at), "kind": event.kind.value} for event in events]
+    }
+    return Report(body, _blocks(events, names))
+
+
+def _blocks(events: list[ChronicleEvent], names: ConversationNames) -> list[Block]:
+    if not events:
+        return ["Nothing happened in that time that is known here."]
+    rows = {event: _row(event, names) for event in events}
+    blocks: list[Block] = []
+    for day, some in groupby(events, key=lambda event: event.at.date()):
+        blocks += [""] if blocks else []
+        blocks.append(Paragraph([Styled(f"{day:%A, %Y-%m-%d}", Style.HEADING)]))
+        blocks.append(Table((), [rows[event] for event in some], alike=list(rows.values())))
+    return blocks
+
+
+def _row(event: ChronicleEvent, names: ConversationNames) -> list[Text]:
+    name = {
+        EventKind.CONVERSATION: lambda: names.short(event.id),
+        EventKind.MEMORY: lambda: short_memory_id(event.id),
+        EventKind.COMMIT: lambda: event.id[:_SHORT_HASH],
+    }[event.kind]()
+    return [
+        f"{event.at:%H:%M}",
+        [Styled(name, Style.ID)],
+        [Styled(_what(event), Style.ASSISTANT)],
+        project_name(event.project),
+        shortened(event.title, LONGEST_TITLE),
+    ]
+
+
+def _what(event: ChronicleEvent) -> str:
+    return event.who if event.kind is EventKind.CONVERSATION else event.kind.value

@@ -1,0 +1,181 @@
+"""Look at what is there without asking a question: conversations and memories in lists, one of them page by page.
+
+Messages of a conversation are numbered from 1, what tools did and what was thought with the message they belong to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..domain.errors import InvalidInput, NotFound
+from ..domain.filters import ConversationFilter, Filter, Kind, Order, Page
+from ..domain.records import Conversation, Former, Memory, Message
+from .engine import Caller, Engine
+from .names import ConversationNames
+
+HEADS = ("main", "fork", "prompt-log")
+"""Kinds of conversations that are listed; subagents are part of the one that started them."""
+FEWEST_LETTERS = 4
+"""Of an id: a shorter beginning is more likely a slip."""
+MOST_NAMED = 5
+
+
+class ListedConversation(NamedTuple):
+    conversation: Conversation
+    name: str
+    """The shortest beginning of its id that no other has."""
+    messages: int
+
+
+class ConversationList(NamedTuple):
+    conversations: list[ListedConversation]
+    total: int
+
+
+class MemoryList(NamedTuple):
+    memories: list[Memory]
+    total: int
+
+
+class MessagePage(NamedTuple):
+    """Some messages of a conversation, in order."""
+
+    messages: list[Message]
+    first: int
+    last: int
+    total: int
+    """Numbers of messages: what was said, and what belongs to it."""
+
+
+class Place(NamedTuple):
+    """A conversation, and the number of the message in it that was meant, if one was."""
+
+    conversation: Conversation
+    number: int | None = None
+
+
+class Browsing(NamedTuple):
+    engine: Engine
+    caller: Caller
+
+    def conversations(
+        self, which: ConversationFilter, *, limit: int | None = None, offset: int = 0, file: str = ""
+    ) -> ConversationList:
+        """The last updated first; subagents only if their kind is asked for. With a file, those that touched it, or
+        whose subagents did."""
+        which = self.caller.visible_conversations(which if which.kinds else which._replace(kinds=HEADS))
+        if file:
+            touching = self._touching(file)
+            if not touching:
+                return ConversationList([], 0)
+            which = which._replace(ids=touching)
+        rooms = self.engine.store.conversations
+        found = rooms.find(which, limit=limit, offset=offset)
+        counts = rooms.count_messages([each.id for each in found])
+        names = self.names()
+        return ConversationList(
+            [ListedConversation(each, names.short(each.id), counts.get(each.id, 0)) for each in found],
+            rooms.count(which),
+        )
+
+    def _touching(self, file: str) -> tuple[str, ...]:
+        store = self.engine.store
+        where = self.caller.visible(Filter(kinds=(Kind.MESSAGE,)))
+        touching = {hit.conversation for hit in store.traces.touching(file, where)}
+        parents = {each.parent for each in store.conversations.get(sorted(touching)) if each.parent}
+        return tuple(sorted(touching | parents))
+
+    def memories(self, where: Filter, *, limit: int | None = None, offset: int = 0) -> MemoryList:
+        """Of every surface, the last changed first."""
+        where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
+        found = self.engine.store.memories.find(where, Page(limit, offset, Order.UPDATED_NEWEST))
+        return MemoryList(found, self.engine.store.entries.count(where))
+
+    def names(self) -> ConversationNames:
+        return ConversationNames(id for id, _ in self.engine.store.conversations.titles(ConversationFilter()))
+
+    def projects(self, wanted: str) -> tuple[str, ...]:
+        """The projects that a name or a directory means. Raises NotFound."""
+        from .projects.related import projects_named  # compiles patterns
+
+        known = self.engine.store.entries.projects()
+        path = os.path.normpath(os.path.join(self.caller.directory, os.path.expanduser(wanted)))
+        named = projects_named(wanted, known) or projects_named(path, known)
+        if not named:
+            raise NotFound("project", wanted, hint="`backstory sessions` names the projects that are known.")
+        return tuple(named)
+
+    def find(self, id: str) -> Memory | Place:
+        """What an id means, or the beginning of one. Raises NotFound, and InvalidInput when several begin so."""
+        memories = self._memories(id)
+        places = self._places(id)
+        if len(memories) + len(places) > 1:
+            named = [f"{each.id} ({_opening(each.text)})" for each in memories]
+            named += [f"{each.conversation.id} ({_opening(each.conversation.title)})" for each in places]
+            raise InvalidInput(
+                f"{len(named)} records begin with {id!r}.",
+                hint="Type more of the one that is meant:\n" + "\n".join(named[:MOST_NAMED]),
+                field="id",
+            )
+        if not memories and not places:
+            raise NotFound("memory or conversation", id)
+        return memories[0] if memories else places[0]
+
+    def conversation(self, id: str) -> Conversation:
+        """As `find` does, for who wants nothing else."""
+        found = self.find(id)
+        if isinstance(found, Memory):
+            raise NotFound("conversation", id)
+        return found.conversation
+
+    def memory(self, id: str) -> Memory:
+        found = self.find(id)
+        if not isinstance(found, Memory):
+            raise NotFound("memory", id)
+        return found
+
+    def history(self, memory: Memory) -> list[Former]:
+        """What it said before, the oldest first."""
+        return self.caller.visible_former(memory, self.engine.store.memories.former(memory.id))
+
+    def messages(self, conversation: str, *, first: int = 1, limit: int) -> MessagePage:
+        """`limit` numbers, beginning with the `first`; a negative one counts from the end."""
+        room = self.engine.store.conversations
+        total = room.last_place(conversation) + 1
+        first = max(total + 1 + first, 1) if first < 0 else max(first, 1)
+        last = min(first + limit - 1, total)
+        found = room.messages(conversation, range(first - 1, last))
+        return MessagePage(found, first, last, total)
+
+    def _memories(self, id: str) -> list[Memory]:
+        store = self.engine.store
+        exact = store.memories.find(self.caller.visible(Filter(ids=(id,))), Page())
+        if exact or len(id) < FEWEST_LETTERS:
+            return exact
+        ids = tuple(store.memories.ids_beginning(id, MOST_NAMED + 1))
+        return store.memories.find(self.caller.visible(Filter(ids=ids)), Page()) if ids else []
+
+    def _places(self, id: str) -> list[Place]:
+        room = self.engine.store.conversations
+        if message := room.message(id):
+            return [Place(each, message.seq + 1) for each in self._visible([message.conversation])]
+        name, mark, number = id.rpartition("#")
+        if mark and number.isdigit() and len(room.get([id])) == 0:
+            return [Place(each, int(number)) for each in self._visible(self._named(name))]
+        return [Place(each) for each in self._visible(self._named(id))]
+
+    def _named(self, name: str) -> Sequence[str]:
+        names = self.names()
+        return names.find(name) if len(name) >= FEWEST_LETTERS or name in names else ()
+
+    def _visible(self, ids: Sequence[str]) -> list[Conversation]:
+        if not ids:
+            return []
+        which = self.caller.visible_conversations(ConversationFilter(ids=tuple(ids[: MOST_NAMED + 1])))
+        return self.engine.store.conversations.find(which)
+
+
+def _opening(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else f"{line[:59]}…"

@@ -1,0 +1,69 @@
+"""Ids as people type them: any beginning of one that only one record has, as git knows it of commits."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+
+SHORTEST = 8
+_RANDOM = re.compile(r"[0-9a-f]{8}[0-9a-f-]{12,}")
+"""Ids of ours, and of assistants that make them by chance: a beginning tells them apart."""
+
+
+def short_memory_id(id: str) -> str:
+    """Of so many characters no two are alike by chance; an id that says something stays whole."""
+    return id[: SHORTEST + 2] if _RANDOM.fullmatch(id) else id
+
+
+class ConversationNames:
+    """`claude-code:1af7fc5e-…` is found by its beginning, by that of the assistant's own id, and a subagent by that of
+    its own part: `…/agent-9`."""
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        self._names: dict[str, list[str]] = {}
+        for id in ids:
+            for name in _names(id):
+                self._names.setdefault(name, []).append(id)
+        self._sorted = sorted(self._names)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether one is called so, not only begins so."""
+        return name in self._names
+
+    def find(self, text: str) -> list[str]:
+        """The one that is called so, else all that begin so. A conversation comes before what it started."""
+        if text in self._names:
+            return self._names[text]
+        following = self._sorted[bisect_left(self._sorted, text) :]
+        begun = {
+            id
+            for name in takewhile(lambda name: name.startswith(text), following)
+            for id in self._names[name]
+        }
+        return sorted(id for id in begun if not any(head in begun for head in _heads(id)))
+
+    def short(self, id: str) -> str:
+        """The shortest name that `find` knows it by; one that says something stays whole."""
+        name = _names(id)[-1]
+        if len(self._names[name]) > 1:
+            return id
+        if len(name) <= 2 * SHORTEST:
+            return name
+        for length in range(SHORTEST, len(name)):
+            if self.find(name[:length]) == [id]:
+                return name[:length]
+        return name
+
+
+def _names(id: str) -> list[str]:
+    """The whole id, the assistant's own, and of a subagent its part."""
+    own = id.partition(":")[2] or id
+    return list(dict.fromkeys((id, own, own.rpartition("/")[2] or own)))
+
+
+def _heads(id: str) -> Iterator[str]:
+    while "/" in id:
+        id = id.rpartition("/")[0]
+        yield id

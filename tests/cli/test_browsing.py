@@ -1,0 +1,255 @@
+"""`sessions`, `list`, `show`, `timeline`, `edit`, `delete` and `resume`, as people use them after each other."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from backstory.domain.records import Trace
+from backstory.store import Store
+
+from ..conftest import open_sqlite
+from ..doubles import DAWN, make_conversation, make_memory, make_messages
+from ..processes import BACKSTORY, environment
+from ..repositories import commit
+from ..typed import Typing
+
+CLAUDE = "claude-code:1af7fc5e-8455-4414-9ccd-011d40f70b2a"
+CODEX = "codex:019ddb75-a272-7d50-b41d-90017f500b5a"
+AGENT = f"{CLAUDE}/ab12cd34ef56ab12cd"
+MEMORY = "5f0c1d2e3a4b5c6d7e8f9a0b"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Two conversations of two assistants, a subagent of one, and a memory."""
+    home = tmp_path / "ours"
+    home.mkdir()
+    opened = open_sqlite(home / "store.db")
+    claude = make_conversation(
+        CLAUDE,
+        title="Why does the cache miss?",
+        project="/w/shop",
+        directory=str(tmp_path),
+        surface="claude-code",
+        native_id=CLAUDE.partition(":")[2],
+        source="/h/.claude/projects/w/1.jsonl",
+    )
+    texts = ("why does it miss?", "The key has a date.", "fix it", "Fixed \x1b[31min cache.py.")
+    messages = make_messages(CLAUDE, *texts, project="/w/shop", surface="claude-code")
+    done = messages[3]._replace(
+        id=f"{messages[3].id}#tool", role="tool", text="Edit file_path: /w/shop/cache.py"
+    )
+    opened.conversations.add(claude, [*messages, done], [Trace(done.id, "written", "/w/shop/cache.py")])
+    agent = claude._replace(id=AGENT, kind="subagent", parent=CLAUDE, title="Look around")
+    opened.conversations.put(agent, make_messages(AGENT, "look around", surface="claude-code"))
+    codex = make_conversation(
+        CODEX,
+        title="Deploy on Tuesday",
+        project="/w/site",
+        surface="codex",
+        native_id=CODEX.partition(":")[2],
+        updated_at=DAWN + timedelta(days=2),
+    )
+    opened.conversations.put(codex, make_messages(CODEX, "deploy", project="/w/site", surface="codex"))
+    opened.memories.put(
+        [make_memory(MEMORY, "Deploy on Tuesdays only.", project="/w/site", category="decision")]
+    )
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def typing(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Typing:
+    return Typing(tmp_path / "ours", monkeypatch, capsys)
+
+
+def test_sessions_are_one_line_each_with_an_id_that_show_knows(typing: Typing) -> None:
+    first, second = typing.text("sessions").splitlines()
+    assert first.split() == ["019ddb75", "2026-03-03", "codex", "site", "1", "Deploy", "on", "Tuesday"]
+    assert second.startswith("1af7fc5e ")
+    assert "The key has a date." in typing.text("show", second.split()[0])
+    assert typing.json("show", "019ddb75")["id"] == CODEX
+
+
+@pytest.mark.parametrize(
+    ("flags", "found"),
+    [
+        (["--assistant", "claude"], [CLAUDE]),
+        (["--project", "site"], [CODEX]),
+        (["--since", "2026-03-02"], [CODEX]),
+        (["--until", "2026-03-02"], [CLAUDE]),
+        (["--file", "cache.py"], [CLAUDE]),
+        (["--limit", "1"], [CODEX]),
+        (["--offset", "1"], [CLAUDE]),
+        (["--subagents", "--project=shop"], [CLAUDE, AGENT]),
+        (["--since", "1d"], []),
+    ],
+)
+def test_sessions_are_narrowed(typing: Typing, flags: list[str], found: list[str]) -> None:
+    assert [each["id"] for each in typing.json("sessions", *flags)["sessions"]] == found
+
+
+@pytest.mark.parametrize("command", ["sessions", "list", "timeline"])
+@pytest.mark.parametrize(
+    ("flags", "said", "status"),
+    [
+        (["--project", "nowhere"], "There is no project 'nowhere'.", 1),
+        (["--assistant", "clippy"], "There is no assistant 'clippy'.", 2),
+        (["--since", "some day"], "--since 'some day' is not a time.", 2),
+        (["--limit", "0"], "--limit must be at least 1.", 2),
+    ],
+)
+def test_a_filter_that_means_nothing_is_named(
+    typing: Typing, command: str, flags: list[str], said: str, status: int
+) -> None:
+    assert said in typing.refusal(command, *flags, status=status)
+
+
+def test_show_pages_through_a_conversation_by_the_numbers_of_its_messages(typing: Typing) -> None:
+    first = typing.text("show", "1af7fc5e", "--limit", "2")
+    assert "#1 user" in first
+    assert "#3" not in first
+    assert "`--from 3` shows the next" in first
+    assert [each["number"] for each in typing.json("show", "1af7fc5e", "--from", "3")["messages"]] == [
+        3,
+        4,
+        4,
+    ]
+    assert [each["number"] for each in typing.json("show", "1af7fc5e", "--from=-1")["messages"]] == [4, 4]
+    assert typing.text("show", "1af7fc5e#2") == typing.text("show", f"{CLAUDE}:1")
+
+
+def test_show_tells_what_was_done_and_obeys_no_escape_sequence(typing: Typing) -> None:
+    shown = typing.text("show", "1af7fc5e", "--around", "4")
+    assert "wrote /w/shop/cache.py" in shown
+    assert "\x1b" not in shown
+
+
+def test_a_subagent_is_named_by_its_own_part_and_never_hides_who_started_it(typing: Typing) -> None:
+    assert typing.json("show", "ab12cd34")["id"] == AGENT
+    assert typing.json("show", "1af7")["id"] == CLAUDE
+
+
+def test_an_id_that_several_have_is_refused_with_their_names(typing: Typing, store: Store) -> None:
+    other = CODEX.replace("b41d", "ffff")
+    store.conversations.put(make_conversation(other, surface="codex", title="Another"), [])
+    assert "(Another)" in typing.refusal("show", "019ddb75")
+    assert typing.text("sessions", "--assistant=codex").split()[0] == "019ddb75-a272-7d50-b"
+    assert "There is no memory or conversation 'zzzz'." in typing.refusal("show", "zzzz", status=1)
+    assert "There is no memory or conversation '019'." in typing.refusal("show", "019", status=1)
+
+
+def test_memories_are_listed_narrowed_and_shown_with_their_history(typing: Typing) -> None:
+    (line,) = typing.text("list").splitlines()
+    assert line.split()[:4] == [MEMORY[:10], "2026-03-01", "decision", "site"]
+    assert typing.json("list", "--kind", "task")["memories"] == []
+    changed = typing.json("edit", MEMORY[:10], "--text", "Deploy on Mondays.")
+    assert (changed["id"], changed["changed"]) == (MEMORY, True)
+    assert typing.json("edit", MEMORY, "--text", "Deploy on Mondays.")["changed"] is False
+    shown = typing.json("show", MEMORY)
+    assert shown["text"] == "Deploy on Mondays."
+    assert [each["text"] for each in shown["history"]] == ["Deploy on Tuesdays only."]
+    assert "Deploy on Tuesdays only." in typing.text("show", MEMORY)
+
+
+def test_an_editor_changes_what_the_memory_says(
+    typing: Typing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "needs a terminal" in typing.refusal("edit", MEMORY)
+    script = tmp_path / "editor.py"
+    script.write_text("import sys, pathlib; pathlib.Path(sys.argv[1]).write_text('By hand.\\n')")
+    monkeypatch.setenv("VISUAL", f"{sys.executable} {script}")
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    assert "Changed" in typing.text("edit", MEMORY)
+    assert typing.json("show", MEMORY)["text"] == "By hand."
+    monkeypatch.setenv("VISUAL", "no-such-editor")
+    assert "Set EDITOR" in typing.refusal("edit", MEMORY, status=1)
+
+
+def test_delete_takes_ids_from_any_list(typing: Typing) -> None:
+    assert "Add --yes" in typing.refusal("delete", MEMORY[:10])
+    assert typing.json("delete", MEMORY[:10], "1af7fc5e", "--yes")["forgotten"] == 3  # with the subagent
+    assert typing.json("list")["total"] == 0
+    assert [each["id"] for each in typing.json("sessions")["sessions"]] == [CODEX]
+    assert "There is no conversation or memory" in typing.refusal("delete", MEMORY, "--yes")
+
+
+def test_the_timeline_has_conversations_memories_and_commits(
+    typing: Typing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = typing.json("timeline", "--until", "2026-04-01")["events"]
+    assert [(each["kind"], each["id"]) for each in events] == [
+        ("conversation", CODEX),
+        ("memory", MEMORY),
+        ("conversation", CLAUDE),
+    ]
+    text = typing.text("timeline", "--kind", "memory")
+    assert text.splitlines()[0] == "Sunday, 2026-03-01"
+    assert f"{MEMORY[:10]}  memory  site" in text
+    monkeypatch.chdir(commit(tmp_path / "repository", {"a.py": "x\n"}))
+    assert [each["title"] for each in typing.json("timeline", "--kind", "commit")["events"]] == ["files"]
+    assert "There is no kind 'war'" in typing.refusal("timeline", "--kind", "war")
+
+
+def test_resume_prints_the_assistants_own_command_and_where_to_start_it(
+    typing: Typing, tmp_path: Path
+) -> None:
+    native = CLAUDE.partition(":")[2]
+    assert typing.text("resume", "1af7fc5e", "--print") == f"cd {tmp_path} && claude --resume {native}\n"
+    assert typing.text("resume", "ab12cd34") == f"cd {tmp_path} && claude --resume {native}\n"
+    assert typing.json("resume", "019ddb75")["command"] == ["codex", "resume", CODEX.partition(":")[2]]
+    assert "There is no conversation" in typing.refusal("resume", MEMORY, status=1)
+    assert typing.text("resume", "--project=/w/site").startswith("codex resume ")
+    assert "There is no conversation to resume" in typing.refusal("resume", "--project=/w/none", status=1)
+
+
+def test_what_cannot_be_resumed_is_said(typing: Typing, store: Store) -> None:
+    gone = make_conversation("codex:gone-1", surface="codex", is_gone=True)
+    editor = make_conversation("cursor:talk-1", surface="cursor", source="/h/state.vscdb#composerData:talk-1")
+    store.conversations.put(gone, [])
+    store.conversations.put(editor, [])
+    assert "its assistant deleted it" in typing.refusal("resume", "gone-1", status=1)
+    assert "no command that opens one conversation" in typing.refusal("resume", "talk-1", status=1)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_on_a_terminal_lists_are_in_colour_and_resume_starts_the_assistant(
+    typing: Typing, tmp_path: Path
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "claude").write_text('#!/bin/sh\necho "in $PWD with $*"\n')
+    (programs / "claude").chmod(0o700)
+    home = environment(typing.home, PATH=f"{programs}:{os.environ['PATH']}", TERM="xterm-256color")
+    assert "\x1b[33m1af7fc5e" in _on_a_terminal(home, "sessions")
+    assert "\x1b[33m" not in _on_a_terminal(home | {"NO_COLOR": "1"}, "sessions")
+    assert f"in {tmp_path} with --resume 1af7fc5e-" in _on_a_terminal(home, "resume", "1af7fc5e")
+
+
+def _on_a_terminal(variables: dict[str, str], *words: str) -> str:
+    controller, terminal = os.openpty()
+    command = [*BACKSTORY, "--histories=off", "--embeddings=off", *words]
+    with subprocess.Popen(
+        command, env=variables, stdin=terminal, stdout=terminal, stderr=terminal
+    ) as process:
+        os.close(terminal)
+        shown = b"".join(iter(lambda: _some(controller), b""))
+    os.close(controller)
+    assert process.returncode == 0, shown.decode()
+    return shown.decode()
+
+
+def _some(controller: int) -> bytes:
+    try:
+        return os.read(controller, 4096)
+    except OSError:  # nobody has the other end any more
+        return b""
