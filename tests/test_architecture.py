@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,3 +132,65 @@ def test_no_function_is_too_long() -> None:
 def test_every_module_opens_with_what_it_is_for() -> None:
     silent = [path.name for path in modules() if not ast.get_docstring(ast.parse(path.read_text("utf-8")))]
     assert silent == []
+
+
+FOREIGN = (
+    "readers/",  # files of other programs have names of their own
+    "core/transfer/ours.py",  # and so have exports, ours and Memory Keeper's,
+    "core/transfer/original.py",
+    "core/transfer/table.py",
+    "core/transfer/reading.py",
+    "core/events.py",  # the metadata of memories that are kept already
+    "core/transcripts/places.py",  # the folder in which CodeArchitect keeps sessions
+)
+"""Where wire names stand for something else than a parameter, a tool or a surface of ours."""
+
+
+def texts(path: Path) -> list[str]:
+    """All that a module says and is no docstring of it."""
+    tree = ast.parse(path.read_text("utf-8"))
+    prose = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose
+    ]
+
+
+def wire_words() -> set[str]:
+    """Names of surfaces, of tools, and of parameters as surfaces spell them; plain words are everybody's."""
+    surfaces = load_surfaces()
+    tools = [tool for surface in surfaces.values() for tool in surface.tools.values()]
+    spelled = {param.wire for tool in tools for param in tool.params if param.wire != param.name}
+    return {*surfaces, *spelled, *(tool.name for tool in tools if "_" in tool.name)}
+
+
+def test_core_and_what_is_below_it_speak_no_wire_words() -> None:
+    pattern = re.compile(rf"(?<![\w/])(?:{'|'.join(map(re.escape, sorted(wire_words())))})(?!\w)")
+    spoken = [
+        f"{path.relative_to(SOURCE)}: {found[0]}"
+        for package in ("core", "search", "store", "readers", "domain")
+        for path in sorted((SOURCE / package).rglob("*.py"))
+        if not str(path.relative_to(SOURCE)).startswith(FOREIGN)
+        for text in texts(path)
+        if (found := pattern.search(text))
+    ]
+    assert spoken == []
+
+
+def test_core_names_the_wrong_parameter_in_its_own_words() -> None:
+    fields = {
+        f"{path.relative_to(SOURCE)}: {keyword.value.value!r}"
+        for path in sorted((SOURCE / "core").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+        for keyword in node.keywords
+        if keyword.arg == "field"
+        and isinstance(keyword.value, ast.Constant)
+        and keyword.value.value != str(keyword.value.value).lower()
+    }
+    assert fields == set()

@@ -18,6 +18,7 @@ from backstory.surfaces.projectmemory import ANSWER_CHARACTERS, surface
 
 from ..conftest import Call, OpenCore, OpenStore, caller_of
 from ..doubles import HashedWords, SteppedClock, make_memory
+from ..patience import until
 
 requirement = pytest.mark.requirement
 
@@ -277,9 +278,11 @@ def test_the_answer_says_how_it_was_found(call: Call, open_core: OpenCore, store
 
 
 @requirement("projectmemory.retrieve.same-order")
-def test_the_same_query_gets_the_same_answer(call: Call) -> None:
+def test_the_same_query_gets_the_same_answer(call: Call, core: Core) -> None:
     for n in range(20):
         call("save_context", context_text=f"JWT note {n % 4}")
+    assert core.engine.backlog is not None
+    until(core.engine.backlog.catch_up)
     answers = [call("retrieve_context", query="JWT note 2", limit=20) for _ in range(3)]
     assert answers[0] == answers[1] == answers[2]
 

@@ -295,7 +295,7 @@ def test_a_cache_key_pages_the_ranking_as_it_was(call: Call, core: Core) -> None
     assert "another query" in other_query["error"]
     stranger = caller_of(core._replace(caller=Caller(project="/p")))
     refused = stranger("get_more_results", query="zebra", cache_key=key)
-    assert (refused["error_code"], "cache_key" in refused["error"]) == ("NOT_FOUND", True)
+    assert (refused["error_code"], "cache_key" in refused["suggestions"][0]) == ("NOT_FOUND", True)
 
 
 @requirement("session-mgmt-search.more.cache-key")

@@ -105,6 +105,38 @@ def test_surfaces_are_picked_by_name() -> None:
     assert "projectmemory" in caught.value.hint
 
 
+REFUSED = [
+    ("context_save", {"key": "k", "value": " "}, "value is empty."),
+    ("context_get", {"keyPattern": "("}, "keyPattern is not a regular expression"),
+    ("context_branch_session", {"branchName": " "}, "branchName is empty."),
+    ("context_cache_file", {"filePath": " ", "content": "x"}, "filePath is not the name of a file."),
+    ("context_integrate_tool", {"toolName": " ", "eventType": "e", "data": {}}, "toolName is empty."),
+    ("context_integrate_tool", {"toolName": "t", "eventType": " ", "data": {}}, "eventType is empty."),
+    ("context_export", {"outputPath": "../out"}, "outputPath must not contain"),
+    ("context_import", {"filePath": "../in"}, "filePath must not contain"),
+    (
+        "context_import",
+        {"filePath": "f", "merge": True, "sessionName": "n"},
+        "sessionName is for a new session",
+    ),
+    ("save_context", {"context_text": " "}, "context_text is empty."),
+    ("replace_context", {"id": "i", "context_text": " "}, "context_text is empty."),
+    ("store_reflection", {"content": " "}, "content is empty."),
+    ("search_by_file", {"file_path": " "}, "file_path is empty."),
+    ("search_by_concept", {"concept": " "}, "concept is empty."),
+    ("recall_conversations", {"search_query": "!!"}, "search_query has no word to look for"),
+    ("export_individual_conversations", {"output_dir": "../out"}, "output_dir must not contain"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "message"), REFUSED)
+def test_a_refusal_of_core_names_the_argument_as_its_surface_does(
+    core: Core, name: str, arguments: dict[str, Any], message: str
+) -> None:
+    core.caller.session = core.through("memory-keeper").sessions.start("work").id
+    assert message in TOOLS[name].call(core, arguments).text
+
+
 PATHS = [(tool, param) for tool in TOOLS.values() for param in tool.params if param.path is not None]
 TOO_LONG = ("a" * 256, "/tmp/" + "ü" * 128, "/d" * 2_049, "b" * 70_000, "c\\" * 3_000)
 

@@ -29,7 +29,7 @@ class Answers(NamedTuple):
     def fetch(self, kind: str, key: str) -> Any:
         answer = self.engine.store.answers.get(key, kind, self.engine.now())
         if answer is None or answer.owner not in ("", self.caller.id, self.caller.session):
-            raise NotFound("cache_key", key, hint="It expired, or was never given to this caller: ask again.")
+            raise NotFound("cached answer", key)
         return answer.body
 
     def visible(self, entries: Collection[int]) -> set[int]:

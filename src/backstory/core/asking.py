@@ -56,7 +56,7 @@ def read_question(store: Store, query: str, tags: Sequence[str], prompt: str) ->
 
     parsed = parse_query(query)
     if query.strip() and not (parsed.clauses or parsed.excluded):
-        raise InvalidInput(f"search_query has no word to look for: {query!r}.", field="search_query")
+        raise InvalidInput(f"query has no word to look for: {query!r}.", field="query")
     required = tuple(_keyword([term.units for term in clause]) for clause in parsed.clauses)
     excluded = tuple(_keyword([term.units]) for term in parsed.excluded)
     tagged = tuple(_keyword([tuple(parse_query(tag).units)]) for tag in tags)

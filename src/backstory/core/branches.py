@@ -43,7 +43,7 @@ class Branches(NamedTuple):
         """A new session with copies of the current one's important memories, or of all with the files. It becomes
         the connection's. What is private stays so, in the branch; what is archived stays with the parent."""
         if not name.strip():
-            raise InvalidInput("branchName is empty.", hint="Name the branch.", field="branchName")
+            raise InvalidInput("name is empty.", hint="Name the branch.", field="name")
         store, parent = self.engine.store, self._sessions.current()
         where = Filter(surfaces=(self.surface,), threads=(parent.id,), priorities=() if deep else WEIGHTY)
         now = self.engine.now()
@@ -72,8 +72,8 @@ class Branches(NamedTuple):
         if origin.id == target.id:
             raise InvalidInput(
                 "A session cannot be merged into itself.",
-                hint="Name another session; context_session_list shows them.",
-                field="sourceSessionId",
+                hint="Name another session.",
+                field="source",
             )
         where = Filter(surfaces=(self.surface,), threads=(origin.id,), categories=categories)
         with self.engine.store.transaction():

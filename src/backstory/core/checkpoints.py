@@ -67,9 +67,7 @@ class Checkpoints(NamedTuple):
         goes before others. Names are for everyone, private memories are not."""
         found = self.engine.store.checkpoints.find(self.surface, id=id, name=name)
         if not found:
-            raise NotFound(
-                "checkpoint", id or name or "latest", hint="context_checkpoint takes one; names are exact."
-            )
+            raise NotFound("checkpoint", id or name or "latest")
         return next((each for each in found if each.project == self.caller.project), found[0])
 
     def restore(self, checkpoint: Checkpoint, *, files: bool, merge: bool) -> Restored:

@@ -58,10 +58,10 @@ class ConversationExport(NamedTuple):
     def _folder(self, given: str | None) -> Path:
         usual = expand_home(self.engine.settings.conversation_exports)
         if given is not None:
-            self.caller.check_local("output_dir", hint="Leave it out: the server writes to its own place.")
-        folder = usual if given is None else places.locate(usual, given, "output_dir")
+            self.caller.check_local("folder", hint="Leave it out: the server writes to its own place.")
+        folder = usual if given is None else places.locate(usual, given, "folder")
         if folder.exists() and not folder.is_dir():
-            raise InvalidInput(f"{folder} is not a directory.", field="output_dir")
+            raise InvalidInput(f"{folder} is not a directory.", field="folder")
         return folder
 
     def _find(self, title_part: str, workspace: str) -> list[Conversation]:

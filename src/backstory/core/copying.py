@@ -51,8 +51,8 @@ def copy_store(source: Store, target: Store, name: str, tick: Tick) -> list[Comp
     if start.is_done and not is_equal:
         raise InvalidInput(
             f"All of {name} arrived before, and since then one of the two stores was written to; nothing was changed.",
-            hint="Give --to a new file, or a database without memories.",
-            field="to",
+            hint="Copy to a new file, or to a database without memories.",
+            field="target",
         )
     # the mark stays: whoever was killed before it could tell may ask again
     target.copying.put_progress(CopyProgress(name, FIRST, is_done=is_equal, is_void=not is_equal))
@@ -67,14 +67,14 @@ def _begin(target: Store, name: str) -> CopyProgress:
     if known is None and not target.copying.is_empty():
         raise InvalidInput(
             "The store to copy to is not empty; nothing was changed.",
-            hint="Give --to a new file, or a database without memories.",
-            field="to",
+            hint="Copy to a new file, or to a database without memories.",
+            field="target",
         )
     if known is not None and known.source != name:
         raise InvalidInput(
             f"The store to copy to holds a part of {known.source}; nothing was changed.",
-            hint=f"Give --from {known.source} to go on with it, or --to another place.",
-            field="to",
+            hint=f"Copy {known.source} to go on with it, or copy to another place.",
+            field="target",
         )
     if known is not None and not known.is_void:
         return known

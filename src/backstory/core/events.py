@@ -20,7 +20,7 @@ class Events(NamedTuple):
 
     def record(self, tool: str, type: str, data: Any, *, important: bool = False) -> Event:
         """Keep an event of the current session. Of an important one a memory is made too, for search to find."""
-        for field, text in (("toolName", tool), ("eventType", type)):
+        for field, text in (("tool", tool), ("type", type)):
             if not text.strip():
                 raise InvalidInput(f"{field} is empty.", field=field)
         session = Sessions(self.engine, self.caller, self.surface).current()

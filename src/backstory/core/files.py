@@ -61,7 +61,7 @@ class Files(NamedTuple):
         store = self.engine.store
         whole = _normal(path, self.caller.directory)
         if content is None:
-            self.caller.check_local("filePath", hint="Send currentContent.")
+            self.caller.check_local("path", hint="Send the content.")
         data = _read(whole) if content is None else content.encode()
         known = (store.files.get(session, whole) for session in lineage(store, self.caller.session))
         return Change(sha256(data).hexdigest(), next(filter(None, known), None))
@@ -70,7 +70,7 @@ class Files(NamedTuple):
 def _normal(path: str, project: str) -> str:
     """Absolute, without `.` and `..`; links are not followed, a file has the name the caller uses."""
     if not path.strip() or "\0" in path:
-        raise InvalidInput("filePath is not the name of a file.", field="filePath")
+        raise InvalidInput("path is not the name of a file.", field="path")
     return os.path.normpath(os.path.join(project, path))
 
 
@@ -80,19 +80,19 @@ def _read(path: str) -> bytes:
         with open(path, "rb") as file:
             return file.read()
     except (FileNotFoundError, NotADirectoryError):
-        raise NotFound("file", path, hint="Check filePath, or send currentContent.") from None
+        raise NotFound("file", path, hint="Check the path, or send the content.") from None
     except PermissionError:
-        raise NotAllowed(f"{path} may not be read.", hint="Check its mode, or send currentContent.") from None
+        raise NotAllowed(f"{path} may not be read.", hint="Check its mode, or send the content.") from None
     except OSError as error:
         raise Unreadable(f"{path} cannot be read: {error.strerror}.") from None
 
 
 def _check_readable(path: str, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise InvalidInput(f"{path} is not a regular file.", field="filePath")
+        raise InvalidInput(f"{path} is not a regular file.", field="path")
     if status.st_size > LARGEST_READ:
         raise InvalidInput(
             f"{path} has {status.st_size:,} bytes; at most {LARGEST_READ:,} are read.",
-            hint="Send currentContent instead.",
-            field="filePath",
+            hint="Send the content instead.",
+            field="path",
         )

@@ -195,8 +195,8 @@ def _key_matcher(pattern: str | None) -> Callable[[str], Any]:
     except re2.error as error:
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error
         raise InvalidInput(
-            f"keyPattern is not a regular expression: {reason}.",
+            f"key_pattern is not a regular expression: {reason}.",
             hint='Such as "auth_.*|login_.*". Look-around and back-references are not supported.',
-            field="keyPattern",
+            field="key_pattern",
         ) from None
     return found

@@ -162,10 +162,11 @@ class Memories(NamedTuple):
 def _check_draft(draft: Draft) -> None:
     if draft.key is not None and not draft.key.strip():
         raise InvalidInput("key is empty.", hint="Nothing was saved; give the item a key.", field="key")
-    if not draft.text.strip():
-        raise InvalidInput("value is empty.", hint="Nothing was saved; send the text.", field="value")
+    _check_text(draft.text)
 
 
 def _check_text(text: str) -> None:
     if not text.strip():
-        raise InvalidInput("The text is empty.", hint="Nothing was saved; send the text to remember.")
+        raise InvalidInput(
+            "text is empty.", hint="Nothing was saved; send the text to remember.", field="text"
+        )

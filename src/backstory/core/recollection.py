@@ -28,6 +28,14 @@ class Recollection(NamedTuple):
     files: list[str]
 
 
+class Suggestions(NamedTuple):
+    subjects: list[str]
+    """Words of what came nearest."""
+    least: float = 1.0
+    """The certainty down to which `more` would be found."""
+    more: int = 0
+
+
 class Recollecting(NamedTuple):
     engine: Engine
     caller: Caller
@@ -55,20 +63,19 @@ class Recollecting(NamedTuple):
             shown.append(Recollection(hit, entry, content, is_whole, context, named.get(entry.id, [])))
         return shown
 
-    def suggestions(self, ranking: Ranking, least: float) -> list[str]:
-        """What else to search for, when little was found: the words of what came nearest."""
+    def suggestions(self, ranking: Ranking) -> Suggestions:
+        """What else to search for, when little was found."""
         from .insight.terms import terms_of  # compiles patterns
 
         nearest = [hit for hit in ranking.missed[:3] if hit.certainty > 0]
         if not nearest:
-            return []
+            return Suggestions([])
         entries = self.engine.store.entries.load(hit.entry for hit in nearest)
         texts = [entries[hit.entry] for hit in nearest if hit.entry in entries]
         subjects = [_subject(entry, terms_of(entry.text)) for entry in texts]
         lower = int(nearest[0].certainty * 100) / 100
-        count = sum(hit.certainty >= lower for hit in ranking.missed)
-        hint = [f"min_score {lower:.2f} finds {count} more"] if lower < least else []
-        return [*dict.fromkeys(filter(None, subjects)), *hint]
+        more = sum(hit.certainty >= lower for hit in ranking.missed)
+        return Suggestions(list(dict.fromkeys(filter(None, subjects))), lower, more)
 
     def _around(self, outlines: Sequence[Outline]) -> dict[int, str]:
         """What was said just before and after each message; of one that nobody said, what its conversation is about."""

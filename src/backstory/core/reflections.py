@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from ..domain.errors import InvalidInput
 from ..domain.filters import Filter, Kind
 from ..domain.records import Memory
 from .engine import Caller, Engine
@@ -32,10 +31,6 @@ class Reflections(NamedTuple):
 
     def keep(self, text: str, tags: Sequence[str]) -> tuple[Memory, bool]:
         """Store an insight; the memory, and whether its vector is there already."""
-        if not text.strip():
-            raise InvalidInput(
-                "content is empty.", hint="Nothing was saved; send the insight.", field="content"
-            )
         named = tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
         draft = Draft(text, category=REFLECTION, tags=named)
         memory = Memories(self.engine, self.caller, self.surface).save_item(draft)

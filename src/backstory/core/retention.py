@@ -1,7 +1,7 @@
 """Retention: what is old leaves the live store for the archive, whole, and can be brought back.
 
-Conversations go by their last message, and reflections by their last change. What was saved through other surfaces
-is the user's own and stays."""
+Conversations go by their last message, and reflections by their last change. Whatever else was saved is the user's own
+and stays."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from .backups import BEFORE_ARCHIVE, Backups
 from .calls import Call
 from .engine import Engine
 from .freshness import DAY_MS
+from .reflections import REFLECTION
 
-REFLECTIVE = "session-mgmt"
-"""The surface whose memories go by age."""
 LEASE = "retention"
 MOST_DAYS = 700_000  # times begin in the year 1
 AT_ONCE = 200  # memories of one transaction
@@ -36,13 +35,14 @@ class Retention(NamedTuple):
         before = self.engine.now() - timedelta(days=min(days, MOST_DAYS))
         stays = store.archive.exemptions()
         talks = store.conversations.outlines(ConversationFilter(updated_before=before))
-        where = Filter(kinds=(Kind.MEMORY,), surfaces=(REFLECTIVE,), created_before=before)
+        where = Filter(kinds=(Kind.MEMORY,), categories=(REFLECTION,), created_before=before)
         return Old(
             sorted(talk.id for talk in talks if talk.id not in stays),
             [
                 memory
                 for memory in store.memories.find(where, Page())
-                if memory.updated_at < before and memory.id not in stays
+                # with a key it is an item that somebody filed under that category
+                if memory.updated_at < before and memory.key is None and memory.id not in stays
             ],
         )
 

@@ -97,7 +97,7 @@ class Searching(NamedTuple):
     def by_file(self, path: str, *, project: str | None = None) -> Ranking:
         """What touched a file, and what speaks of it: surest first, then the newest; each conversation once."""
         if not path.strip():
-            raise InvalidInput("file_path is empty.", hint="Name the file.", field="file_path")
+            raise InvalidInput("path is empty.", hint="Name the file.", field="path")
         where = self._where(project, with_related=True)
         if where is None:
             return Ranking([], [], "text", (f"Nothing is known of a project {project!r}.",))

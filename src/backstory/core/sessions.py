@@ -128,4 +128,4 @@ def _directory(text: str) -> Path:
     try:
         return Path(text).expanduser().resolve()
     except (OSError, ValueError, RuntimeError):
-        raise InvalidInput(f"{text!r} is not a directory.", field="projectDir") from None
+        raise InvalidInput(f"{text!r} is not a directory.", field="directory") from None

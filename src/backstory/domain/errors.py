@@ -19,9 +19,13 @@ Raise low, translate once: a surface words these in `Surface.fail`, the command 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class BackstoryError(Exception):
-    """A failure the caller can understand: a sentence about this request, and a hint what to do."""
+    """A failure the caller can understand: a sentence about this request, and a hint what to do.
+
+    `field` is the parameter of core that is wrong, where one is. A message that begins with it is worded anew by `spell`."""
 
     def __init__(self, message: str, *, hint: str = "", field: str | None = None) -> None:
         super().__init__(message)
@@ -31,6 +35,13 @@ class BackstoryError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".rstrip()
+
+    def spell(self, names: Mapping[str, str]) -> None:
+        """Call the field as the caller does, which knows core's names from no one."""
+        if self.field is not None and self.field in names:
+            if self.message.startswith(f"{self.field} "):
+                self.message = names[self.field] + self.message.removeprefix(self.field)
+            self.field = names[self.field]
 
 
 class InvalidInput(BackstoryError):

@@ -1,4 +1,4 @@
-"""The language of context_search: words, "phrases", prefix*, a OR b, -not, field:value, field:>10ms.
+"""The language of a search in words: words, "phrases", prefix*, a OR b, -not, field:value, field:>10ms.
 
 Any text is a query. What looks like syntax and is none, such as a quote that never closes, is taken as words.
 """

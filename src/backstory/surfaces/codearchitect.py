@@ -17,8 +17,9 @@ from ..domain.errors import (
 )
 from ..domain.when import iso
 from ..tools import ADDS, READS, Surface, Tool, camel, dump
+from ..tools.failures import ErrorTable
 from ..tools.origin import cautions, safe_text
-from ..tools.params import Json, Param, PathName, Range
+from ..tools.params import CoreName, Json, Param, PathName, Range
 
 if TYPE_CHECKING:
     from ..core.transcripts import Kept, Listed, Listing
@@ -26,23 +27,26 @@ if TYPE_CHECKING:
 LISTED_CHARACTERS = 80_000
 """About 20,000 tokens: clients cut or refuse larger answers."""
 
-_CODES: tuple[tuple[type[BackstoryError], str], ...] = (
-    (InvalidInput, "INVALID_INPUT"),
-    (NotFound, "SESSION_NOT_FOUND"),
-    (NoFolder, "DIRECTORY_CREATION_ERROR"),
-    (NoName, "FILENAME_GENERATION_ERROR"),
-    (NotWritten, "FILE_WRITE_ERROR"),
-    (StorageFull, "FILE_WRITE_ERROR"),
-    (BackstoryError, "UNKNOWN_ERROR"),
+_ERRORS = ErrorTable(
+    {
+        InvalidInput: "INVALID_INPUT",
+        NotFound: "SESSION_NOT_FOUND",
+        NoFolder: "DIRECTORY_CREATION_ERROR",
+        NoName: "FILENAME_GENERATION_ERROR",
+        NotWritten: "FILE_WRITE_ERROR",
+        StorageFull: "FILE_WRITE_ERROR",
+        BackstoryError: "UNKNOWN_ERROR",
+    },
+    hints={"session": "get_session without a filename lists them."},
 )
 EMPTY = "Conversation cannot be empty"
 
 
 def _word_error(error: BackstoryError) -> str:
-    code = next(code for kind, code in _CODES if isinstance(error, kind))
     is_empty = isinstance(error, Missing) and error.field == "conversation"
     message = EMPTY if is_empty else error.message
-    return dump({"success": False, "error": code, "message": message, "details": error.hint or None})
+    code, details = _ERRORS.code(error), _ERRORS.hint(error) or None
+    return dump({"success": False, "error": code, "message": message, "details": details})
 
 
 surface = Surface(
@@ -194,7 +198,9 @@ def store_session(
 def get_session(
     core: Core,
     filename: Annotated[
-        str | None, "Name of the session, such as authentication-implementation. Default: list the sessions"
+        str | None,
+        "Name of the session, such as authentication-implementation. Default: list the sessions",
+        CoreName("name"),
     ] = None,
     date: Annotated[str | None, "Only sessions of this UTC day, such as 2025-01-15"] = None,
     format: Annotated[

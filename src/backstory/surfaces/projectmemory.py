@@ -8,7 +8,7 @@ from ..core import Core
 from ..domain.errors import BackstoryError, InvalidInput
 from ..tools import ADDS, CLEARS, READS, REMOVES, REPLACES, Surface, dump
 from ..tools.origin import Origin, cautions, origin, safe_text
-from ..tools.params import Range
+from ..tools.params import CoreName, Range
 
 if TYPE_CHECKING:
     from ..core.searching import MemoryHits
@@ -56,10 +56,10 @@ class Done(TypedDict):
 
 
 @surface.tool("Save context", ADDS)
-def save_context(core: Core, context_text: Annotated[str, "The text to save"]) -> Saved:
+def save_context(core: Core, context_text: Annotated[str, "The text to save", CoreName("text")]) -> Saved:
     """Save a text to the context store: a decision, a finding, a preference, anything worth knowing later.
     It is kept whole and found again by its words or its meaning, in this and in later sessions."""
-    return {"id": core.memories.save(_filled(context_text)).id}
+    return {"id": core.memories.save(context_text).id}
 
 
 @surface.tool("Retrieve context", READS)
@@ -106,21 +106,11 @@ def clear_all_context(
 def replace_context(
     core: Core,
     id: Annotated[str, "The id that save_context returned"],
-    context_text: Annotated[str, "The new text"],
+    context_text: Annotated[str, "The new text", CoreName("text")],
 ) -> Done:
     """Replace a saved text with a new one; its id stays."""
-    core.memories.replace(id, _filled(context_text))
+    core.memories.replace(id, context_text)
     return {}
-
-
-def _filled(context_text: str) -> str:
-    if not context_text.strip():
-        raise InvalidInput(
-            "context_text is empty.",
-            hint="Nothing was saved; send the text to remember.",
-            field="context_text",
-        )
-    return context_text
 
 
 def _fitted(found: MemoryHits) -> tuple[list[Memory], list[str]]:

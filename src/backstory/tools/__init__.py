@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..core import Core
 from ..domain.errors import BackstoryError
 from ..domain.scopes import Scope
-from .params import Json, Param, Shaped, decode, input_schema, output_schema, read_params
+from .params import Json, Param, Shaped, decode, input_schema, output_schema, read_params, spellings
 
 ToolFn = Callable[..., Any]
 
@@ -75,9 +75,18 @@ class Tool:
             core.caller.check_scope(self.effect.scope)
             keywords = decode(self.params, arguments)
             core = core.through(self.surface.name)
-            return self.surface.succeed(self.surface.fit(core, self.fn(core, **keywords)))
+            return self.surface.succeed(self.surface.fit(core, self._run(core, keywords)))
         except BackstoryError as error:
             return self.surface.fail(error)
+
+    def _run(self, core: Core, keywords: Mapping[str, Any]) -> Json:
+        """What the function gives; what core refuses is called as the caller calls it."""
+        try:
+            answer: Json = self.fn(core, **keywords)
+        except BackstoryError as error:
+            error.spell(spellings(self.params))
+            raise
+        return answer
 
     def describe(self) -> Json:
         """The tool as `tools/list` shows it."""

@@ -63,6 +63,12 @@ class PathName(NamedTuple):
     """Names in it: Python makes directories one inside the other, and goes no deeper than about a thousand."""
 
 
+class CoreName(NamedTuple):
+    """What core calls the parameter, where that is not the tool's own word: errors about it are worded by this."""
+
+    name: str
+
+
 class OneOf(NamedTuple):
     """The values of a text, where they are only known at run time."""
 
@@ -82,6 +88,7 @@ class Param(NamedTuple):
     schema: Json
     required: bool
     path: PathName | None = None
+    core_name: str = ""
 
 
 def read_params(fn: Callable[..., Any], wire: Callable[[str], str]) -> tuple[Param, ...]:
@@ -90,15 +97,26 @@ def read_params(fn: Callable[..., Any], wire: Callable[[str], str]) -> tuple[Par
 
     hints = get_type_hints(fn, include_extras=True)
     params = list(signature(fn).parameters.values())[1:]
+    extras = {name: {type(extra): extra for extra in get_args(hint)} for name, hint in hints.items()}
     return tuple(
         Param(
             p.name,
             wire(p.name),
             _with_default(_schema(hints[p.name]), p),
             required=p.default is p.empty,
-            path=next((extra for extra in get_args(hints[p.name]) if isinstance(extra, PathName)), None),
+            path=extras[p.name].get(PathName),
+            core_name=extras[p.name].get(CoreName, CoreName(p.name)).name,
         )
         for p in params
+    )
+
+
+def spellings(params: tuple[Param, ...]) -> dict[str, str]:
+    """How callers write a parameter that core, the tool's function or they themselves name."""
+    return (
+        {p.core_name: p.wire for p in params}
+        | {p.name: p.wire for p in params}
+        | {p.wire: p.wire for p in params}
     )
 
 

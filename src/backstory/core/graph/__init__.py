@@ -147,7 +147,7 @@ class Graph(NamedTuple):
         pending = self.update()
         start = self._named(key)
         if not start:
-            raise NotFound("item or entity", key, hint="context_analyze lists what is known.")
+            raise NotFound("item or entity", key)
         before: dict[int, int | None] = dict.fromkeys(start)
         distance = dict.fromkeys(start, 0)
         relations: dict[tuple[int, str, int], Relation] = {}

@@ -164,5 +164,5 @@ def _as_lines(subject: Subject, sections: dict[str, list[str]], left_out: int, f
     if not subject.total:
         lines += ["", "Nothing is saved here yet."]
     elif left_out:
-        lines += ["", f"{left_out} left out; a larger maxLength shows more."]
+        lines += ["", f"{left_out} left out; a longer summary shows more."]
     return "\n".join(lines)

@@ -22,8 +22,6 @@ VENDORED = frozenset(
 
 LARGEST_MANIFEST = 20_000_000
 
-_HINT = "Call init with a working_directory that exists."
-
 
 class Survey(NamedTuple):
     root: Path
@@ -66,9 +64,9 @@ def directory_of(given: str) -> Path:
     except PermissionError:
         raise NotAllowed(f"{given} may not be looked at.", hint="Check its mode.") from None
     except (OSError, ValueError, RuntimeError):
-        raise NotFound("project", given, hint=_HINT) from None
+        raise NotFound("project", given) from None
     if not is_directory:
-        raise NotFound("project", given, hint=_HINT)
+        raise NotFound("project", given)
     if not os.access(path, os.R_OK | os.X_OK):
         raise NotAllowed(f"{path} may not be read.", hint="Check its owner and mode.")
     return path

@@ -71,7 +71,7 @@ class Transcripts(NamedTuple):
     def place(self, given: str | None) -> Place:
         if given is not None:
             self.caller.check_local(
-                "sessionsDir", hint="Leave it out: the server keeps sessions in its own place."
+                "sessions_dir", hint="Leave it out: the server keeps sessions in its own place."
             )
         return places.sessions_place(given, self.engine.settings.sessions_dir, self.caller.directory)
 
@@ -113,7 +113,7 @@ class Transcripts(NamedTuple):
         tree = (found for each in days for found in places.found_on(place, each))
         chosen = [each for each in map(_listed, places.choose(tree, wanted)) if day in (None, each.day)]
         if not chosen:
-            raise NotFound("session", name, hint="get_session without a filename lists them.")
+            raise NotFound("session", name)
         session = max(chosen, key=_age)
         reading = read_session(session.found)
         (session,) = self._see([(session, reading)])
@@ -270,14 +270,14 @@ def _read_name(name: str) -> tuple[str, str | None]:
     parts = name.split("/")
     if "\\" in name or "\0" in name or "" in parts or ".." in parts or "." in parts:
         raise InvalidInput(
-            f"{name!r} is not the name of a session.", hint="get_session lists them.", field="filename"
+            f"{name!r} is not the name of a session.", hint="List the sessions for their names.", field="name"
         )
     if len(parts) > 1 and parts[-1] in (places.FULL, places.SUMMARY):
         parts.pop()
     day = parts.pop(0) if len(parts) > 1 and places.is_day(parts[0]) else None
     if len(parts) > 1:
         raise InvalidInput(
-            f"{name!r} is not the name of a session.", hint="get_session lists them.", field="filename"
+            f"{name!r} is not the name of a session.", hint="List the sessions for their names.", field="name"
         )
     return parts[0], day
 

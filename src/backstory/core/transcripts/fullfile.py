@@ -95,9 +95,7 @@ def _headlines(header: Header, messages: int) -> list[str]:
         "**Summary:** [summary.md](summary.md)\n\n",
     ]
     if header.whole_size:
-        lines.append(
-            f"**Cut:** the beginning of {header.whole_size:,} bytes; get_session gives the whole.\n\n"
-        )
+        lines.append(f"**Cut:** the beginning of {header.whole_size:,} bytes; Backstory has the whole.\n\n")
     return lines
 
 

@@ -57,7 +57,7 @@ def sessions_place(given: str | None, configured: str, directory: str) -> Place:
             raise ValueError(chosen)
         root = Path(directory, Path(chosen).expanduser())
     except (ValueError, RuntimeError):
-        raise InvalidInput(f"{chosen!r} is not a directory.", field="sessionsDir") from None
+        raise InvalidInput(f"{chosen!r} is not a directory.", field="sessions_dir") from None
     return Place(root, root)
 
 
@@ -99,7 +99,7 @@ def _make_folder(folder: Path, place: Place) -> None:
             raise NoFolder(
                 f"{folder} is a symbolic link out of {place.bounds}.",
                 hint="Nothing was saved.",
-                field="sessionsDir",
+                field="sessions_dir",
             )
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -54,11 +54,11 @@ class Transfer(NamedTuple):
         """Read a file into the store, whole or not at all: as new sessions, or into the current one."""
         if merge and name is not None:
             raise InvalidInput(
-                "sessionName names a new session; with merge the items go into the current one.",
-                hint="Leave out sessionName or merge.",
-                field="sessionName",
+                "name is for a new session; with merge the items go into the current one.",
+                hint="Leave out the name, or do not merge.",
+                field="name",
             )
-        source = self._locate(path, "filePath")
+        source = self._locate(path)
         contents = reading.read(source, self.surface, self.caller.project)
         if contents.problems:
             return Arrival(problems=contents.problems)
@@ -77,17 +77,17 @@ class Transfer(NamedTuple):
         """Where exports go when nobody says where."""
         return self.engine.settings.home / "exports"
 
-    def _locate(self, path: str, field: str) -> places.Place:
+    def _locate(self, path: str) -> places.Place:
         if path.startswith("~") or Path(path).is_absolute():
-            self.caller.check_local(field, hint="Name a file below the export directory.")
-        real = places.locate(self._exports, path, field)
+            self.caller.check_local("path", hint="Name a file below the export directory.")
+        real = places.locate(self._exports, path, "path")
         shown = real if self.caller.is_local else real.relative_to(self._exports.resolve())
         return places.Place(real, str(shown))
 
     def _sessions(self, ids: Sequence[str]) -> Iterator[Session]:
         """Each once, in the order asked for."""
         if not ids and self.caller.session is None:
-            raise NotFound("session", "current", hint="Start one, or name one with sessionId.")
+            raise NotFound("session", "current", hint="Start one, or name one.")
         for id in dict.fromkeys(ids or [self.caller.session or ""]):
             session = self.engine.store.sessions.get(id)
             if session is None or session.surface != self.surface:
@@ -106,8 +106,8 @@ class Transfer(NamedTuple):
 
     def _target(self, path: str | None, session: Session, suffix: str) -> places.Place:
         if path is not None:
-            return self._locate(path, "outputPath")
+            return self._locate(path)
         slug = "-".join("".join(c if c.isalnum() else " " for c in session.name.lower()).split())[:40]
         stem = f"{slug or 'session'}-{self.engine.now():%Y%m%d-%H%M%S}"
         name = f"{stem}-{self.engine.new_id()[-8:]}.{suffix}"
-        return self._locate(name, "outputPath")
+        return self._locate(name)

@@ -58,7 +58,7 @@ def write(place: Place, text: Iterable[str], exports: Path, openings: Iterable[s
             raise InvalidInput(
                 f"{place.shown} is the export directory itself.",
                 hint="Name a file in it.",
-                field="outputPath",
+                field="path",
             )
         if target.is_relative_to(exports.resolve()):
             exports.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -84,19 +84,19 @@ def _check_target(place: Place, openings: Iterable[str]) -> None:
     target = place.path
     if not target.parent.is_dir():
         raise InvalidInput(
-            f"There is no directory {Path(place.shown).parent}.", hint="Make it first.", field="outputPath"
+            f"There is no directory {Path(place.shown).parent}.", hint="Make it first.", field="path"
         )
     if not os.path.lexists(target):
         return
     if not target.is_file():
-        raise InvalidInput(f"{place.shown} is not a file.", field="outputPath")
+        raise InvalidInput(f"{place.shown} is not a file.", field="path")
     with target.open("rb") as file:
         start = file.read(max(len(opening.encode()) for opening in openings))
     if not any(start.startswith(opening.encode()) for opening in openings):
         raise NotAllowed(
             f"{place.shown} exists and is not an export of Backstory.",
-            hint="It was left alone; choose another outputPath.",
-            field="outputPath",
+            hint="It was left alone; choose another path.",
+            field="path",
         )
 
 
@@ -148,10 +148,10 @@ def read(place: Place) -> str:
         if not path.exists():
             raise NotFound("file", shown, hint="A relative path is looked up below the export directory.")
         if not path.is_file():
-            raise InvalidInput(f"{shown} is not a file.", field="filePath")
+            raise InvalidInput(f"{shown} is not a file.", field="path")
         if path.stat().st_size > LARGEST_MB * 1_000_000:
             raise InvalidInput(
-                f"{shown} is larger than {LARGEST_MB} MB.", hint="Nothing was imported.", field="filePath"
+                f"{shown} is larger than {LARGEST_MB} MB.", hint="Nothing was imported.", field="path"
             )
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -11,7 +11,7 @@ from ...domain.when import iso
 from ...readers import reader_names
 from ...tools import READS
 from ...tools.origin import cautions, safe_excerpt, safe_text
-from ...tools.params import Json, OneOf, Range, Shaped
+from ...tools.params import CoreName, Json, OneOf, Range, Shaped
 from .vocabulary import Stopwatch, fitting, surface
 
 if TYPE_CHECKING:
@@ -117,7 +117,9 @@ def recall_conversations(
     conversation_types: Annotated[list[TypeName] | None, "Only conversations of these types"] = None,
     tools: Annotated[list[ToolName] | None, "Only conversations with these assistants"] = None,
     search_query: Annotated[
-        str | None, 'Only conversations found for this, in any words; "phrases", a OR b and -not work'
+        str | None,
+        'Only conversations found for this, in any words; "phrases", a OR b and -not work',
+        CoreName("query"),
     ] = None,
     user_prompt: Annotated[
         str | None, "Text to take keywords for the scores from; leaves nothing out"

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 
 from ...core import Core
 from ...tools import ADDS
-from ...tools.params import PathName, Range
+from ...tools.params import CoreName, PathName, Range
 from .vocabulary import Stopwatch, surface
 
 
@@ -29,6 +29,7 @@ def export_individual_conversations(
         str | None,
         "Where to write: absolute, or relative to the usual directory (default: ~/.gandalf/exports)",
         PathName(),
+        CoreName("folder"),
     ] = None,
     conversation_filter: Annotated[
         str | None, "Only conversations whose title has this part, in upper or lower case"

@@ -7,22 +7,24 @@ from collections.abc import Sequence
 
 from ...domain.errors import BackstoryError, InvalidInput, NotAllowed, NotFound, TimedOut
 from ...tools import Surface, dump
+from ...tools.failures import ErrorTable
 
 BUDGET = 80_000
 """Bytes of JSON in an answer's list, about 20,000 tokens."""
 
-_CODES: tuple[tuple[type[BackstoryError], str], ...] = (
-    (InvalidInput, "INVALID_PARAMS"),
-    (NotAllowed, "ACCESS_DENIED"),
-    (NotFound, "NOT_FOUND"),
-    (TimedOut, "TIMEOUT"),
-    (BackstoryError, "INTERNAL_ERROR"),
+_ERRORS = ErrorTable(
+    {
+        InvalidInput: "INVALID_PARAMS",
+        NotAllowed: "ACCESS_DENIED",
+        NotFound: "NOT_FOUND",
+        TimedOut: "TIMEOUT",
+        BackstoryError: "INTERNAL_ERROR",
+    }
 )
 
 
 def _word_error(error: BackstoryError) -> str:
-    code = next(code for kind, code in _CODES if isinstance(error, kind))
-    return f"{error} [{code}]"
+    return f"{error} [{_ERRORS.code(error)}]"
 
 
 surface = Surface(

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypedDict
 from ...core import Core
 from ...domain.records import Memory
 from ...tools import ADDS, Effect
+from ...tools.params import CoreName
 from .vocabulary import surface
 
 CopyDepth = Literal["shallow", "deep"]
@@ -36,7 +37,7 @@ class Merged(TypedDict):
 @surface.tool("Branch session", ADDS)
 def context_branch_session(
     core: Core,
-    branch_name: Annotated[str, "Name for the branch"],
+    branch_name: Annotated[str, "Name for the branch", CoreName("name")],
     copy_depth: Annotated[
         CopyDepth, "shallow copies critical and high priority items, deep copies everything with cached files"
     ] = "shallow",
@@ -56,7 +57,7 @@ def context_branch_session(
 @surface.tool("Merge sessions", Effect(destructive=True))
 def context_merge_sessions(
     core: Core,
-    source_session_id: Annotated[str, "Session to merge from; it stays as it is"],
+    source_session_id: Annotated[str, "Session to merge from; it stays as it is", CoreName("source")],
     conflict_resolution: Annotated[
         ResolutionName, "Whose value stays where both have the key; keep_newest compares the times of change"
     ],

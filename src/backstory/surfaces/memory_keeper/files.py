@@ -8,8 +8,10 @@ from ...core import Core
 from ...domain.metadata import as_given, as_object
 from ...domain.when import iso
 from ...tools import READS, REPLACES
-from ...tools.params import PathName
+from ...tools.params import CoreName, PathName
 from .vocabulary import surface
+
+FilePath = Annotated[str, "Absolute, or relative to the session's project", PathName(), CoreName("path")]
 
 
 class Cached(TypedDict):
@@ -30,7 +32,7 @@ class Changed(TypedDict):
 @surface.tool("Cache file", REPLACES)
 def context_cache_file(
     core: Core,
-    file_path: Annotated[str, "Absolute, or relative to the session's project", PathName()],
+    file_path: FilePath,
     content: Annotated[str, "The file's content"],
     metadata: Annotated[Any, "Anything to keep beside it; context_file_changed shows it"] = None,
 ) -> Cached:
@@ -43,7 +45,7 @@ def context_cache_file(
 @surface.tool("Check file for changes", READS)
 def context_file_changed(
     core: Core,
-    file_path: Annotated[str, "Absolute, or relative to the session's project", PathName()],
+    file_path: FilePath,
     current_content: Annotated[str | None, "The content now; without it the file is read from disk"] = None,
 ) -> Changed:
     """Check whether a file changed since it was cached in this session, or in the sessions this one continues or

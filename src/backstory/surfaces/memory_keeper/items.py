@@ -16,7 +16,7 @@ from ...domain.records import Former, Memory, Priority
 from ...domain.when import iso
 from ...tools import ADDS, READS, REMOVES
 from ...tools.origin import origin, safe_text
-from ...tools.params import Json, Range
+from ...tools.params import CoreName, Json, Range
 from .fitting import Fitted, Shown, Truncated, fitted, mark, page_size
 from .narrowing import (
     After,
@@ -91,7 +91,7 @@ class Deleted(TypedDict):
 def context_save(
     core: Core,
     key: Annotated[str, "Unique identifier of the item in its session"],
-    value: Annotated[str, "Content to save"],
+    value: Annotated[str, "Content to save", CoreName("text")],
     category: Annotated[CategoryName | None, "What kind of item it is"] = None,
     priority: Annotated[PriorityName, "How much it matters"] = "normal",
     metadata: Annotated[Any, "Any further JSON"] = None,
@@ -188,7 +188,7 @@ def context_delete(
     session = core.caller.session if session_id is None else core.sessions.get(session_id).id
     receipt = None if session is None else core.deletion.by_key(key, session)
     if receipt is None or not receipt.memories:
-        raise NotFound("item", key, hint="context_get lists the keys.")
+        raise NotFound("item", key)
     reply: Deleted = {"success": True, "deletedCount": receipt.memories}
     return {**reply, "notices": receipt.notices} if receipt.notices else reply
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from ...core import Core
 from ...domain.when import iso
 from ...tools import ADDS
+from ...tools.params import CoreName
 from .vocabulary import surface
 
 Mood = Literal["excited", "happy", "neutral", "frustrated", "stressed"]
@@ -39,8 +40,8 @@ def context_journal_entry(
 @surface.tool("Record tool event", ADDS)
 def context_integrate_tool(
     core: Core,
-    tool_name: Annotated[str, "Which tool reports"],
-    event_type: Annotated[str, "What kind of event it is"],
+    tool_name: Annotated[str, "Which tool reports", CoreName("tool")],
+    event_type: Annotated[str, "What kind of event it is", CoreName("type")],
     data: Annotated[Any, "The event's data, any JSON"],
     important: Annotated[bool, "Make a context item of it as well"] = False,
 ) -> Recorded:

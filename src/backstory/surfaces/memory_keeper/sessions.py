@@ -8,7 +8,7 @@ from ...core import Core
 from ...domain.records import Session
 from ...domain.when import iso, parse_when
 from ...tools import ADDS, READS
-from ...tools.params import PathName, Range
+from ...tools.params import CoreName, PathName, Range
 from .vocabulary import surface
 
 
@@ -43,7 +43,10 @@ def context_session_start(
     description: Annotated[str | None, "What the session is about"] = None,
     continue_from: Annotated[str | None, "Id of the session that this one continues"] = None,
     project_dir: Annotated[
-        str | None, "Project directory; its git branch names the default channel", PathName()
+        str | None,
+        "Project directory; its git branch names the default channel",
+        PathName(),
+        CoreName("directory"),
     ] = None,
     default_channel: Annotated[str | None, "Channel of items that name none"] = None,
 ) -> Started:

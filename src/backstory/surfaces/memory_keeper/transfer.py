@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypedDict
 
 from ...core import Core
 from ...tools import ADDS
-from ...tools.params import PathName, Range
+from ...tools.params import CoreName, PathName, Range
 from .vocabulary import surface
 
 MOST_PROBLEMS = 100
@@ -50,6 +50,7 @@ def context_export(
         str | None,
         "Where to write: absolute, or relative to the export directory (default: a new file there)",
         PathName(),
+        CoreName("path"),
     ] = None,
     include_metadata: Annotated[bool, "Add facts on the export itself: time, server version, counts"] = False,
 ) -> Exported:
@@ -74,12 +75,14 @@ def context_export(
 @surface.tool("Import context", ADDS)
 def context_import(
     core: Core,
-    file_path: Annotated[str, "File to import: absolute, or relative to the export directory", PathName()],
+    file_path: Annotated[
+        str, "File to import: absolute, or relative to the export directory", PathName(), CoreName("path")
+    ],
     merge: Annotated[bool, "Merge into the current session instead of making new ones"] = False,
     merge_strategy: Annotated[
         Literal["skip", "overwrite", "rename"], "What to do with an item whose key the session has already"
     ] = "skip",
-    session_name: Annotated[str | None, "Name for the imported session"] = None,
+    session_name: Annotated[str | None, "Name for the imported session", CoreName("name")] = None,
 ) -> Imported:
     """Import an export of this server or of MCP Memory Keeper, whole or not at all: if anything is wrong with
     the file, nothing changes and `errors` says what."""

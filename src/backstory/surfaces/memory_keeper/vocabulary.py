@@ -13,30 +13,36 @@ from ...domain.errors import (
     Unreadable,
 )
 from ...tools import Surface, camel, dump
+from ...tools.failures import ErrorTable
 from ...tools.params import Json
 
 PriorityName = Literal["critical", "high", "normal", "low"]
 CategoryName = Literal["task", "decision", "progress", "note", "warning", "error"]
 
-_CODES: tuple[tuple[type[BackstoryError], str], ...] = (
-    (InvalidInput, "INVALID_PARAMS"),
-    (NotAllowed, "PERMISSION_ERROR"),
-    (StorageFull, "STORAGE_FULL"),
-    (Unreadable, "PARSE_ERROR"),
-    (BackstoryError, "DATABASE_ERROR"),
+_ERRORS = ErrorTable(
+    {
+        InvalidInput: "INVALID_PARAMS",
+        NotFound: "ITEM_NOT_FOUND",
+        NotAllowed: "PERMISSION_ERROR",
+        StorageFull: "STORAGE_FULL",
+        Unreadable: "PARSE_ERROR",
+        BackstoryError: "DATABASE_ERROR",
+    },
+    not_found={"session": "SESSION_NOT_FOUND", "file": "FILE_NOT_FOUND"},
+    hints={
+        "session": "context_session_list shows them.",
+        "checkpoint": "context_checkpoint takes one; names are exact.",
+        "item": "context_get lists the keys.",
+        "item or entity": "context_analyze lists what is known.",
+    },
 )
-_NOT_FOUND = {"session": "SESSION_NOT_FOUND", "file": "FILE_NOT_FOUND"}
-
-
-def _code(error: BackstoryError) -> str:
-    if isinstance(error, NotFound):
-        return _NOT_FOUND.get(error.kind, "ITEM_NOT_FOUND")
-    return next(code for kind, code in _CODES if isinstance(error, kind))
 
 
 def _word_error(error: BackstoryError) -> str:
-    body: Json = {"code": _code(error), "message": error.message}
-    details = {name: value for name, value in (("hint", error.hint), ("field", error.field)) if value}
+    body: Json = {"code": _ERRORS.code(error), "message": error.message}
+    details = {
+        name: value for name, value in (("hint", _ERRORS.hint(error)), ("field", error.field)) if value
+    }
     return dump({"error": body | ({"details": details} if details else {})})
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, TypedDict
 from ...core import Core
 from ...domain.when import iso
 from ...tools import ADDS, READS, chunks
-from ...tools.params import Range
+from ...tools.params import CoreName, Range
 from .vocabulary import surface
 
 
@@ -31,7 +31,7 @@ class ReflectionStats(TypedDict):
 @surface.tool("Store a reflection", ADDS)
 def store_reflection(
     core: Core,
-    content: Annotated[str, "The insight, in words that will make sense later"],
+    content: Annotated[str, "The insight, in words that will make sense later", CoreName("text")],
     tags: Annotated[list[str] | None, "Words to find it by"] = None,
 ) -> StoredReflection:
     """Store an insight for later sessions: how a hard problem was solved, why a decision was taken."""

@@ -12,7 +12,7 @@ from ...domain.when import iso
 from ...tools import READS
 from ...tools.chunks import in_chunks
 from ...tools.origin import cautions, safe_text
-from ...tools.params import Json, PathName, Range
+from ...tools.params import CoreName, Json, PathName, Range
 from ...tools.parts import cut_to
 from .vocabulary import surface
 
@@ -158,7 +158,9 @@ def get_more_results(
 @surface.tool("Search by file", READS)
 def search_by_file(
     core: Core,
-    file_path: Annotated[str, "A file, by its path or the end of it: whole parts are compared", PathName()],
+    file_path: Annotated[
+        str, "A file, by its path or the end of it: whole parts are compared", PathName(), CoreName("path")
+    ],
     limit: Annotated[int, "Most results", Range(1, 50)] = 10,
     project: Project = None,
 ) -> Reflected:
@@ -169,14 +171,12 @@ def search_by_file(
 @surface.tool("Search by concept", READS)
 def search_by_concept(
     core: Core,
-    concept: Annotated[str, 'A concept such as "error handling" or "authentication"'],
+    concept: Annotated[str, 'A concept such as "error handling" or "authentication"', CoreName("query")],
     include_files: Annotated[bool, "Name the files of each result"] = True,
     limit: Annotated[int, "Most results", Range(1, 50)] = 10,
     project: Project = None,
 ) -> Reflected:
     """Find past conversations, reflections and items about a development concept, with the files they dealt with."""
-    if not concept.strip():
-        raise InvalidInput("concept is empty.", hint="Name a concept.", field="concept")
     ranking = core.searching.everywhere(concept, least=CONCEPT_SCORE, fill=FILL, project=project)
     return _reflected(core, ranking, limit, least=CONCEPT_SCORE, files=include_files)
 
@@ -190,11 +190,17 @@ def _reflected(
         "total_found": len(ranking.hits),
         "search_strategy": _strategy(ranking),
     }
-    if len(ranking.hits) < FEW and (suggestions := core.recollecting.suggestions(ranking, least)):
+    if len(ranking.hits) < FEW and (suggestions := _suggested(core, ranking, least)):
         reply["suggestions"] = suggestions
     if notices := [*ranking.notices, *cautions(each.entry.trust for each in shown)]:
         reply["notices"] = notices
     return cast(Reflected, _fitted(core, {**reply}, (*ranking.hits, *ranking.missed)))
+
+
+def _suggested(core: Core, ranking: Ranking, least: float) -> list[str]:
+    found = core.recollecting.suggestions(ranking)
+    lower = [f"min_score {found.least:.2f} finds {found.more} more"] if found.least < least else []
+    return [*found.subjects, *lower]
 
 
 def _fitted(core: Core, reply: Json, hits: Sequence[Hit]) -> Json:

@@ -15,42 +15,40 @@ from ...domain.errors import (
 )
 from ...tools import Surface, dump
 from ...tools.chunks import chunked_schema, in_chunks
+from ...tools.failures import ErrorTable
 
-_CODES: dict[type[BackstoryError], str] = {
-    InvalidInput: "INVALID_INPUT",
-    NotFound: "NOT_FOUND",
-    NotAllowed: "PERMISSION_DENIED",
-    Unreadable: "UNREADABLE",
-    StorageFull: "STORAGE_FULL",
-    NotWritten: "NOT_WRITTEN",
-    Incompatible: "MEMORY_UNAVAILABLE",
-    Unavailable: "SEARCH_FAILED",
-    BackstoryError: "INTERNAL_ERROR",
-}
-_NOT_FOUND = {"project": "PROJECT_NOT_FOUND"}
-_ADVICE = {
-    "NOT_FOUND": "Look for what is there with quick_search or reflect_on_past.",
-    "PERMISSION_DENIED": "Ask whoever gave you access for more.",
-    "UNREADABLE": "Check the file's owner, mode and encoding.",
-    "STORAGE_FULL": "Delete or archive what is no longer needed, or raise the limit.",
-    "NOT_WRITTEN": "Check that the directory exists and can be written.",
-    "MEMORY_UNAVAILABLE": "Restart the server after updating Backstory.",
-    "SEARCH_FAILED": "Try again; `backstory doctor` says what is wrong.",
-    "INTERNAL_ERROR": "Try again; the server's log has the details.",
-}
-"""What to do where the error itself does not say."""
-
-
-def _code(error: BackstoryError) -> str:
-    if isinstance(error, NotFound) and error.kind in _NOT_FOUND:
-        return _NOT_FOUND[error.kind]
-    return next(code for kind in type(error).__mro__ if (code := _CODES.get(kind)))
+_ERRORS = ErrorTable(
+    {
+        InvalidInput: "INVALID_INPUT",
+        NotFound: "NOT_FOUND",
+        NotAllowed: "PERMISSION_DENIED",
+        Unreadable: "UNREADABLE",
+        StorageFull: "STORAGE_FULL",
+        NotWritten: "NOT_WRITTEN",
+        Incompatible: "MEMORY_UNAVAILABLE",
+        Unavailable: "SEARCH_FAILED",
+        BackstoryError: "INTERNAL_ERROR",
+    },
+    not_found={"project": "PROJECT_NOT_FOUND"},
+    hints={
+        "cached answer": "The cache_key expired, or was never given to this caller: ask again.",
+        "project": "Call init with a working_directory that exists.",
+        "INVALID_INPUT": "Correct the named argument and call again.",
+        "NOT_FOUND": "Look for what is there with quick_search or reflect_on_past.",
+        "PERMISSION_DENIED": "Ask whoever gave you access for more.",
+        "UNREADABLE": "Check the file's owner, mode and encoding.",
+        "STORAGE_FULL": "Delete or archive what is no longer needed, or raise the limit.",
+        "NOT_WRITTEN": "Check that the directory exists and can be written.",
+        "MEMORY_UNAVAILABLE": "Restart the server after updating Backstory.",
+        "SEARCH_FAILED": "Try again; `backstory doctor` says what is wrong.",
+        "INTERNAL_ERROR": "Try again; the server's log has the details.",
+    },
+)
 
 
 def _word_error(error: BackstoryError) -> str:
-    code = _code(error)
-    suggestion = error.hint or _ADVICE.get(code, "Correct the named argument and call again.")
-    return dump({"success": False, "error": error.message, "error_code": code, "suggestions": [suggestion]})
+    code, suggestions = _ERRORS.code(error), [_ERRORS.hint(error)]
+    return dump({"success": False, "error": error.message, "error_code": code, "suggestions": suggestions})
 
 
 surface = Surface(
