@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from .store import Store
 from .store.backup_files import FOLDER
 
 if TYPE_CHECKING:
+    from .clients.machine import Machine
     from .core.background import Background
     from .core.summaries import Writer
     from .readers import Places
@@ -126,6 +127,27 @@ def history_places(settings: Settings, store: Store) -> Places:
         windows_homes=tuple(_windows_homes()),
         projects=tuple(map(Path, projects)),
         roots=_history_roots(settings),
+    )
+
+
+def this_machine(settings: Settings, surfaces: Sequence[str] = ()) -> Machine:
+    """Where this user's clients are, and what they are to start: with a home that is not the usual one, that home."""
+    from .clients.command import server_command
+    from .clients.machine import Machine
+
+    command = [*server_command()]
+    if surfaces:
+        command += ["--surfaces", ",".join(surfaces)]
+    if settings.home != _platform_home():
+        command += ["--home", str(settings.home.absolute())]
+    return Machine(
+        home=Path.home(),
+        environment=dict(os.environ),
+        platform=sys.platform,
+        project=work_tree(settings.project),
+        data=settings.home.absolute(),
+        command=tuple(command),
+        python=sys.executable,
     )
 
 

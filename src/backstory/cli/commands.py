@@ -24,6 +24,8 @@ from .serve import serve
 COMMANDS = {
     "serve": "Speak MCP over standard input and output, which is what an assistant starts, or with --http for many.",
     "demo": "See it work: save, kill the server, start another, find by meaning. Touches no memory of yours.",
+    "install": "Give Backstory to the assistants on this machine; `uninstall` takes it back.",
+    "uninstall": "Take out of the assistants' files what `install` put there, and nothing else.",
     "search": "Search memories and conversations.",
     "sessions": "List conversations of every assistant, the latest first.",
     "show": "Show a memory with its history, or a conversation page by page.",
@@ -51,7 +53,7 @@ COMMANDS = {
 }
 """Each is a module of this package; one that Python keeps the name of ends with `_`."""
 
-BEGINNING = ("demo", "sync", "import", "restore", "migrate", "token", "settings", "tools")
+BEGINNING = ("demo", "install", "sync", "import", "restore", "migrate", "token", "settings", "tools")
 """Commands that may be the first in a new home, or need none. In others a missing one is a mistake, not to be made true."""
 
 SERVING = ("surfaces", "http", "http_auth", "http_hosts", "project", "home")
@@ -64,7 +66,7 @@ Usage: backstory COMMAND [--json] [--SETTING VALUE ...]
 
 {{commands}}
 
-`backstory demo` ends with the lines to paste into your assistant's configuration.
+`backstory install` gives it to your assistants; `backstory demo` shows it at work.
 `backstory COMMAND --help` tells more. Without a command, and with its input not from a
 terminal, `backstory` serves: that is how an assistant starts it."""
 

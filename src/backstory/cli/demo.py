@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,9 +17,9 @@ from tempfile import TemporaryDirectory
 from threading import Timer
 from typing import Any
 
+from ..clients.command import server_command
 from ..domain.errors import Unavailable
 from ..settings import Settings
-from .clients import clients, server_command
 from .progress import show_progress
 from .report import Json, Report, shortened, wrapped
 
@@ -47,16 +48,10 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     is_found = found[:1] == [ANSWER]
     verdict = "found by its meaning" if is_found else "NOT found"
     transcript.append(f"\nThe memory was {verdict}, by a server that never saw it being saved.")
-    chosen = clients(server_command())
-    body = {
-        "found": is_found,
-        "query": QUERY,
-        "results": found,
-        "clients": [client._asdict() for client in chosen],
-    }
-    pasted = [f"{c.name} ({c.where}):\n\n{_indented(c.what)}\n" for c in chosen]
-    text = "\n".join([*transcript, "\nTo give your assistant this memory, paste one of these.\n", *pasted])
-    return Report(body, text.rstrip(), 0 if is_found else FAILED)
+    install = shlex.join([*server_command()[:-1], "install"])
+    body = {"found": is_found, "query": QUERY, "results": found, "install": install}
+    transcript += ["\nTo give your assistants this memory:\n", f"   {install}"]
+    return Report(body, "\n".join(transcript), 0 if is_found else FAILED)
 
 
 def _play(home: Path, transcript: list[str]) -> list[str]:
@@ -136,7 +131,3 @@ class _Server:
 
     def _note(self, arrow: str, text: str) -> None:
         self._transcript.append(wrapped(shortened(text, SHOWN), f"   {arrow}  ", "      "))
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.splitlines())

@@ -1,0 +1,115 @@
+"""`backstory install`: give this server to the assistants on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from collections.abc import Iterable, Sequence
+
+from ..app import this_machine
+from ..clients.catalogue import CLIENTS, is_there
+from ..clients.installation import PROJECT, USER, installation, targets
+from ..clients.machine import Machine
+from ..clients.steps import Consent, Outcome
+from ..domain.errors import InvalidInput
+from ..settings import Settings
+from ..surfaces import load_surfaces
+from .report import Json, Report, table
+
+FAILED = 1
+SURFACES: tuple[str, ...] = ()
+"""What clients get when nobody says; none means all."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("clients", metavar="CLIENT", nargs="*", help=f"one or more of {', '.join(CLIENTS)}")
+    add_step_arguments(parser)
+    parser.add_argument(
+        "--scope",
+        choices=(USER, PROJECT),
+        default=USER,
+        help="the user's own files (the default), or those of the project, which others may share",
+    )
+    parser.add_argument(
+        "--surfaces", metavar="NAMES", help="which tools they get; `backstory tools` lists them"
+    )
+    parser.add_argument(
+        "--yes", action="store_true", help="all clients that are here, and replace entries that differ"
+    )
+
+
+def add_step_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="show what would change and change nothing")
+    parser.add_argument("--force", action="store_true", help="also what was changed by hand since")
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    surfaces = settings.surfaces if options.surfaces else SURFACES
+    load_surfaces(surfaces)
+    machine = this_machine(settings, surfaces)
+    there = [name for name, client in CLIENTS.items() if is_there(client, machine)]
+    is_asking = sys.stdin.isatty() and sys.stdout.isatty() and not options.json
+    chosen = named_clients(options.clients) or (there if options.yes else [])
+    if not chosen:
+        if not there or not is_asking:
+            return _overview(there)
+        print(_overview(there).text)
+        if not _agrees(f"\nInstall Backstory for {', '.join(there)}?"):
+            return Report({"steps": []}, "Nothing was changed.")
+        chosen = there
+    consent = Consent(
+        options.dry_run,
+        options.force,
+        lambda question: options.yes or (is_asking and not options.dry_run and _agrees(question)),
+    )
+    outcomes = list(_install(machine, chosen, options.scope, consent))
+    return step_report(outcomes, _next_steps(outcomes), is_dry=options.dry_run)
+
+
+def named_clients(names: Sequence[str]) -> list[str]:
+    for name in names:
+        if name not in CLIENTS:
+            near = difflib.get_close_matches(name, CLIENTS, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(CLIENTS)}."
+            raise InvalidInput(f"There is no client {name!r}.", hint=hint, field="clients")
+    return list(dict.fromkeys(names))
+
+
+def step_report(outcomes: Sequence[Outcome], closing: Iterable[str], *, is_dry: bool) -> Report:
+    rows = [(each.action, each.client, " ".join(filter(None, _sentence(each)))) for each in outcomes]
+    parts = [each.diff for each in outcomes if each.diff and (is_dry or each.action == "left")]
+    parts.append(table(rows))
+    parts += ["Nothing was changed: this was a dry run."] if is_dry else closing
+    body: Json = {"dry_run": is_dry, "steps": [each._asdict() for each in outcomes]}
+    is_done = all(each.is_done for each in outcomes)
+    return Report(body, "\n\n".join(parts), 0 if is_done else FAILED)
+
+
+def _sentence(outcome: Outcome) -> tuple[str, str]:
+    return outcome.target + (":" if outcome.message else ""), outcome.message
+
+
+def _install(machine: Machine, names: Sequence[str], scope: str, consent: Consent) -> Iterable[Outcome]:
+    wanted = {name: targets(machine, name, scope) for name in names}  # all of them can be, before one is
+    for name in names:
+        yield from installation(machine, name, scope).install(wanted[name], consent)
+
+
+def _overview(there: Sequence[str]) -> Report:
+    rows = [(name, client.title, "here" if name in there else "-") for name, client in CLIENTS.items()]
+    hint = (
+        "`backstory install CLIENT` installs for one, `backstory install --yes` for all that are here.\n"
+        "Nothing was changed."
+    )
+    return Report({"clients": {name: name in there for name in CLIENTS}}, f"{table(rows)}\n\n{hint}")
+
+
+def _next_steps(outcomes: Sequence[Outcome]) -> list[str]:
+    if not any(each.action in ("added", "updated") for each in outcomes):
+        return []
+    return ["Start these programs again; `backstory uninstall` takes all of it back."]
+
+
+def _agrees(question: str) -> bool:
+    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")

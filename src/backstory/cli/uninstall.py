@@ -1,0 +1,49 @@
+"""`backstory uninstall`: take out of the assistants' files what `backstory install` put there, and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..app import this_machine
+from ..clients.installation import Installation, installations
+from ..clients.steps import Consent
+from ..domain.errors import InvalidInput
+from ..settings import Settings
+from .install import add_step_arguments, named_clients, step_report
+from .report import Report, table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("clients", metavar="CLIENT", nargs="*", help="of those that it was installed for")
+    parser.add_argument("--all", action="store_true", help="every client, in every scope")
+    add_step_arguments(parser)
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    found = installations(this_machine(settings))
+    names = named_clients(options.clients)
+    if options.all and names:
+        raise InvalidInput("--all and names of clients were given.", hint="Give one of them.", field="all")
+    if not options.all and not names:
+        return _overview(found)
+    chosen = [each for each in found if options.all or each.client in names]
+    for name in names:
+        if not any(each.client == name for each in chosen):
+            raise InvalidInput(
+                f"Backstory was not installed for {name} by `backstory install`.",
+                hint="`backstory uninstall` lists what was.",
+                field="clients",
+            )
+    consent = Consent(options.dry_run, options.force)
+    outcomes = [outcome for each in chosen for outcome in each.uninstall(consent)]
+    if not outcomes:
+        return Report({"steps": []}, "Nothing is installed.")
+    return step_report(outcomes, ["Memories and conversations are still there."], is_dry=options.dry_run)
+
+
+def _overview(found: list[Installation]) -> Report:
+    rows = [(each.client, each.receipt.scope, each.receipt.project) for each in found]
+    body = {"installed": [{"client": c, "scope": scope, "project": project} for c, scope, project in rows]}
+    if not rows:
+        return Report(body, "Nothing is installed.")
+    return Report(body, f"{table(rows)}\n\n`backstory uninstall CLIENT` or `--all` takes it out.")

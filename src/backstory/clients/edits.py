@@ -1,0 +1,47 @@
+"""A change of a text as splices, each of which can be undone to the byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ..domain.errors import Unreadable
+
+
+class Splice(NamedTuple):
+    """At this offset, counted in characters, one text was put in the place of another."""
+
+    offset: int
+    removed: str
+    inserted: str
+
+
+def apply(text: str, splices: Iterable[Splice]) -> str:
+    """In their order: an offset counts in the text that the splices before it left."""
+    for offset, removed, inserted in splices:
+        assert text.startswith(removed, offset)
+        text = text[:offset] + inserted + text[offset + len(removed) :]
+    return text
+
+
+def undo(text: str, splices: Sequence[Splice]) -> str:
+    """What the text was before `apply`."""
+    return apply(text, [Splice(offset, inserted, removed) for offset, removed, inserted in reversed(splices)])
+
+
+def malformed(text: str, offset: int, problem: str) -> Unreadable:
+    """Says where, as editors count: from 1, a BOM not counted."""
+    line = text.count("\n", 0, offset) + 1
+    column = offset - (text.rfind("\n", 0, offset) + 1) + 1 - (line == 1 and text.startswith("\ufeff"))
+    return Unreadable(f"line {line}, column {column}: {problem}")
+
+
+def line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def indentation(text: str, offset: int) -> str:
+    """The white space that the line of this offset begins with."""
+    start = max(text.rfind("\n", 0, offset) + 1, text.startswith("\ufeff"))
+    line = text[start:offset]
+    return line[: len(line) - len(line.lstrip(" \t"))]

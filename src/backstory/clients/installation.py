@@ -1,0 +1,108 @@
+"""Installing Backstory for one client, and taking it away again: the steps, in order, with their receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..domain.errors import BackstoryError, InvalidInput
+from .catalogue import CLIENTS, places
+from .formats import MISSING
+from .machine import Machine
+from .programs import COMMANDS, ProgramTarget, install_entry, uninstall_entry
+from .receipts import FileReceipt, ProgramReceipt, Receipt, load, load_all, save
+from .steps import Consent, FileTarget, Outcome, install_file, uninstall_file
+
+USER, PROJECT = "user", "project"
+
+
+class Installation:
+    """One client in one scope. Each step writes its part of the receipt before it writes anything else."""
+
+    def __init__(self, machine: Machine, client: str, scope: str, project: str = "") -> None:
+        self.machine = machine
+        self.client = client
+        self.receipt = load(machine.data, client, scope, project)
+
+    def install(self, targets: Sequence[FileTarget | ProgramTarget], consent: Consent) -> Iterator[Outcome]:
+        """What is wanted is put in; what an earlier installation put elsewhere goes."""
+        wanted = {target.path for target in targets if isinstance(target, FileTarget)}
+        yield from self._remove_files([f for f in self.receipt.files if f.path not in wanted], consent)
+        for target in targets:
+            if isinstance(target, ProgramTarget):
+                known_entry = next(iter(self.receipt.programs), None)
+                yield install_entry(self.machine, target, known_entry, consent, self._save_program)
+            else:
+                known = next((file for file in self.receipt.files if file.path == target.path), None)
+                yield install_file(self.client, target, known, consent, self.machine.data, self._save_file)
+
+    def uninstall(self, consent: Consent) -> Iterator[Outcome]:
+        for program in self.receipt.programs:
+            target = entry_target(self.machine, self.client)
+            outcome, is_settled = uninstall_entry(self.machine, target, program, consent)
+            if is_settled and not consent.is_dry:
+                self._update(self.receipt._replace(programs=()))
+            yield outcome
+        yield from self._remove_files(self.receipt.files, consent)
+
+    def _remove_files(self, known: Sequence[FileReceipt], consent: Consent) -> Iterator[Outcome]:
+        for file in known:
+            outcome, is_settled = uninstall_file(self.client, file, consent, self.machine.data)
+            if is_settled and not consent.is_dry:
+                self._update(self.receipt._replace(files=tuple(f for f in self.receipt.files if f != file)))
+            yield outcome
+
+    def _save_file(self, file: FileReceipt) -> None:
+        others = tuple(other for other in self.receipt.files if other.path != file.path)
+        self._update(self.receipt._replace(files=(*others, file)))
+
+    def _save_program(self, program: ProgramReceipt) -> None:
+        self._update(self.receipt._replace(programs=(program,)))
+
+    def _update(self, receipt: Receipt) -> None:
+        save(self.machine.data, receipt)
+        self.receipt = receipt
+
+
+def installation(machine: Machine, client: str, scope: str) -> Installation:
+    return Installation(machine, client, scope, str(machine.project) if scope == PROJECT else "")
+
+
+def installations(machine: Machine) -> list[Installation]:
+    """All that there is a receipt of."""
+    return [
+        Installation(machine, receipt.client, receipt.scope, receipt.project)
+        for receipt in load_all(machine.data)
+    ]
+
+
+def targets(machine: Machine, name: str, scope: str) -> list[FileTarget | ProgramTarget]:
+    """The files of a client that are to be changed, each once."""
+    client = CLIENTS[name]
+    if scope == PROJECT and not client.project:
+        raise InvalidInput(
+            f"{client.title} keeps no servers in a project.",
+            hint="Install it with --scope user.",
+            field="scope",
+        )
+    if scope == USER and machine.program(client.program) and _is_for_program(machine, name):
+        return [entry_target(machine, name)]
+    return [
+        FileTarget(place.path(machine), place.format, (place.change(machine.command),))
+        for place in places(client, machine, scope)
+    ]
+
+
+def _is_for_program(machine: Machine, name: str) -> bool:
+    if name not in COMMANDS or COMMANDS[name].adds_any:
+        return name in COMMANDS
+    try:
+        return entry_target(machine, name).found() is MISSING
+    except BackstoryError:  # the step on the file says what is wrong with it
+        return False
+
+
+def entry_target(machine: Machine, name: str) -> ProgramTarget:
+    client = CLIENTS[name]
+    place = client.user[0]
+    program = machine.program(client.program) or ""
+    return ProgramTarget(name, program, place.path(machine), place.format, place.change(machine.command))

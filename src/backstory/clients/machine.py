@@ -1,0 +1,50 @@
+"""Where this user's programs and their configuration are."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Machine(NamedTuple):
+    home: Path
+    environment: Mapping[str, str]
+    platform: str
+    """As sys.platform says it."""
+    project: Path
+    data: Path
+    """Our own directory: receipts, copies, briefs and the hook."""
+    command: tuple[str, ...]
+    """How a client starts this installation."""
+    python: str
+    """The interpreter that runs hooks."""
+
+    def path(self, template: str) -> Path:
+        return Path(template.format_map(self._folders()))
+
+    def program(self, name: str) -> str | None:
+        return shutil.which(name, path=self.environment.get("PATH")) if name else None
+
+    def _folders(self) -> dict[str, Path]:
+        variable, home = self.environment.get, self.home
+        config = Path(variable("XDG_CONFIG_HOME") or home / ".config")
+        roaming = Path(variable("APPDATA") or home / "AppData" / "Roaming")
+        is_windows = self.platform == "win32"
+        if self.platform == "darwin":
+            applications = home / "Library" / "Application Support"
+        else:
+            applications = roaming if is_windows else config
+        moved = variable("CLAUDE_CONFIG_DIR")
+        return {
+            "home": home,
+            "project": self.project,
+            "config": config,
+            "applications": applications,
+            "claude": Path(moved) if moved else home / ".claude",
+            "claude_json": Path(moved, ".claude.json") if moved else home / ".claude.json",
+            "codex": Path(variable("CODEX_HOME") or home / ".codex"),
+            "zed": roaming / "Zed" if is_windows else config / "zed",
+            "goose": roaming / "Block" / "goose" / "config" if is_windows else config / "goose",
+        }

@@ -1,0 +1,148 @@
+"""Entries that a client's own command makes, for clients that keep their configuration in memory and write it back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..domain.errors import BackstoryError, Unavailable
+from . import files
+from .catalogue import NAME
+from .formats import FORMATS, MISSING, Change, Entry, equal, present, unmake
+from .machine import Machine
+from .receipts import ProgramReceipt
+from .steps import Action, Consent, Outcome, unified_diff
+
+LONGEST_S = 60.0
+
+
+class Commands(NamedTuple):
+    """What to tell the program, after its name."""
+
+    add: Callable[[Any], Sequence[str]]
+    remove: Sequence[str]
+    adds_any: bool
+    """Whether every entry can be said with `add`; else one that is there is replaced in the file."""
+
+
+COMMANDS: Mapping[str, Commands] = {
+    "claude-code": Commands(
+        lambda value: ("mcp", "add-json", "-s", "user", NAME, json.dumps(value)),
+        ("mcp", "remove", "-s", "user", NAME),
+        adds_any=True,
+    ),
+    "codex": Commands(
+        lambda value: ("mcp", "add", NAME, "--", value["command"], *value["args"]),
+        ("mcp", "remove", NAME),
+        adds_any=False,
+    ),
+}
+
+
+class ProgramTarget(NamedTuple):
+    """The same as a FileTarget of one change, by the program that owns the file."""
+
+    client: str
+    program: str
+    path: Path
+    format: str
+    change: Change
+
+    def found(self) -> Any:
+        text = files.read(self.path)
+        return MISSING if text is None else present(FORMATS[self.format], text, self.change)
+
+
+def run_program(machine: Machine, words: Sequence[str]) -> str:
+    """What it printed; Unavailable with its own words where it failed."""
+    shown = " ".join(words[:3])
+    try:
+        done = subprocess.run(
+            words,
+            env=dict(machine.environment),
+            cwd=machine.home,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=LONGEST_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Unavailable(f"{shown} did not run: {error}") from None
+    if done.returncode:
+        raise Unavailable(f"{shown} failed: {' '.join((done.stderr or done.stdout).split())[-300:]}")
+    return done.stdout
+
+
+def install_entry(
+    machine: Machine,
+    target: ProgramTarget,
+    known: ProgramReceipt | None,
+    consent: Consent,
+    save: Callable[[ProgramReceipt], None],
+) -> Outcome:
+    commands, value = COMMANDS[target.client], target.change.value
+    shown = f"{target.path} (by {Path(target.program).name})"
+    try:
+        found = target.found()
+        if found is not MISSING and equal(found, value):
+            return Outcome(target.client, shown, "unchanged")
+        is_ours = known is not None and found is not MISSING and equal(found, known.value)
+        diff = unified_diff(str(target.path), _lines(found), _lines(value))
+        if found is not MISSING and not is_ours and not consent.is_forced:
+            question = f"{target.path} has another {'.'.join(target.change.path)}. Replace it?"
+            if not consent.replace(question):
+                message = f"{'.'.join(target.change.path)} is there already and differs; --yes replaces it"
+                return Outcome(target.client, shown, "left", message, diff)
+        action: Action = "added" if found is MISSING else "updated"
+        if consent.is_dry:
+            return Outcome(target.client, shown, action, diff=diff)
+        replaced = known.replaced if known and is_ours else found
+        save(ProgramReceipt(target.client, replaced, value))
+        if found is not MISSING:
+            run_program(machine, (target.program, *commands.remove))
+        run_program(machine, (target.program, *commands.add(value)))
+        if not equal(target.found(), value):
+            raise Unavailable(f"{target.program} said that it added the server, and did not")
+    except BackstoryError as error:
+        return Outcome(target.client, shown, "failed", str(error))
+    return Outcome(target.client, shown, action, diff=diff)
+
+
+def uninstall_entry(
+    machine: Machine, target: ProgramTarget, known: ProgramReceipt, consent: Consent
+) -> tuple[Outcome, bool]:
+    """By the program if it is still there, else in its file; whether the receipt is settled."""
+    try:
+        found = target.found()
+        if found is MISSING:
+            return Outcome(target.client, str(target.path), "unchanged", "it is gone"), True
+        if not equal(found, known.value) and not consent.is_forced:
+            message = "the entry was changed since it was put there; --force takes it out"
+            return Outcome(target.client, str(target.path), "left", message), False
+        after = () if known.replaced is MISSING else _lines(known.replaced)
+        diff = unified_diff(str(target.path), _lines(found), after)
+        if not consent.is_dry:
+            _take_out(machine, target, known)
+    except BackstoryError as error:
+        return Outcome(target.client, str(target.path), "failed", str(error)), False
+    return Outcome(target.client, str(target.path), "removed", diff=diff), True
+
+
+def _take_out(machine: Machine, target: ProgramTarget, known: ProgramReceipt) -> None:
+    commands = COMMANDS[target.client]
+    if target.program:
+        run_program(machine, (target.program, *commands.remove))
+        if known.replaced is not MISSING:
+            run_program(machine, (target.program, *commands.add(known.replaced)))
+        return
+    text = files.read(target.path) or ""
+    entry = Entry(target.change, known.replaced, 0, ())
+    files.write(target.path, unmake(FORMATS[target.format], text, entry), text)
+
+
+def _lines(value: Any) -> list[str]:
+    return [] if value is MISSING else json.dumps(value, ensure_ascii=False, indent=2).splitlines()

@@ -1,0 +1,163 @@
+"""What was put into which file, so that it can be taken out again. One receipt for each client and scope."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..domain.errors import Unreadable
+from ..store.whole_files import write_whole
+from .edits import Splice
+from .formats import MISSING, Change, Entry
+
+FOLDER = "clients"
+
+
+class FileReceipt(NamedTuple):
+    """The edit of one file."""
+
+    path: Path
+    format: str
+    existed: bool
+    folders: tuple[Path, ...]
+    """Those that were made for it."""
+    before: str
+    """Fingerprints of the text."""
+    after: str
+    entries: tuple[Entry, ...]
+
+
+class ProgramReceipt(NamedTuple):
+    """An entry that the client's own command made."""
+
+    name: str
+    """Of the step."""
+    replaced: Any
+    value: Any
+
+
+class Receipt(NamedTuple):
+    client: str
+    scope: str
+    project: str
+    """Empty for the scope of a user."""
+    files: tuple[FileReceipt, ...] = ()
+    programs: tuple[ProgramReceipt, ...] = ()
+
+
+def load(data: Path, client: str, scope: str, project: str) -> Receipt:
+    """An empty one where nothing was installed."""
+    path = _path(data, client, scope, project)
+    try:
+        return _receipt(json.loads(path.read_text("utf-8")))
+    except FileNotFoundError:
+        return Receipt(client, scope, project)
+    except (ValueError, KeyError, TypeError):
+        raise Unreadable(
+            f"{path} is not a receipt that this version can read.",
+            hint="Remove the entry by hand, then this file.",
+        ) from None
+
+
+def load_all(data: Path) -> list[Receipt]:
+    paths = sorted((data / FOLDER).glob("*.json"))
+    return [_receipt(json.loads(path.read_text("utf-8"))) for path in paths]
+
+
+def save(data: Path, receipt: Receipt) -> None:
+    path = _path(data, receipt.client, receipt.scope, receipt.project)
+    if not receipt.files and not receipt.programs:
+        path.unlink(missing_ok=True)
+        return
+    for folder in (data, data / FOLDER):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_whole(path, [json.dumps(_body(receipt), ensure_ascii=False, indent=2)])
+
+
+def copy(data: Path, client: str, path: Path, text: str) -> Path:
+    """Keep the text that a file had. Here, and not beside it: it may hold keys, and a repository would take it in."""
+    target = copy_path(data, client, path)
+    for folder in (data, data / FOLDER, target.parent):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_whole(target, [text])
+    return target
+
+
+def copy_path(data: Path, client: str, path: Path) -> Path:
+    place = sha256(str(path).encode()).hexdigest()[:8]
+    return data / FOLDER / "copies" / f"{client}-{place}-{path.name}"
+
+
+def _path(data: Path, client: str, scope: str, project: str) -> Path:
+    place = "-" + sha256(project.encode()).hexdigest()[:12] if project else ""
+    return data / FOLDER / f"{client}-{scope}{place}.json"
+
+
+def _body(receipt: Receipt) -> dict[str, Any]:
+    return {
+        **receipt._asdict(),
+        "files": [
+            {
+                **file._asdict(),
+                "path": str(file.path),
+                "folders": [str(folder) for folder in file.folders],
+                "entries": [_entry_body(entry) for entry in file.entries],
+            }
+            for file in receipt.files
+        ],
+        "programs": [
+            {"name": each.name, "value": each.value, **_optional("replaced", each.replaced)}
+            for each in receipt.programs
+        ],
+    }
+
+
+def _entry_body(entry: Entry) -> dict[str, Any]:
+    return {
+        "change": entry.change._asdict(),
+        "made": entry.made,
+        "splices": [splice._asdict() for splice in entry.splices],
+        **_optional("replaced", entry.replaced),
+    }
+
+
+def _optional(name: str, value: Any) -> dict[str, Any]:
+    return {} if value is MISSING else {name: value}
+
+
+def _receipt(body: Mapping[str, Any]) -> Receipt:
+    return Receipt(
+        body["client"],
+        body["scope"],
+        body["project"],
+        tuple(map(_file, body["files"])),
+        tuple(
+            ProgramReceipt(each["name"], each.get("replaced", MISSING), each["value"])
+            for each in body["programs"]
+        ),
+    )
+
+
+def _file(body: Mapping[str, Any]) -> FileReceipt:
+    return FileReceipt(
+        Path(body["path"]),
+        body["format"],
+        body["existed"],
+        tuple(map(Path, body["folders"])),
+        body["before"],
+        body["after"],
+        tuple(map(_entry, body["entries"])),
+    )
+
+
+def _entry(body: Mapping[str, Any]) -> Entry:
+    change = body["change"]
+    return Entry(
+        Change(tuple(change["path"]), change["value"], change["is_element"]),
+        body.get("replaced", MISSING),
+        body["made"],
+        tuple(Splice(**splice) for splice in body["splices"]),
+    )

@@ -1,0 +1,163 @@
+"""One step for each file: what is wanted is put into it, or taken out of it by the receipt.
+
+A step never raises for the state of its file: it says what was wrong, and the next step is done all the same.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from ..domain.errors import BackstoryError
+from . import files
+from .edits import apply, undo
+from .formats import FORMATS, MISSING, Change, Entry, equal, make, present, unmake
+from .receipts import FileReceipt, copy, copy_path
+
+Action = Literal["added", "updated", "unchanged", "removed", "left", "failed"]
+
+
+class Outcome(NamedTuple):
+    client: str
+    target: str
+    """The file, or the command that was asked."""
+    action: Action
+    message: str = ""
+    diff: str = ""
+
+    @property
+    def is_done(self) -> bool:
+        return self.action not in ("left", "failed")
+
+
+class FileTarget(NamedTuple):
+    path: Path
+    format: str
+    changes: tuple[Change, ...]
+
+
+class Consent(NamedTuple):
+    """What the user agreed to."""
+
+    is_dry: bool = False
+    """Show, and write nothing."""
+    is_forced: bool = False
+    """Also what somebody changed by hand."""
+    replace: Callable[[str], bool] = lambda question: False
+    """Whether an entry of the same name that is not ours may go."""
+
+
+def install_file(
+    client: str,
+    target: FileTarget,
+    known: FileReceipt | None,
+    consent: Consent,
+    data: Path,
+    save: Callable[[FileReceipt], None],
+) -> Outcome:
+    """Make every change that is not there yet. The receipt is saved before the file: a crash leaves nothing unknown."""
+    try:
+        text = files.read(target.path)
+        before = _without_ours(text or "", known)
+        after, entries, refused = _with_changes(before, target, consent)
+        if refused:
+            return Outcome(client, str(target.path), "left", refused, _diff(target.path, text, after))
+        if after == text or not entries:
+            return Outcome(client, str(target.path), "unchanged")
+        action: Action = "updated" if known or any(e.replaced is not MISSING for e in entries) else "added"
+        outcome = Outcome(client, str(target.path), action, diff=_diff(target.path, text, after))
+        if consent.is_dry:
+            return outcome
+        if text:
+            copy(data, client, target.path, text)
+        save(
+            FileReceipt(
+                target.path,
+                target.format,
+                known.existed if known else text is not None,
+                known.folders if known else files.missing_folders(target.path),
+                files.fingerprint(before),
+                files.fingerprint(after),
+                tuple(entries),
+            )
+        )
+        files.write(target.path, after, text)
+    except BackstoryError as error:
+        return Outcome(client, str(target.path), "failed", str(error))
+    return outcome
+
+
+def uninstall_file(client: str, known: FileReceipt, consent: Consent, data: Path) -> tuple[Outcome, bool]:
+    """Take out what the receipt says; whether the receipt is settled."""
+    path = str(known.path)
+    try:
+        text = files.read(known.path)
+        if text is None:
+            return Outcome(client, path, "unchanged", "the file is gone"), True
+        after, changed = _restored(text, known, is_forced=consent.is_forced)
+        is_ours = not known.existed and not after.strip("\ufeff \t\r\n")
+        diff = _diff(known.path, text, None if is_ours else after)
+        if not consent.is_dry:
+            if is_ours:
+                files.remove(known.path.resolve(), known.folders)
+            elif after != text:
+                files.write(known.path, after, text)
+            if not changed:
+                copy_path(data, client, known.path).unlink(missing_ok=True)
+    except BackstoryError as error:
+        return Outcome(client, path, "failed", str(error)), False
+    if changed:
+        message = f"{changed} was changed since it was put there; --force takes it out"
+        return Outcome(client, path, "left", message, diff), False
+    return Outcome(client, path, "unchanged" if after == text else "removed", diff=diff), True
+
+
+def _without_ours(text: str, known: FileReceipt | None) -> str:
+    """The text as it would be without us; an entry that was changed by hand is no longer ours."""
+    return _restored(text, known, is_forced=False)[0] if known else text
+
+
+def _restored(text: str, known: FileReceipt, *, is_forced: bool) -> tuple[str, str]:
+    """The text without what the receipt names, and which entry of it was changed by somebody else and stays."""
+    if files.fingerprint(text) == known.after:
+        return undo(text, [splice for entry in known.entries for splice in entry.splices]), ""
+    format, changed = FORMATS[known.format], ""
+    for entry in reversed(known.entries):
+        found = present(format, text, entry.change)
+        if found is MISSING:
+            continue
+        if equal(found, entry.change.value) or is_forced:
+            text = unmake(format, text, entry)
+        else:
+            changed = ".".join(entry.change.path) or "the file"
+    if not known.existed:
+        text = apply(text, format.prune(text, ()))
+    return text, changed
+
+
+def _with_changes(text: str, target: FileTarget, consent: Consent) -> tuple[str, list[Entry], str]:
+    format = FORMATS[target.format]
+    entries: list[Entry] = []
+    refused = ""
+    for change in target.changes:
+        found = present(format, text, change)
+        if found is not MISSING and equal(found, change.value):
+            continue
+        name = ".".join(change.path) or "the file"
+        if found is not MISSING and not consent.is_forced:
+            question = f"{target.path} has another {name}. Replace it?"
+            if not consent.replace(question):
+                refused = f"{name} is there already and differs; --yes replaces it"
+        text, entry = make(format, text, change)
+        entries.append(entry)
+    return text, entries, refused
+
+
+def _diff(path: Path, before: str | None, after: str | None) -> str:
+    return unified_diff(str(path), (before or "").splitlines(), (after or "").splitlines())
+
+
+def unified_diff(name: str, before: Sequence[str], after: Sequence[str]) -> str:
+    return "\n".join(difflib.unified_diff(before, after, name, name, lineterm="", n=2))

@@ -1,0 +1,71 @@
+"""`backstory install` and `uninstall` as people and scripts type them, in throw-away homes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ..processes import Json, run
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Path:
+    """A home with Cursor and Zed, whose file is not JSON."""
+    home = tmp_path / "person"
+    (home / ".cursor").mkdir(parents=True)
+    (home / ".config" / "zed").mkdir(parents=True)
+    (home / ".config" / "zed" / "settings.json").write_text('{"a" 1}')
+    return home
+
+
+def typed(person: Path, *words: str, code: int = 0) -> Json:
+    variables = {"HOME": str(person), "PATH": "", "XDG_CONFIG_HOME": str(person / ".config")}
+    done = run(*words, "--json", home=person / "data", **variables)
+    assert done.returncode == code, done.stderr + done.stdout
+    document: Json = json.loads(done.stdout)
+    return document
+
+
+def test_without_a_name_and_a_terminal_it_only_shows(person: Path) -> None:
+    shown = typed(person, "install")
+    assert {name for name, is_here in shown["clients"].items() if is_here} == {"cursor", "zed"}
+    assert list((person / ".cursor").iterdir()) == []
+    assert not (person / "data").exists()
+
+
+def test_yes_installs_for_all_that_are_here_and_the_status_tells_of_failures(person: Path) -> None:
+    steps = typed(person, "install", "--yes", code=1)["steps"]
+    assert [(step["client"], step["action"]) for step in steps] == [("cursor", "added"), ("zed", "failed")]
+    assert steps[1]["message"] == "line 1, column 6: a colon is expected here"
+    entry = json.loads((person / ".cursor" / "mcp.json").read_text())["mcpServers"]["backstory"]
+    assert Path(entry["command"]).is_absolute()
+    assert entry["args"][-2:] == ["--home", str(person / "data")]
+    assert typed(person, "uninstall")["installed"] == [{"client": "cursor", "scope": "user", "project": ""}]
+    assert [step["action"] for step in typed(person, "uninstall", "--all")["steps"]] == ["removed"]
+    assert list((person / ".cursor").iterdir()) == []
+
+
+def test_a_dry_run_of_a_project_shows_its_file(person: Path, tmp_path: Path) -> None:
+    words = ("install", "claude-code", "--scope", "project", "--dry-run", "--project", str(tmp_path))
+    steps = typed(person, *words)["steps"]
+    assert [step["target"] for step in steps] == [str(tmp_path / ".mcp.json")]
+    assert not (tmp_path / ".mcp.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("install", "curser"), "There is no client 'curser'.\nDid you mean cursor?"),
+        (("install", "cursor", "--surfaces", "none"), "There is no surface 'none'."),
+        (("install", "goose", "--scope", "project"), "Goose keeps no servers in a project."),
+        (("uninstall", "cursor"), "Backstory was not installed for cursor"),
+        (("uninstall", "cursor", "--all"), "--all and names of clients were given."),
+    ],
+)
+def test_a_mistake_is_named_and_changes_nothing(person: Path, words: tuple[str, ...], sentence: str) -> None:
+    done = run(*words, home=person / "data", HOME=str(person), PATH="")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert sentence in done.stderr
+    assert list((person / ".cursor").iterdir()) == []
