@@ -24,13 +24,13 @@ def keep(core: Core, id: str, *texts: str, days_ago: float = 0, **changes: objec
     core.engine.store.conversations.add(talk, make_messages(id, *texts, **where), [])
 
 
-def conversation_page(core: Core, id: str, at: int = 1, limit: int = 10) -> ConversationPage:
+def conversation_page(core: Core, id: str, at: int | None = None, limit: int = 10) -> ConversationPage:
     page = core.pages.open(id, at, limit)
     assert isinstance(page, ConversationPage)
     return page
 
 
-def text_page(core: Core, id: str, at: int = 1) -> TextPage:
+def text_page(core: Core, id: str, at: int | None = None) -> TextPage:
     page = core.pages.open(id, at)
     assert isinstance(page, TextPage)
     return page
@@ -148,3 +148,12 @@ def test_an_unknown_assistant_and_a_name_of_two_projects_are_errors(core: Core) 
     keep(core, "b:1", "Two.", project="/b/shop")
     with pytest.raises(InvalidInput, match="/a/shop, /b/shop"):
         core.conversations.recent(project="shop")
+
+
+def test_the_beginning_of_an_id_and_the_number_of_a_message_are_enough(core: Core) -> None:
+    keep(core, "claude-code:12a546d1-83a7-49a6-abba-5400db340b43", *(f"message {n}" for n in range(1, 6)))
+    page = conversation_page(core, "12a546d1#4")
+    assert [each.text for each in page.messages] == ["message 4", "message 5"]
+    keep(core, "claude-code:12a546d2-83a7-49a6-abba-5400db340b43", "Another.")
+    with pytest.raises(InvalidInput, match="2 records begin with"):
+        core.pages.open("12a5")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .recall import Recall
     from .recollection import Recollecting
     from .reflections import Reflections
+    from .remembering import Remembering
     from .searching import Searching
     from .transcripts import Transcripts
     from .transfer import Transfer
@@ -119,6 +120,12 @@ class Core(NamedTuple):
         from .pages import Pages
 
         return Pages(self.engine, self.caller)
+
+    @property
+    def remembering(self) -> Remembering:
+        from .remembering import Remembering
+
+        return Remembering(self.engine, self.caller, self.surface)
 
     @property
     def recollecting(self) -> Recollecting:

@@ -46,7 +46,7 @@ class Memories(NamedTuple):
             created_at=now,
             updated_at=now,
         )
-        self._put(memory)
+        self.put(memory)
         self.follow_up(memory)
         return memory
 
@@ -84,7 +84,7 @@ class Memories(NamedTuple):
             if former := self._former(draft.key, session.id):
                 store.memories.add_former(former)
                 memory = memory._replace(id=former.id, created_at=former.created_at)
-            self._put(memory)
+            self.put(memory)
             store.sessions.put(session._replace(updated_at=now))
         return memory
 
@@ -123,12 +123,20 @@ class Memories(NamedTuple):
             memory = found[0]._replace(
                 text=text, summary=summary, updated_at=self.engine.now(), trust=Trust.OWN
             )
-            self._put(memory)
+            self.put(memory)
         self.follow_up(memory)
         return memory
 
-    def revise(self, id: str, text: str) -> Memory:
-        """Of any surface, what it said before stays in its history: a person corrects it, whoever saved it."""
+    def revise(
+        self,
+        id: str,
+        text: str,
+        *,
+        category: str | None = None,
+        metadata: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Memory:
+        """Of any surface, what it said before stays in its history: it is corrected, whoever saved it. The category stays unless one
+        is given, and so do fields of the metadata. What is so already stays as it is."""
         _check_text(text)
         store = self.engine.store
         with store.transaction():
@@ -137,19 +145,24 @@ class Memories(NamedTuple):
                 raise NotFound("memory", id)
             memory = found[0]._replace(
                 text=text,
-                summary=self.engine.summarizer.summary(text),
-                updated_at=self.engine.now(),
+                category=category or found[0].category,
+                metadata={**found[0].metadata, **metadata},
                 trust=Trust.OWN,
             )
+            if memory == found[0]:
+                return memory
+            summary = self.engine.summarizer.summary(text)
+            memory = memory._replace(summary=summary, updated_at=self.engine.now())
             store.memories.add_former(found[0])
-            self._put(memory)
+            self.put(memory)
         self.follow_up(memory)
         return memory
 
     def _mine(self, id: str) -> Filter:
         return Filter(ids=(id,), surfaces=(self.surface,))
 
-    def _put(self, memory: Memory) -> None:
+    def put(self, memory: Memory) -> None:
+        """For a transaction of the caller's, who calls `follow_up` after it."""
         self.engine.check_room()
         self.engine.store.memories.put([memory])
 

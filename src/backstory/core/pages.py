@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..domain.errors import InvalidInput, NotFound
-from ..domain.filters import ConversationFilter, Filter, Kind, Page
+from ..domain.filters import ConversationFilter, Filter
 from ..domain.records import Conversation, Former, Memory, Message
 from ..domain.tokens import count_tokens
+from .browsing import Browsing
 from .engine import Caller, Engine
 
 PAGE_TOKENS = 1_800
@@ -56,37 +57,21 @@ class Pages(NamedTuple):
     engine: Engine
     caller: Caller
 
-    def open(self, id: str, at: int = 1, limit: int = 10) -> TextPage | ConversationPage:
-        """From piece or message `at` on; a negative one counts from the end."""
+    def open(self, id: str, at: int | None = None, limit: int = 10) -> TextPage | ConversationPage:
+        """What an id means, or the beginning of one, from piece or message `at` on; a negative one counts from the end. `ID#N` is
+        message N of a conversation. A message's own id opens its text."""
         if at == 0:
             raise InvalidInput("at must not be 0.", hint="Numbers begin with 1; -1 is the last.", field="at")
-        if memory := self.memory(id):
-            history = self.caller.visible_former(memory, self.engine.store.memories.former(memory.id))
-            return self._text_page(memory, at)._replace(history=history)
-        which = self.caller.visible_conversations(ConversationFilter(ids=(id,)))
-        if found := self.engine.store.conversations.find(which):
-            return self._conversation_page(found[0], at, limit)
-        if message := self._message(id):
-            return self._text_page(message, at)
-        raise self._not_found(id)
-
-    def memory(self, id: str) -> Memory | None:
-        """Of any surface, as far as the caller may see it."""
-        where = self.caller.visible(Filter(ids=(id,), kinds=(Kind.MEMORY,)))
-        found = self.engine.store.memories.find(where, Page(limit=1))
-        return found[0] if found else None
-
-    def _message(self, id: str) -> Message | None:
-        store = self.engine.store.conversations
-        conversation, place = store.of_messages([id]).get(id), None
-        if conversation is not None:
-            place = store.places(conversation, [id]).get(id)
-        if conversation is None or place is None:
-            return None
-        if not store.find(self.caller.visible_conversations(ConversationFilter(ids=(conversation,)))):
-            return None
-        messages = store.messages(conversation, range(place, place + 1))
-        return next((message for message in messages if message.id == id), None)
+        browsing = Browsing(self.engine, self.caller)
+        try:
+            found = browsing.find(id)
+        except NotFound:
+            raise self._not_found(id) from None
+        if isinstance(found, Memory):
+            return self._text_page(found, at or 1)._replace(history=browsing.history(found))
+        if message := self.engine.store.conversations.message(id):
+            return self._text_page(message, at or 1)
+        return self._conversation_page(found.conversation, at or found.number or 1, limit)
 
     def _not_found(self, id: str) -> NotFound:
         """One that is in the archive can be brought back."""

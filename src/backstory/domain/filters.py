@@ -29,6 +29,8 @@ class Filter(NamedTuple):
     categories: tuple[str, ...] = ()
     priorities: tuple[Priority, ...] = ()
     channels: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    """Whole texts; not for what is archived."""
     created_after: datetime | None = None
     created_before: datetime | None = None
     public_or_in: str | None = None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import NamedTuple
 
 from ..domain.entries import Outline, TextFields
+from ..domain.file_marks import FILES, marks_of
 from ..domain.filters import Filter
 from ..domain.words import MOST_TOGETHER, Unit
 from ..store import Store
@@ -53,11 +55,26 @@ def mentions(store: Store, path: str, where: Filter) -> list[Mention]:
         did.entry: TOUCHED if _plain(did.value) == path else TOUCHED_BELOW
         for did in store.traces.touching(path, where)
     }
+    sure |= dict.fromkeys(_marked(store, path), TOUCHED)
     outlines = {o.entry: o for o in store.entries.outlines(sure, where)}
     for outline, score in _named(store, path, where):
         outlines[outline.entry] = outline
         sure[outline.entry] = max(score, sure.get(outline.entry, 0.0))
     return [Mention(outline, sure[entry]) for entry, outline in outlines.items()]
+
+
+def _marked(store: Store, path: str) -> list[int]:
+    """Memories that were saved as being about it, by a path that ends so."""
+    about = (
+        (entry, _plain(mark.path))
+        for entry, metadata in store.memories.with_metadata(FILES).items()
+        for mark in marks_of(json.loads(metadata))
+    )
+    return [
+        entry
+        for entry, name in about
+        if name == path or f"/{name}".endswith(f"/{path}") or path.endswith(f"/{name}")
+    ]
 
 
 def _named(store: Store, path: str, where: Filter) -> list[Mention]:

@@ -117,6 +117,7 @@ def _conditions(where: Filter) -> Iterator[Condition]:
     yield from _among("e.category", where.categories)
     yield from _among("e.priority", where.priorities)
     yield from _among("e.channel", where.channels)
+    yield from _among("e.text", where.texts)
     if where.key_glob is not None:
         yield "e.key GLOB ?", [Glob(where.key_glob)]
     yield from _between("e.created_at", where.created_after, where.created_before)

@@ -40,6 +40,19 @@ def project_named(wanted: str, known: Iterable[str]) -> str | None:
     return wanted if wanted in named else next(iter(named), None)
 
 
+def new_project_named(wanted: str, known: Iterable[str], *, is_local: bool) -> str:
+    """The project that a caller means, which nothing may be known of yet if it is given by its path. Raises InvalidInput for an
+    unknown name, or one that several have."""
+    if (named := project_named(wanted, known)) is not None:
+        return named
+    path = Path(os.path.expanduser(wanted))
+    if not path.is_absolute():
+        raise InvalidInput(
+            f"There is no project {wanted!r}.", hint="Give the path of a new one.", field="project"
+        )
+    return str(project_root(path)) if is_local else wanted
+
+
 def chosen_projects(
     wanted: str | None, own: str, known: Callable[[], Iterable[str]]
 ) -> tuple[str, ...] | None:
