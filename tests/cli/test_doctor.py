@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from backstory.clients.catalogue import CLIENTS
 from backstory.problems import FOLDER
 
 from ..patience import until
@@ -42,7 +43,7 @@ def test_a_sound_installation_passes(tmp_path: Path) -> None:
         "background",
         "embeddings",
     ]
-    assert list(checks) == names
+    assert [name for name in checks if name not in {*CLIENTS, "clients"}] == names
     assert {check["state"] for check in checks.values()} == {"ok"}
 
 
@@ -119,3 +120,24 @@ def test_what_fails_behind_the_answers_of_a_server_is_seen_by_status_and_doctor(
     assert checks["background"]["state"] == "warn"
     run("embed", home=tmp_path)
     assert json.loads(run("status", "--json", home=tmp_path).stdout)["problems"] == []
+
+
+def test_every_client_is_listed_with_its_entry_and_whether_it_answers(tmp_path: Path) -> None:
+    person = tmp_path / "person"
+    for name in (".cursor", ".kiro", ".codex", ".continue", ".cline"):
+        (person / name).mkdir(parents=True)
+    variables = {"HOME": str(person), "PATH": "", "XDG_CONFIG_HOME": str(person / ".config")}
+    home = tmp_path / "data"
+    run("install", "cursor", "codex", "continue", "cline", home=home, **variables)
+    codex = person / ".codex" / "config.toml"
+    codex.write_text(codex.read_text().replace('"serve"', '"no-such-command"'))
+    (person / ".kiro" / "settings").mkdir()
+    (person / ".kiro" / "settings" / "mcp.json").write_text("{,}")
+    code, checks = examine(home, **variables)
+    assert code == 1
+    states = {name: checks[name]["state"] for name in ("cursor", "continue", "cline", "codex", "kiro")}
+    assert states == {"cursor": "ok", "continue": "ok", "cline": "ok", "codex": "fail", "kiro": "warn"}
+    assert "mcp.json has it" not in checks["kiro"]["message"]
+    assert "line 1, column 2" in checks["kiro"]["message"]
+    assert "does not answer" in checks["codex"]["message"]
+    assert "zed" in checks["clients"]["message"]

@@ -9,12 +9,21 @@ import shutil
 import sqlite3
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple
 
-from ..app import in_postgres, open_engine, open_store, store_path, store_place, unknown_variables
+from ..app import (
+    in_postgres,
+    open_engine,
+    open_store,
+    store_path,
+    store_place,
+    this_machine,
+    unknown_variables,
+)
+from ..clients.condition import Condition, conditions
 from ..core import Engine
 from ..core.backups import Backups
 from ..domain.errors import BackstoryError
@@ -47,11 +56,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     checks = []
-    for check in _checks(settings):
+    clients = conditions(this_machine(settings))
+    for check in (*_checks(settings), *_clients(clients)):
         show_progress(0, None, f"Checked {check.name}")
         checks.append(check)
     worst = max(checks, key=lambda check: ("ok", "warn", "fail").index(check.state)).state
-    body = {"state": worst, "checks": [check._asdict() for check in checks]}
+    body = {
+        "state": worst,
+        "checks": [check._asdict() for check in checks],
+        "clients": [each._asdict() for each in clients],
+    }
     rows = [(c.state, c.name, f"{c.message} {c.advice}".rstrip()) for c in checks]
     return Report(body, table(rows), FAILED if worst == "fail" else 0)
 
@@ -65,6 +79,34 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield _tools(settings)
     yield from _store(settings)
     yield _embeddings(settings)
+
+
+def _clients(clients: Sequence[Condition]) -> Iterator[Check]:
+    """A line for each that is here or has our entry, and one that names the others."""
+    for each in clients:
+        if each.is_here or each.entries:
+            yield _client(each)
+    absent = [each.client for each in clients if not each.is_here and not each.entries]
+    if absent:
+        yield Check("clients", "ok", f"not on this machine: {', '.join(absent)}")
+
+
+def _client(client: Condition) -> Check:
+    title = " ".join(filter(None, (client.title, client.version)))
+    if client.is_answered is False:
+        return Check(
+            client.client, "fail", f"{title}: {client.problem}.", f"`backstory install {client.client}`."
+        )
+    if client.problem:
+        return Check(client.client, "warn", f"{title}: {client.problem}.", "Correct the file.")
+    if not client.entries:
+        return Check(
+            client.client,
+            "ok",
+            f"{title} does not have Backstory.",
+            f"`backstory install {client.client}` adds it.",
+        )
+    return Check(client.client, "ok", f"{title} has it in {', '.join(client.entries)}, and it answers")
 
 
 def _sqlite(settings: Settings) -> Check:

@@ -1,0 +1,143 @@
+"""How each client stands: whether it is here, has our entry, and gets an answer from the server that the entry names."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..domain.errors import BackstoryError
+from . import files, yaml
+from .catalogue import CLIENTS, NAME, Client, Place, is_there, places
+from .formats import FORMATS, MISSING, lookup
+from .machine import Machine
+
+VERSION_S = 15.0
+ANSWER_S = 30.0
+GREETING = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "backstory doctor", "version": "1"},
+    },
+}
+_VERSION = re.compile(r"\d+(?:\.\d+)+[-\w.+]*")
+
+
+class Condition(NamedTuple):
+    client: str
+    title: str
+    is_here: bool
+    version: str = ""
+    """Empty where the client has no command, or it does not tell."""
+    entries: tuple[str, ...] = ()
+    """The files that have our entry."""
+    is_answered: bool | None = None
+    """Whether the server of every entry answers; None without an entry."""
+    problem: str = ""
+
+
+def conditions(machine: Machine) -> list[Condition]:
+    """Of every client that we know. Programs are asked side by side; each server is started once."""
+
+    @cache
+    def answers(command: tuple[str, ...]) -> bool:
+        return _answers(machine, command)
+
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        versions = list(pool.map(lambda client: _version(machine, client), CLIENTS.values()))
+    return [
+        _condition(machine, name, version)._replace(**_answered(machine, name, answers))
+        for name, version in zip(CLIENTS, versions, strict=True)
+    ]
+
+
+def _condition(machine: Machine, name: str, version: str) -> Condition:
+    client = CLIENTS[name]
+    return Condition(name, client.title, is_there(client, machine), version)
+
+
+def _answered(machine: Machine, name: str, answers: Any) -> dict[str, Any]:
+    """The fields of a Condition that its files tell."""
+    entries, commands = [], []
+    used = [*places(CLIENTS[name], machine, "user"), *places(CLIENTS[name], machine, "project")]
+    try:
+        for place in used:
+            found = _entry(place, place.path(machine))
+            if found is not MISSING:
+                entries.append(str(place.path(machine)))
+                commands.append(entry_command(found))
+    except BackstoryError as error:
+        return {"problem": f"{place.path(machine)}: {error.message}", "entries": tuple(entries)}
+    if not entries:
+        return {}
+    silent = [command for command in commands if not answers(command)]
+    problem = f"{' '.join(silent[0]) or 'its entry'} does not answer" if silent else ""
+    return {"entries": tuple(entries), "is_answered": not silent, "problem": problem}
+
+
+def _entry(place: Place, path: Path) -> Any:
+    text = files.read(path)
+    if text is None:
+        return MISSING
+    if place.format == "whole":
+        servers = lookup(yaml.parse(text), ("mcpServers",))
+        return next((each for each in servers if each.get("name") == NAME), MISSING)
+    return lookup(FORMATS[place.format].parse(text), (*place.section, NAME))
+
+
+def entry_command(entry: Any) -> tuple[str, ...]:
+    """What an entry starts, in whichever shape it is; empty if it starts nothing."""
+    if not isinstance(entry, Mapping):
+        return ()
+    if "transport" in entry:
+        return entry_command(entry["transport"])
+    command = entry.get("command") or entry.get("cmd") or ()
+    words = [command] if isinstance(command, str) else [*command]
+    return tuple(map(str, [*words, *entry.get("args", ())]))
+
+
+def _version(machine: Machine, client: Client) -> str:
+    program = machine.program(client.program)
+    if program is None:
+        return ""
+    try:
+        done = _run(machine, [program, "--version"], "", VERSION_S)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    found = _VERSION.search(done.stdout)
+    return found[0] if found else ""
+
+
+def _answers(machine: Machine, command: Sequence[str]) -> bool:
+    """As a client would begin; the end of its input tells the server to stop."""
+    try:
+        done = _run(machine, command, json.dumps(GREETING) + "\n", ANSWER_S)
+        return "serverInfo" in json.loads(done.stdout.splitlines()[0])["result"]
+    except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError):
+        return False
+
+
+def _run(
+    machine: Machine, words: Sequence[str], given: str, timeout_s: float
+) -> subprocess.CompletedProcess[str]:
+    if not words:
+        raise OSError("nothing to start")
+    return subprocess.run(
+        words,
+        env=dict(machine.environment),
+        cwd=machine.home,
+        input=given,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=timeout_s,
+    )
