@@ -5,71 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from backstory.domain.records import Trace
 from backstory.store import Store
 
-from ..conftest import open_sqlite
-from ..doubles import DAWN, make_conversation, make_memory, make_messages
+from ..doubles import make_conversation
 from ..processes import BACKSTORY, environment
 from ..repositories import commit
 from ..typed import Typing
-
-CLAUDE = "claude-code:1af7fc5e-8455-4414-9ccd-011d40f70b2a"
-CODEX = "codex:019ddb75-a272-7d50-b41d-90017f500b5a"
-AGENT = f"{CLAUDE}/ab12cd34ef56ab12cd"
-MEMORY = "5f0c1d2e3a4b5c6d7e8f9a0b"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """Two conversations of two assistants, a subagent of one, and a memory."""
-    home = tmp_path / "ours"
-    home.mkdir()
-    opened = open_sqlite(home / "store.db")
-    claude = make_conversation(
-        CLAUDE,
-        title="Why does the cache miss?",
-        project="/w/shop",
-        directory=str(tmp_path),
-        surface="claude-code",
-        native_id=CLAUDE.partition(":")[2],
-        source="/h/.claude/projects/w/1.jsonl",
-    )
-    texts = ("why does it miss?", "The key has a date.", "fix it", "Fixed \x1b[31min cache.py.")
-    messages = make_messages(CLAUDE, *texts, project="/w/shop", surface="claude-code")
-    done = messages[3]._replace(
-        id=f"{messages[3].id}#tool", role="tool", text="Edit file_path: /w/shop/cache.py"
-    )
-    opened.conversations.add(claude, [*messages, done], [Trace(done.id, "written", "/w/shop/cache.py")])
-    agent = claude._replace(id=AGENT, kind="subagent", parent=CLAUDE, title="Look around")
-    opened.conversations.put(agent, make_messages(AGENT, "look around", surface="claude-code"))
-    codex = make_conversation(
-        CODEX,
-        title="Deploy on Tuesday",
-        project="/w/site",
-        surface="codex",
-        native_id=CODEX.partition(":")[2],
-        updated_at=DAWN + timedelta(days=2),
-    )
-    opened.conversations.put(codex, make_messages(CODEX, "deploy", project="/w/site", surface="codex"))
-    opened.memories.put(
-        [make_memory(MEMORY, "Deploy on Tuesdays only.", project="/w/site", category="decision")]
-    )
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def typing(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Typing:
-    return Typing(tmp_path / "ours", monkeypatch, capsys)
+from .conftest import AGENT, CLAUDE, CODEX, MEMORY
 
 
 def test_sessions_are_one_line_each_with_an_id_that_show_knows(typing: Typing) -> None:
@@ -139,9 +85,9 @@ def test_a_subagent_is_named_by_its_own_part_and_never_hides_who_started_it(typi
     assert typing.json("show", "1af7")["id"] == CLAUDE
 
 
-def test_an_id_that_several_have_is_refused_with_their_names(typing: Typing, store: Store) -> None:
+def test_an_id_that_several_have_is_refused_with_their_names(typing: Typing, filled: Store) -> None:
     other = CODEX.replace("b41d", "ffff")
-    store.conversations.put(make_conversation(other, surface="codex", title="Another"), [])
+    filled.conversations.put(make_conversation(other, surface="codex", title="Another"), [])
     assert "(Another)" in typing.refusal("show", "019ddb75")
     assert typing.text("sessions", "--assistant=codex").split()[0] == "019ddb75-a272-7d50-b"
     assert "There is no memory or conversation 'zzzz'." in typing.refusal("show", "zzzz", status=1)
@@ -212,11 +158,11 @@ def test_resume_prints_the_assistants_own_command_and_where_to_start_it(
     assert "There is no conversation to resume" in typing.refusal("resume", "--project=/w/none", status=1)
 
 
-def test_what_cannot_be_resumed_is_said(typing: Typing, store: Store) -> None:
+def test_what_cannot_be_resumed_is_said(typing: Typing, filled: Store) -> None:
     gone = make_conversation("codex:gone-1", surface="codex", is_gone=True)
     editor = make_conversation("cursor:talk-1", surface="cursor", source="/h/state.vscdb#composerData:talk-1")
-    store.conversations.put(gone, [])
-    store.conversations.put(editor, [])
+    filled.conversations.put(gone, [])
+    filled.conversations.put(editor, [])
     assert "its assistant deleted it" in typing.refusal("resume", "gone-1", status=1)
     assert "no command that opens one conversation" in typing.refusal("resume", "talk-1", status=1)
 

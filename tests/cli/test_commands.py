@@ -155,7 +155,7 @@ def test_version(tmp_path: Path) -> None:
         (["status", "--busy-timeout", "3"], "Did you mean --busy-timeout-s?"),
         (["status", "--workers"], "--workers needs a value."),
         (["status", "extra"], "does not take 'extra'"),
-        (["search"], "WORDS"),
+        (["search"], "nothing to search for"),
         (["search", " "], "nothing to search for"),
         (["search", "x", "--limit", "0"], "--limit must be at least 1."),
         (["status", "--workers", "none"], "workers must be a whole number above 0"),

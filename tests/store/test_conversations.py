@@ -405,3 +405,14 @@ def test_entries_are_counted_by_the_hour_they_were_made_in(store: Store) -> None
     hour = to_ms(DAWN) // 3_600_000
     assert store.entries.tally_hours(Filter()) == [(hour, 2), (hour + 3, 1)]
     assert store.entries.tally_hours(Filter(kinds=(Kind.MEMORY,))) == [(hour, 1), (hour + 3, 1)]
+
+
+def test_a_message_is_found_by_its_id_and_memories_by_the_beginning_of_theirs(store: Store) -> None:
+    (message,) = make_messages("c1", "a")
+    store.conversations.put(TALK, [message])
+    store.memories.put([make_memory("ab%1"), make_memory("ab_2"), make_memory("b")])
+    assert store.conversations.message(message.id) == message
+    assert store.conversations.message("ab%1") is None
+    assert store.memories.ids_beginning("ab", 9) == ["ab%1", "ab_2"]
+    assert store.memories.ids_beginning("ab%", 9) == ["ab%1"]
+    assert store.memories.ids_beginning("ab", 1) == ["ab%1"]

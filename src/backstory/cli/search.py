@@ -1,67 +1,153 @@
-"""`backstory search`: what an assistant would find, and why."""
+"""`backstory search`: what an assistant would find, each conversation once, and why it stands where it does."""
 
 from __future__ import annotations
 
 import argparse
-from pathlib import PurePath
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ..app import open_core
 from ..core import Core
+from ..core.names import ConversationNames, short_memory_id
 from ..core.recollection import Recollection
 from ..core.searching import Ranking
-from ..domain.errors import InvalidInput
-from ..domain.records import Memory, Trust
+from ..domain.errors import InvalidInput, NotFound
+from ..domain.filters import Filter, Kind
+from ..domain.records import Conversation, Memory, Message, Trust
 from ..domain.when import iso
+from ..search.engine import Hit
+from ..search.passage import best_passage
+from ..search.terms import stem
 from ..settings import Settings
 from ..tools.origin import origin, safe_text
-from .report import Json, Report, shortened, wrapped
+from . import show
+from .narrowing import add_narrowing, read_narrowing
+from .report import Block, Json, Line, Paragraph, Report, Span, Style, shortened
+from .words import project_name
 
 LIMIT = 5
 SHOWN = 400  # characters of a memory
+OTHER_PLACES, OTHER_SHOWN = 2, 68
+"""Further messages of a conversation that are shown, and characters of each."""
+KINDS = {"memory": Kind.MEMORY, "conversation": Kind.MESSAGE}
+_WORD = re.compile(r"[^\W_]+")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs="+", metavar="WORDS", help="what to look for, in any words")
+    parser.add_argument("words", nargs="*", metavar="WORDS", help="what to look for, in any words")
+    add_narrowing(parser)
+    parser.add_argument(
+        "--kind", metavar="KIND", help="only conversation, memory, or one kind of memory, such as decision"
+    )
+    parser.add_argument(
+        "--file", metavar="PATH", help="only what touched or names this file; may stand without words"
+    )
     parser.add_argument(
         "--limit", type=int, default=LIMIT, metavar="N", help=f"most results (default: {LIMIT})"
     )
     parser.add_argument("--explain", action="store_true", help="show the parts of each score")
+    parser.add_argument(
+        "--open",
+        type=int,
+        nargs="?",
+        const=1,
+        metavar="N",
+        help="show result N (default: 1) with what stands around it",
+    )
+
+
+class Findings(NamedTuple):
+    """The results, with what is shown of each."""
+
+    query: str
+    ranking: Ranking
+    shown: Sequence[Recollection]
+    conversations: dict[str, Conversation]
+    names: ConversationNames
+    others: dict[int, Message]
+    """Further places, by entry."""
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     query = " ".join(options.words).strip()
-    if not query:
+    if not query and not options.file:
         raise InvalidInput("There is nothing to search for.", hint="Say what to look for, in any words.")
-    if options.limit < 1:
-        raise InvalidInput("--limit must be at least 1.")
+    if options.open is not None and options.open < 1:
+        raise InvalidInput("--open must be at least 1.")
     core = open_core(settings)
     try:
-        ranking, shown = _find(core, query, options.limit)
+        ranking = _ranking(core, query, options)
+        if options.open is not None:
+            return _opened(core, ranking, options.open)
+        findings = _findings(core, query, ranking, options.limit)
     finally:
         core.engine.close()
-    return Report(_body(query, ranking, shown, options.explain), _text(ranking, shown, options.explain))
+    return Report(_body(findings, options.explain), _blocks(findings, options.explain))
 
 
-def _find(core: Core, query: str, limit: int) -> tuple[Ranking, list[Recollection]]:
+def _ranking(core: Core, query: str, options: argparse.Namespace) -> Ranking:
     """Memories and conversations in one ranking. Private ones belong to their session, and stay there."""
-    ranking = core.searching.everywhere(query)
-    return ranking, core.recollecting.show(ranking.hits[:limit], ranking.words)
+    narrowing = read_narrowing(options, core)
+    narrow = Filter(
+        projects=narrowing.projects,
+        surfaces=narrowing.surfaces,
+        created_after=narrowing.since,
+        created_before=narrowing.until,
+        kinds=_kinds(options.kind),
+        categories=(options.kind,) if options.kind and options.kind not in KINDS else (),
+    )
+    if not options.file:
+        return core.searching.everywhere(query, narrow=narrow)
+    about = core.searching.by_file(options.file, narrow=narrow)
+    if not query:
+        return about
+    keys = set(map(_key, about.hits))
+    found = core.searching.everywhere(query, narrow=narrow)
+    return found._replace(hits=[hit for hit in found.hits if _key(hit) in keys])
 
 
-def _body(query: str, ranking: Ranking, shown: list[Recollection], explain: bool) -> Json:
+def _kinds(kind: str | None) -> tuple[Kind, ...]:
+    """Any other kind is one of memories."""
+    return (KINDS.get(kind, Kind.MEMORY),) if kind else ()
+
+
+def _key(hit: Hit) -> str | int:
+    return hit.conversation or hit.entry
+
+
+def _opened(core: Core, ranking: Ranking, number: int) -> Report:
+    if number > len(ranking.hits):
+        raise NotFound("result", str(number), hint="Search without --open to see which there are.")
+    hit = ranking.hits[number - 1]
+    (shown,) = core.recollecting.show([hit])
+    return show.report(core, shown.entry.id)
+
+
+def _findings(core: Core, query: str, ranking: Ranking, limit: int) -> Findings:
+    shown = core.recollecting.show(ranking.hits[:limit], ranking.words)
+    store = core.engine.store
+    places = [place for each in shown for place in each.hit.other_places[:OTHER_PLACES]]
+    others = {n: entry for n, entry in store.entries.load(places).items() if isinstance(entry, Message)}
+    threads = {each.entry.conversation for each in shown if isinstance(each.entry, Message)}
+    found = {each.id: each for each in store.conversations.get(sorted(threads))}
+    return Findings(query, ranking, shown, found, core.browsing.names(), others)
+
+
+def _body(findings: Findings, explain: bool) -> Json:
     return {
-        "query": query,
-        "search_strategy": ranking.strategy,
-        "notices": list(ranking.notices),
-        "results": [_result(each, explain) for each in shown],
+        "query": findings.query,
+        "search_strategy": findings.ranking.strategy,
+        "notices": list(findings.ranking.notices),
+        "results": [_result(findings, each, explain) for each in findings.shown],
     }
 
 
-def _result(shown: Recollection, explain: bool) -> Json:
+def _result(findings: Findings, shown: Recollection, explain: bool) -> Json:
     entry, hit = shown.entry, shown.hit
     result: Json = {
         "id": entry.id,
-        "kind": _kind(shown),
+        "kind": "memory" if isinstance(entry, Memory) else "conversation",
         "text": safe_text(shown.content, entry.trust),
         "project": entry.project,
         "surface": entry.surface,
@@ -69,8 +155,11 @@ def _result(shown: Recollection, explain: bool) -> Json:
         "created_at": iso(entry.created_at),
         "score": hit.certainty,
     }
-    if not isinstance(entry, Memory):
+    if isinstance(entry, Message):
+        conversation = findings.conversations.get(entry.conversation)
         result["conversation_id"] = entry.conversation
+        result["title"] = conversation.title if conversation else ""
+        result["number"] = entry.seq + 1
         result["size"] = len(entry.text)
         result["more_in_conversation"] = len(hit.other_places)
     if explain:
@@ -78,33 +167,77 @@ def _result(shown: Recollection, explain: bool) -> Json:
     return result
 
 
-def _text(ranking: Ranking, shown: list[Recollection], explain: bool) -> str:
-    blocks = [_block(place, each, explain) for place, each in enumerate(shown, 1)]
-    if not blocks:
+def _blocks(findings: Findings, explain: bool) -> list[Block]:
+    ranking = findings.ranking
+    blocks: list[Block] = []
+    for place, each in enumerate(findings.shown, 1):
+        blocks += [*([""] if blocks else []), *_block(findings, place, each, explain)]
+    if not findings.shown:
         blocks.append("Nothing found.")
-    how = {"hybrid": "by words and by meaning", "text": "by words alone"}[ranking.strategy]
-    closing = [f"Searched {how}."] if explain else []
-    return "\n\n".join([*blocks, *closing, *ranking.notices])
-
-
-def _block(place: int, shown: Recollection, explain: bool) -> str:
-    entry, hit = shown.entry, shown.hit
-    project = PurePath(entry.project).name or entry.project
-    head = f"{place}. {_kind(shown)} of {entry.created_at:%Y-%m-%d %H:%M} in {project}, score {hit.certainty:.2f}"
-    if entry.trust is not Trust.OWN:
-        head += f", {entry.trust.value}"
-    if hit.other_places:
-        head += f", {len(hit.other_places)} more places"
-    lines = [head, wrapped(shortened(safe_text(shown.content, entry.trust), SHOWN), "   ", "   ")]
     if explain:
-        lines.append("   " + " · ".join(f"{name} {part:.2f}" for name, part in _parts(shown).items()))
-    return "\n".join(lines)
+        how = {"hybrid": "by words and by meaning", "text": "by words alone"}[ranking.strategy]
+        blocks += ["", f"Searched {how}."]
+    return [*blocks, *(block for notice in ranking.notices for block in ("", Paragraph(notice)))]
+
+
+def _block(findings: Findings, place: int, shown: Recollection, explain: bool) -> Iterator[Block]:
+    entry, hit = shown.entry, shown.hit
+    yield Line([f"{place}. ", *_name(findings, shown), Span(f"  score {hit.certainty:.2f}", Style.QUIET)])
+    yield Paragraph([Span(", ".join(_about(findings, shown)), Style.QUIET)], indent=3)
+    text = shortened(safe_text(shown.content, entry.trust), SHOWN)
+    yield Paragraph(list(_highlighted(text, findings.ranking.words)), indent=3)
+    for number in hit.other_places[:OTHER_PLACES]:
+        if other := findings.others.get(number):
+            passage = best_passage(other.text, findings.ranking.words, OTHER_SHOWN).text
+            said = shortened(safe_text(passage, other.trust), OTHER_SHOWN)
+            caption = Span(f"#{other.seq + 1} ", Style.ID)
+            yield Paragraph([caption, *_highlighted(said, findings.ranking.words)], indent=3)
+    if explain:
+        yield Line("   " + " · ".join(f"{name} {part:.2f}" for name, part in _parts(shown).items()))
+
+
+def _name(findings: Findings, shown: Recollection) -> list[str | Span]:
+    """The id to copy, and what it is the id of."""
+    entry = shown.entry
+    if isinstance(entry, Memory):
+        return [
+            Span(short_memory_id(entry.id), Style.ID),
+            " ",
+            Span(entry.category or "memory", Style.HEADING),
+        ]
+    conversation = findings.conversations.get(entry.conversation)
+    name = (
+        findings.names.short(entry.conversation)
+        if entry.conversation in findings.names
+        else entry.conversation
+    )
+    title = shortened(conversation.title, 50) if conversation else ""
+    return [Span(f"{name}#{entry.seq + 1}", Style.ID), " ", Span(title or "conversation", Style.HEADING)]
+
+
+def _about(findings: Findings, shown: Recollection) -> Iterator[str]:
+    entry, hit = shown.entry, shown.hit
+    yield f"{entry.created_at:%Y-%m-%d %H:%M}"
+    yield entry.surface if isinstance(entry, Memory) else f"{entry.role} in {entry.surface}"
+    yield project_name(entry.project)
+    if entry.trust is not Trust.OWN:
+        yield f"words of a {entry.trust.value}" if entry.trust is not Trust.IMPORTED else "imported"
+    if len(hit.other_places) > OTHER_PLACES:
+        yield f"{len(hit.other_places)} more places"
+
+
+def _highlighted(text: str, words: Sequence[str]) -> Iterator[str | Span]:
+    """The words that were looked for, in any of their forms."""
+    stems = set(map(stem, words))
+    end = 0
+    for match in _WORD.finditer(text):
+        if stem(match.group().lower()) in stems:
+            yield text[end : match.start()]
+            yield Span(match.group(), Style.MATCH)
+            end = match.end()
+    yield text[end:]
 
 
 def _parts(shown: Recollection) -> dict[str, float]:
     """What is not known of a hit, such as the cosine of a text without a vector, is left out."""
     return {name: part for name, part in shown.hit.parts.items() if part == part}
-
-
-def _kind(shown: Recollection) -> str:
-    return "memory" if isinstance(shown.entry, Memory) else "conversation"

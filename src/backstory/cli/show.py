@@ -46,14 +46,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     if options.limit < 1:
         raise InvalidInput("--limit must be at least 1.")
+    window = _Window(options.first, options.limit, options.around, options.full)
     core = open_core(settings)
     try:
-        found = core.browsing.find(options.id)
-        if isinstance(found, Memory):
-            return _memory_report(found, core.browsing.history(found))
-        return _conversation_report(core, found, options)
+        return report(core, options.id, window)
     finally:
         core.engine.close()
+
+
+class _Window(NamedTuple):
+    """Which messages of a conversation, and how much of each."""
+
+    first: int | None = None
+    limit: int = LIMIT
+    around: int | None = None
+    is_full: bool = False
+
+
+_FIRST_PAGE = _Window()
+
+
+def report(core: Core, id: str, window: _Window = _FIRST_PAGE) -> Report:
+    found = core.browsing.find(id)
+    if isinstance(found, Memory):
+        return _memory_report(found, core.browsing.history(found))
+    return _conversation_report(core, found, window)
 
 
 def _memory_report(memory: Memory, history: Sequence[Former]) -> Report:
@@ -91,13 +108,13 @@ class _Shown(NamedTuple):
     is_full: bool
 
 
-def _conversation_report(core: Core, place: Place, options: argparse.Namespace) -> Report:
+def _conversation_report(core: Core, place: Place, window: _Window) -> Report:
     conversation = place.conversation
-    middle = options.around if options.around is not None else place.number
-    if middle is not None and options.first is None:
+    middle = window.around if window.around is not None else place.number
+    if middle is not None and window.first is None:
         first, limit = max(middle - AROUND, 1), 2 * AROUND + 1
     else:
-        first, limit = options.first or 1, options.limit
+        first, limit = window.first or 1, window.limit
     page = core.browsing.messages(conversation.id, first=first, limit=limit)
     traces: dict[str, list[Trace]] = {}
     for trace in core.engine.store.traces.of(conversation.id, range(page.first - 1, page.last)):
@@ -106,7 +123,7 @@ def _conversation_report(core: Core, place: Place, options: argparse.Namespace) 
         resume = resumption(core.engine.store, conversation).line
     except BackstoryError:
         resume = ""
-    shown = _Shown(conversation, page, traces, resume, options.full)
+    shown = _Shown(conversation, page, traces, resume, window.is_full)
     return Report(_body(shown), _blocks(shown, middle))
 
 

@@ -94,11 +94,12 @@ class Searching(NamedTuple):
         entries = self.engine.store.entries.load(hit.entry for hit in best)
         return [message for hit in best if isinstance(message := entries.get(hit.entry), Message)]
 
-    def by_file(self, path: str, *, project: str | None = None) -> Ranking:
-        """What touched a file, and what speaks of it: surest first, then the newest; each conversation once."""
+    def by_file(self, path: str, *, project: str | None = None, narrow: Filter = EVERYTHING) -> Ranking:
+        """What touched a file, and what speaks of it, as far as `narrow` lets it through: surest first, then the newest;
+        each conversation once."""
         if not path.strip():
             raise InvalidInput("path is empty.", hint="Name the file.", field="path")
-        where = self._where(project, with_related=True)
+        where = self._where(project, with_related=True, narrow=narrow)
         if where is None:
             return Ranking([], [], "text", (f"Nothing is known of a project {project!r}.",))
         from ..search.file_mentions import file_hits  # compiles patterns

@@ -1,0 +1,56 @@
+"""`backstory search`: each conversation once, with ids, filters and what stands around a match."""
+
+from __future__ import annotations
+
+import pytest
+
+from ..typed import Typing
+from .conftest import CLAUDE, CODEX, MEMORY
+
+
+def found(typing: Typing, *words: str) -> list[str]:
+    results = typing.json("search", *words)["results"]
+    return [each.get("conversation_id", each["id"]) for each in results]
+
+
+def test_a_conversation_stands_once_with_its_title_and_the_number_of_the_message(typing: Typing) -> None:
+    (result,) = typing.json("search", "miss", "date")["results"]
+    assert (result["title"], result["number"]) == ("Why does the cache miss?", 2)
+    text = typing.text("search", "miss", "date")
+    assert text.startswith("1. 1af7fc5e#2 Why does the cache miss?  score ")
+    assert "The key has a date." in text
+    assert "#1 why does it miss?" in text
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ([], {MEMORY, CODEX}),
+        (["--kind", "memory"], {MEMORY}),
+        (["--kind", "decision"], {MEMORY}),
+        (["--kind", "task"], set()),
+        (["--kind", "conversation"], {CODEX}),
+        (["--assistant", "codex"], {CODEX}),
+        (["--project", "shop"], set()),
+        (["--since", "2026-03-02"], set()),
+        (["--until", "2026-03-02", "--limit", "9"], {MEMORY, CODEX}),
+        (["--file", "cache.py"], set()),
+    ],
+)
+def test_a_search_is_narrowed(typing: Typing, flags: list[str], expected: set[str]) -> None:
+    assert set(found(typing, "deploy", *flags)) == expected
+
+
+def test_a_file_is_searched_for_with_and_without_words(typing: Typing) -> None:
+    assert found(typing, "--file", "shop/cache.py") == [CLAUDE]
+    assert found(typing, "date", "--file", "cache.py") == [CLAUDE]
+    assert "There is nothing to search for." in typing.refusal("search")
+
+
+def test_open_shows_the_result_with_what_stands_around_it(typing: Typing) -> None:
+    shown = typing.text("search", "date", "--open")
+    assert "#2 assistant" in shown
+    assert "why does it miss?" in shown
+    assert typing.json("search", "tuesdays", "--kind=memory", "--open", "1")["id"] == MEMORY
+    assert "There is no result '7'." in typing.refusal("search", "date", "--open", "7", status=1)
