@@ -92,13 +92,8 @@ def open_engine(
         open_store(settings, space, pool=pool),
         embedder or build_embedder(settings),
         _writer(settings),
-        background=_background if _has_chores(own) else None,
+        background=_background,
     )
-
-
-def _has_chores(settings: Settings) -> bool:
-    makes_backups = settings.backups == "on" and not in_postgres(settings)
-    return settings.reads_histories or settings.retention_days is not None or makes_backups
 
 
 def _settings_of(settings: Settings, space: str) -> Settings:

@@ -35,6 +35,7 @@ RELEASED = {
     "0012_trust.sql": "0ac5eff831c8e759fc286febcfab1794f3056c61631d60891f6c4f994e340597",
     "0013_witnesses.sql": "0fbc0992025f5b5816a1e38202872509b6c64487d5a00ecc11e221eb4d165c1c",
     "0014_prompts.sql": "3a7a50abaec0b0e9b184a01bb8a22ed499d9c352ef20bd9766af999e10551d03",
+    "0015_forgotten_memories.sql": "266bb2bf8ab1bf762739796f987cc0cc2fa64339d5efd8f2ac259ec9c7447fbb",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

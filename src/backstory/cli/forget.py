@@ -103,7 +103,7 @@ def _chosen(options: argparse.Namespace, engine: Engine) -> Chosen:
     memories: list[Memory] = []
     if options.ids and not (options.project or options.assistant or options.before):
         where = Filter(ids=tuple(options.ids))
-        archived = [each.memory for each in store.archive.find_memories(where)]
+        archived = [each.memory for each in store.archive.find_memories(where, with_forgotten=True)]
         memories = [*store.memories.find(where, Page()), *archived]
     named = [
         *store.conversations.find(which),

@@ -10,6 +10,7 @@ from ..core import Core
 from ..core.retention import Retention
 from ..domain.errors import NotFound
 from ..domain.filters import ConversationFilter
+from ..domain.records import Memory
 from ..domain.when import iso
 from ..settings import Settings
 from ..surfaces import load_surfaces
@@ -31,19 +32,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     core = open_core(settings)
     try:
-        surfaces = load_surfaces(settings.surfaces)
+        surfaces = load_surfaces()  # also of families that are not served
         return _listed(core, surfaces) if options.name is None else _restored(core, surfaces, options.name)
     finally:
         core.engine.close()
 
 
 def _restored(core: Core, surfaces: Iterable[str], name: str) -> Report:
-    found, restored = [], []
+    found: list[Memory] = []
+    restored: list[Memory] = []
     for surface in surfaces:
         archive = core.through(surface).archive
         archived = archive.find_named(name)
         found += archived
         restored += archive.restore(tuple(memory.id for memory in archived))
+    if not found:
+        found = restored = core.forgetting.restore(name)
     talks = Retention(core.engine).restore(name)
     if not found and not talks:
         raise NotFound("archived memory or conversation", name)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .conversation_export import ConversationExport
     from .deletion import Deletion
     from .files import Files
+    from .forgetting import Forgetting
     from .graph import Graph
     from .insight import Insight
     from .pages import Pages
@@ -126,6 +127,12 @@ class Core(NamedTuple):
         from .remembering import Remembering
 
         return Remembering(self.engine, self.caller, self.surface)
+
+    @property
+    def forgetting(self) -> Forgetting:
+        from .forgetting import Forgetting
+
+        return Forgetting(self.engine, self.caller)
 
     @property
     def recollecting(self) -> Recollecting:

@@ -34,10 +34,12 @@ class Archive(NamedTuple):
         return self.find(name, None) or self._find(Filter(ids=(name,)))
 
     def all(self) -> list[Memory]:
-        return self._find(Filter())
+        """What can be made live again, also what was forgotten."""
+        return self._find(Filter(), with_forgotten=True)
 
-    def _find(self, where: Filter) -> list[Memory]:
-        return [archived.memory for archived in self.engine.store.archive.find_memories(self._visible(where))]
+    def _find(self, where: Filter, *, with_forgotten: bool = False) -> list[Memory]:
+        found = self.engine.store.archive.find_memories(self._visible(where), with_forgotten=with_forgotten)
+        return [archived.memory for archived in found]
 
     def history(self, memory: Memory) -> list[Former]:
         """What an archived memory said before, the oldest first; a private value stays with its session."""
@@ -50,7 +52,7 @@ class Archive(NamedTuple):
         store = self.engine.store
         with store.transaction():
             self.engine.check_room()
-            found = self._find(Filter(ids=ids)) if ids else []
+            found = self._find(Filter(ids=ids), with_forgotten=True) if ids else []
             free = [memory for memory in found if not self._is_taken(memory)]
             restored = [memory.id for memory in free]
             store.archive.restore_memories(restored)

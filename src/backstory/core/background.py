@@ -79,7 +79,10 @@ class Background:
         return self._engine.settings.sync_interval_s
 
     def _overwrite(self) -> float:
-        """What was forgotten, here or by a process that was killed."""
+        """What was forgotten, here or by a process that was killed; what cannot be brought back any more is forgotten first."""
+        from .forgetting import erase_expired
+
+        erase_expired(self._engine)
         self._engine.store.residue.overwrite()
         return CHECK_RESIDUE_S
 

@@ -77,7 +77,9 @@ class Pages(NamedTuple):
         """One that is in the archive can be brought back."""
         visible = self.caller.visible(Filter(ids=(id,)))
         archived = self.engine.store.archive
-        if archived.find_memories(visible) or archived.find_conversations(ConversationFilter(ids=(id,))):
+        if archived.find_memories(visible, with_forgotten=True) or archived.find_conversations(
+            ConversationFilter(ids=(id,))
+        ):
             return NotFound(
                 "live memory or conversation", id, hint=f"It is in the archive: backstory unarchive {id}"
             )

@@ -64,7 +64,7 @@ class Removal(NamedTuple):
         """How every value begins that memories have or had, with the memory's id."""
         archived = [
             (each.memory.id, value)
-            for each in self.store.archive.find_memories(where)
+            for each in self.store.archive.find_memories(where, with_forgotten=True)
             for value in (each.memory.text, *(former.text for former in each.history))
         ]
         return [*self.store.memories.openings(where, 2 * OPENING), *archived]

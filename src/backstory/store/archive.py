@@ -24,7 +24,18 @@ from .where import conversations_clause, portions, where_clause
 PACK = 200  # memories in a pack: reading one unpacks them all, and more together hardly shrink further
 PACK_CHARACTERS = 200_000  # of texts, for the same reason: taking one out packs the others anew
 
-_INDEX = ("pack", "id", "key", "private", "category", "priority", "channel", "created_at", "updated_at")
+_INDEX = (
+    "pack",
+    "id",
+    "key",
+    "private",
+    "category",
+    "priority",
+    "channel",
+    "created_at",
+    "updated_at",
+    "forgotten_at",
+)
 _ARCHIVED = (
     "(SELECT a.*, 'memory' AS kind, 'own' AS trust, p.thread, p.project, p.surface"
     " FROM archived a JOIN archive_pack p ON p.n = a.pack) AS e"
@@ -41,19 +52,22 @@ class Archive:
         self._conversations = conversations
         self._traces = traces
 
-    def put_memories(self, memories: Sequence[Memory]) -> PackSize:
-        """Move memories and their histories into the archive."""
+    def put_memories(self, memories: Sequence[Memory], *, forgotten_at: datetime | None = None) -> PackSize:
+        """Move memories and their histories into the archive: to be kept, or as forgotten, which only those find who ask for
+        them."""
         total = PackSize(0, 0, 0)
         with self._database.transaction():
             for together in _together(memories):
-                pack = self._pack(together)
+                pack = self._pack(together, forgotten_at)
                 total = PackSize(*(a + b for a, b in zip(total, pack, strict=True)))
                 self._memories.delete(Filter(ids=tuple(memory.id for memory in together)))
         return total
 
-    def find_memories(self, where: Filter) -> list[ArchivedMemory]:
+    def find_memories(self, where: Filter, *, with_forgotten: bool = False) -> list[ArchivedMemory]:
         """What was changed last comes first."""
         condition, values = where_clause(where)
+        if not with_forgotten:
+            condition += " AND e.forgotten_at IS NULL"
         sql = f"SELECT e.id, e.pack, e.thread, e.surface FROM {_ARCHIVED} WHERE {condition} ORDER BY e.updated_at DESC, e.id"
         rows = self._database.rows(sql, values)
         packs = {n: self._unpack(n) for n in dict.fromkeys(pack for _, pack, _, _ in rows)}
@@ -65,12 +79,17 @@ class Archive:
         made_at = self._database.value(f"SELECT min(e.created_at) FROM {_ARCHIVED} WHERE {condition}", values)
         return None if made_at is None else from_ms(made_at)
 
+    def forgotten_before(self, moment: datetime) -> list[str]:
+        """Ids of memories that were forgotten then or earlier."""
+        sql = "SELECT id FROM archived WHERE forgotten_at <= ? ORDER BY id"
+        return self._database.values(sql, [to_ms(moment)])
+
     def restore_memories(self, ids: Sequence[str]) -> None:
         """Move memories and their histories back. No live memory may have one of the ids."""
         with self._database.transaction():
             for start in range(0, len(ids), PACK):
                 some = Filter(ids=tuple(ids[start : start + PACK]))
-                found = self.find_memories(some)
+                found = self.find_memories(some, with_forgotten=True)
                 self._memories.put([archived.memory for archived in found])
                 for archived in found:
                     self._put_history(archived.memory.id, archived.history)
@@ -147,7 +166,7 @@ class Archive:
             ),
         )
 
-    def _pack(self, memories: Sequence[Memory]) -> PackSize:
+    def _pack(self, memories: Sequence[Memory], forgotten_at: datetime | None) -> PackSize:
         first = memories[0]
         ids = [memory.id for memory in memories]
         entries = f"SELECT n, id FROM entry WHERE id IN ({marks(ids)})"
@@ -169,14 +188,17 @@ class Archive:
             "INSERT INTO archive_pack (n, thread, project, surface, packed) VALUES (?, ?, ?, ?, ?)",
             [n, first.session, first.project, first.surface, packed],
         )
-        return PackSize(len(items), len(whole), len(packed) + sum(self._index(n, m) for m in memories))
+        return PackSize(
+            len(items), len(whole), len(packed) + sum(self._index(n, m, forgotten_at) for m in memories)
+        )
 
-    def _index(self, n: int, m: Memory) -> int:
+    def _index(self, n: int, m: Memory, forgotten_at: datetime | None) -> int:
         """List a memory as part of a pack; how many bytes that takes."""
         sql = f"INSERT INTO archived ({', '.join(_INDEX)}) VALUES ({marks(_INDEX)})"
         texts = (m.id, m.key, m.category, m.priority.value, m.channel)
         times = (to_ms(m.created_at), to_ms(m.updated_at))
-        row = [n, m.id, m.key, int(m.private), m.category, m.priority.value, m.channel, *times]
+        gone = None if forgotten_at is None else to_ms(forgotten_at)
+        row = [n, m.id, m.key, int(m.private), m.category, m.priority.value, m.channel, *times, gone]
         self._database.change(sql, row)
         return sum(len(text.encode()) for text in texts if text) + 8 * len(times)
 

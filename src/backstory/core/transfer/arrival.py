@@ -204,7 +204,8 @@ def _taken(engine: Engine, ids: Sequence[str]) -> Iterator[str]:
     """Those that the store uses, for any memory or message, live or archived."""
     for start in range(0, len(ids), 500):
         some = ids[start : start + 500]
-        archived = {each.memory.id for each in engine.store.archive.find_memories(Filter(ids=tuple(some)))}
+        found = engine.store.archive.find_memories(Filter(ids=tuple(some)), with_forgotten=True)
+        archived = {each.memory.id for each in found}
         is_quiet = not engine.store.entries.count(Filter(ids=tuple(some)))
         for id in some:
             if id in archived or not (is_quiet or engine.store.entries.count(Filter(ids=(id,))) == 0):
