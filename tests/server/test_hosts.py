@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.server.hosts import Host, read_host, read_origin
+from backstory.web.hosts import Host, read_host, read_origin
 
 from .team import listening
 

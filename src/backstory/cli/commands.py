@@ -34,6 +34,7 @@ COMMANDS = {
     "list": "List memories, the last changed first.",
     "edit": "Correct a memory; what it said before stays in its history.",
     "delete": "Delete memories or conversations for good, by their ids.",
+    "web": "See it in a browser on this machine: search with reasons, conversations replayed, memories corrected.",
     "status": "Where the store is, what it holds, which settings were changed.",
     "doctor": "Check this installation and say what to do about what is wrong.",
     "tools": "The tools that assistants get.",
@@ -52,6 +53,8 @@ COMMANDS = {
     "integrity": "Check every page and index of the store.",
 }
 """Each is a module of this package; one that Python keeps the name of ends with `_`."""
+
+ALIASES = {"ui": "web"}
 
 BEGINNING = ("demo", "install", "sync", "import", "restore", "migrate", "token", "settings", "tools")
 """Commands that may be the first in a new home, or need none. In others a missing one is a mistake, not to be made true."""
@@ -79,6 +82,7 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
         print(f"backstory {__version__}")
         return 0
     name, *rest = words
+    name = ALIASES.get(name, name)
     if name not in COMMANDS:
         kind = "flag" if name.startswith("-") else "command"
         raise InvalidInput(

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .recollection import Recollecting
     from .reflections import Reflections
     from .remembering import Remembering
+    from .replay import Replay
     from .searching import Searching
     from .transcripts import Transcripts
     from .transfer import Transfer
@@ -151,6 +152,12 @@ class Core(NamedTuple):
         from .chronicle import Chronicle  # runs git
 
         return Chronicle(self.engine, self.caller)
+
+    @property
+    def replay(self) -> Replay:
+        from .replay import Replay  # most connections never ask it
+
+        return Replay(self.engine, self.caller)
 
     @property
     def insight(self) -> Insight:

@@ -50,8 +50,8 @@ class ConversationExport(NamedTuple):
         files: list[Path] = []
         for number, talk in enumerate(found[:limit], 1):
             self.call.checkpoint()
-            text = _FORMS[form](self._whole(talk))
-            files.append(places.write_new(target, _stem(talk), f".{form}", text))
+            text = _FORMS[form](self.transcript(talk))
+            files.append(places.write_new(target, file_stem(talk), f".{form}", text))
             self.call.progress(number, min(limit, len(found)), talk.title)
         return ExportedFiles(target, files, len(found))
 
@@ -78,7 +78,8 @@ class ConversationExport(NamedTuple):
         )
         return [talk for talk in wanted if talk.kind not in MINOR or talk.parent not in known]
 
-    def _whole(self, talk: Conversation, above: frozenset[str] = frozenset()) -> Transcript:
+    def transcript(self, talk: Conversation, above: frozenset[str] = frozenset()) -> Transcript:
+        """With those of its subagents and forks."""
         store = self.engine.store
         above |= {talk.id}  # files of others may tell of a ring
         minor = store.conversations.find(ConversationFilter(parents=(talk.id,), kinds=MINOR))
@@ -87,7 +88,7 @@ class ConversationExport(NamedTuple):
             talk,
             store.conversations.messages(talk.id),
             tuple(store.traces.files([talk.id]).get(talk.id, ())),
-            tuple(self._whole(each, above) for each in started),
+            tuple(self.transcript(each, above) for each in started),
         )
 
 
@@ -99,7 +100,7 @@ class Transcript(NamedTuple):
     """Subagents and forks, the first one first."""
 
 
-def _stem(talk: Conversation) -> str:
+def file_stem(talk: Conversation) -> str:
     """The day, the title as far as every file system takes it, and what makes it unique."""
     words = "".join(letter if letter.isalnum() else " " for letter in talk.title.lower()).split()
     slug = "-".join(words).encode()[:LONGEST_NAME_BYTES].decode(errors="ignore").strip("-")
@@ -140,7 +141,7 @@ def _object(whole: Transcript) -> dict[str, Any]:
     return {**body, "subagents": started} if started else body
 
 
-def _as_markdown(whole: Transcript, level: str = "#") -> Iterator[str]:
+def as_markdown(whole: Transcript, level: str = "#") -> Iterator[str]:
     yield f"{level} {whole.talk.title}\n\n"
     for name, fact in _about(whole.talk).items():
         if name != "title":
@@ -150,7 +151,7 @@ def _as_markdown(whole: Transcript, level: str = "#") -> Iterator[str]:
         yield _quoted(message.text) if message.role in ("tool", "thinking") else f"{message.text}\n"
     for each in whole.started:
         yield "\n"
-        yield from _as_markdown(each, f"{level}#")
+        yield from as_markdown(each, f"{level}#")
 
 
 def _quoted(text: str) -> str:
@@ -175,6 +176,6 @@ def _speaker(message: Message) -> str:
 
 _FORMS: dict[str, Callable[[Transcript], Iterator[str]]] = {
     "json": _as_json,
-    "md": _as_markdown,
+    "md": as_markdown,
     "txt": _as_text,
 }

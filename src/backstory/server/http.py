@@ -36,12 +36,12 @@ from ..search.embed import build_embedder
 from ..settings import Settings, variable
 from ..store import Store
 from ..tools import Surface
+from ..web.hosts import Host, Hosts, read_host
 from .answers import Answers
 from .arrival import prompt_http
 from .auth import JwtIssuer, Verifier
 from .door import Door
 from .heap import share_heap
-from .hosts import Host, Hosts, read_host
 from .limits import RateLimit
 from .logins import FAILURES_PER_MINUTE, Logins, refuse
 from .metrics import Metrics

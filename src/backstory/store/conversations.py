@@ -150,6 +150,16 @@ class Conversations:
             counts |= self._database.pairs(sql, [Kind.MESSAGE, *some])
         return counts
 
+    def lengths(self, conversations: Sequence[str]) -> dict[str, int]:
+        """How many places each has, of those that have any."""
+        counts: dict[str, int] = {}
+        for marks, some in batches(conversations):
+            sql = (
+                f"SELECT e.thread, max(e.seq) + 1 FROM entry e WHERE e.thread IN ({marks}) GROUP BY e.thread"
+            )
+            counts |= self._database.pairs(sql, some)
+        return counts
+
     def places(self, conversation: str, ids: Sequence[str] | None = None) -> dict[str, int]:
         """The `seq` of each message there is, of all or of the given ones."""
         sql = f"SELECT e.id, e.seq FROM entry e WHERE {_OWN}"

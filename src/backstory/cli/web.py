@@ -1,0 +1,36 @@
+"""`backstory web`: what the memory holds, in a browser on this machine."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..app import open_core
+from ..settings import Settings
+from ..web.serving import Address, serve
+from .report import Report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--port", type=int, default=0, metavar="N", help="the port to use (default: a free one)"
+    )
+    parser.add_argument("--no-open", action="store_true", help="print the link, and start no browser")
+    parser.add_argument("--read-only", action="store_true", help="show everything, change nothing")
+    parser.add_argument(
+        "--public-url",
+        default="",
+        metavar="URL",
+        help="what a browser reaches the page by where ports are forwarded",
+    )
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    core = open_core(settings)
+    try:
+        address = Address(options.port, options.public_url)
+        serve(core, address, is_read_only=options.read_only, opens_browser=not options.no_open)
+    except KeyboardInterrupt:  # which is how one ends it
+        pass
+    finally:
+        core.engine.close()
+    return Report({"closed": True}, "Closed.")

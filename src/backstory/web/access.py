@@ -1,0 +1,138 @@
+"""Who may see a page on this machine: whoever got the link from the terminal, and no page of another site.
+
+A link is good once. It is exchanged for a cookie that scripts cannot read and other sites cannot send; `Hosts` before it
+knows the names we go by, so that no other name leads here (DNS rebinding).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from secrets import compare_digest, token_urlsafe
+from threading import Lock
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LINK = "t"
+OPEN_TO_ALL = "/static/"
+"""Style and script, which say nothing of anybody."""
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class Keys:
+    """What opens the page: a link, and the cookie that it is exchanged for. New for each start."""
+
+    def __init__(self, port: int, *, is_secure: bool = False, redeemed: Callable[[], None]) -> None:
+        self.cookie = f"backstory_{port}"  # cookies do not know ports, and two pages may be open
+        self.is_secure = is_secure
+        self._secret = token_urlsafe(32)
+        self._link = token_urlsafe(32)
+        self._redeemed = redeemed
+        self._lock = Lock()
+
+    @property
+    def link(self) -> str:
+        """The query of the next address to open."""
+        return urlencode({LINK: self._link})
+
+    def fits(self, cookie: str) -> bool:
+        return compare_digest(cookie.encode(), self._secret.encode())
+
+    def redeem(self, given: str) -> bool:
+        """Whether this is the link, which from now on is another."""
+        with self._lock:
+            if not compare_digest(given.encode(), self._link.encode()):
+                return False
+            self._link = token_urlsafe(32)
+        self._redeemed()
+        return True
+
+    def give(self, response: Response) -> Response:
+        response.set_cookie(
+            self.cookie, self._secret, path="/", httponly=True, samesite="strict", secure=self.is_secure
+        )
+        return response
+
+
+class Door:
+    """ASGI middleware before every page of a site on this machine."""
+
+    def __init__(self, app: ASGIApp, keys: Keys) -> None:
+        self._app = app
+        self._keys = keys
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answered = self._answer(Request(scope)) if scope["type"] == "http" else None
+        await (answered or self._app)(scope, receive, send)
+
+    def _answer(self, request: Request) -> Response | None:
+        """To a request that goes no further."""
+        if request.url.path.startswith(OPEN_TO_ALL):
+            return None
+        has_cookie = self._keys.fits(request.cookies.get(self._keys.cookie, ""))
+        given = request.query_params.get(LINK)
+        if given is not None and request.method == "GET" and (has_cookie or self._keys.redeem(given)):
+            rest = [(name, value) for name, value in request.query_params.multi_items() if name != LINK]
+            address = request.url.path + (f"?{urlencode(rest)}" if rest else "")
+            return self._keys.give(RedirectResponse(address, 303))
+        return None if has_cookie else HTMLResponse(_CLOSED, 401)
+
+
+class SameSite:
+    """ASGI middleware: only pages of this site may ask, and only they may change anything; and every answer says what a
+    browser may do with it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), *_headers(scope["path"])]}
+            await send(message)
+
+        refused = self._refusal(Request(scope)) if scope["type"] == "http" else None
+        await (refused or self._app)(scope, receive, with_headers)
+
+    def _refusal(self, request: Request) -> Response | None:
+        """`Hosts` has refused an Origin that is not ours; here one must be given before anything is changed."""
+        if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return PlainTextResponse("Pages of other sites may not ask.\n", 403)
+        if request.method not in ("GET", "HEAD") and "origin" not in request.headers:
+            return PlainTextResponse("Changes are made from the page itself.\n", 403)
+        return None
+
+
+def _headers(path: str) -> list[tuple[bytes, bytes]]:
+    caching = (
+        "no-cache" if OPEN_TO_ALL in path else "no-store"
+    )  # the one asks whether it changed, the other leaves nothing
+    return [
+        (name.lower().encode(), value.encode())
+        for name, value in {**HEADERS, "Cache-Control": caching}.items()
+    ]
+
+
+_CLOSED = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Backstory: not yet open</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="/static/mark.svg"><link rel="stylesheet" href="/static/style.css"></head>
+<body class="bare"><main><h1>This page is closed</h1>
+<p>Open it with the link that <code>backstory web</code> printed in its terminal. Each link opens one browser; a new one is
+printed when it was used.</p></main></body></html>
+"""

@@ -1,0 +1,55 @@
+"""What an address asks for, checked: every parameter of every page is read here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from ..domain.errors import InvalidInput
+from ..domain.when import Clock, parse_when
+
+LONGEST = 2_000
+
+
+class Asked:
+    def __init__(self, parameters: Mapping[str, str], now: Clock) -> None:
+        self._parameters = parameters
+        self.now = now
+
+    def text(self, name: str) -> str:
+        """Without blanks around it; empty when it was not given."""
+        value = self._parameters.get(name, "").strip()
+        if len(value) > LONGEST:
+            raise InvalidInput(
+                f"{name} is longer than {LONGEST:,} characters.", hint="Shorten it.", field=name
+            )
+        return value
+
+    def whole_text(self, name: str) -> str:
+        """As it was written, of any length."""
+        return self._parameters.get(name, "").replace("\r\n", "\n")
+
+    def number(self, name: str, default: int, *, least: int = 0, most: int = 2**31) -> int:
+        value = self.text(name)
+        if not value:
+            return default
+        if not value.lstrip("-").isdecimal() or not least <= int(value) <= most:
+            raise InvalidInput(
+                f"{name} {value[:40]!r} is not a number from {least} to {most}.",
+                hint="Correct the address.",
+                field=name,
+            )
+        return int(value)
+
+    def choice(self, name: str, choices: tuple[str, ...]) -> str:
+        """One of these, or nothing."""
+        value = self.text(name)
+        if value and value not in choices:
+            raise InvalidInput(
+                f"{name} {value[:40]!r} is none of {', '.join(choices)}.", hint="Choose one.", field=name
+            )
+        return value
+
+    def moment(self, name: str) -> datetime | None:
+        value = self.text(name)
+        return parse_when(value, self.now(), field=name) if value else None

@@ -1,0 +1,95 @@
+"""Numbers as pictures that a template draws: a year of days, and a week of hours."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, timedelta
+
+from .view import Json
+
+LEVELS = 4
+WEEKS = 53
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def local_days(hours: Mapping[int, int]) -> tuple[Counter[date], Counter[tuple[int, int]]]:
+    """Hours since 1970 as days, and as weekday and hour of the day, in the time of this machine."""
+    days: Counter[date] = Counter()
+    cells: Counter[tuple[int, int]] = Counter()
+    for hour, count in hours.items():
+        then = time.localtime(hour * 3600)
+        days[date(then.tm_year, then.tm_mon, then.tm_mday)] += count
+        cells[then.tm_wday, then.tm_hour] += count
+    return days, cells
+
+
+def year(days: Mapping[date, int], today: date) -> Json:
+    """Weeks from Monday, the last one is this week."""
+    first = today - timedelta(days=today.weekday() + 7 * (WEEKS - 1))
+    held = {day: count for day, count in days.items() if first <= day <= today}
+    scale = _scale(held.values())
+    weeks = [
+        [
+            {"day": day.isoformat(), "count": held.get(day, 0), "level": scale(held.get(day, 0))}
+            for day in (first + timedelta(days=7 * week + weekday) for weekday in range(7))
+            if day <= today
+        ]
+        for week in range(WEEKS)
+    ]
+    busiest = max(held, key=lambda day: (held[day], day), default=None)
+    return {
+        "weeks": weeks,
+        "months": _months(first),
+        "total": sum(held.values()),
+        "days": sum(1 for count in held.values() if count),
+        "busiest": None if busiest is None else {"day": busiest.isoformat(), "count": held[busiest]},
+        "by_month": _by_month(held),
+    }
+
+
+def week(cells: Mapping[tuple[int, int], int]) -> Json:
+    scale = _scale(cells.values())
+    rows = [
+        {
+            "day": name,
+            "hours": [
+                {"hour": hour, "count": cells.get((day, hour), 0), "level": scale(cells.get((day, hour), 0))}
+                for hour in range(24)
+            ],
+        }
+        for day, name in enumerate(WEEKDAYS)
+    ]
+    busiest = max(cells, key=lambda cell: (cells[cell], cell), default=None)
+    peak = None if busiest is None else {"day": WEEKDAYS[busiest[0]], "hour": busiest[1]}
+    return {"rows": rows, "peak": peak}
+
+
+def _months(first: date) -> list[Json]:
+    """Where each month begins, and its name."""
+    found: list[tuple[int, str]] = []
+    for week in range(WEEKS - 2):  # a name needs room
+        monday = first + timedelta(days=7 * week)
+        if week == 0 or monday.month != (monday - timedelta(days=7)).month:
+            found.append((week, f"{monday:%b}"))
+    shown = found[1:] if len(found) > 1 and found[1][0] < 3 else found
+    return [{"week": week, "name": name} for week, name in shown]
+
+
+def _by_month(days: Mapping[date, int]) -> list[Json]:
+    months: Counter[str] = Counter()
+    for day, count in sorted(days.items()):
+        months[f"{day:%B %Y}"] += count
+    return [{"month": month, "count": count} for month, count in months.items()]
+
+
+def _scale(counts: Iterable[int]) -> Callable[[int], int]:
+    """Levels by the logarithm: one busy day does not pale all others."""
+    most = math.log1p(max(counts, default=0))
+
+    def level(count: int) -> int:
+        return 0 if not count else min(LEVELS, 1 + int(LEVELS * math.log1p(count) / (most * 1.001)))
+
+    return level

@@ -1,0 +1,29 @@
+"""Conversations and memories as every page names them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...core import Core
+from ...domain.records import Conversation
+from ...domain.when import iso
+from ..view import Json
+
+
+def conversation_card(conversation: Conversation, messages: int | None = None) -> Json:
+    return {
+        "id": conversation.id,
+        "title": conversation.title or "Untitled",
+        "assistant": conversation.surface,
+        "project": conversation.project,
+        "kind": conversation.kind,
+        "created_at": iso(conversation.created_at),
+        "updated_at": iso(conversation.updated_at),
+        "messages": messages,
+        "trust": conversation.trust.value,
+    }
+
+
+def conversation_cards(core: Core, conversations: Sequence[Conversation]) -> list[Json]:
+    lengths = core.engine.store.conversations.lengths([each.id for each in conversations])
+    return [conversation_card(each, lengths.get(each.id, 0)) for each in conversations]

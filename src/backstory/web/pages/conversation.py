@@ -1,0 +1,132 @@
+"""Conversation: any assistant's session replayed, part by part, and taken away as one file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from ...core import Core
+from ...core.conversation_export import Transcript, as_markdown, file_stem
+from ...core.replay import Part
+from ...core.resumption import resumption
+from ...domain.errors import BackstoryError
+from ...domain.records import Conversation, Message, Trace
+from ...domain.when import iso
+from ..asked import Asked
+from ..rendering import STATIC, templates
+from ..tool_calls import tool_call
+from ..view import Download, Json, View
+from .cards import conversation_card
+
+SIZE = 60  # places that one part holds
+BEFORE = 4  # places before the one that is asked for
+MOST_PROMPTS = 200
+MOST_FILES = 40
+LONGEST_SHOWN = 6_000  # characters of a message that is not folded
+
+
+def page(core: Core, asked: Asked) -> View:
+    conversation = core.replay.conversation(asked.text("id"))
+    at = asked.number("at", 0)
+    first = asked.number("from", max(at - BEFORE, 1), least=1)
+    size = asked.number("size", SIZE, least=1, most=SIZE)
+    part = core.replay.part(conversation, first - 1, size)
+    body = {
+        "conversation": {
+            **conversation_card(conversation, part.end),
+            "native_id": conversation.native_id,
+            "directory": conversation.directory,
+            "branch": conversation.branch,
+            "model": conversation.model,
+            "completeness": conversation.completeness,
+            "is_gone": conversation.is_gone,
+            "source": conversation.source,
+        },
+        **_part(part),
+        "at": at,
+        "resume": _resume_command(core, conversation),
+    }
+    if asked.text("part"):
+        return View("conversation.html", body, conversation.title, "messages.html")
+    return View("conversation.html", body | _around(core, conversation, first - 1), conversation.title)
+
+
+def _resume_command(core: Core, conversation: Conversation) -> str:
+    """Empty where there is none."""
+    try:
+        return resumption(core.engine.store, conversation).line
+    except BackstoryError:
+        return ""
+
+
+def _part(part: Part) -> Json:
+    """Messages are numbered from 1."""
+    before, last = part.places.start, min(part.places.stop, part.end)
+    return {
+        "first": before + 1,
+        "last": last,
+        "earlier": {"from": max(before - SIZE, 0) + 1, "size": min(before, SIZE)} if before > 0 else None,
+        "later": {"from": last + 1} if last < part.end else None,
+        "messages": [_message(each, part.traces.get(each.id, ())) for each in part.messages],
+    }
+
+
+def _message(message: Message, traces: Sequence[Trace]) -> Json:
+    shown: Json = {
+        "number": message.seq + 1,
+        "role": message.role,
+        "speaker": message.speaker,
+        "created_at": iso(message.created_at),
+        "text": message.text,
+        "trust": message.trust.value,
+        "is_long": len(message.text) > LONGEST_SHOWN,
+    }
+    if message.role != "tool":
+        return shown
+    call = tool_call(message.text, traces)
+    return shown | {
+        "tool": {**call._asdict(), "lines": [line._asdict() for line in call.lines]},
+        "files": [trace.value for trace in traces if trace.kind in ("read", "written")],
+    }
+
+
+def _around(core: Core, conversation: Conversation, start: int) -> Json:
+    prompts = core.replay.prompts(conversation)
+    above, started = core.replay.relatives(conversation)
+    files = core.engine.store.traces.files([conversation.id]).get(conversation.id, [])
+    nearest = sum(seq < start for seq, _ in prompts)
+    first = max(min(nearest - MOST_PROMPTS // 4, len(prompts) - MOST_PROMPTS), 0)
+    return {
+        "prompts": [
+            {"number": seq + 1, "text": " ".join(text.split())}
+            for seq, text in prompts[first : first + MOST_PROMPTS]
+        ],
+        "prompt_count": len(prompts),
+        "parents": [conversation_card(each) for each in above],
+        "started": [conversation_card(each) for each in started],
+        "files": files[:MOST_FILES],
+        "file_count": len(files),
+    }
+
+
+def export(core: Core, asked: Asked) -> Download:
+    """The whole conversation with its subagents, as one file that needs nothing else."""
+    conversation = core.replay.conversation(asked.text("id"))
+    form = asked.choice("as", ("html", "md")) or "html"
+    whole = core.conversation_export.transcript(conversation)
+    name = f"{file_stem(conversation)}.{form}".encode("ascii", "ignore").decode()
+    if form == "md":
+        return Download(name, "text/markdown; charset=utf-8", "".join(as_markdown(whole)))
+    style = (STATIC / "style.css").read_text("utf-8")
+    content = templates().get_template("export.html").render(transcript=_exported(whole), style=Markup(style))
+    return Download(name, "text/html; charset=utf-8", content)
+
+
+def _exported(whole: Transcript) -> Json:
+    return {
+        "conversation": conversation_card(whole.talk, len(whole.messages)),
+        "messages": [_message(each, ()) for each in whole.messages],
+        "files": list(whole.files),
+        "started": [_exported(each) for each in whole.started],
+    }

@@ -1,0 +1,37 @@
+"""Conversations: all of them, with any assistant, the last updated first."""
+
+from __future__ import annotations
+
+from ...core import Core
+from ...core.browsing import HEADS
+from ...domain.filters import ConversationFilter
+from ..asked import Asked
+from ..view import View
+from .cards import conversation_cards
+
+SIZE = 40
+
+
+def page(core: Core, asked: Asked) -> View:
+    number = asked.number("page", 1, least=1, most=100_000)
+    which = core.caller.visible_conversations(
+        ConversationFilter(
+            kinds=HEADS,
+            projects=tuple(filter(None, [asked.text("project")])),
+            surfaces=tuple(filter(None, [asked.text("assistant")])),
+            title_part=asked.text("title"),
+        )
+    )
+    room = core.engine.store.conversations
+    total = room.count(which)
+    tallies = core.replay.tally(ConversationFilter(kinds=HEADS))
+    found = room.find(which, limit=SIZE, offset=SIZE * (number - 1))
+    body = {
+        "conversations": conversation_cards(core, found),
+        "total": total,
+        "page": number,
+        "pages_count": -(-total // SIZE),
+        "known_projects": sorted({each.project for each in tallies}),
+        "known_assistants": sorted({each.surface for each in tallies}),
+    }
+    return View("conversations.html", body, "Conversations")

@@ -1,0 +1,166 @@
+"""Search: what was found, in which conversation, and why it stands where it does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from ...core import Core
+from ...core.recollection import Recollection
+from ...core.searching import Ranking
+from ...domain.entries import Outline
+from ...domain.filters import Filter, Kind
+from ...domain.records import Conversation, Message
+from ...domain.when import iso, parse_when, to_ms
+from ...search.engine import Hit
+from ..asked import Asked
+from ..view import Json, View
+from .cards import conversation_card
+
+SIZE = 20
+MOST_PLACES = 2  # further ones of a conversation that are shown
+MOST_OF_A_FACET = 10
+KINDS = {"memory": Kind.MEMORY, "conversation": Kind.MESSAGE}
+TIMES = {"-1d": "Past day", "-7d": "Past week", "-1mo": "Past month", "-12mo": "Past year"}
+MEANINGS = {
+    "words": "its words, weighed by how rare they are, beside the best hit's",
+    "meaning": "how near it is in meaning, beside the nearest",
+    "prompt": "what it gains by the question that it answers",
+    "coverage": "share of the query's weight that stands in it",
+    "cosine": "cosine of its vector and the query's",
+}
+"""The parts of a score, as `backstory search --explain` prints them."""
+
+
+def page(core: Core, asked: Asked) -> View:
+    query = asked.text("q")
+    number = asked.number("page", 1, least=1, most=1_000)
+    if not query:
+        return View(
+            "search.html", _body(query, number, Ranking([], [], "text"), [], {}), "Search", "results.html"
+        )
+    narrow = _narrow(core, asked)
+    nothing = Ranking([], [], "text", ("No conversation touched that file.",))
+    ranking = nothing if narrow is None else core.searching.everywhere(query, narrow=narrow, own_first=False)
+    shown = core.recollecting.show(ranking.hits[SIZE * (number - 1) : SIZE * number], ranking.words)
+    results = _results(core, shown, ranking.words)
+    body = _body(query, number, ranking, results, _facets(core, ranking.hits))
+    return View("search.html", body, query, "results.html")
+
+
+def _narrow(core: Core, asked: Asked) -> Filter | None:
+    """None when nothing can match."""
+    kind = asked.choice("kind", tuple(KINDS))
+    narrow = Filter(
+        kinds=(KINDS[kind],) if kind else (),
+        projects=tuple(filter(None, [asked.text("project")])),
+        surfaces=tuple(filter(None, [asked.text("assistant")])),
+        created_after=asked.moment("since"),
+        created_before=asked.moment("until"),
+    )
+    if not (file := asked.text("file")):
+        return narrow
+    touched = core.engine.store.traces.touching(file, core.caller.visible(Filter()))
+    threads = tuple(dict.fromkeys(hit.conversation for hit in touched))
+    return narrow._replace(threads=threads, kinds=(Kind.MESSAGE,)) if threads else None
+
+
+def _body(query: str, number: int, ranking: Ranking, results: list[Json], facets: Json) -> Json:
+    return {
+        "question": query,
+        "strategy": ranking.strategy,
+        "notices": list(ranking.notices),
+        "total": len(ranking.hits),
+        "page": number,
+        "pages_count": -(-len(ranking.hits) // SIZE),
+        "first": SIZE * (number - 1) + 1,
+        "words": list(ranking.words),
+        "results": results,
+        "facets": facets,
+        "meanings": MEANINGS,
+    }
+
+
+def _results(core: Core, shown: Sequence[Recollection], words: Sequence[str]) -> list[Json]:
+    threads = {each.entry.conversation for each in shown if isinstance(each.entry, Message)}
+    conversations = {each.id: each for each in core.engine.store.conversations.get(sorted(threads))}
+    places = _other_places(core, shown, words)
+    return [_result(each, conversations, places) for each in shown]
+
+
+def _other_places(core: Core, shown: Sequence[Recollection], words: Sequence[str]) -> dict[int, Recollection]:
+    others = [
+        each.hit._replace(entry=entry) for each in shown for entry in each.hit.other_places[:MOST_PLACES]
+    ]
+    return {each.hit.entry: each for each in core.recollecting.show(others, words)}
+
+
+def _result(
+    shown: Recollection, conversations: dict[str, Conversation], places: dict[int, Recollection]
+) -> Json:
+    entry, hit = shown.entry, shown.hit
+    result: Json = {
+        "id": entry.id,
+        "kind": "conversation" if isinstance(entry, Message) else "memory",
+        "passage": shown.content,
+        "project": entry.project,
+        "assistant": entry.surface,
+        "created_at": iso(entry.created_at),
+        "trust": entry.trust.value,
+        "certainty": hit.certainty,
+        "why": why(hit),
+    }
+    if not isinstance(entry, Message):
+        return result | {"category": entry.category, "key": entry.key}
+    conversation = conversations.get(entry.conversation)
+    return result | {
+        "conversation": None if conversation is None else conversation_card(conversation),
+        **_place(shown),
+        "more": len(hit.other_places),
+        "places": [
+            {**_place(places[other]), "passage": places[other].content}
+            for other in hit.other_places[:MOST_PLACES]
+            if other in places
+        ],
+    }
+
+
+def _place(shown: Recollection) -> Json:
+    assert isinstance(shown.entry, Message)
+    return {
+        "conversation_id": shown.entry.conversation,
+        "number": shown.entry.seq + 1,
+        "role": shown.entry.role,
+    }
+
+
+def why(hit: Hit) -> Json:
+    """What is not known, such as the cosine of a text without a vector, is left out."""
+    parts = {name: round(part, 4) for name, part in hit.parts.items() if part == part}
+    return {"score": round(hit.score, 4), "parts": parts}
+
+
+def _facets(core: Core, hits: Sequence[Hit]) -> Json:
+    """How many hits each further filter would leave."""
+    outlines = core.engine.store.entries.outlines((hit.entry for hit in hits), Filter())
+    return {
+        "kind": _counted("conversation" if each.role else "memory" for each in outlines),
+        "assistant": _counted(each.surface for each in outlines),
+        "project": _counted(each.project for each in outlines),
+        "since": _times(core.engine.now(), outlines),
+    }
+
+
+def _counted(values: Iterable[str]) -> list[Json]:
+    common = Counter(values).most_common(MOST_OF_A_FACET)
+    return [{"value": value, "count": count} for value, count in common if value]
+
+
+def _times(now: datetime, outlines: Sequence[Outline]) -> list[Json]:
+    found = []
+    for value, name in TIMES.items():
+        since = to_ms(parse_when(value, now))
+        if count := sum(each.created_ms >= since for each in outlines):
+            found.append({"value": value, "name": name, "count": count})
+    return found

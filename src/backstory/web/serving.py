@@ -1,0 +1,104 @@
+"""Serve the pages to the one who started them, on this machine, until the terminal ends it."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+
+from ..core import Core
+from ..domain.errors import InvalidInput, Unavailable
+from .access import Door, Keys, SameSite
+from .hosts import Host, Hosts, read_host
+from .site import Site
+
+LOOPBACK = "127.0.0.1"
+NAMES = (LOOPBACK, "localhost", "[::1]")
+
+
+class Address(NamedTuple):
+    port: int = 0
+    """0 is any that is free."""
+    public_url: str = ""
+    """What a browser reaches it by where ports are forwarded."""
+
+
+def serve(core: Core, address: Address, *, is_read_only: bool, opens_browser: bool) -> None:
+    public = _public(address.public_url)
+    with _listening(address.port) as listening:
+        port = listening.getsockname()[1]
+        start = address.public_url.rstrip("/") or f"http://{LOOPBACK}:{port}"
+        keys = Keys(
+            port,
+            is_secure=start.startswith("https:"),
+            redeemed=lambda: _say("For another browser", start, keys),
+        )
+        app = local_app(core, keys, port, public, is_read_only=is_read_only)
+        server = uvicorn.Server(configured(app))
+        _say("Open", start, keys)
+        if opens_browser:
+            # some systems wait until the browser ends
+            threading.Thread(target=webbrowser.open, args=(f"{start}/?{keys.link}",), daemon=True).start()
+        server.run(sockets=[listening])
+
+
+def local_app(
+    core: Core, keys: Keys, port: int, public: Host | None = None, *, is_read_only: bool
+) -> Starlette:
+    @contextmanager
+    def lend(request: Request) -> Iterator[Core]:
+        yield core
+
+    allowed = [Host(name, str(port)) for name in NAMES] + ([public] if public else [])
+    app = Site(lend, is_read_only=lambda request: is_read_only).app()
+    app.add_middleware(Door, keys=keys)
+    app.add_middleware(Hosts, allowed=allowed)
+    app.add_middleware(SameSite)  # the last one added is the first to see a request
+    return app
+
+
+def configured(app: Starlette) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        ws="none",
+        lifespan="off",
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+
+
+def _say(what: str, start: str, keys: Keys) -> None:
+    print(f"{what}: {start}/?{keys.link}", file=sys.stderr, flush=True)
+
+
+def _public(url: str) -> Host | None:
+    if not url:
+        return None
+    parts = urlsplit(url)
+    host = read_host(parts.netloc)
+    if parts.scheme not in ("http", "https") or host is None or parts.path.rstrip("/") or parts.query:
+        raise InvalidInput(
+            f"--public-url {url!r} is not the address of a page.", hint="Such as https://name.example.com."
+        )
+    return host
+
+
+def _listening(port: int) -> socket.socket:
+    try:
+        return socket.create_server((LOOPBACK, port), backlog=128)
+    except (OSError, OverflowError) as error:
+        raise Unavailable(
+            f"Port {port} cannot be used: {error}.", hint="Choose another with --port."
+        ) from error

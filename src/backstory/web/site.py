@@ -1,0 +1,166 @@
+"""The pages as one application: which address leads where, and how a View becomes HTML or JSON.
+
+The core is synchronous, so each page is made on a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from .. import __version__
+from ..core import Core
+from ..domain.errors import BackstoryError, InvalidInput, NotAllowed, NotFound, Unavailable
+from .asked import Asked
+from .pages import conversation, conversations, home, search
+from .rendering import STATIC, templates
+from .view import Download, Json, Moved, View
+
+Lend = Callable[[Request], AbstractContextManager[Core]]
+Page = Callable[[Core, Asked], View]
+Change = Callable[[Core, Asked], Moved]
+
+STATUS: dict[type[BackstoryError], int] = {
+    InvalidInput: 400,
+    NotAllowed: 403,
+    NotFound: 404,
+    Unavailable: 503,
+}
+THEMES = ("light", "dark")
+THEME = "backstory_theme"
+
+PAGES: dict[str, Page] = {
+    "/": home.page,
+    "/search": search.page,
+    "/conversations": conversations.page,
+    "/conversation/{id:path}": conversation.page,
+}
+CHANGES: dict[str, Change] = {}
+DOWNLOADS: dict[str, Callable[[Core, Asked], Download]] = {
+    "/export/{id:path}": conversation.export,
+}
+
+
+class Menu(NamedTuple):
+    path: str
+    name: str
+    key: str
+    """Typed after `g`, it leads there."""
+
+
+MENU = (
+    Menu("/", "Home", "h"),
+    Menu("/search", "Search", "s"),
+    Menu("/conversations", "Conversations", "c"),
+)
+
+
+class Site:
+    def __init__(self, lend: Lend, *, is_read_only: Callable[[Request], bool]) -> None:
+        """`lend` gives the product as whoever asks may see it."""
+        self._lend = lend
+        self._is_read_only = is_read_only
+
+    def app(self) -> Starlette:
+        routes = [
+            *(Route(path, self._page(make)) for path, make in PAGES.items()),
+            *(Route(path, self._download(make)) for path, make in DOWNLOADS.items()),
+            *(Route(path, self._change(make), methods=["POST"]) for path, make in CHANGES.items()),
+            Mount("/static", StaticFiles(directory=STATIC), name="static"),
+        ]
+        return Starlette(routes=routes, exception_handlers={404: self._missing})
+
+    def _page(self, make: Page) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            return await self._in_thread(
+                request, lambda core: self._shown(request, make(core, _asked(request, core)))
+            )
+
+        return answer
+
+    def _download(self, make: Callable[[Core, Asked], Download]) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            def file(core: Core) -> Response:
+                made = make(core, _asked(request, core))
+                headers = {"Content-Disposition": f'attachment; filename="{made.name}"'}
+                return Response(made.content, media_type=made.type, headers=headers)
+
+            return await self._in_thread(request, file)
+
+        return answer
+
+    def _change(self, make: Change) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            if self._is_read_only(request):
+                return self._failure(request, NotAllowed("These pages are read-only; nothing was changed."))
+            form = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
+
+            def changed(core: Core) -> Response:
+                moved = make(core, _asked(request, core, form))
+                if form.get("format") == "json":
+                    return JSONResponse(moved.body)
+                return RedirectResponse(self._base(request) + moved.path, 303)
+
+            return await self._in_thread(request, changed)
+
+        return answer
+
+    async def _in_thread(self, request: Request, make: Callable[[Core], Response]) -> Response:
+        def answer() -> Response:
+            with self._lend(request) as core, core.engine.serving():
+                return make(core)
+
+        try:
+            return await anyio.to_thread.run_sync(answer)
+        except BackstoryError as error:
+            return self._failure(request, error)
+
+    def _failure(self, request: Request, error: BackstoryError) -> Response:
+        status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 500)
+        body = {"error": error.message, "hint": error.hint}
+        return self._shown(request, View("error.html", body, "Not possible"), status)
+
+    async def _missing(self, request: Request, error: Exception) -> Response:
+        return self._failure(request, NotFound("page", request.url.path))
+
+    def _shown(self, request: Request, view: View, status: int = 200) -> Response:
+        if request.query_params.get("format") == "json":
+            return JSONResponse(view.body, status)
+        template = templates().get_template(view.part if _wants_part(request, view) else view.template)
+        return HTMLResponse(template.render(**self._context(request, view), **view.body), status)
+
+    def _context(self, request: Request, view: View) -> Json:
+        theme = request.cookies.get(THEME, "")
+        return {
+            "base": self._base(request),
+            "here": request.url.path.removeprefix(self._base(request)),
+            "menu": MENU,
+            "read_only": self._is_read_only(request),
+            "theme": theme if theme in THEMES else "",
+            "title": view.title,
+            "version": __version__,
+            "asked": {
+                name: value for name, value in request.query_params.items() if name not in ("format", "part")
+            },
+        }
+
+    def _base(self, request: Request) -> str:
+        """Where the pages begin: nothing on this machine, a path of its own on a team server."""
+        base: str = request.scope.get("root_path", "")
+        return base
+
+
+def _asked(request: Request, core: Core, form: Mapping[str, str] | None = None) -> Asked:
+    given: dict[str, Any] = {**request.query_params, **(form or {}), **request.path_params}
+    return Asked(given, core.engine.now)
+
+
+def _wants_part(request: Request, view: View) -> bool:
+    return bool(view.part) and "part" in request.query_params

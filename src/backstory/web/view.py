@@ -1,0 +1,27 @@
+"""What a page answers: a View is shown, a Download is kept, and after a change one is Moved to a page."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+Json = dict[str, Any]
+
+
+class View(NamedTuple):
+    template: str
+    body: Json
+    """All that the template shows, and the answer to `?format=json`."""
+    title: str = ""
+    part: str = ""
+    """The template of what a script puts into a page that is open, if it may ask for that alone."""
+
+
+class Download(NamedTuple):
+    name: str
+    type: str
+    content: str
+
+
+class Moved(NamedTuple):
+    path: str
+    body: Json

@@ -1,0 +1,118 @@
+"""A small invented memory: two assistants, a subagent, a decision, files, and text that would do harm if it were HTML."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from backstory.core import Core
+from backstory.domain.records import Conversation, Memory, Message, Priority, Trace
+
+from ..doubles import DAWN
+
+PLANTED = '<script>window.harmed=1</script><img src=x onerror="window.harmed=1">'
+MARKDOWN = "[click](javascript:window.harmed=1) ![x](http://127.0.0.1:9/x.png) <b>bold</b>"
+SHOP, BLOG = "/work/shop", "/work/blog"
+MAIN, SUBAGENT, HARMFUL, LONG = "codex:main", "codex:sub", "claude-code:harm", "claude-code:long"
+LONG_LENGTH = 20_000
+
+
+def conversation(id: str, title: str, *, project: str = SHOP, **changes: object) -> Conversation:
+    plain = Conversation(
+        id=id,
+        title=title,
+        project=project,
+        surface=id.partition(":")[0],
+        created_at=DAWN,
+        updated_at=DAWN + timedelta(hours=1),
+        native_id=id.partition(":")[2],
+        directory=project,
+    )
+    return plain._replace(**changes)  # type: ignore[arg-type]
+
+
+def message(of: Conversation, seq: int, role: str, text: str, **changes: object) -> Message:
+    plain = Message(
+        id=f"{of.id}:{seq}:{role}",
+        conversation=of.id,
+        seq=seq,
+        role=role,
+        text=text,
+        project=of.project,
+        surface=of.surface,
+        created_at=of.created_at + timedelta(minutes=seq % 600),
+    )
+    return plain._replace(**changes)  # type: ignore[arg-type]
+
+
+def fill(core: Core) -> None:
+    store = core.engine.store
+    with store.transaction():
+        _fill_main(core)
+        harmful = conversation(
+            HARMFUL, PLANTED, project=f"/work/{PLANTED.replace('/', '')}", branch=PLANTED, model=PLANTED
+        )
+        edit = message(
+            harmful, 1, "tool", f"Edit file_path: {PLANTED}\nold_string: {PLANTED}\nnew_string: {MARKDOWN}"
+        )
+        spoken = [
+            message(harmful, 0, "user", PLANTED, speaker=PLANTED),
+            message(harmful, 1, "assistant", f"{MARKDOWN}\n\n{PLANTED}"),
+        ]
+        store.conversations.add(harmful, [*spoken, edit], [Trace(edit.id, "written", PLANTED)])
+        memory = Memory(
+            "harm", f"{PLANTED} {MARKDOWN}", SHOP, PLANTED, DAWN, DAWN, summary=PLANTED, key=PLANTED,
+            category=PLANTED, channel=PLANTED, tags=(PLANTED,), metadata={PLANTED: PLANTED},
+        )  # fmt: skip
+        store.memories.put([memory])
+
+
+def _fill_main(core: Core) -> None:
+    store = core.engine.store
+    main = conversation(MAIN, "Choosing a queue", branch="main", model="gpt-5")
+    wrote = message(
+        main, 3, "tool", "Edit file_path: src/queue.py\nold_string: import redis\nnew_string: import pika"
+    )
+    said = [
+        message(main, 0, "user", "Which queue do we take for the orders?"),
+        message(main, 1, "assistant", "RabbitMQ: the **broker** keeps orders when a worker dies."),
+        message(main, 2, "user", "Then change the worker."),
+        message(main, 3, "assistant", "Done.\n\n```python\nimport pika\n```"),
+        message(main, 3, "thinking", "The worker imports redis in one place."),
+        message(main, 4, "user", "Thank you."),
+    ]
+    store.conversations.add(main, [*said, wrote], [Trace(wrote.id, "written", "src/queue.py")])
+    helper = conversation(SUBAGENT, "Look for users of redis", kind="subagent", parent=MAIN)
+    store.conversations.add(
+        helper,
+        [
+            message(helper, 0, "user", "Who imports redis?"),
+            message(helper, 1, "assistant", "Only the worker."),
+        ],
+        [],
+    )
+    other = conversation("claude-code:blog", "A theme for the blog", project=BLOG)
+    store.conversations.add(
+        other,
+        [
+            message(other, 0, "user", "Make the blog dark."),
+            message(other, 1, "assistant", "The theme is dark now."),
+        ],
+        [],
+    )
+    decision = Memory(
+        "decision", "We take RabbitMQ for orders, since it keeps them when a worker dies.", SHOP, "memory-keeper", DAWN, DAWN,
+        key="queue", category="decision", priority=Priority.HIGH,
+    )  # fmt: skip
+    plain = Memory("plain", "The staging server restarts at night.", BLOG, "projectmemory", DAWN, DAWN)
+    store.memories.put([decision, plain])
+
+
+def fill_long(core: Core) -> None:
+    """A conversation of many thousand messages."""
+    long = conversation(LONG, "A very long session", project=BLOG)
+    roles = ("user", "assistant", "assistant", "assistant", "assistant")
+    messages = [
+        message(long, seq, roles[seq % len(roles)], f"Message {seq + 1} about step {seq // 5}: it **works**.")
+        for seq in range(LONG_LENGTH)
+    ]
+    core.engine.store.conversations.add(long, messages, [])

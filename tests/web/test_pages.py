@@ -1,0 +1,138 @@
+"""What each page shows, as HTML and as JSON."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from .conftest import Pages
+from .sample import HARMFUL, MAIN, MARKDOWN, PLANTED, SUBAGENT
+
+PAGES = ["/", "/search?q=queue", "/conversations", f"/conversation/{MAIN}"]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_has_a_title_one_heading_and_a_twin_in_json(pages: Pages, path: str) -> None:
+    html = pages.get(path).text
+    assert re.search(r"<title>[^<]+ · Backstory</title>", html)
+    assert len(re.findall(r"<h1\b", html)) == 1
+    assert pages.json(path)
+
+
+def test_home_shows_what_was_last_and_how_busy_it_was(pages: Pages) -> None:
+    body = pages.json("/")
+    assert {each["project"] for each in body["projects"]} >= {"/work/shop", "/work/blog"}
+    assert {each["assistant"] for each in body["assistants"]} == {"codex", "claude-code"}
+    assert body["year"]["total"] > 10
+    assert SUBAGENT not in [each["id"] for each in body["recent"]]
+
+
+def test_a_hit_says_why_it_stands_where_it_does(pages: Pages) -> None:
+    body = pages.json("/search?q=which+queue+keeps+orders")
+    best = body["results"][0]
+    assert {"words", "meaning", "coverage"} <= set(best["why"]["parts"])
+    assert best["why"]["score"] > 0
+    html = pages.get("/search?q=which+queue+keeps+orders").text
+    assert f"words {best['why']['parts']['words']:.2f}" in html
+    assert "<mark>orders</mark>" in html
+
+
+def test_a_search_is_narrowed_by_kind_assistant_project_time_and_file(pages: Pages) -> None:
+    def ids(more: str) -> set[str]:
+        return {each["id"] for each in pages.json(f"/search?q=queue+orders+worker{more}")["results"]}
+
+    assert ids("&kind=memory") == {"decision"}
+    assert "decision" not in ids("&kind=conversation")
+    assert ids("&assistant=codex&file=src/queue.py") <= {
+        f"{MAIN}:{seq}:{role}" for seq in range(5) for role in ("user", "assistant", "tool", "thinking")
+    }
+    assert ids("&file=src/nowhere.py") == set()
+    assert ids("&until=2020-01-01") == set()
+    assert ids("&project=/work/blog") <= {"plain", "claude-code:blog:0:user", "claude-code:blog:1:assistant"}
+
+
+def test_a_conversation_is_replayed_with_its_tools_thoughts_and_subagents(pages: Pages) -> None:
+    body = pages.json(f"/conversation/{MAIN}")
+    assert [each["role"] for each in body["messages"]] == [
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+        "thinking",
+        "tool",
+        "user",
+    ]
+    (tool,) = [each["tool"] for each in body["messages"] if each["role"] == "tool"]
+    assert (tool["name"], tool["about"]) == ("Edit", "src/queue.py")
+    assert [(line["kind"], line["text"]) for line in tool["lines"]][-2:] == [
+        ("gone", "import redis"),
+        ("new", "import pika"),
+    ]
+    assert [each["number"] for each in body["prompts"]] == [1, 3, 5]
+    assert [each["id"] for each in body["started"]] == [SUBAGENT]
+    assert [each["id"] for each in pages.json(f"/conversation/{SUBAGENT}")["parents"]] == [MAIN]
+    assert body["resume"] == "cd /work/shop && codex resume main"
+    html = pages.get(f"/conversation/{MAIN}").text
+    assert "<strong>broker</strong>" in html
+    assert 'id="m4"' in html
+
+
+def test_a_part_of_a_conversation_leads_to_the_earlier_and_the_later(pages: Pages) -> None:
+    body = pages.json(f"/conversation/{MAIN}?from=2&size=2")
+    assert (body["first"], body["last"]) == (2, 3)
+    assert body["earlier"] == {"from": 1, "size": 1}
+    assert body["later"] == {"from": 4}
+    part = pages.get(f"/conversation/{MAIN}?from=4&part=1").text
+    assert "<html" not in part
+    assert 'id="m5"' in part
+
+
+def test_a_conversation_is_taken_away_as_one_file(pages: Pages) -> None:
+    html = pages.get(f"/export/{MAIN}?as=html")
+    assert "attachment" in html.headers["Content-Disposition"]
+    assert "Only the worker." in html.text  # the subagent's
+    assert "<link" not in html.text
+    assert "<script" not in html.text
+    assert "# Choosing a queue" in pages.get(f"/export/{MAIN}?as=md").text
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", f"/conversation/{HARMFUL}", "/search?q=click+bold", f"/export/{HARMFUL}?as=html", "/conversations"],
+)
+def test_no_text_becomes_html(pages: Pages, path: str) -> None:
+    html = pages.get(path).text
+    assert PLANTED not in html
+    assert "<img src=x" not in html
+    assert 'href="javascript' not in html
+    assert "<b>bold" not in html
+    assert '<img src="http' not in html
+
+
+def test_what_is_asked_is_shown_back_as_text(pages: Pages) -> None:
+    for name in ("q", "project", "assistant", "file", "since"):
+        html = pages.get(f"/search?q=x&{name}=%22%3E%3Cscript%3Ealert(1)%3C/script%3E").text
+        assert "<script>alert" not in html
+    assert MARKDOWN not in pages.get("/search?q=%5Bclick%5D(javascript:window.harmed=1)").text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/search?q=x&page=0",
+        "/search?q=x&page=a",
+        "/search?q=x&kind=b",
+        "/search?q=x&since=soon",
+        f"/search?q={'x' * 3000}",
+    ],
+)
+def test_an_address_that_makes_no_sense_is_refused_with_a_reason(pages: Pages, path: str) -> None:
+    answer = pages.get(f"{path}&format=json")
+    assert answer.status == 400
+    assert answer.json["error"]
+
+
+def test_what_is_not_there_is_missing(pages: Pages) -> None:
+    assert pages.get("/conversation/nobody").status == 404
+    assert pages.get("/nowhere").status == 404
