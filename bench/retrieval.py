@@ -38,7 +38,7 @@ def keep_corpus(core: Core, corpus: Path) -> None:
             id=session,
             title=session,
             project=first.project,
-            surface="bench",
+            surface="chatgpt",
             created_at=first.created_at,
             updated_at=last.created_at,
         )
@@ -55,7 +55,7 @@ def message(turn: dict[str, Any], place: int) -> Message:
         speaker=turn["speaker"],
         text=turn["text"],
         project=turn["conversation"],
-        surface="bench",
+        surface="chatgpt",
         created_at=moment,
     )
 

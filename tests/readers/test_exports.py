@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from backstory.domain.errors import Unreadable
-from backstory.readers import Cursor, Form, Source, load_readers
+from backstory.readers import CHAT_SERVICES, Cursor, Form, Source, load_readers
 from backstory.readers.formats import exports
 
 from .golden import check_golden, sources
@@ -76,3 +76,7 @@ def test_an_archive_that_is_larger_than_it_claims_is_refused(
         list(reader.read(source, Cursor()))
     with pytest.raises(Unreadable, match="too large"):
         list(reader.read(Source(SAMPLE, Form.DOCUMENT), Cursor()))
+
+
+def test_services_that_are_exported_from_are_known_as_chats() -> None:
+    assert {name for name, reader in load_readers().items() if reader.is_export} == CHAT_SERVICES

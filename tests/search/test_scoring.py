@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from backstory.domain.errors import Unavailable
 from backstory.domain.filters import Filter
+from backstory.domain.records import Message
 from backstory.search.backlog import Backlog
 from backstory.search.engine import Search
 from backstory.store import Store
@@ -71,6 +72,45 @@ def test_a_conversation_is_one_hit_and_counts_its_other_places(store: Store, sea
     (hit,) = search.find("zebra", Filter()).hits
     assert hit.conversation == "long"
     assert len(hit.other_places) == 5
+
+
+def test_between_people_a_short_answer_has_the_words_of_the_question_before_it(
+    store: Store, search: Search
+) -> None:
+    store.conversations.put(
+        make_conversation("people"),
+        [
+            message._replace(role="speaker", speaker=speaker)
+            for message, speaker in zip(
+                make_messages(
+                    "people", "Where did you buy the violin?", "At Ortega's, near the harbour.", "Lovely."
+                ),
+                ("Ann", "Ben", "Ann"),
+                strict=True,
+            )
+        ],
+    )
+    keep(store, "other", "A violin costs too much.", "So does a cello.")
+    hits = search.find("Where did Ben buy the violin?", Filter(), by_place=True).hits
+    assert [hit.conversation for hit in hits[:2]] == ["people", "people"]
+    texts = {entry.text for entry in store.entries.load(hit.entry for hit in hits[:2]).values()}
+    assert "At Ortega's, near the harbour." in texts
+
+
+def test_in_a_chat_the_users_words_are_the_source_and_with_a_coding_assistant_the_answer(
+    store: Store, search: Search
+) -> None:
+    for surface in ("chatgpt", "claude-code", "codearchitect"):
+        made = {"surface": surface}
+        texts = (
+            "My zebra sleeps in the garden.",
+            "A zebra that sleeps in the garden is content.",
+        )
+        store.conversations.put(make_conversation(surface, **made), make_messages(surface, *texts, **made))
+    hits = search.find("zebra garden", Filter()).hits
+    best = {hit.conversation: store.entries.load([hit.entry])[hit.entry] for hit in hits}
+    roles = {id: entry.role for id, entry in best.items() if isinstance(entry, Message)}
+    assert roles == {"chatgpt": "user", "claude-code": "assistant", "codearchitect": "assistant"}
 
 
 class Refusing(HashedWords):

@@ -195,6 +195,10 @@ PIECE_BYTES = 4_000_000
 """About how much of a log makes one piece: it is kept in one transaction, and others wait for that."""
 
 
+CHAT_SERVICES = frozenset({"chatgpt", "claude-ai"})
+"""Readers of exports: their conversations are chats about anything, all others are about code."""
+
+
 def load_readers(names: Iterable[str] = ()) -> dict[str, Reader]:
     """The named readers, or all. Modules are named after their reader: `claude-code` is claude_code."""
     known = reader_names()

@@ -58,8 +58,13 @@ class Backlog:
         self._problems = problems or Problems()
         self._worker = Worker(NAME, self._work, self._problems, backoff_s=backoff_s)
         self._refused: dict[tuple[int, int], BackstoryError] = {}  # by entry and revision
-        self.wake = self._worker.wake
-        self.close = self._worker.close
+
+    def wake(self) -> None:
+        """Texts wait: embed them soon."""
+        self._worker.wake()
+
+    def close(self) -> None:
+        self._worker.close()
 
     @property
     def space(self) -> int:

@@ -37,6 +37,7 @@ SAID, QUIET = 150, 40  # of them read: what somebody said, what a tool was given
 NEAR = 100  # entries proposed by their vectors
 ASKED, MOST_ASKED = 0.5, 30  # share of the query that a message holds whose reply is read too, and how many
 LONGEST_READ = 30_000  # characters of a text in which words are counted
+SHORT = 800  # characters: a longer message is read without those beside it
 FEW_WAITING = 0.03  # of all entries: where no more lack their vectors, those know more than related words
 
 
@@ -56,6 +57,10 @@ class Evidence(NamedTuple):
     cosine: Floats
     prompt: Ints
     """The column of what a message answers; -1 when that is not known or nothing is asked."""
+    before: Ints
+    """The column of what was said just before a message; -1 when nothing was, or the message is so long that it stands
+    for itself."""
+    after: Ints
     is_candidate: Flags
     """False for what is only there because a candidate answers it."""
     vector: Vector | None
@@ -100,6 +105,7 @@ class Gathering:
         near = self._near(meaning)
         readings = self._store.entries.readings({*chosen, *near}, self._where)
         readings += self._answers(words, readings)
+        readings += self._neighbours(readings)
         candidates = {reading.outline.entry for reading in readings}
         prompts = self._prompts([reading.outline for reading in readings])
         beside = self._store.entries.readings({*prompts.values()} - candidates, self._where)
@@ -117,6 +123,8 @@ class Gathering:
             together=_together(words.pairs, terms, column, self._size),
             cosine=self._cosine(meaning, near, entry),
             prompt=_prompt_columns(readings, prompts, column),
+            before=_beside(readings, column, -1),
+            after=_beside(readings, column, 1),
             is_candidate=np.array([number in candidates for number in column], bool),
             vector=meaning.vector if meaning is not None else None,
             notices=self._notices(meaning),
@@ -241,6 +249,13 @@ class Gathering:
         known = {reading.outline.entry for reading in readings}
         return self._store.entries.readings({*replies.values()} - known, self._where)
 
+    def _neighbours(self, readings: Sequence[Reading]) -> list[Reading]:
+        """What was said just before and after messages that hold something of the query."""
+        outlines = [o for o, _ in readings if o.size < SHORT or not o.seq]
+        known = {reading.outline.entry for reading in readings}
+        beside = self._store.entries.neighbours(outlines, self._where)
+        return self._store.entries.readings({o.entry for o in beside} - known, self._where)
+
     def _related_weights(self, words: _Words, terms: Sequence[Term], column: Mapping[int, int]) -> Floats:
         weights = np.zeros((len(terms), len(column)))
         for row, (term, others) in enumerate(zip(terms, words.related, strict=True)):
@@ -323,3 +338,16 @@ def _prompt_columns(
 ) -> Ints:
     numbers = [prompts.get((r.outline.thread or "", r.outline.seq), -1) for r in readings]
     return np.array([column.get(number, -1) for number in numbers], np.int64)
+
+
+def _beside(readings: Sequence[Reading], column: Mapping[int, int], step: int) -> Ints:
+    places = {
+        (r.outline.thread, r.outline.seq): column[r.outline.entry] for r in readings if r.outline.is_said
+    }
+    return np.array(
+        [
+            places.get((r.outline.thread, r.outline.seq + step), -1) if r.outline.is_said else -1
+            for r in readings
+        ],
+        np.int64,
+    )

@@ -10,15 +10,13 @@ checked on the other (bench/questions.py); one configuration serves all sets.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..domain.records import QUIET_ROLES
-from ..readers import reader_names
 from .evidence import Evidence
 from .terms import LENGTH_SHARE, SATURATION, TYPICAL_LENGTH
+from .traits import Traits, traits_of
 
 if TYPE_CHECKING:
     from .evidence import Flags, Floats
@@ -26,13 +24,20 @@ if TYPE_CHECKING:
 RELATED = 0.7  # of a word's weight, for one that means nearly the same
 TOGETHER = 0.3
 MEANING = 1.2  # weight of the vectors' part beside the words' part, which is at most 1
+ALONE_MEANING = 6.0  # of a text that stands alone
 FLOOR, LEAST_TOP = 0.15, 0.55  # cosines: what strangers have, and the least that counts as full
-BEND = 0.85
+BEND = 1.1
 EXPECTED_BASE, EXPECTED_SLOPE = 0.05, 0.6  # of the vectors' part, given the words' part
 EXPECTED_QUIET = 0.3
 ASSISTANT = 1.15  # in coding conversations the answer is usually the assistant's
 CHAT_ASSISTANT = 0.4  # elsewhere it repeats at length what it was told, and the user's words are the source
 QUIET = 0.6  # what a tool was given, or a model thought
+SHORT = 400  # characters: a longer message stands for itself
+LENDER = 800  # characters: a longer one holds many words by chance and lends none
+FROM_BEFORE, FROM_AFTER = 0.5, 0.25  # of the words beside a short message
+WINDOW_BEFORE, WINDOW_AFTER = 0.5, 0.25  # of the cosines, beside its own
+NOTHING_BESIDE = 0.9
+ASKING, ASKED, NAMED = 0.85, 1.15, 1.1  # between people
 PROMPT = 0.3  # of the score of what a message answers
 SAME_PROMPT = 0.5  # when that asks the same
 AGAIN = 0.15  # for a message that only asks the same
@@ -81,31 +86,45 @@ class Scores(NamedTuple):
 
 
 def score(evidence: Evidence) -> Scores:
-    roles = [outline.role for outline in evidence.outlines]
-    is_quiet = np.array([role in QUIET_ROLES for role in roles], bool)
-    is_assistant = np.array([role == "assistant" for role in roles], bool)
-    is_coding = np.array([outline.surface in _coding_assistants() for outline in evidence.outlines], bool)
-    sizes = np.array([outline.size for outline in evidence.outlines], np.float64)
-    absolute, coverage = _words(evidence, sizes)
-    words = absolute / _best(absolute, ~is_quiet)
-    meaning = _meaning(evidence.cosine, words, is_quiet)
-    base = np.where((words > 0) | ~np.isnan(evidence.cosine), words + MEANING * meaning, 0.0)
-    again = _asks_again(evidence, coverage, sizes, is_assistant | is_quiet) & is_coding
-    replied = np.where(is_coding, ASSISTANT, CHAT_ASSISTANT)
-    factor = np.where(is_assistant, replied, np.where(is_quiet, QUIET, 1.0))
-    factor = np.where(again, factor * AGAIN, factor)
-    is_short = is_assistant & (sizes <= LONGEST_NO_ANSWER)
+    traits = traits_of(evidence)
+    absolute, coverage = _words(evidence, traits)
+    words = absolute / _best(absolute, ~traits.is_quiet)
+    meaning = _meaning(_window_cosine(evidence, traits), words, traits.is_quiet)
+    is_known = (words > 0) | ~np.isnan(evidence.cosine)
+    base = np.where(is_known, _mixed(words, meaning, traits.is_alone), 0.0)
+    again = _asks_again(evidence, coverage, traits)
+    is_short = traits.is_assistant & (traits.size <= LONGEST_NO_ANSWER)
     knows_nothing = _says(_NO_ANSWER, evidence, is_short)
+    factor = _role_factor(traits) * _turn_factor(evidence, traits)
+    factor = np.where(again, factor * AGAIN, factor)
     factor = np.where(knows_nothing, factor * NO_ANSWER, factor)
     gives_none = knows_nothing | _says(_ANNOUNCES, evidence, is_short)
-    prompt = _prompt_part(evidence, base, again, gives_none | ~is_coding)
+    prompt = _prompt_part(evidence, base, again, gives_none | ~traits.is_coding)
     total = np.where(evidence.is_candidate, base * factor + prompt, 0.0)
     return Scores(words, meaning, prompt, total, coverage, absolute, again, _holds_name(evidence) & ~again)
 
 
-@lru_cache(maxsize=1)
-def _coding_assistants() -> frozenset[str]:
-    return frozenset(reader_names())
+def _mixed(words: Floats, meaning: Floats, is_alone: Flags) -> Floats:
+    """A text that stands alone is judged more by its meaning; on the same scale, since both kinds are compared."""
+    alone = (words + ALONE_MEANING * meaning) * (1 + MEANING) / (1 + ALONE_MEANING)
+    return np.where(is_alone, alone, words + MEANING * meaning)
+
+
+def _role_factor(traits: Traits) -> Floats:
+    replied = np.where(traits.is_coding, ASSISTANT, CHAT_ASSISTANT)
+    return np.where(traits.is_assistant, replied, np.where(traits.is_quiet, QUIET, 1.0))
+
+
+def _turn_factor(evidence: Evidence, traits: Traits) -> Floats:
+    """Between people: who asks says less than who is asked, and who is named in the query is meant."""
+    if not traits.is_between_people.any():
+        return np.ones(len(evidence.entry))
+    asks = np.array(["?" in reading.text for reading in evidence.readings], bool)
+    is_asked = (evidence.before >= 0) & asks[evidence.before]
+    wanted = {word for term in evidence.terms for word in term.unit.words}
+    is_named = np.array([outline.speaker.lower() in wanted for outline in evidence.outlines], bool)
+    factor = np.where(asks, ASKING, 1.0) * np.where(is_asked, ASKED, 1.0) * np.where(is_named, NAMED, 1.0)
+    return np.where(traits.is_between_people, factor, 1.0)
 
 
 def _prompt_part(evidence: Evidence, base: Floats, again: Flags, gives_none: Flags) -> Floats:
@@ -117,17 +136,43 @@ def _prompt_part(evidence: Evidence, base: Floats, again: Flags, gives_none: Fla
     return gain
 
 
-def _words(evidence: Evidence, sizes: Floats) -> tuple[Floats, Floats]:
+def _words(evidence: Evidence, traits: Traits) -> tuple[Floats, Floats]:
     """BM25 as a share of the query's whole weight, and the share that is covered at all."""
     rarities = evidence.rarities
     total = rarities.sum() or 1.0
-    length = 1 - LENGTH_SHARE + LENGTH_SHARE * sizes / TYPICAL_LENGTH
+    length = 1 - LENGTH_SHARE + LENGTH_SHARE * traits.size / TYPICAL_LENGTH
     counts = evidence.counts
     own = rarities[:, None] * counts * (SATURATION + 1) / (counts + SATURATION * length)
     near = RELATED * evidence.related * (SATURATION + 1) / (1 + SATURATION * length)
-    absolute = np.maximum(own, near).sum(0) / total + TOGETHER * evidence.together / total
+    held = _with_borrowed(np.maximum(own, near), evidence, traits)
+    absolute = held.sum(0) / total + TOGETHER * evidence.together / total
     coverage = ((counts > 0) * rarities[:, None]).sum(0) / total
     return absolute, coverage
+
+
+def _with_borrowed(held: Floats, evidence: Evidence, traits: Traits) -> Floats:
+    """Between people a short message has the words of those beside it, too: most of the one that it answers."""
+    takes = traits.is_between_people & (traits.size < SHORT)
+    if not takes.any():
+        return held
+    borrowed = held
+    for beside, share in ((evidence.before, FROM_BEFORE), (evidence.after, FROM_AFTER)):
+        lends = takes & (beside >= 0) & (traits.size[beside] < LENDER)
+        borrowed = np.maximum(borrowed, np.where(lends, share * held[:, beside], 0.0))
+    return borrowed
+
+
+def _window_cosine(evidence: Evidence, traits: Traits) -> Floats:
+    """Between people that of a short message with what was said beside it; where nothing was, a little less than its
+    own."""
+    takes = traits.is_between_people & (traits.size < SHORT) & ~traits.is_alone
+    if not takes.any():
+        return evidence.cosine
+    known = np.nan_to_num(evidence.cosine)
+    before = np.where(evidence.before >= 0, known[evidence.before], NOTHING_BESIDE * known)
+    after = np.where(evidence.after >= 0, known[evidence.after], NOTHING_BESIDE * known)
+    window = (known + WINDOW_BEFORE * before + WINDOW_AFTER * after) / (1 + WINDOW_BEFORE + WINDOW_AFTER)
+    return np.where(takes & ~np.isnan(evidence.cosine), window, evidence.cosine)
 
 
 def _best(values: Floats, among: Flags) -> float:
@@ -146,14 +191,14 @@ def _meaning(cosine: Floats, words: Floats, is_quiet: Flags) -> Floats:
     return np.where(known, near, expected)
 
 
-def _asks_again(evidence: Evidence, coverage: Floats, sizes: Floats, is_other: Flags) -> Flags:
+def _asks_again(evidence: Evidence, coverage: Floats, traits: Traits) -> Flags:
     """Messages of a person that have the question's words or meaning and hardly anything else. To a few words
     that are no question only a question counts as asking: a remark may well be what is looked for."""
-    is_message = np.array([bool(outline.role) for outline in evidence.outlines], bool)
-    is_short = sizes <= AGAIN_LENGTH * max(len(evidence.query), SHORTEST_AGAIN)
+    is_person = traits.is_coding & ~traits.is_assistant & ~traits.is_quiet
+    is_short = traits.size <= AGAIN_LENGTH * max(len(evidence.query), SHORTEST_AGAIN)
     cosine = np.where(np.isnan(evidence.cosine), 0.0, evidence.cosine)
     same = (coverage >= AGAIN_COVERS) | (cosine >= AGAIN_COSINE)
-    again: Flags = is_message & ~is_other & is_short & same
+    again: Flags = is_person & is_short & same
     is_asking = len(evidence.query.split()) >= FEWEST_ASKED or _QUESTION.search(evidence.query)
     return again if is_asking else again & _says(_QUESTION, evidence, again)
 

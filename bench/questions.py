@@ -1,0 +1,239 @@
+"""Questions over real coding histories, asked through the product's tools and its command line.
+
+    python bench/questions.py QUESTIONS_DIRECTORY WORK_DIRECTORY [STATE ...]
+
+QUESTIONS_DIRECTORY holds the set with its own layout, scorer and baselines; they are used as they are, so that we do not
+mark our own work. Each state is a store of the same histories: `none` right after the sync, without vectors; `tenth`
+with the newest tenth of them, as the background leaves it; `all`. Nothing is embedded while it is asked. For
+`recall_conversations`, which looks back 60 days, a copy of each store has its times pressed into the last 50.
+Plain FTS5 BM25 and MiniLM alone are measured over the same messages in the same run.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from backstory.app import open_core, read_settings
+
+Json = dict[str, Any]
+Ask = Callable[[Json], Json]
+
+STATES = ("none", "tenth", "all")
+PAGE = 5
+BASELINES = ("bm25-question", "bm25-keywords", "minilm-question", "rrf-question")
+_AIDER = re.compile(r"aider:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)-[0-9a-f]+(.*)", re.DOTALL)
+
+
+class Stop(Exception):
+    """Enough texts have their vectors."""
+
+
+class Questions:
+    """The set in a directory, and a place to work."""
+
+    def __init__(self, directory: Path, work: Path) -> None:
+        sys.path.insert(0, str(directory))
+        self.directory, self.work = directory, work
+        self.theirs = importlib.import_module("run_backstory")
+        self.scorer = importlib.import_module("score")
+        lines = (directory / "questions.jsonl").read_text("utf-8").splitlines()
+        self.rows: list[Json] = [json.loads(line) for line in lines]
+        # Aider's conversations have no id but the moment they began, which the set's own ids end with
+        known = {id for row in self.rows for id in (*row["conversations"], *row.get("distractors", ()))}
+        self._aider = {id.rpartition("@")[2]: id for id in known if ".aider.chat.history.md#" in id}
+        self.clock = work / "clock"
+
+    def canonical(self, id: str) -> str:
+        if found := _AIDER.fullmatch(id):
+            began, place = found.groups()
+            return f"{self._aider.get(began, began)}{place}"
+        return str(self.theirs.canonical(id))
+
+    def environment(self, store: str) -> dict[str, str]:
+        foreign = ("BACKSTORY_", "CLAUDE", "CODEX", "COPILOT")
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+        return {
+            **inherited,
+            **self.theirs.layout.environment(self.work / "home"),
+            "TZ": "UTC",
+            "QUESTIONS_CLOCK": str(self.clock),
+            "QUESTIONS_FREEZE": "1",
+            "BACKSTORY_HOME": str(self.work / store),
+        }
+
+    def frozen(self, *arguments: str) -> list[str]:
+        return [sys.executable, str(self.directory / "frozen.py"), *arguments]
+
+    def prepare(self) -> None:
+        """A home and the stores; what is there already is used."""
+        home, histories = self.work / "home", self.directory.parent / "histories"
+        if not home.exists():
+            self.theirs.layout.lay_out(histories, home, self.directory / "synthetic")
+        (self.work / "cwd").mkdir(exist_ok=True)
+        if not (self.work / "none").exists():
+            subprocess.run(
+                [sys.executable, "-m", "backstory", "sync", "--json"],
+                env=self.environment("none") | {"BACKSTORY_EMBEDDINGS": "off"},
+                cwd=self.work / "cwd",
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
+        self._copy("none", "tenth", lambda path: embed_share(path, 0.1))
+        self._copy("none", "all", lambda path: embed_share(path, 1.0))
+        for state in STATES:
+            self._copy(state, f"{state}-recent", lambda path: self.theirs.press(path / "store.db"))
+
+    def _copy(self, source: str, target: str, change: Callable[[Path], None]) -> None:
+        if not (self.work / target).exists():
+            shutil.copytree(self.work / source, self.work / target)
+            change(self.work / target)
+
+    def messages(self, results: Sequence[Json]) -> Json:
+        """A ranking of conversations and of their places, as the scorer wants it."""
+        ids = [self.canonical(result["id"]).split("#tool")[0].split("#thinking")[0] for result in results]
+        talks = [
+            self.canonical(result["conversation_id"])
+            if result.get("conversation_id")
+            else id.rpartition("/")[0]
+            for result, id in zip(results, ids, strict=True)
+        ]
+        return {"ranked": list(dict.fromkeys(talks)), "messages": ids}
+
+    def run(self, name: str, ask: Ask, *, at_now: bool) -> Json:
+        """Ask all questions; those about times with the clock at their own moment, where the store has its own times."""
+        answers = {}
+        for row in self.rows:
+            is_then = row["kind"] == "temporal" and not at_now
+            self.clock.write_text(row["now"] if is_then else datetime.now(UTC).isoformat())
+            answers[row["id"]] = ask(row)
+        return self.report(name, answers)
+
+    def report(self, name: str, answers: Mapping[str, Json]) -> Json:
+        result: Json = self.scorer.score(self.rows, answers)
+        whole = result["kinds"]["all"]
+        talks, places = whole["conversations"], whole.get("messages", {})
+        cells = [
+            name,
+            f"{talks['hit@1']:.3f} / {talks['hit@5']:.3f}",
+            f"{places['hit@1']:.2f}" if places else "–",
+            f"{result['distractor_first_synthetic']:.2f}",
+            f"{result['distractor_first_real']:.2f}",
+            f"{result['nothing_found']:.2f}",
+            str(result["tokens"] or "–"),
+        ]
+        print("| " + " | ".join(cells) + " |", flush=True)
+        halves = [self.scorer.score(half, answers)["kinds"]["all"]["conversations"] for half in self.halves()]
+        said = ", ".join(f"{half['hit@1']:.3f} / {half['hit@5']:.3f}" for half in halves)
+        print(f"  halves of {name}: {said}", file=sys.stderr, flush=True)
+        return result
+
+    def halves(self) -> tuple[list[Json], list[Json]]:
+        """Questions on one conversation stand in one half: constants are tuned on the first."""
+        by_talk: dict[str, list[Json]] = {}
+        for row in self.rows:
+            by_talk.setdefault(min((*row["conversations"], *row.get("parents", ()))), []).append(row)
+        halves: tuple[list[Json], list[Json]] = ([], [])
+        for some in sorted(by_talk.values(), key=lambda some: (-len(some), some[0]["id"])):
+            min(halves, key=len).extend(some)
+        return halves
+
+
+def embed_share(home: Path, share: float) -> None:
+    """The newest texts first, as the background does."""
+    core = open_core(read_settings({"home": home}))
+    backlog = core.engine.backlog
+    assert backlog is not None
+    most = share * core.engine.store.vectors.count_waiting(backlog.space)
+
+    def progress(done: int) -> None:
+        if done >= most:
+            raise Stop
+
+    try:
+        backlog.drain(progress)
+    except Stop:
+        pass
+    finally:
+        core.engine.close()
+
+
+def baselines(questions: Questions) -> None:
+    out = questions.work / "baselines"
+    command = [sys.executable, str(questions.directory / "run_bm25.py"), "--out", str(out), "--minilm"]
+    subprocess.run([*command, "--vectors", str(questions.work / "minilm.npz")], check=True)
+    for name in BASELINES:
+        lines = (out / f"{name}.jsonl").read_text("utf-8").splitlines()
+        questions.report(name, {answer["id"]: answer for answer in map(json.loads, lines)})
+
+
+def measure(questions: Questions, state: str) -> None:
+    cwd = questions.work / "cwd"
+    command_line = questions.environment(state)
+
+    def search(row: Json) -> Json:
+        done = subprocess.run(
+            questions.frozen("search", "--json", row["question"]),
+            env=command_line,
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return {
+            **questions.messages(json.loads(done.stdout)["results"]),
+            "tokens": len(done.stdout) // 4,
+        }
+
+    server = questions.theirs.Server(questions.frozen("serve"), command_line, cwd)
+    try:
+
+        def reflect(row: Json) -> Json:
+            body, tokens = server.call("reflect_on_past", query=row["question"], limit=PAGE)
+            return {**questions.messages(body["results"]), "tokens": tokens}
+
+        questions.run(f"{state}: reflect_on_past", reflect, at_now=False)
+    finally:
+        server.close()
+    recent = questions.theirs.Server(questions.frozen("serve"), questions.environment(f"{state}-recent"), cwd)
+    try:
+        for argument, name in (("question", "question"), ("keywords", "keywords")):
+
+            def recall(row: Json, argument: str = argument) -> Json:
+                asked = row[argument] if isinstance(row[argument], str) else " ".join(row[argument])
+                body, tokens = recent.call(
+                    "recall_conversations", user_prompt=asked, days_lookback=60, min_score=0, limit=PAGE
+                )
+                ranked = [questions.canonical(talk["id"]) for talk in body["conversations"]]
+                return {"ranked": ranked, "tokens": tokens}
+
+            questions.run(f"{state}: recall_conversations, {name}", recall, at_now=True)
+    finally:
+        recent.close()
+    questions.run(f"{state}: backstory search", search, at_now=False)
+
+
+def main(directory: Path, work: Path, states: Sequence[str]) -> None:
+    work.mkdir(parents=True, exist_ok=True)
+    questions = Questions(directory.resolve(), work.resolve())
+    questions.prepare()
+    print(
+        "| | conversation hit@1 / hit@5 | message first | asked again first | other distractor first | nothing | tokens |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    baselines(questions)
+    for state in states or STATES:
+        measure(questions, state)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])

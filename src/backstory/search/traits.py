@@ -1,0 +1,52 @@
+"""What each candidate is: who said it, and in what kind of conversation.
+
+The kind decides whose words count. With a coding assistant the answer is usually the assistant's; in a chat with a
+service it repeats at length what it was told; among people everybody speaks for themselves, in short messages that
+mean little without those beside them. What stands alone, a memory or the only message of its conversation, is judged
+by its own text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..domain.records import QUIET_ROLES
+from ..readers import CHAT_SERVICES
+
+if TYPE_CHECKING:
+    from .evidence import Evidence, Flags, Floats
+
+_WITH_ASSISTANTS = ("user", "assistant", "summary")
+
+
+class Traits(NamedTuple):
+    is_quiet: Flags
+    """What a tool was given or printed, or a model thought."""
+    is_assistant: Flags
+    is_coding: Flags
+    """Part of a conversation with a coding assistant."""
+    is_between_people: Flags
+    is_alone: Flags
+    size: Floats
+    """In characters."""
+
+
+def traits_of(evidence: Evidence) -> Traits:
+    outlines = evidence.outlines
+    roles = [outline.role for outline in outlines]
+    is_message = np.array([bool(role) for role in roles], bool)
+    is_between_people = np.array(
+        [outline.is_said and outline.role not in _WITH_ASSISTANTS for outline in outlines], bool
+    )
+    is_chat = np.array([outline.surface in CHAT_SERVICES for outline in outlines], bool)
+    begins = np.array([outline.seq == 0 for outline in outlines], bool)
+    is_coding = is_message & ~is_between_people & ~is_chat
+    return Traits(
+        is_quiet=np.array([role in QUIET_ROLES for role in roles], bool),
+        is_assistant=np.array([role == "assistant" for role in roles], bool),
+        is_coding=is_coding,
+        is_between_people=is_between_people,
+        is_alone=begins & ~is_coding & (evidence.before < 0) & (evidence.after < 0),
+        size=np.array([outline.size for outline in outlines], np.float64),
+    )
