@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from backstory.core import Caller, Core
-from backstory.core.archive import Archive
 from backstory.core.forgetting import erase_expired
 from backstory.core.memories import Draft
 from backstory.domain.errors import InvalidInput, NotAllowed, NotFound
@@ -134,4 +133,4 @@ def test_an_export_and_the_archive_of_a_key_do_not_have_it(core: Core) -> None:
     saved = save(core, "The zebra crossing", key="zebra")
     core.forgetting.forget(saved.id)
     assert core.engine.store.archive.find_memories(Filter()) == []
-    assert [m.id for m in Archive(core.engine, core.caller, "memory-keeper").all()] == [saved.id]
+    assert [m.id for m in core.through("memory-keeper").archive.all()] == [saved.id]

@@ -14,7 +14,7 @@ from backstory.core.calls import Call, Cancelled
 from backstory.core.memories import Draft
 from backstory.core.retention import Retention
 from backstory.core.sync import Sync
-from backstory.core.transcripts import IN_FILES, Transcripts
+from backstory.core.transcripts import IN_FILES
 from backstory.domain.filters import ConversationFilter, Filter
 from backstory.domain.when import to_ms
 from backstory.readers import Places
@@ -191,7 +191,7 @@ def test_a_conversation_that_goes_on_comes_back_whole(
 def test_a_stored_session_is_read_whole_though_it_is_archived(
     core: Core, store: Store, clock: SteppedClock, tmp_path: Path
 ) -> None:
-    transcripts = Transcripts(core.engine, core.caller, "codearchitect")
+    transcripts = core.through("codearchitect").transcripts
     place = transcripts.place(str(tmp_path / "sessions"))
     long = [{"role": "user", "content": f"{number} " + "word " * (IN_FILES // 20)} for number in range(6)]
     kept = transcripts.keep(long, "a long one", place)
@@ -208,7 +208,7 @@ def test_a_stored_session_is_read_whole_though_it_is_archived(
 def test_a_stored_session_that_is_edited_comes_back(
     core: Core, store: Store, clock: SteppedClock, tmp_path: Path
 ) -> None:
-    transcripts = Transcripts(core.engine, core.caller, "codearchitect")
+    transcripts = core.through("codearchitect").transcripts
     place = transcripts.place(str(tmp_path / "sessions"))
     kept = transcripts.keep([{"role": "user", "content": "a walrus"}], "animals", place)
     clock.step(40 * DAY)

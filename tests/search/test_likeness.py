@@ -45,7 +45,7 @@ def knowing(store: Store, model: MiniLM) -> Core:
 
 def found(core: Core, query: str) -> set[str]:
     ranking = core.searching.everywhere(query, least=THRESHOLD)
-    return {shown.entry.text for shown in core.recollecting.show(ranking.hits)}
+    return {shown.entry.text for shown in core.previews.show(ranking.hits)}
 
 
 def test_paraphrases_are_found_and_strangers_are_not_with_the_default_threshold(knowing: Core) -> None:

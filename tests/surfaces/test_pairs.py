@@ -17,8 +17,6 @@ from threading import Barrier
 import pytest
 
 from backstory.core import Caller, Core, Engine
-from backstory.core.events import Events
-from backstory.core.sessions import Sessions
 from backstory.domain.errors import BackstoryError, NotFound
 from backstory.store import Store
 from backstory.store.postgres import PostgresStore
@@ -132,8 +130,9 @@ def test_no_two_tools_wait_for_each_other_and_none_fails(pair: Pair) -> None:
 
 def test_asking_for_a_session_inside_a_transaction_is_refused_at_once(engine: Engine) -> None:
     caller = Caller(project="/p", session=None)
+    core = Core(engine, caller)
     with pytest.raises(RuntimeError, match="before a transaction"), engine.store.transaction():
-        Sessions(engine, caller, "test").current()
+        core.sessions.current()
     with pytest.raises(RuntimeError, match="before a transaction"), engine.store.transaction():
-        Events(engine, caller, "test").record("ci", "failed", {}, important=True)
+        core.events.record("ci", "failed", {}, important=True)
     assert caller.session is None

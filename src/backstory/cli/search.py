@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..app import open_core
 from ..core import Core
 from ..core.names import ConversationNames, short_memory_id
-from ..core.recollection import Recollection
+from ..core.previews import Preview
 from ..core.searching import Ranking
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import Filter, Kind
@@ -62,7 +62,7 @@ class Findings(NamedTuple):
 
     query: str
     ranking: Ranking
-    shown: Sequence[Recollection]
+    shown: Sequence[Preview]
     conversations: dict[str, Conversation]
     names: ConversationNames
     others: dict[int, Message]
@@ -120,12 +120,12 @@ def _opened(core: Core, ranking: Ranking, number: int) -> Report:
     if number > len(ranking.hits):
         raise NotFound("result", str(number), hint="Search without --open to see which there are.")
     hit = ranking.hits[number - 1]
-    (shown,) = core.recollecting.show([hit])
+    (shown,) = core.previews.show([hit])
     return show.report(core, shown.entry.id)
 
 
 def _findings(core: Core, query: str, ranking: Ranking, limit: int) -> Findings:
-    shown = core.recollecting.show(ranking.hits[:limit], ranking.words)
+    shown = core.previews.show(ranking.hits[:limit], ranking.words)
     store = core.engine.store
     places = [place for each in shown for place in each.hit.other_places[:OTHER_PLACES]]
     others = {n: entry for n, entry in store.entries.load(places).items() if isinstance(entry, Message)}
@@ -143,7 +143,7 @@ def _body(findings: Findings, explain: bool) -> Json:
     }
 
 
-def _result(findings: Findings, shown: Recollection, explain: bool) -> Json:
+def _result(findings: Findings, shown: Preview, explain: bool) -> Json:
     entry, hit = shown.entry, shown.hit
     result: Json = {
         "id": entry.id,
@@ -180,7 +180,7 @@ def _blocks(findings: Findings, explain: bool) -> list[Block]:
     return [*blocks, *(block for notice in ranking.notices for block in ("", Paragraph(notice)))]
 
 
-def _block(findings: Findings, place: int, shown: Recollection, explain: bool) -> Iterator[Block]:
+def _block(findings: Findings, place: int, shown: Preview, explain: bool) -> Iterator[Block]:
     entry, hit = shown.entry, shown.hit
     yield Line([f"{place}. ", *_name(findings, shown), Span(f"  score {hit.certainty:.2f}", Style.QUIET)])
     yield Paragraph([Span(", ".join(_about(findings, shown)), Style.QUIET)], indent=3)
@@ -196,7 +196,7 @@ def _block(findings: Findings, place: int, shown: Recollection, explain: bool) -
         yield Line("   " + " · ".join(f"{name} {part:.2f}" for name, part in _parts(shown).items()))
 
 
-def _name(findings: Findings, shown: Recollection) -> list[str | Span]:
+def _name(findings: Findings, shown: Preview) -> list[str | Span]:
     """The id to copy, and what it is the id of."""
     entry = shown.entry
     if isinstance(entry, Memory):
@@ -215,7 +215,7 @@ def _name(findings: Findings, shown: Recollection) -> list[str | Span]:
     return [Span(f"{name}#{entry.seq + 1}", Style.ID), " ", Span(title or "conversation", Style.HEADING)]
 
 
-def _about(findings: Findings, shown: Recollection) -> Iterator[str]:
+def _about(findings: Findings, shown: Preview) -> Iterator[str]:
     entry, hit = shown.entry, shown.hit
     yield f"{entry.created_at:%Y-%m-%d %H:%M}"
     yield entry.surface if isinstance(entry, Memory) else f"{entry.role} in {entry.surface}"
@@ -238,6 +238,6 @@ def _highlighted(text: str, words: Sequence[str]) -> Iterator[str | Span]:
     yield text[end:]
 
 
-def _parts(shown: Recollection) -> dict[str, float]:
+def _parts(shown: Preview) -> dict[str, float]:
     """What is not known of a hit, such as the cosine of a text without a vector, is left out."""
     return {name: part for name, part in shown.hit.parts.items() if part == part}

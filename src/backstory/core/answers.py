@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..domain.errors import NotFound
 from ..domain.filters import Filter, Kind
 from ..domain.records import CachedAnswer
-from .engine import Caller, Engine
+from .facet import Facet
 
 KEPT_FOR = timedelta(days=7)
 
 
-class Answers(NamedTuple):
-    engine: Engine
-    caller: Caller
-
+class Answers(Facet):
     def keep(self, kind: str, body: Any, *, owner: str) -> str:
         """The key under which it can be fetched: in a session, by a connection, or, when it has no owner, by anybody
         who has the key, also after a restart."""

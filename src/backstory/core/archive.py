@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..domain.archive import PackSize
 from ..domain.filters import Filter, Kind, Order, Page
 from ..domain.records import Former, Memory
-from .engine import Caller, Engine
+from .facet import Facet
 
 
 class Compressed(NamedTuple):
@@ -20,11 +20,7 @@ class Compressed(NamedTuple):
     """How many memories in scope are live still."""
 
 
-class Archive(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-
+class Archive(Facet):
     def find(self, key: str, session: str | None) -> list[Memory]:
         """Archived memories with a key, in one session or all, that the caller may see."""
         return self._find(Filter(keys=(key,), threads=() if session is None else (session,)))

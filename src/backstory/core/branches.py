@@ -10,8 +10,7 @@ from ..domain.filters import Filter, Order, Page
 from ..domain.records import Memory, Priority, Session
 from ..store import Store
 from .arrivals import Arrived, bring
-from .engine import Caller, Engine
-from .sessions import Sessions
+from .facet import Facet
 
 WEIGHTY = (Priority.CRITICAL, Priority.HIGH)
 """What a shallow branch takes along."""
@@ -34,17 +33,13 @@ class Branch(NamedTuple):
     files: int
 
 
-class Branches(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-
+class Branches(Facet):
     def branch(self, name: str, *, description: str, deep: bool) -> Branch:
         """A new session with copies of the current one's important memories, or of all with the files. It becomes
         the connection's. What is private stays so, in the branch; what is archived stays with the parent."""
         if not name.strip():
             raise InvalidInput("name is empty.", hint="Name the branch.", field="name")
-        store, parent = self.engine.store, self._sessions.current()
+        store, parent = self.engine.store, self.core.sessions.current()
         where = Filter(surfaces=(self.surface,), threads=(parent.id,), priorities=() if deep else WEIGHTY)
         now = self.engine.now()
         with store.transaction():
@@ -68,7 +63,7 @@ class Branches(NamedTuple):
 
     def merge(self, source: str, resolution: Resolution, categories: tuple[str, ...]) -> Arrived:
         """Copy what is public in another session into the current one, and leave that session as it is."""
-        target, origin = self._sessions.current(), self._sessions.get(source)
+        target, origin = self.core.sessions.current(), self.core.sessions.get(source)
         if origin.id == target.id:
             raise InvalidInput(
                 "A session cannot be merged into itself.",
@@ -81,10 +76,6 @@ class Branches(NamedTuple):
             arrived = bring(self.engine, theirs, target, resolution.prefers_source)
         self.engine.embed_soon()
         return arrived
-
-    @property
-    def _sessions(self) -> Sessions:
-        return Sessions(self.engine, self.caller, self.surface)
 
 
 def lineage(store: Store, session: str | None) -> list[str]:

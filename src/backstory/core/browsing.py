@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import ConversationFilter, Filter, Kind, Order, Page
 from ..domain.records import Conversation, Former, Memory, Message
-from .engine import Caller, Engine
+from .facet import Facet
 from .names import ConversationNames
 
 HEADS = ("main", "fork", "prompt-log")
@@ -55,10 +55,7 @@ class Place(NamedTuple):
     number: int | None = None
 
 
-class Browsing(NamedTuple):
-    engine: Engine
-    caller: Caller
-
+class Browsing(Facet):
     def conversations(
         self, which: ConversationFilter, *, limit: int | None = None, offset: int = 0, file: str = ""
     ) -> ConversationList:

@@ -11,9 +11,9 @@ from ..domain.filters import Filter
 from ..domain.records import Memory, Session
 from .arrivals import bring
 from .branches import lineage
-from .engine import Caller, Engine
+from .facet import Facet
 from .projects import git_branch, git_status
-from .sessions import GENERAL, Sessions
+from .sessions import GENERAL
 
 
 class Restored(NamedTuple):
@@ -25,17 +25,13 @@ class Restored(NamedTuple):
     """Private memories that stay with the checkpoint's own session."""
 
 
-class Checkpoints(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-
+class Checkpoints(Facet):
     def take(self, name: str, *, description: str, files: bool, git: bool) -> Checkpoint:
         """Copy all of the current session, its private memories too. What happens to them later, be it an edit,
         a deletion or their archiving, does not touch the copy."""
         if not name.strip():
             raise InvalidInput("name is empty.", hint="Name the checkpoint.", field="name")
-        store, session = self.engine.store, self._sessions.current()
+        store, session = self.engine.store, self.core.sessions.current()
         directory = Path(self.caller.directory)
         branch, status = (
             (git_branch(directory), git_status(directory)) if git and self.caller.is_local else (None, None)
@@ -76,7 +72,7 @@ class Checkpoints(NamedTuple):
         session and to those that descend from it."""
         store = self.engine.store
         is_family = checkpoint.session in lineage(store, self.caller.session)
-        current = self._sessions.current() if merge else None
+        current = self.core.sessions.current() if merge else None
         with store.transaction():
             contents = store.checkpoints.read(checkpoint)
             session = current or self._new_session(checkpoint, is_family)
@@ -112,10 +108,6 @@ class Checkpoints(NamedTuple):
             known = self.engine.store.files.get(session.id, file.path)
             id = known.id if known else self.engine.new_id()
             self.engine.store.files.put(file._replace(id=id, session=session.id))
-
-    @property
-    def _sessions(self) -> Sessions:
-        return Sessions(self.engine, self.caller, self.surface)
 
 
 def _restored_wins(current: Memory, restored: Memory) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..domain.filters import ConversationFilter, Filter, Kind, Order, Page
 from .browsing import HEADS
-from .engine import Caller, Engine
+from .facet import Facet
 from .projects.git import git, printable
 
 _FIELDS = "%x1f".join(("%H", "%at", "%an", "%s"))
@@ -43,10 +43,7 @@ class ChronicleEvent(NamedTuple):
     """The assistant, the surface a memory was saved through, or the author."""
 
 
-class Chronicle(NamedTuple):
-    engine: Engine
-    caller: Caller
-
+class Chronicle(Facet):
     def events(
         self, span: Span, kinds: Sequence[EventKind] = tuple(EventKind), *, limit: int
     ) -> list[ChronicleEvent]:

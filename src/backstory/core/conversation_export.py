@@ -12,8 +12,7 @@ from ..domain.filters import ConversationFilter
 from ..domain.records import Conversation, Message
 from ..domain.when import iso
 from ..settings import expand_home
-from .calls import Call
-from .engine import Caller, Engine
+from .facet import Facet
 from .families import MINOR
 from .transfer import places
 from .workspaces import is_workspace, workspace_hash
@@ -36,11 +35,7 @@ class ExportedFiles(NamedTuple):
     """How many conversations match."""
 
 
-class ConversationExport(NamedTuple):
-    engine: Engine
-    caller: Caller
-    call: Call
-
+class ConversationExport(Facet):
     def write(
         self, form: str, *, limit: int, folder: str | None, title_part: str, workspace: str
     ) -> ExportedFiles:

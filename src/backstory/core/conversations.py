@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..domain.errors import InvalidInput
 from ..domain.filters import ConversationFilter
 from ..domain.records import Conversation, Message
-from .engine import Caller, Engine
+from .facet import Facet
 
 if TYPE_CHECKING:
     from .browsing import ConversationList
 
 
-class Conversations(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-
+class Conversations(Facet):
     def keep(self, conversation: Conversation, messages: Sequence[Message]) -> None:
         """Store a transcript whole, in place of what was known of it."""
         self.engine.store.conversations.put(conversation, messages)
@@ -35,7 +31,7 @@ class Conversations(NamedTuple):
         limit: int = 10,
     ) -> ConversationList:
         """The last added to first; of the caller's project, another one by name or path, or all for EVERY_PROJECT."""
-        from .browsing import Browsing, ConversationList
+        from .browsing import ConversationList
         from .projects.related import chosen_projects  # compiles patterns
 
         projects = chosen_projects(project, self.caller.project, self.engine.store.conversations.projects)
@@ -47,7 +43,7 @@ class Conversations(NamedTuple):
             updated_after=since,
             updated_before=until,
         )
-        return Browsing(self.engine, self.caller).conversations(which, limit=limit)
+        return self.core.browsing.conversations(which, limit=limit)
 
     def _known_assistant(self, name: str) -> str:
         from ..readers import reader_names

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ..domain.erasure import Receipt
 from ..domain.errors import NotFound
 from ..domain.filters import Filter
-from .engine import Caller, Engine
 from .erasure import Erasure
+from .facet import Facet
 from .removal import Request
 
 
-class Deletion(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-
+class Deletion(Facet):
     def by_id(self, id: str) -> Receipt:
         receipt = self._forget(Filter(ids=(id,)))
         if not receipt.memories:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from ..domain.backups import Backup
 from ..domain.erasure import Receipt, StaleBackup
@@ -26,8 +25,9 @@ AT_ONCE_BYTES = 30_000_000
 """A smaller store is written anew before the answer; a larger one behind it, where something works there."""
 
 
-class Erasure(NamedTuple):
-    engine: Engine
+class Erasure:
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
 
     def forget(self, request: Request, *, with_backups: bool = False) -> Receipt:
         since = self._since(request)

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..domain.errors import InvalidInput
 from ..domain.filters import Filter
 from ..domain.records import Event, Priority, Trust
-from .engine import Caller, Engine
-from .memories import Draft, Memories
-from .sessions import Sessions
+from .facet import Facet
+from .memories import Draft
 
 
-class Events(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-
+class Events(Facet):
     def record(self, tool: str, type: str, data: Any, *, important: bool = False) -> Event:
         """Keep an event of the current session. Of an important one a memory is made too, for search to find."""
         for field, text in (("tool", tool), ("type", type)):
             if not text.strip():
                 raise InvalidInput(f"{field} is empty.", field=field)
-        session = Sessions(self.engine, self.caller, self.surface).current()
-        memories = Memories(self.engine, self.caller, self.surface)
+        session = self.core.sessions.current()
+        memories = self.core.memories
         with self.engine.store.transaction():
             event = Event(
                 id=self.engine.new_id(),

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from ..domain.checkpoints import CachedFile
 from ..domain.errors import InvalidInput, NotAllowed, NotFound, Unreadable
 from .branches import lineage
-from .engine import Caller, Engine
-from .sessions import Sessions
+from .facet import Facet
 
 LARGEST_READ = 50 * 1024 * 1024
 
@@ -27,14 +26,10 @@ class Change(NamedTuple):
         return self.cached is None or self.cached.hash != self.current_hash
 
 
-class Files(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-
+class Files(Facet):
     def remember(self, path: str, content: str, metadata: Mapping[str, Any]) -> CachedFile:
         """Keep a file's content for the current session, in place of what it knew of the file."""
-        session = Sessions(self.engine, self.caller, self.surface).current()
+        session = self.core.sessions.current()
         whole = _normal(path, self.caller.directory)
         data = content.encode()
         store = self.engine.store

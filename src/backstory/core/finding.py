@@ -10,7 +10,7 @@ from ..domain.entries import TextFields
 from ..domain.errors import InvalidInput
 from ..domain.filters import Filter, Kind, Order, Page
 from ..domain.records import Memory
-from .engine import Caller, Engine
+from .facet import Facet
 
 if TYPE_CHECKING:
     from ..domain.query import Query, Term
@@ -33,11 +33,7 @@ class Listing(NamedTuple):
     total: int
 
 
-class Finding(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-
+class Finding(Facet):
     def items(
         self,
         where: Filter,
@@ -62,9 +58,8 @@ class Finding(NamedTuple):
 
     def archived(self, where: Filter) -> list[Memory]:
         """What the archive keeps under the one key of the filter."""
-        from .archive import Archive  # seldom needed, and not at start-up
 
-        found = Archive(self.engine, self.caller, self.surface).find(where.keys[0], None)
+        found = self.core.archive.find(where.keys[0], None)
         return [memory for memory in found if _passes(memory, where)]
 
     def by_id(self, where: Filter) -> list[Memory]:

@@ -11,10 +11,9 @@ from ..domain.erasure import Receipt
 from ..domain.errors import InvalidInput, NotAllowed
 from ..domain.filters import Filter
 from ..domain.records import Memory
-from .archive import Archive
-from .browsing import Browsing
 from .engine import Caller, Engine
 from .erasure import Erasure
+from .facet import Facet
 from .removal import Request
 
 RESTORABLE_FOR = timedelta(days=30)
@@ -27,13 +26,10 @@ class Forgotten(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-class Forgetting(NamedTuple):
-    engine: Engine
-    caller: Caller
-
+class Forgetting(Facet):
     def memory(self, id: str) -> Memory:
         """The one that would be forgotten. Raises NotFound, and InvalidInput for a conversation."""
-        found = Browsing(self.engine, self.caller).find(id)
+        found = self.core.browsing.find(id)
         if isinstance(found, Memory):
             return found
         raise InvalidInput(
@@ -59,7 +55,7 @@ class Forgetting(NamedTuple):
         found = self.engine.store.archive.find_memories(Filter(ids=(id,)), with_forgotten=True)
         for memory, _ in found:
             owner = Caller(project=memory.project, session=memory.session)
-            if not Archive(self.engine, owner, memory.surface).restore((memory.id,)):
+            if not self.core._replace(caller=owner, surface=memory.surface).archive.restore((memory.id,)):
                 raise NotAllowed(
                     f"The key {memory.key!r} was saved anew in the same session.",
                     hint="Delete that memory first.",

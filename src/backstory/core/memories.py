@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import Filter, Page
 from ..domain.records import Former, Memory, Priority, Session, Trust
-from .engine import Caller, Engine
-from .sessions import Sessions
+from .facet import Facet
 
 
 class Draft(NamedTuple):
@@ -27,11 +26,7 @@ class Draft(NamedTuple):
     trust: Trust = Trust.OWN
 
 
-class Memories(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-
+class Memories(Facet):
     def save(self, text: str) -> Memory:
         """Committed when this returns; its vectors and a better summary follow in the background."""
         _check_text(text)
@@ -53,7 +48,7 @@ class Memories(NamedTuple):
     def save_item(self, draft: Draft) -> Memory:
         """Save under a key in the current session, as `put_item` does. Committed when this returns."""
         _check_draft(draft)
-        memory = self.put_item(draft, Sessions(self.engine, self.caller, self.surface).current())
+        memory = self.put_item(draft, self.core.sessions.current())
         self.follow_up(memory)
         return memory
 

@@ -11,8 +11,7 @@ from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import ConversationFilter, Filter
 from ..domain.records import Conversation, Former, Memory, Message
 from ..domain.tokens import count_tokens
-from .browsing import Browsing
-from .engine import Caller, Engine
+from .facet import Facet
 
 PAGE_TOKENS = 1_800
 """Of texts; what stands around them has its own."""
@@ -53,16 +52,13 @@ class ConversationPage(NamedTuple):
     """Where the next page begins."""
 
 
-class Pages(NamedTuple):
-    engine: Engine
-    caller: Caller
-
+class Pages(Facet):
     def open(self, id: str, at: int | None = None, limit: int = 10) -> TextPage | ConversationPage:
         """What an id means, or the beginning of one, from piece or message `at` on; a negative one counts from the end. `ID#N` is
         message N of a conversation. A message's own id opens its text."""
         if at == 0:
             raise InvalidInput("at must not be 0.", hint="Numbers begin with 1; -1 is the last.", field="at")
-        browsing = Browsing(self.engine, self.caller)
+        browsing = self.core.browsing
         try:
             found = browsing.find(id)
         except NotFound:

@@ -18,7 +18,7 @@ from ..domain.filters import ConversationFilter, Filter, Kind
 from ..domain.records import QUIET_ROLES, Conversation, Message
 from ..domain.when import to_ms
 from .asking import Asked, WordIndex, read_question
-from .engine import Caller, Engine
+from .facet import Facet
 from .families import Families
 from .freshness import freshness
 from .snippets import SHOWN, excerpt, named_files
@@ -128,10 +128,7 @@ class _Answers(NamedTuple):
         }
 
 
-class Recall(NamedTuple):
-    engine: Engine
-    caller: Caller
-
+class Recall(Facet):
     def find(self, wanted: Wanted, *, limit: int, offset: int = 0) -> Recollection:
         """The conversations that match, the best first; equal ones by when they were last spoken in."""
         store = self.engine.store

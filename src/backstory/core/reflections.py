@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ..domain.filters import Filter, Kind
 from ..domain.records import Memory
-from .engine import Caller, Engine
-from .memories import Draft, Memories
+from .facet import Facet
+from .memories import Draft
 
 REFLECTION = "reflection"
 
@@ -24,16 +24,12 @@ class Stats(NamedTuple):
     newest: datetime | None
 
 
-class Reflections(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-
+class Reflections(Facet):
     def keep(self, text: str, tags: Sequence[str]) -> tuple[Memory, bool]:
         """Store an insight; the memory, and whether its vector is there already."""
         named = tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
         draft = Draft(text, category=REFLECTION, tags=named)
-        memory = Memories(self.engine, self.caller, self.surface).save_item(draft)
+        memory = self.core.memories.save_item(draft)
         backlog = self.engine.backlog
         return memory, backlog is not None and backlog.catch_up()
 

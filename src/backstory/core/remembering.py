@@ -15,10 +15,8 @@ from ..domain.file_marks import FileMark, as_metadata, marks_of
 from ..domain.filters import Filter, Kind, Order, Page
 from ..domain.kinds import MemoryKind, category_of, kind_of
 from ..domain.records import Memory
-from .browsing import Browsing
-from .engine import Caller, Engine
+from .facet import Facet
 from .insight.tasks import TASK, is_open_task
-from .memories import Memories
 
 if TYPE_CHECKING:
     from .secrets import Redactor
@@ -38,11 +36,7 @@ class Remembered(NamedTuple):
     """What is remembered already and may be what this corrects."""
 
 
-class Remembering(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-
+class Remembering(Facet):
     def remember(
         self,
         text: str,
@@ -66,11 +60,11 @@ class Remembering(NamedTuple):
             known = self._same(text, place)
             memory = known or self._made(text, kind or MemoryKind.FACT, place, marks)
             if known is None:
-                self._memories.put(memory)
+                self.core.memories.put(memory)
         if known is not None:
             changed = self._revised(known, text, kind, marks)
             return Remembered(changed, is_new=changed != known, similar=similar)
-        self._memories.follow_up(memory)
+        self.core.memories.follow_up(memory)
         return Remembered(memory, is_new=True, similar=similar)
 
     def done(self, id: str, note: str = "") -> Memory:
@@ -92,10 +86,10 @@ class Remembering(NamedTuple):
         self, memory: Memory, text: str, kind: MemoryKind | None, metadata: Mapping[str, Any]
     ) -> Memory:
         category = None if kind is None or kind is kind_of(memory) else category_of(kind)
-        return self._memories.revise(memory.id, text, category=category, metadata=metadata)
+        return self.core.memories.revise(memory.id, text, category=category, metadata=metadata)
 
     def _known(self, id: str) -> Memory:
-        return Browsing(self.engine, self.caller).memory(id)
+        return self.core.browsing.memory(id)
 
     def _made(self, text: str, kind: MemoryKind, project: str, metadata: Mapping[str, Any]) -> Memory:
         now = self.engine.now()
@@ -119,10 +113,10 @@ class Remembering(NamedTuple):
         return found[0] if found else None
 
     def _similar(self, text: str, project: str) -> list[Memory]:
-        from .searching import Searching
 
-        searching = Searching(self.engine, self.caller)
-        found = searching.memories(text, Filter(projects=(project,)), limit=MOST_SIMILAR + 1, least=ALIKE)
+        found = self.core.searching.memories(
+            text, Filter(projects=(project,)), limit=MOST_SIMILAR + 1, least=ALIKE
+        )
         return [hit.memory for hit in found.hits if hit.memory.text != text][:MOST_SIMILAR]
 
     def _marked(self, files: Sequence[str], project: str) -> dict[str, Any]:
@@ -142,10 +136,6 @@ class Remembering(NamedTuple):
         from .projects.related import new_project_named
 
         return new_project_named(wanted, self.engine.store.entries.projects(), is_local=self.caller.is_local)
-
-    @property
-    def _memories(self) -> Memories:
-        return Memories(self.engine, self.caller, self.surface)
 
 
 def _unverified(memory: Memory) -> dict[str, Any]:

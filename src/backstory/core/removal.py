@@ -39,9 +39,10 @@ class Removed(NamedTuple):
     handoffs: Sequence[Rewritten] = ()
 
 
-class Removal(NamedTuple):
-    store: Store
-    now: datetime
+class Removal:
+    def __init__(self, store: Store, now: datetime) -> None:
+        self.store = store
+        self.now = now
 
     def forget(self, request: Request) -> Removed:
         """In one transaction. The bytes are overwritten afterwards, by the store's residue."""

@@ -8,7 +8,7 @@ from ..domain.census import ConversationTally
 from ..domain.errors import NotFound
 from ..domain.filters import ConversationFilter
 from ..domain.records import Conversation, Message, Trace
-from .engine import Caller, Engine
+from .facet import Facet
 
 LONGEST_PROMPT = 160  # characters that tell one from another
 
@@ -25,10 +25,7 @@ class Part(NamedTuple):
     """What was done, by message."""
 
 
-class Replay(NamedTuple):
-    engine: Engine
-    caller: Caller
-
+class Replay(Facet):
     def conversation(self, id: str) -> Conversation:
         """The one of exactly this id."""
         found = self._find(ConversationFilter(ids=(id,)))

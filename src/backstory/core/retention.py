@@ -26,8 +26,9 @@ class Old(NamedTuple):
     memories: list[Memory]
 
 
-class Retention(NamedTuple):
-    engine: Engine
+class Retention:
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
 
     def find(self, days: float) -> Old:
         """What is older, except what a person brought back from the archive."""

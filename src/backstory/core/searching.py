@@ -1,7 +1,7 @@
 """Search what the caller may see: memories and conversations, by a question, a file, or both kinds apart.
 
 A question is read as people ask: words of time, project and assistant become filters, and when these leave nothing the
-search goes on without them and says so. What is shown of a hit is in `core/recollection.py`."""
+search goes on without them and says so. What is shown of a hit is in `core/previews.py`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..domain.errors import InvalidInput
 from ..domain.filters import Filter, Kind
 from ..domain.records import Memory, Message
-from .engine import Caller, Engine
+from .facet import Facet
 
 if TYPE_CHECKING:
     from ..domain.entries import Vector
@@ -46,10 +46,7 @@ class MemoryHits(NamedTuple):
     """Of the query."""
 
 
-class Searching(NamedTuple):
-    engine: Engine
-    caller: Caller
-
+class Searching(Facet):
     def everywhere(
         self,
         query: str,

@@ -12,7 +12,7 @@ from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import Filter
 from ..domain.records import Session
 from ..domain.scopes import Scope
-from .engine import Caller, Engine
+from .facet import Facet
 from .projects import git_branch, project_root, work_tree
 
 UNNAMED = "Unnamed session"
@@ -29,11 +29,7 @@ class SessionListing(NamedTuple):
     total: int
 
 
-class Sessions(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-
+class Sessions(Facet):
     def current(self) -> Session:
         """The connection's session; the first call makes one. Two servers never share one by accident. A restored
         store may not have it: then another begins."""

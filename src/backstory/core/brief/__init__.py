@@ -14,7 +14,7 @@ from ...domain.errors import InvalidInput
 from ...domain.filters import ConversationFilter, Filter, Kind, Order, Page
 from ...domain.records import Conversation, Memory, Message, Trust
 from ...domain.tokens import count_tokens
-from ..engine import Caller, Engine
+from ..facet import Facet
 from ..projects.commits import commits_since
 from ..projects.related import project_named
 from ..running import running_conversations
@@ -67,10 +67,7 @@ class Brief(NamedTuple):
     open_tasks: int = 0
 
 
-class Briefing(NamedTuple):
-    engine: Engine
-    caller: Caller
-
+class Briefing(Facet):
     def brief(
         self, project: str | None = None, max_tokens: int = USUAL_TOKENS, *, closing: str = ""
     ) -> Brief:

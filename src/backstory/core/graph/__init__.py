@@ -12,9 +12,7 @@ from typing import NamedTuple
 from ...domain.errors import NotFound
 from ...domain.filters import Filter, Kind
 from ...domain.graph import Entity, Label, Relation
-from ..calls import Call
-from ..engine import Caller, Engine
-from ..memories import Memories
+from ..facet import Facet
 
 AT_ONCE = 200
 MOST_AT_A_CALL = 10_000
@@ -95,12 +93,7 @@ def certainty(relation: Relation) -> float:
     return round(1 - (1 - relation.confidence) ** relation.sources, 3)
 
 
-class Graph(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-    call: Call
-
+class Graph(Facet):
     def update(self) -> int:
         """Read the texts that were not read yet, as many as one call may; how many are left."""
         from .reading import extractor, read  # parsers and patterns are not for start-up
@@ -192,7 +185,7 @@ class Graph(NamedTuple):
 
     def _visible(self, where: Filter) -> Filter:
         narrowed = where._replace(kinds=(Kind.MEMORY,), surfaces=(self.surface,))
-        return Memories(self.engine, self.caller, self.surface).visible(narrowed)
+        return self.core.memories.visible(narrowed)
 
     def _counted(self, reached: set[int], narrowed: Filter) -> list[Entity]:
         """Mentions in the matching items; for what only others mention, in those."""

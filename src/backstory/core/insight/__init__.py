@@ -10,12 +10,8 @@ from typing import NamedTuple
 from ...domain.census import Tally
 from ...domain.filters import Filter, Order, Page
 from ...domain.records import Event, Memory, Session
-from ..calls import Call
-from ..engine import Caller, Engine
-from ..events import Events
-from ..graph import Graph
+from ..facet import Facet
 from ..journal import JOURNAL
-from ..memories import Memories
 from .digest import Digest, Form, Subject, digest
 from .findings import MOST_EVIDENCE, Sample, Source
 from .heatmap import Heatmap, heatmap
@@ -39,12 +35,7 @@ class Summary(NamedTuple):
     last: datetime
 
 
-class Insight(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-    call: Call
-
+class Insight(Facet):
     def summarize(self, session: Session, categories: tuple[str, ...], form: Form, longest: int) -> Summary:
         """An index of a session within a number of characters; a chat endpoint may write an overview to it."""
         where = Filter(threads=(session.id,), categories=categories)
@@ -67,25 +58,25 @@ class Insight(NamedTuple):
         ]
         if journals:
             memories += store.memories.tally_hours(self._visible(where._replace(categories=(JOURNAL,))))
-        events = [] if where.categories else self._events.busy_hours(where)
+        events = [] if where.categories else self.core.events.busy_hours(where)
         return cut_into_periods(memories, events, grain)
 
     def items_in(self, period: Period, where: Filter, limit: int) -> list[Memory]:
         """The newest items of a period, without journal entries."""
-        found = self._memories.find(_during(period, where), Page(limit=limit + period.journals))
+        found = self.core.memories.find(_during(period, where), Page(limit=limit + period.journals))
         return [memory for memory in found if memory.category != JOURNAL][:limit]
 
     def journals_in(self, period: Period, where: Filter, limit: int) -> list[Memory]:
         """The newest journal entries of a period, in the order of time."""
         wanted = _during(period, where)._replace(categories=(JOURNAL,))
-        return self._memories.find(wanted, Page(limit=limit))[::-1]
+        return self.core.memories.find(wanted, Page(limit=limit))[::-1]
 
     def happened_in(self, period: Period, where: Filter, limit: int) -> list[Memory | Event]:
         """The newest memories and events of a period, in the order of time."""
         inside = _during(period, where)
         both: list[Memory | Event] = [
-            *self._memories.find(inside, Page(limit=limit)),
-            *self._events.find(inside, limit),
+            *self.core.memories.find(inside, Page(limit=limit)),
+            *self.core.events.find(inside, limit),
         ]
         return sorted(both, key=lambda each: (each.created_at, each.id))[-limit:]
 
@@ -94,12 +85,12 @@ class Insight(NamedTuple):
         hours: Counter[int] = Counter()
         for busy in self.engine.store.memories.tally_hours(self._visible(where)):
             hours[busy.hour] += busy.total
-        for hour, count in self._events.busy_hours(where):
+        for hour, count in self.core.events.busy_hours(where):
             hours[hour] += count
         return heatmap(hours, grain)
 
     def analyze(self, task: Analyze) -> Report:
-        graph = Graph(self.engine, self.caller, self.surface, self.call)
+        graph = self.core.graph
         return analyzed(task, self._sample(task.scope), graph, _where(task.scope))
 
     def synthesize(self, task: Synthesize) -> Report:
@@ -117,7 +108,7 @@ class Insight(NamedTuple):
         leading = self.engine.store.memories.leading(
             self._visible(where), tallies, longest // SHORTEST_LINE + 1
         )
-        memories = self._memories.find(Filter(ids=tuple(leading)), Page()) if leading else []
+        memories = self.core.memories.find(Filter(ids=tuple(leading)), Page()) if leading else []
         subject = Subject(title, memories, sum(tally.total for tally in tallies))
         made = digest(subject, form, longest)
         overview = self.engine.summarizer.written(made.text) if memories else None
@@ -127,29 +118,21 @@ class Insight(NamedTuple):
         where = _where(scope)
         visible = self._visible(where)
         return Sample(
-            memories=tuple(self._memories.find(where, Page(limit=MOST_READ, order=Order.UPDATED_NEWEST))),
+            memories=tuple(self.core.memories.find(where, Page(limit=MOST_READ, order=Order.UPDATED_NEWEST))),
             total=sum(tally.total for tally in self.engine.store.memories.tally(visible)),
             saved_again=self.engine.store.memories.count_former(visible),
             hours=tuple(self.engine.store.memories.tally_hours(visible)),
-            events=() if scope.categories else tuple(self._events.busy_hours(where)),
+            events=() if scope.categories else tuple(self.core.events.busy_hours(where)),
             last_events=tuple(
                 Source(event.id, f"{event.tool} {event.type}")
-                for event in self._events.find(where, MOST_EVIDENCE)
+                for event in self.core.events.find(where, MOST_EVIDENCE)
             ),
             now=self.engine.now(),
             since=scope.since,
         )
 
     def _visible(self, where: Filter) -> Filter:
-        return self._memories.visible(where)._replace(surfaces=(self.surface,))
-
-    @property
-    def _memories(self) -> Memories:
-        return Memories(self.engine, self.caller, self.surface)
-
-    @property
-    def _events(self) -> Events:
-        return Events(self.engine, self.caller, self.surface)
+        return self.core.memories.visible(where)._replace(surfaces=(self.surface,))
 
 
 def _where(scope: Scope) -> Filter:

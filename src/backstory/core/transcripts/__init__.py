@@ -16,7 +16,7 @@ from ...domain.filters import ConversationFilter
 from ...domain.neutral import neutral
 from ...domain.records import Conversation, Trust
 from ...domain.topics import LONGEST_TOPIC, folder_name, slug, topic_of
-from ..engine import Caller, Engine
+from ..facet import Facet
 from ..projects.origin import is_by_others
 from ..secrets import Redactor
 from . import places
@@ -63,11 +63,7 @@ class Fetched(NamedTuple):
     turns: list[Turn]
 
 
-class Transcripts(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-
+class Transcripts(Facet):
     def place(self, given: str | None) -> Place:
         if given is not None:
             self.caller.check_local(

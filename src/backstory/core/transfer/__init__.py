@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.records import Session
 from ...domain.when import iso
-from ..engine import Caller, Engine
-from ..sessions import Sessions
+from ..facet import Facet
 from . import arrival, ours, places, reading
 from .arrival import Arrival, Strategy
 from .bundle import Counts, Part, count
@@ -25,18 +24,14 @@ class Exported(NamedTuple):
     size: int
 
 
-class Transfer(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-
+class Transfer(Facet):
     def export(
         self, sessions: Sequence[str], *, as_table: bool, path: str | None, with_facts: bool
     ) -> Exported:
         """Write sessions, by default the current one, with all in them that the caller may see."""
         from . import table  # the csv module is not for start-up
 
-        departure = Departure(self.engine, self.caller, self.surface)
+        departure = Departure(self.core)
         with self.engine.store.transaction():  # all of one moment
             parts = tuple(map(departure.part, self._sessions(sessions)))
         if as_table:
@@ -63,7 +58,7 @@ class Transfer(NamedTuple):
         if contents.problems:
             return Arrival(problems=contents.problems)
         self.engine.check_room()
-        session = Sessions(self.engine, self.caller, self.surface).current() if merge else None
+        session = self.core.sessions.current() if merge else None
         with self.engine.store.transaction():
             if session is not None:
                 arrived = arrival.into(self.engine, session, contents.parts, strategy)

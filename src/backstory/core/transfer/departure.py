@@ -6,12 +6,11 @@ they said before and for the copies in its checkpoints alike."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ...domain.filters import Filter, Order, Page
 from ...domain.records import Former, Memory, Session
-from ..engine import Caller, Engine
-from ..memories import Memories
+from ..facet import Facet
 from . import bundle
 from .bundle import File, Item, Part
 
@@ -19,13 +18,9 @@ if TYPE_CHECKING:
     from ...domain.checkpoints import CachedFile, Checkpoint
 
 
-class Departure(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-
+class Departure(Facet):
     def part(self, session: Session) -> Part:
-        memories, store = Memories(self.engine, self.caller, self.surface), self.engine.store
+        memories, store = self.core.memories, self.engine.store
         found = memories.find(Filter(threads=(session.id,)), Page(order=Order.OLDEST))
         archived = store.archive.find_memories(
             memories.visible(Filter(surfaces=(self.surface,), threads=(session.id,)))

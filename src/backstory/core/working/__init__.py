@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 from ...domain.errors import NotAllowed, NotFound
 from ...domain.filters import Filter, Kind, Page
 from ...domain.records import Memory, Session
-from ..calls import Call
-from ..engine import Caller, Engine
-from ..events import Events
+from ..facet import Facet
 from ..insight.advice import errors_and_answers, recommendations
 from ..insight.digest import clipped, urgent_first
 from ..projects import project_root, work_tree
@@ -18,7 +16,6 @@ from ..projects.effort import Effort, look
 from ..projects.git_checkpoint import Checkpoint, git_checkpoint
 from ..projects.health import look_at
 from ..projects.survey import directory_of
-from ..sessions import Sessions
 from ..tasks import open_tasks
 from .advice import from_project, from_session, left_open
 from .handoff import Handoff, as_data, from_data, go_on, note, write
@@ -79,22 +76,17 @@ class Standing(NamedTuple):
     """What else fails behind the answers."""
 
 
-class Working(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str
-    call: Call
-
+class Working(Facet):
     def start(self, directory: str | None) -> Started:
         """Begin a session in a directory, whose project becomes the connection's. A session that is open there
         is continued by the new one."""
         own = self.caller.checkout()
         place, project = look(lambda _: _place(directory or own), self.call)
         measured = self._measure(place)
-        with self._sessions.locked():
+        with self.core.sessions.locked():
             former = self._open_session()
             continued = former.id if former is not None and former.project == project else None
-            session = self._sessions.begin(
+            session = self.core.sessions.begin(
                 measured.project.name, description="", channel="", continued=continued, directory=str(place)
             )
         handoff, tasks = self._last_handoff(project), self._open_tasks(project)
@@ -114,15 +106,15 @@ class Working(NamedTuple):
     def checkpoint(self) -> Checked:
         """Measure the work and keep the figures for later checkpoints. Without a session one is begun."""
         measured = self._measure(self.caller.checkout())
-        session = self._sessions.current()
-        past = history(self.engine, self.caller, self.surface, session)
+        session = self.core.sessions.current()
+        past = history(self.core, session)
         project = measured.project
         seen = workflow(past, project)
         wanted = self.engine.settings.git_checkpoints == "on"
         kept = git_checkpoint(project.root, session.id, past.now) if wanted else _SWITCHED_OFF
         figures = _figures(measured, seen)
         data: dict[str, Any] = {"figures": figures, "files": kept_changes(project.changes), "git": kept.ref}
-        self._events.record(TOOL, CHECKPOINT, data)
+        self.core.events.record(TOOL, CHECKPOINT, data)
         before = past.last.get("figures", {})
         return Checked(
             session=session,
@@ -137,15 +129,15 @@ class Working(NamedTuple):
     def end(self) -> Ended:
         """Close the connection's session and leave a handoff, in the store and as a file."""
         measured = self._measure_last()
-        with self._sessions.locked():  # of two calls at once the second finds no session
+        with self.core.sessions.locked():  # of two calls at once the second finds no session
             session = self._open_session()
             if session is None:
                 return Ended(measured, None, Learning((), (), ()), None, is_persisted=False)
-            past = history(self.engine, self.caller, self.surface, session)
+            past = history(self.core, session)
             handoff = self._handoff(past, measured)
             file = write(handoff, measured.project.root, self._own_folder)
             path = None if file is None else str(file)
-            event = self._events.record(TOOL, HANDOFF, as_data(handoff) | {"path": path})
+            event = self.core.events.record(TOOL, HANDOFF, as_data(handoff) | {"path": path})
             self.caller.session = None
         kept = self.engine.store.sessions.events(Filter(threads=(session.id,)))
         return Ended(
@@ -249,14 +241,6 @@ class Working(NamedTuple):
     def _own_folder(self) -> Path:
         """Where handoffs go when the project cannot be written."""
         return self.engine.settings.home / "handoffs"
-
-    @property
-    def _sessions(self) -> Sessions:
-        return Sessions(self.engine, self.caller, self.surface)
-
-    @property
-    def _events(self) -> Events:
-        return Events(self.engine, self.caller, self.surface)
 
 
 def _place(directory: str) -> tuple[Path, str]:

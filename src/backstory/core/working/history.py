@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...domain.filters import Filter, Order, Page
 from ...domain.records import Event, Memory, Session, TraceHit
 from ...store import Store
-from ..engine import Caller, Engine
 from ..insight.findings import Sample
+
+if TYPE_CHECKING:
+    from .. import Core
 
 MOST_READ = 2_000
 """Memories, and traces, that are looked at: the newest."""
@@ -51,15 +53,15 @@ class History(NamedTuple):
         return int((self.now - self.checkpoints[0].created_at).total_seconds() // 60)
 
 
-def history(engine: Engine, caller: Caller, surface: str, session: Session) -> History:
+def history(core: Core, session: Session) -> History:
     """As the caller may see it. Events of the surface are our own, all others were reported by other tools."""
-    store, now = engine.store, engine.now()
+    store, now, surface = core.engine.store, core.engine.now(), core.surface
     events = store.sessions.events(Filter(threads=(session.id,)))
     since = Filter(projects=(session.project,), created_after=session.created_at)
     return History(
         session=session,
         now=now,
-        sample=sample(store, caller.visible(Filter(threads=(session.id,))), now),
+        sample=sample(store, core.caller.visible(Filter(threads=(session.id,))), now),
         reports=tuple(event for event in events if event.surface != surface),
         checkpoints=tuple(e for e in events if e.surface == surface and e.type == CHECKPOINT),
         traces=tuple(store.traces.find(since, limit=MOST_READ)),

@@ -17,7 +17,7 @@ from ...tools.parts import cut_to
 from .vocabulary import surface
 
 if TYPE_CHECKING:
-    from ...core.recollection import Recollection
+    from ...core.previews import Preview
     from ...core.searching import Ranking
     from ...search.engine import Hit
 
@@ -113,7 +113,7 @@ def quick_search(
     """Count what past conversations, reflections and items have on a subject and show the best. `get_more_results`
     with the cache_key pages the rest of the very same ranking."""
     ranking = core.searching.everywhere(query, least=min_score, fill=_fill(min_score), project=project)
-    shown = core.recollecting.show(ranking.hits[:1], ranking.words)
+    shown = core.previews.show(ranking.hits[:1], ranking.words)
     top = _result(shown[0]) if shown else None
     reply: QuickSearch = {
         "total_count": len(ranking.hits),
@@ -146,7 +146,7 @@ def get_more_results(
         hits, words = ranking.hits, ranking.words
     else:
         hits, words = _thawed(core, cache_key, query)
-    page = core.recollecting.show(hits[offset : offset + limit], words)
+    page = core.previews.show(hits[offset : offset + limit], words)
     reply: MoreResults = {
         "results": [_result(each) for each in page],
         "has_more": offset + limit < len(hits),
@@ -184,7 +184,7 @@ def search_by_concept(
 def _reflected(
     core: Core, ranking: Ranking, limit: int, *, least: float = 0.0, files: bool = False
 ) -> Reflected:
-    shown = core.recollecting.show(ranking.hits[:limit], ranking.words, files=files)
+    shown = core.previews.show(ranking.hits[:limit], ranking.words, files=files)
     reply: Reflected = {
         "results": [_result(each, files=files) for each in shown],
         "total_found": len(ranking.hits),
@@ -198,7 +198,7 @@ def _reflected(
 
 
 def _suggested(core: Core, ranking: Ranking, least: float) -> list[str]:
-    found = core.recollecting.suggestions(ranking)
+    found = core.previews.suggestions(ranking)
     lower = [f"min_score {found.least:.2f} finds {found.more} more"] if found.least < least else []
     return [*found.subjects, *lower]
 
@@ -238,7 +238,7 @@ def _strategy(ranking: Ranking) -> Strategy:
     return "semantic" if ranking.strategy == "hybrid" else "text_fallback"
 
 
-def _result(shown: Recollection, *, files: bool = False) -> ConversationResult:
+def _result(shown: Preview, *, files: bool = False) -> ConversationResult:
     entry = shown.entry
     result: ConversationResult = {
         "content": safe_text(shown.content, entry.trust),

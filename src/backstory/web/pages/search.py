@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ...core import Core
-from ...core.recollection import Recollection
+from ...core.previews import Preview
 from ...core.searching import Ranking
 from ...domain.entries import Outline
 from ...domain.filters import Filter, Kind
@@ -43,7 +43,7 @@ def page(core: Core, asked: Asked) -> View:
     narrow = _narrow(core, asked)
     nothing = Ranking([], [], "text", ("No conversation touched that file.",))
     ranking = nothing if narrow is None else core.searching.everywhere(query, narrow=narrow, own_first=False)
-    shown = core.recollecting.show(ranking.hits[SIZE * (number - 1) : SIZE * number], ranking.words)
+    shown = core.previews.show(ranking.hits[SIZE * (number - 1) : SIZE * number], ranking.words)
     results = _results(core, shown, ranking.words)
     body = _body(query, number, ranking, results, _facets(core, ranking.hits))
     return View("search.html", body, query, "results.html")
@@ -82,23 +82,21 @@ def _body(query: str, number: int, ranking: Ranking, results: list[Json], facets
     }
 
 
-def _results(core: Core, shown: Sequence[Recollection], words: Sequence[str]) -> list[Json]:
+def _results(core: Core, shown: Sequence[Preview], words: Sequence[str]) -> list[Json]:
     threads = {each.entry.conversation for each in shown if isinstance(each.entry, Message)}
     conversations = {each.id: each for each in core.engine.store.conversations.get(sorted(threads))}
     places = _other_places(core, shown, words)
     return [_result(each, conversations, places) for each in shown]
 
 
-def _other_places(core: Core, shown: Sequence[Recollection], words: Sequence[str]) -> dict[int, Recollection]:
+def _other_places(core: Core, shown: Sequence[Preview], words: Sequence[str]) -> dict[int, Preview]:
     others = [
         each.hit._replace(entry=entry) for each in shown for entry in each.hit.other_places[:MOST_PLACES]
     ]
-    return {each.hit.entry: each for each in core.recollecting.show(others, words)}
+    return {each.hit.entry: each for each in core.previews.show(others, words)}
 
 
-def _result(
-    shown: Recollection, conversations: dict[str, Conversation], places: dict[int, Recollection]
-) -> Json:
+def _result(shown: Preview, conversations: dict[str, Conversation], places: dict[int, Preview]) -> Json:
     entry, hit = shown.entry, shown.hit
     result: Json = {
         "id": entry.id,
@@ -126,7 +124,7 @@ def _result(
     }
 
 
-def _place(shown: Recollection) -> Json:
+def _place(shown: Preview) -> Json:
     assert isinstance(shown.entry, Message)
     return {
         "conversation_id": shown.entry.conversation,

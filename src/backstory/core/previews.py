@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..domain.filters import ConversationFilter, Filter
 from ..domain.records import Entry, Memory, Message, heading
-from .engine import Caller, Engine
+from .facet import Facet
 
 if TYPE_CHECKING:
     from ..domain.entries import Outline
@@ -18,7 +18,7 @@ EXCERPT = 70  # characters of a neighbouring message
 MOST_FILES = 20
 
 
-class Recollection(NamedTuple):
+class Preview(NamedTuple):
     hit: Hit
     entry: Entry
     content: str
@@ -36,13 +36,8 @@ class Suggestions(NamedTuple):
     more: int = 0
 
 
-class Recollecting(NamedTuple):
-    engine: Engine
-    caller: Caller
-
-    def show(
-        self, hits: Sequence[Hit], words: Sequence[str] = (), *, files: bool = False
-    ) -> list[Recollection]:
+class Previews(Facet):
+    def show(self, hits: Sequence[Hit], words: Sequence[str] = (), *, files: bool = False) -> list[Preview]:
         """What the caller may no longer see is left out."""
         from ..search.passage import best_passage  # compiles patterns
 
@@ -60,7 +55,7 @@ class Recollecting(NamedTuple):
                 passage = best_passage(entry.text, words)
                 content, is_whole = passage.text, passage.is_whole
             context = around[hit.entry] or heading(entry)
-            shown.append(Recollection(hit, entry, content, is_whole, context, named.get(entry.id, [])))
+            shown.append(Preview(hit, entry, content, is_whole, context, named.get(entry.id, [])))
         return shown
 
     def suggestions(self, ranking: Ranking) -> Suggestions:
