@@ -1,4 +1,5 @@
-"""What a start costs: CPU from spawn to the `initialize` answer, and memory at rest.
+"""What a start costs: CPU from spawn to the answers to `initialize` and `tools/list`, and memory then, beside a loop in Python that
+imports json and answers every line with nothing.
 
     python bench/start.py [COMMAND OF A SERVER TO COMPARE WITH ...]
 
@@ -9,27 +10,32 @@ from __future__ import annotations
 
 import shutil
 import sys
-import time
 from collections.abc import Sequence
 
 from servers import BACKSTORY, Server, percentile
 
 ROUNDS = 15
+BARE = (
+    "import json, sys\n"
+    "for line in sys.stdin:\n"
+    "    if 'id' in (message := json.loads(line)):\n"
+    "        print(json.dumps({'jsonrpc': '2.0', 'id': message['id'], 'result': {}}), flush=True)\n"
+)
 
 
 def start(command: Sequence[str]) -> tuple[float, float]:
     server = Server(command)
     server.initialize()
-    cpu_ms = server.cpu_ms()
-    time.sleep(0.5)
-    resident_mb = server.resident_mb()
+    server.ask("tools/list", {})
+    cpu_ms, resident_mb = server.cpu_ms(), server.resident_mb()
     server.stop()
     shutil.rmtree(server.home)
     return cpu_ms, resident_mb
 
 
 def main(other: list[str]) -> None:
-    commands = {"backstory": BACKSTORY} | ({other[0]: other} if other else {})
+    bare = [sys.executable, "-c", BARE]
+    commands = {"backstory": BACKSTORY, "bare loop": bare} | ({other[0]: other} if other else {})
     costs: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
     for _ in range(ROUNDS):
         for name, command in commands.items():
@@ -38,9 +44,9 @@ def main(other: list[str]) -> None:
     for name, cost in costs.items():
         medians[name] = percentile([cpu for cpu, _ in cost], 0.5)
         resident = percentile([mb for _, mb in cost], 0.5)
-        print(f"{name}: {medians[name]:.0f} ms CPU to the initialize answer, {resident:.0f} MB at rest")
-    if other:
-        print(f"ratio: {medians['backstory'] / medians[other[0]]:.2f}")
+        print(f"{name}: {medians[name]:.0f} ms CPU to tools/list, {resident:.0f} MB then")
+    for name in [*commands][1:]:
+        print(f"ratio to {name}: {medians['backstory'] / medians[name]:.2f}")
 
 
 if __name__ == "__main__":

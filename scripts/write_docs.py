@@ -1,15 +1,20 @@
-"""Write the pages that come from the registries: docs/settings.md, docs/tools.md and the tools in the README.
+"""Write what comes from the registries: docs/settings.md, docs/tools.md, the tools in the README, and the answers that
+every start of a server needs (src/backstory/front.py).
 
 `python scripts/write_docs.py` writes them; with `--check` it only says which are out of date.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from backstory.cli.flags import flag
+from backstory.front import ALL, AS_BEFORE, PREPARED
+from backstory.server.message import HANDSHAKE_VERSIONS, MODERN_VERSIONS, PREFIX
+from backstory.server.rpc import Conversation
 from backstory.settings import COMPUTED, TABLE, Setting, variable
 from backstory.surfaces import load_surfaces
 from backstory.tools import Effect, Surface, Tool
@@ -24,12 +29,14 @@ def main(words: list[str]) -> int:
     pages = {
         ROOT / "docs" / "settings.md": settings_page(),
         ROOT / "docs" / "tools.md": tools_page(),
+        **prepared_answers(),
         README: readme_page(README.read_text("utf-8")),
     }
     stale = [path for path, page in pages.items() if not path.exists() or path.read_text("utf-8") != page]
     for path in stale:
         print(path.relative_to(ROOT))
         if words != ["--check"]:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(pages[path], "utf-8")
     return 1 if stale and words == ["--check"] else 0
 
@@ -69,6 +76,35 @@ def _default(setting: Setting) -> str:
 def _meaning(setting: Setting) -> str:
     meaning, choices = setting.meaning, setting.choices
     return f"{meaning} One of {', '.join(f'`{choice}`' for choice in choices)}." if choices else f"{meaning}"
+
+
+def prepared_answers() -> dict[Path, str]:
+    """What the server itself answers, for all surfaces and for each alone."""
+    names = tuple(load_surfaces())
+    chosen = {ALL: names, **{name: (name,) for name in names}}
+    return {Path(PREPARED) / f"{name}.tsv": _answers(surfaces) for name, surfaces in chosen.items()}
+
+
+def _answers(surfaces: tuple[str, ...]) -> str:
+    answers: dict[str, str] = {}
+    for version in HANDSHAKE_VERSIONS:
+        answers[f"initialize {version}"] = _result(surfaces, "initialize", {"protocolVersion": version})
+    answers["tools/list"] = older = _result(surfaces, "tools/list", {})
+    for version in MODERN_VERSIONS:
+        meta = {"_meta": {PREFIX + "protocolVersion": version, PREFIX + "clientCapabilities": {}}}
+        answers[f"server/discover {version}"] = _result(surfaces, "server/discover", meta)
+        newer = _result(surfaces, "tools/list", meta)
+        assert newer.startswith(older[:-1])
+        answers[f"tools/list {version}"] = AS_BEFORE + newer[len(older) - 1 :]
+    return "".join(f"{key}\t{answer}\n" for key, answer in answers.items())
+
+
+def _result(surfaces: tuple[str, ...], method: str, params: Json) -> str:
+    conversation = Conversation(load_surfaces(surfaces), lambda level: None)
+    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    (line,) = conversation.receive(json.dumps(request).encode())
+    assert isinstance(line, bytes)
+    return line.decode().removeprefix('{"jsonrpc":"2.0","id":1,"result":').removesuffix("}\n")
 
 
 def tools_page() -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .core import Caller, Core, Engine
 from .core.projects import project_root, work_tree
+from .domain.data_home import data_home
 from .domain.errors import InvalidInput, Unavailable
 from .domain.extras import install_hint
 from .search.embed import build_embedder
@@ -52,9 +53,13 @@ def read_settings(flags: Mapping[str, Any]) -> Settings:
         for spelling in reversed(spellings)
         if spelling in os.environ
     }
-    home = expand_home(flags.get("home") or environment.get("home") or _platform_home())
+    home = expand_home(flags.get("home") or environment.get("home") or _usual_home())
     defaults = {"home": home, "project": work_tree(Path.cwd())}
     return build_settings(flags, environment, _config(home / CONFIG), defaults=defaults)
+
+
+def _usual_home() -> str:
+    return data_home(sys.platform, os.environ)
 
 
 def unknown_variables() -> list[str]:
@@ -133,7 +138,7 @@ def this_machine(settings: Settings, surfaces: Sequence[str] = ()) -> Machine:
     command = [*server_command()]
     if surfaces:
         command += ["--surfaces", ",".join(surfaces)]
-    if settings.home != _platform_home():
+    if settings.home != expand_home(_usual_home()):
         command += ["--home", str(settings.home.absolute())]
     return Machine(
         home=Path.home(),
@@ -276,14 +281,6 @@ def _writer(settings: Settings) -> Writer | None:
         timeout_s=settings.chat_timeout_s,
     )
     return ChatWriter(remote, required(settings, "chat_model"))
-
-
-def _platform_home() -> Path:
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "backstory"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "backstory"
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "backstory"
 
 
 def _config(path: Path) -> dict[str, Any]:

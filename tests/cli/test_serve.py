@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from backstory.server.rpc import Conversation
+from backstory.surfaces import load_surfaces
 
 from ..patience import PATIENCE_S
 from ..processes import BACKSTORY, environment, run, save, serving
@@ -62,6 +68,106 @@ def test_starting_imports_nothing_that_only_people_need(tmp_path: Path) -> None:
         "http.client",
     }
     assert imported & unwanted == set()
+
+
+GREETING = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
+}
+MODERN = {
+    "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+}
+
+
+def request(id: Any, method: str, params: Any) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+
+
+def answers(home: Path, *lines: str, words: Sequence[str] = ("serve",), python: Sequence[str] = ()) -> Any:
+    """What a server says to all of these lines at once, and what it writes to standard error."""
+    return subprocess.run(
+        [BACKSTORY[0], *python, *BACKSTORY[1:], *words],
+        env={name: value for name, value in environment(home).items() if not name.startswith("COVERAGE")},
+        input="".join(f"{line}\n" for line in lines),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=PATIENCE_S,
+    )
+
+
+@posix_only
+def test_what_every_start_asks_is_answered_without_the_product(tmp_path: Path) -> None:
+    asked = [json.dumps(GREETING), request(2, "tools/list", {}), request("d", "server/discover", MODERN)]
+    done = answers(tmp_path, *asked, python=["-X", "importtime"])
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "backstory.front" in imported
+    assert {name for name in imported if name.startswith("backstory.")} == {
+        "backstory.front", "backstory.domain", "backstory.domain.data_home",
+    }  # fmt: skip
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2, "d"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        json.dumps(GREETING),
+        request(1, "initialize", {"protocolVersion": "1999-01-01"}),
+        request(1, "initialize", {}),
+        request("two", "tools/list", {}),
+        request(1, "tools/list", None),
+        request(1, "tools/list", {"cursor": "x"}),
+        request(1, "tools/list", MODERN),
+        request(1, "server/discover", MODERN),
+        request(1, "server/discover", {}),
+        request(None, "tools/list", {}),
+        request(True, "tools/list", {}),
+        request(1.5, "tools/list", {}),
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": NaN}}',
+        '{"jsonrpc": "2.0", "method": "tools/list"}',
+        "[]",
+        "not JSON",
+        "[" * 100_000,
+    ],
+)
+def test_prepared_or_not_the_answer_is_the_product_s(tmp_path: Path, line: str) -> None:
+    conversation = Conversation(load_surfaces(), lambda level: None)
+    outcomes = conversation.receive(line.encode())
+    expected = b"".join(each for each in outcomes if isinstance(each, bytes)).decode()
+    assert answers(tmp_path, line, "").stdout == expected
+
+
+def test_a_call_behind_the_first_questions_is_answered_in_its_turn(tmp_path: Path) -> None:
+    call = request(3, "tools/call", {"name": "save_context", "arguments": {"context_text": "Lunch."}})
+    asked = [json.dumps(GREETING), '{"jsonrpc":"2.0","method":"notifications/initialized"}']
+    done = answers(tmp_path, *asked, request(2, "tools/list", {}), call)
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [each["id"] for each in said] == [1, 2, 3]
+    assert said[2]["result"]["structuredContent"]["status"] == "success"
+
+
+def test_the_config_file_chooses_what_is_listed(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('surfaces = ["projectmemory"]')
+    (said,) = answers(tmp_path, request(1, "tools/list", {})).stdout.splitlines()
+    assert "save_context" in said
+    assert "context_save" not in said
+
+
+@posix_only
+def test_a_signal_ends_a_server_that_was_only_greeted(tmp_path: Path) -> None:
+    with serving(tmp_path, "serve") as server:
+        server.greet()
+        server.process.terminate()
+        assert server.process.wait(PATIENCE_S) == 0
 
 
 @posix_only

@@ -9,7 +9,7 @@ from typing import Annotated, TypedDict, cast
 
 from backstory.core import Caller, Core, Engine
 from backstory.domain.errors import InvalidInput
-from backstory.server import StdioServer
+from backstory.server.stdio import StdioServer
 from backstory.settings import Settings, build_settings
 from backstory.store import Store
 from backstory.tools import ADDS, READS, Surface, dump

@@ -15,6 +15,7 @@ from typing import NoReturn
 from .. import __version__
 from ..app import read_settings
 from ..domain.errors import InvalidInput
+from ..front import Heard
 from ..settings import TABLE
 from .flags import flag, setting_flags
 from .progress import clear_progress
@@ -93,7 +94,7 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
         for setting in SERVING:  # taken already; named here for whoever asks
             parser.add_argument(flag(setting), metavar="VALUE", help=MEANINGS[setting])
         parser.read(rest)
-        return serve(flags)
+        return serve(flags, Heard())
     module = f"{name}_" if iskeyword(name) else name
     command = importlib.import_module(f".{module}", __package__)
     command.add_arguments(parser)

@@ -10,7 +10,8 @@ from threading import Thread
 from ..app import open_core, read_settings
 from ..domain.errors import Unavailable
 from ..domain.extras import install_hint
-from ..server import serve_stdio
+from ..front import Heard
+from ..server.stdio import StdioServer
 from ..settings import Settings
 from ..surfaces import load_surfaces
 
@@ -28,7 +29,7 @@ def _serve_http(settings: Settings) -> int:
     return serve_http(load_surfaces(settings.surfaces), settings)
 
 
-def serve(flags: Mapping[str, str]) -> int:
+def serve(flags: Mapping[str, str], heard: Heard) -> int:
     settings = read_settings(flags)
     if settings.http:
         gc.enable()
@@ -37,7 +38,7 @@ def serve(flags: Mapping[str, str]) -> int:
     surfaces = load_surfaces(settings.surfaces)
     gc.freeze()
     gc.enable()
-    code = serve_stdio(core, surfaces, settings)
+    code = StdioServer(core, surfaces, settings).serve(heard)
     closing = Thread(target=core.engine.close, name="closing", daemon=True)
     closing.start()
     closing.join(CLOSING_S)

@@ -15,6 +15,7 @@ from threading import Lock, Thread, main_thread
 from types import FrameType
 
 from ..core import Core
+from ..front import Heard
 from ..settings import Settings, variable
 from ..tools import Surface
 from . import wire
@@ -51,8 +52,9 @@ class StdioServer:
         self._is_serving = False
         self._is_leaving = False
 
-    def serve(self) -> int:
-        """Answer the client until its end of the pipe closes, a signal comes or our parent is gone."""
+    def serve(self, heard: Heard | None = None) -> int:
+        """Answer the client until its end of the pipe closes, a signal comes or our parent is gone. `heard` is what
+        it said before."""
         source, self._output = _claim_stdio()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
@@ -61,7 +63,7 @@ class StdioServer:
             Thread(target=self._watch_parent, args=(os.getppid(),), name="parent", daemon=True).start()
         try:
             self._is_serving = True
-            self._read(source, alarm)
+            self._read(source, alarm, heard or Heard())
             self._is_serving = False  # inside the try: from here on a signal changes nothing
             grace_s = GRACE_S
         except _Leave:
@@ -74,9 +76,14 @@ class StdioServer:
         for line in self._conversation.tools_changed():
             self._send(line)
 
-    def _read(self, source: int, alarm: int) -> None:
+    def _read(self, source: int, alarm: int, heard: Heard) -> None:
+        for greeting in heard.greetings:
+            self._conversation.receive(greeting)  # for what it remembers: the client has its answer
+        if heard.is_answered:
+            self._begin_sync()
         lines = wire.Lines(self._limit_bytes)
-        while chunk := _next_chunk(source, alarm):
+        while chunk := heard.rest or _next_chunk(source, alarm):
+            heard.rest = b""
             for line in lines.feed(chunk):
                 self._take(line)
         for line in lines.rest():

@@ -1,0 +1,38 @@
+"""From the words of a command line to an exit code: serve, or do what a person wants; errors are worded here."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Sequence
+
+from ..domain.errors import BackstoryError, InvalidInput
+from ..front import Heard
+from .flags import take_settings
+
+FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+
+
+def run(words: Sequence[str], heard: Heard) -> int:
+    """`heard` is what a client said before this was imported."""
+    try:
+        flags, rest = take_settings(words)
+        if rest == ["serve"] or (not rest and not os.isatty(0)):
+            gc.disable()  # until the server is ready: nothing is garbage yet, and looking for it takes 3 ms
+            from .serve import serve
+
+            return serve(flags, heard)
+        from .commands import run
+
+        return run(rest, flags)
+    except BackstoryError as error:
+        print("backstory:", error.message, file=sys.stderr)
+        if error.hint:
+            print(error.hint, file=sys.stderr)
+        return MISUSED if isinstance(error, InvalidInput) else FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else Python complains when it flushes at exit
+        return 0

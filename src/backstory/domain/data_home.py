@@ -1,0 +1,17 @@
+"""Where the data directory is, unless somebody says otherwise."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Mapping
+
+
+def data_home(platform: str, environment: Mapping[str, str]) -> str:
+    """Of `sys.platform`; `~` stands for the user's home."""
+    if platform == "darwin":
+        return os.path.join("~", "Library", "Application Support", "backstory")
+    if platform == "win32":
+        return os.path.join(
+            environment.get("LOCALAPPDATA") or os.path.join("~", "AppData", "Local"), "backstory"
+        )
+    return os.path.join(environment.get("XDG_DATA_HOME") or os.path.join("~", ".local", "share"), "backstory")

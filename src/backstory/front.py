@@ -1,0 +1,190 @@
+"""Answers what a client asks at every start, from text that is prepared, and leaves the rest to the product.
+
+Every window of every client starts a server and waits for its tools, and importing the product takes many times as long as
+saying what they are. The answers are the product's own: scripts/write_docs.py asks it and writes them to
+`prepared/`, for all surfaces and for each alone. Whatever is not among them, the product answers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+if os.name == "posix":
+    import select
+    import signal
+
+TYPE_CHECKING = False  # the real one costs a start as much as this whole module
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import FrameType
+    from typing import Any, NoReturn
+
+PREPARED = os.path.join(os.path.dirname(__file__), "prepared")
+ALL = "all"
+NEWEST_HANDSHAKE, MODERN = "2025-11-25", "2026-07-28"
+_META = "io.modelcontextprotocol/"
+_OTHERWISE = ("http", "prefix")
+"""Settings that make other answers."""
+AS_BEFORE = "+"
+"""Begins a prepared answer that is the one of the older protocol with something more at its end."""
+CHUNK_BYTES = 65_536
+FIRST_S = 2.0
+"""So long a client may take to ask at all, before it is made ready for whatever comes."""
+PAUSE_S = 0.25
+"""A client that has asked and says nothing for so long thinks; the product is made ready meanwhile."""
+
+
+class Heard:
+    """What the client said so far."""
+
+    def __init__(self) -> None:
+        self.is_answered = False
+        """Whether it was given anything."""
+        self.greetings: list[bytes] = []
+        """Lines that the product has to know of, though they are answered."""
+        self.rest = b""
+        """Bytes that are not."""
+        self.is_over = False
+        """Whether it left after its answers."""
+
+
+def answer_start(words: Sequence[str], environment: Mapping[str, str], home: str) -> Heard:
+    """Answer what is prepared, until the client asks for more, pauses or leaves. `home` is the usual data directory."""
+    heard = Heard()
+    answers = None if os.name != "posix" else _prepared(words, environment, home)
+    if answers is None:
+        return heard
+    former = {number: signal.signal(number, _leave) for number in (signal.SIGTERM, signal.SIGINT)}
+    while _answer_next(heard, answers) or _read(heard):
+        pass
+    for number, handler in former.items():
+        signal.signal(number, handler)
+    return heard
+
+
+def _answer_next(heard: Heard, answers: Mapping[str, str]) -> bool:
+    line, newline, rest = heard.rest.partition(b"\n")
+    answer = _answer(line, answers) if newline else None
+    if answer is None:
+        return False
+    if b'"initialize"' in line:
+        heard.greetings.append(line)
+    heard.rest = rest
+    heard.is_answered = True
+    _send(answer)
+    return True
+
+
+def _read(heard: Heard) -> bool:
+    """More bytes, unless the next line is for the product."""
+    if b"\n" in heard.rest:
+        return False
+    if not select.select([0], [], [], PAUSE_S if heard.is_answered else FIRST_S)[0]:
+        return False
+    chunk = os.read(0, CHUNK_BYTES)
+    heard.is_over = not chunk and heard.is_answered and not heard.rest
+    heard.rest += chunk
+    return bool(chunk)
+
+
+def _answer(line: bytes, answers: Mapping[str, str]) -> bytes | None:
+    """The answer to a line, empty for one that needs none; None when it is not prepared."""
+    try:
+        message = _DECODER.decode(line.decode())
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        return None
+    if "id" not in message:
+        return b"" if message.get("method") == "notifications/initialized" else None
+    id = message["id"]
+    result = answers.get(_key(message.get("method"), message.get("params", {})))
+    if result is None or type(id) not in (int, str):
+        return None
+    return f'{{"jsonrpc":"2.0","id":{json.dumps(id)},"result":{result}}}\n'.encode()
+
+
+def _key(method: Any, params: Any) -> str:
+    """What the answer to a request is kept under; empty when nothing is."""
+    if not isinstance(method, str) or not isinstance(params, dict):
+        return ""
+    meta = params.get("_meta", {})
+    if method == "initialize":
+        return f"initialize {params.get('protocolVersion')}"
+    if not isinstance(meta, dict) or not set(params) <= {"_meta"}:
+        return ""
+    if _META + "protocolVersion" not in meta:
+        return method
+    is_plain = isinstance(meta.get(_META + "clientCapabilities"), dict) and _META + "logLevel" not in meta
+    return f"{method} {meta[_META + 'protocolVersion']}" if is_plain else ""
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
+
+
+def _prepared(words: Sequence[str], environment: Mapping[str, str], home: str) -> dict[str, str] | None:
+    """The answers of a server with these words and settings; None when it is another command, or something unusual."""
+    flags = _read_flags(words[1:] if words[:1] == ["serve"] else words)
+    if flags is None:
+        return None
+    names = ("surfaces", "home", *_OTHERWISE)
+    given = {name: environment.get(f"BACKSTORY_{name.upper()}", "") for name in names} | flags
+    config = _config(given["home"] or home)
+    if any(given[name] for name in _OTHERWISE) or any(name in config for name in ("surfaces", *_OTHERWISE)):
+        return None
+    return read_answers(given["surfaces"] or ALL)
+
+
+def _read_flags(words: Sequence[str]) -> dict[str, str] | None:
+    """Settings by name; None when the words are not settings alone. Whether there are such, the product says."""
+    flags: dict[str, str] = {}
+    remaining = iter(words)
+    for word in remaining:
+        name, is_joined, value = word.partition("=")
+        if not name.startswith("--") or name in ("--", "--help", "--json", "--version"):
+            return None
+        if not is_joined and (value := next(remaining, "--")).startswith("--"):
+            return None
+        flags[name[2:].replace("-", "_")] = value
+    return flags
+
+
+def _config(home: str) -> str:
+    """The text of the config file, if there is one."""
+    try:
+        with open(os.path.join(os.path.expanduser(home), "config.toml"), encoding="utf-8") as file:
+            return file.read()
+    except (OSError, ValueError):
+        return ""
+
+
+def read_answers(name: str) -> dict[str, str] | None:
+    if not name.replace("-", "").isalnum():
+        return None
+    try:
+        with open(os.path.join(PREPARED, f"{name}.tsv"), encoding="utf-8") as file:
+            answers = dict(line.rstrip("\n").split("\t", 1) for line in file)
+    except OSError:
+        return None
+    for key, text in answers.items():
+        if text.startswith(AS_BEFORE):
+            answers[key] = answers[key.partition(" ")[0]][:-1] + text[1:]
+    return answers
+
+
+def _send(line: bytes) -> None:
+    try:
+        while line:
+            line = line[os.write(1, line) :]
+    except OSError:  # nobody reads any more
+        os._exit(0)
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    """Nothing has begun that could be left undone."""
+    os._exit(0)
