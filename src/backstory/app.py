@@ -112,6 +112,7 @@ def _settings_of(settings: Settings, space: str) -> Settings:
         sessions_dir=str(place / "sessions"),
         conversation_exports=place / "conversations",
         histories=("off",),
+        brief="off",  # hooks run where the user works
     )
 
 

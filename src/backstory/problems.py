@@ -26,6 +26,7 @@ CONSEQUENCES: Mapping[str, str] = {
     "sync": "Histories of other assistants are not read at the moment",
     "retention": "Old conversations are not archived at the moment",
     "embedding": "New texts are found by their words alone at the moment",
+    "briefs": "Hooks give new sessions an old brief at the moment",
     "summaries": "Summaries are picked on this machine at the moment",
 }
 """What a worker's failure means to the user."""

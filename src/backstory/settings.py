@@ -141,6 +141,18 @@ class Settings:
         Path("~/.gandalf/exports"),
         "Where `export_individual_conversations` writes when it is not told where; made when something is written.",
     )
+    brief: str = _setting(
+        "auto",
+        "Whether hooks tell a new session where the project stands: `auto` leaves out runs that nobody attends, `on` tells them too, `off` is a clean start.",
+        choices=("auto", "on", "off"),
+    )
+    brief_off: tuple[str, ...] = _setting(
+        (), "Directories of projects whose sessions are told nothing by hooks, separated by commas."
+    )
+    brief_timeout_s: float = _setting(
+        0.08,
+        "Seconds after which a hook gives up, so that no session waits for its brief; only as a variable.",
+    )
     workers: int = _setting(8, "How many requests run at once in one server.")
     busy_timeout_s: float = _setting(60.0, "Seconds a write waits for other servers that use the same store.")
     http: str = _setting(

@@ -36,7 +36,7 @@ def test_without_a_name_and_a_terminal_it_only_shows(person: Path) -> None:
 
 
 def test_yes_installs_for_all_that_are_here_and_the_status_tells_of_failures(person: Path) -> None:
-    steps = typed(person, "install", "--yes", code=1)["steps"]
+    steps = typed(person, "install", "--yes", "--no-hooks", code=1)["steps"]
     assert [(step["client"], step["action"]) for step in steps] == [("cursor", "added"), ("zed", "failed")]
     assert steps[1]["message"] == "line 1, column 6: a colon is expected here"
     entry = json.loads((person / ".cursor" / "mcp.json").read_text())["mcpServers"]["backstory"]
@@ -48,7 +48,16 @@ def test_yes_installs_for_all_that_are_here_and_the_status_tells_of_failures(per
 
 
 def test_a_dry_run_of_a_project_shows_its_file(person: Path, tmp_path: Path) -> None:
-    words = ("install", "claude-code", "--scope", "project", "--dry-run", "--project", str(tmp_path))
+    words = (
+        "install",
+        "claude-code",
+        "--scope",
+        "project",
+        "--dry-run",
+        "--no-hooks",
+        "--project",
+        str(tmp_path),
+    )
     steps = typed(person, *words)["steps"]
     assert [step["target"] for step in steps] == [str(tmp_path / ".mcp.json")]
     assert not (tmp_path / ".mcp.json").exists()

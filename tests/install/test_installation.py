@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from backstory.clients import receipts
 from backstory.clients.catalogue import CLIENTS, is_there
 from backstory.clients.formats import FORMATS, lookup
+from backstory.clients.hooks import SOURCE
 from backstory.clients.installation import PROJECT, USER, installation, installations, targets
 from backstory.clients.machine import Machine
 from backstory.clients.steps import Consent, FileTarget, Outcome
@@ -153,14 +154,14 @@ def test_any_file_is_what_it_was_after_uninstalling(
     tmp_path_factory: pytest.TempPathFactory, text: str, is_edited: bool
 ) -> None:
     machine = on("linux", tmp_path_factory.mktemp("machine"))
-    path = machine.home / ".cursor" / "mcp.json"
-    path.parent.mkdir()
+    path = machine.home / ".kiro" / "settings" / "mcp.json"
+    path.parent.mkdir(parents=True)
     path.write_bytes(text.encode())
     before = FORMATS["jsonc"].parse(text)
-    install(machine, "cursor")
+    install(machine, "kiro")
     if is_edited:
         path.write_bytes(path.read_bytes() + b"// edited\n")
-    uninstall(machine, "cursor")
+    uninstall(machine, "kiro")
     if is_edited:
         assert FORMATS["jsonc"].parse(path.read_text("utf-8")) == before
         assert path.read_bytes().endswith(b"// edited\n")
@@ -169,53 +170,53 @@ def test_any_file_is_what_it_was_after_uninstalling(
 
 
 def test_an_entry_that_was_replaced_comes_back(machine: Machine) -> None:
-    path = machine.home / ".cursor" / "mcp.json"
-    path.parent.mkdir()
+    path = machine.home / ".kiro" / "settings" / "mcp.json"
+    path.parent.mkdir(parents=True)
     text = '{"mcpServers": {"backstory": {"command": "mine" /* note */}}}'
     path.write_text(text)
-    refused = install(machine, "cursor", consent=Consent())
+    refused = install(machine, "kiro", consent=Consent())
     assert [each.action for each in refused] == ["left"]
     assert "mcpServers.backstory is there already and differs" in refused[0].message
     assert '-{"mcpServers": {"backstory": {"command": "mine"' in refused[0].diff
     assert path.read_text() == text
-    assert [each.action for each in install(machine, "cursor")] == ["updated"]
-    uninstall(machine, "cursor")
+    assert [each.action for each in install(machine, "kiro")] == ["updated"]
+    uninstall(machine, "kiro")
     assert path.read_text() == text
 
 
 def test_a_new_command_replaces_the_old_one_and_the_first_text_still_comes_back(machine: Machine) -> None:
-    path = machine.home / ".cursor" / "mcp.json"
-    path.parent.mkdir()
+    path = machine.home / ".kiro" / "settings" / "mcp.json"
+    path.parent.mkdir(parents=True)
     path.write_text('{ "mcpServers": {"other": {}} }')
-    install(machine, "cursor")
+    install(machine, "kiro")
     moved = machine._replace(command=("/new/backstory", "serve"))
-    assert [each.action for each in install(moved, "cursor", consent=Consent())] == ["updated"]
+    assert [each.action for each in install(moved, "kiro", consent=Consent())] == ["updated"]
     assert "/new/backstory" in path.read_text()
     assert COMMAND[0] not in path.read_text()
-    uninstall(machine, "cursor")
+    uninstall(machine, "kiro")
     assert path.read_text() == '{ "mcpServers": {"other": {}} }'
 
 
 def test_where_somebody_edited_since_only_our_entry_goes(machine: Machine) -> None:
-    path = machine.home / ".cursor" / "mcp.json"
-    install(machine, "cursor")
+    path = machine.home / ".kiro" / "settings" / "mcp.json"
+    install(machine, "kiro")
     document = json.loads(path.read_text())
     document["mcpServers"]["later"] = {"command": "x"}
     path.write_text(json.dumps(document, indent=4))
-    assert [each.action for each in uninstall(machine, "cursor")] == ["removed"]
+    assert [each.action for each in uninstall(machine, "kiro")] == ["removed"]
     assert path.read_text() == json.dumps({"mcpServers": {"later": {"command": "x"}}}, indent=4)
 
 
 def test_an_entry_that_was_changed_by_hand_stays_unless_forced(machine: Machine) -> None:
-    path = machine.home / ".cursor" / "mcp.json"
-    install(machine, "cursor")
+    path = machine.home / ".kiro" / "settings" / "mcp.json"
+    install(machine, "kiro")
     path.write_text(path.read_text().replace('"serve"', '"serve", "--log-level", "debug"'))
     edited = path.read_text()
-    outcome = uninstall(machine, "cursor")[0]
+    outcome = uninstall(machine, "kiro")[0]
     assert (outcome.action, path.read_text()) == ("left", edited)
     assert "--force" in outcome.message
-    assert [each.client for each in installations(machine)] == ["cursor"]
-    assert [each.action for each in uninstall(machine, "cursor", is_forced=True)] == ["removed"]
+    assert [each.client for each in installations(machine)] == ["kiro"]
+    assert [each.action for each in uninstall(machine, "kiro", is_forced=True)] == ["removed"]
     assert not path.exists()
 
 
@@ -234,10 +235,10 @@ def test_a_malformed_file_is_named_and_left_alone_and_the_others_are_done(machin
 
 
 def test_a_file_that_is_not_utf8_is_left_alone(machine: Machine) -> None:
-    path = machine.home / ".cursor" / "mcp.json"
-    path.parent.mkdir()
+    path = machine.home / ".kiro" / "settings" / "mcp.json"
+    path.parent.mkdir(parents=True)
     path.write_bytes(b'{\n "a": "\xff"}')
-    outcome = install(machine, "cursor")[0]
+    outcome = install(machine, "kiro")[0]
     assert (outcome.action, outcome.message) == ("failed", "line 2, column 8: it is not UTF-8")
     assert path.read_bytes() == b'{\n "a": "\xff"}'
 
@@ -247,21 +248,21 @@ def test_a_link_stays_a_link_and_its_file_keeps_its_mode(machine: Machine) -> No
     dotfiles.mkdir()
     (dotfiles / "mcp.json").write_text("{}")
     (dotfiles / "mcp.json").chmod(0o640)
-    path = machine.home / ".cursor" / "mcp.json"
-    path.parent.mkdir()
+    path = machine.home / ".kiro" / "settings" / "mcp.json"
+    path.parent.mkdir(parents=True)
     path.symlink_to(dotfiles / "mcp.json")
-    install(machine, "cursor")
+    install(machine, "kiro")
     assert path.is_symlink()
     assert "backstory" in (dotfiles / "mcp.json").read_text()
     assert stat.S_IMODE((dotfiles / "mcp.json").stat().st_mode) == 0o640
-    uninstall(machine, "cursor")
+    uninstall(machine, "kiro")
     assert path.is_symlink()
     assert (dotfiles / "mcp.json").read_text() == "{}"
 
 
 def test_an_empty_file_is_an_empty_configuration_and_stays_there(machine: Machine) -> None:
     path = machine.home / ".gemini" / "settings.json"
-    path.parent.mkdir()
+    path.parent.mkdir(parents=True)
     path.write_text("\n")
     install(machine, "gemini-cli")
     assert json.loads(path.read_text())["mcpServers"]["backstory"]["command"] == COMMAND[0]
@@ -270,17 +271,17 @@ def test_an_empty_file_is_an_empty_configuration_and_stays_there(machine: Machin
 
 
 def test_a_copy_and_a_receipt_are_kept_for_the_user_alone(machine: Machine) -> None:
-    path = machine.home / ".cursor" / "mcp.json"
-    path.parent.mkdir()
+    path = machine.home / ".kiro" / "settings" / "mcp.json"
+    path.parent.mkdir(parents=True)
     path.write_text('{"secret": "k"}')
-    install(machine, "cursor")
-    copy = receipts.copy_path(machine.data, "cursor", path)
+    install(machine, "kiro")
+    copy = receipts.copy_path(machine.data, "kiro", path)
     assert copy.read_text() == '{"secret": "k"}'
     kept = [each for each in machine.data.rglob("*") if each.is_file()]
     assert len(kept) == 2
     assert all(stat.S_IMODE(each.stat().st_mode) == 0o600 for each in kept)
     assert stat.S_IMODE(machine.data.stat().st_mode) == 0o700
-    uninstall(machine, "cursor")
+    uninstall(machine, "kiro")
     assert [each for each in machine.data.rglob("*") if each.is_file()] == []
 
 
@@ -293,27 +294,27 @@ def test_a_dry_run_writes_nothing_and_shows_the_lines(machine: Machine) -> None:
 
 
 def test_an_entry_that_is_equal_is_the_users_own_and_stays(machine: Machine) -> None:
-    path = machine.home / ".cursor" / "mcp.json"
-    path.parent.mkdir()
+    path = machine.home / ".kiro" / "settings" / "mcp.json"
+    path.parent.mkdir(parents=True)
     entry = {"command": COMMAND[0], "args": [*COMMAND[1:]], "env": {}}
     path.write_text(json.dumps({"mcpServers": {"backstory": entry}}))
-    assert [each.action for each in install(machine, "cursor")] == ["unchanged"]
+    assert [each.action for each in install(machine, "kiro")] == ["unchanged"]
     assert installations(machine) == []
 
 
 def test_a_crash_between_receipt_and_file_leaves_nothing_to_undo(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = machine.home / ".cursor" / "mcp.json"
-    path.parent.mkdir()
+    path = machine.home / ".kiro" / "settings" / "mcp.json"
+    path.parent.mkdir(parents=True)
     path.write_text("{}")
     with monkeypatch.context() as patched:
         patched.setattr(os, "replace", _crash_for(path, os.replace))
         with pytest.raises(KeyboardInterrupt):
-            install(machine, "cursor")
+            install(machine, "kiro")
     assert path.read_text() == "{}"
     assert list(path.parent.iterdir()) == [path]
-    assert [each.action for each in uninstall(machine, "cursor")] == ["unchanged"]
+    assert [each.action for each in uninstall(machine, "kiro")] == ["unchanged"]
     assert installations(machine) == []
     assert path.read_text() == "{}"
 
@@ -355,3 +356,59 @@ def test_the_file_of_opencode_that_is_there_is_used(machine: Machine) -> None:
     path.parent.mkdir(parents=True)
     path.write_text("{}")
     assert file_of(machine, "opencode") == path
+
+
+EVENTS = {
+    "claude-code": (".claude/settings.json", ["SessionStart", "PreCompact"]),
+    "gemini-cli": (".gemini/settings.json", ["SessionStart"]),
+    "cursor": (".cursor/hooks.json", ["sessionStart"]),
+}
+
+
+@pytest.mark.parametrize("client", EVENTS)
+def test_hooks_stand_beside_those_of_others_and_go_alone(machine: Machine, client: str) -> None:
+    name, events = EVENTS[client]
+    path = machine.home / name
+    path.parent.mkdir()
+    theirs = {events[0]: [{"command": "theirs"}], "Other": []}
+    text = json.dumps({"version": 1, "hooks": theirs}, indent=3)
+    path.write_text(text)
+    install(machine, client)
+    hooks = json.loads(path.read_text())["hooks"]
+    assert hooks[events[0]][0] == {"command": "theirs"}
+    assert all(str(machine.data / "hook.py") in json.dumps(hooks[event][-1]) for event in events)
+    assert (machine.data / "hook.py").read_bytes() == SOURCE.read_bytes()
+    assert {each.action for each in install(machine, client)} == {"unchanged"}
+    uninstall(machine, client)
+    assert path.read_text() == text
+    assert not (machine.data / "hook.py").exists()
+
+
+def test_hooks_can_be_left_out_and_taken_out(machine: Machine) -> None:
+    hooks = machine.home / ".cursor" / "hooks.json"
+    install(machine, "cursor")
+    assert hooks.exists()
+    wanted = targets(machine, "cursor", USER, with_hooks=False)
+    outcomes = list(installation(machine, "cursor", USER).install(wanted, YES))
+    assert [(each.target, each.action) for each in outcomes] == [
+        (str(hooks), "removed"),
+        (str(machine.home / ".cursor" / "mcp.json"), "unchanged"),
+    ]
+    assert not hooks.exists()
+
+
+def test_the_hook_stays_while_another_client_needs_it(machine: Machine) -> None:
+    install(machine, "cursor")
+    install(machine, "gemini-cli")
+    uninstall(machine, "cursor")
+    assert (machine.data / "hook.py").exists()
+    uninstall(machine, "gemini-cli")
+    assert not (machine.data / "hook.py").exists()
+
+
+def test_vscode_has_hooks_in_projects_alone(machine: Machine) -> None:
+    install(machine, "vscode")
+    assert not list(machine.home.rglob("hooks"))
+    install(machine, "vscode", PROJECT)
+    body = json.loads((machine.project / ".github" / "hooks" / "backstory.json").read_text())
+    assert list(body["hooks"]) == ["SessionStart"]

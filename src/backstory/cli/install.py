@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from ..app import this_machine
 from ..clients.catalogue import CLIENTS, is_there
 from ..clients.installation import PROJECT, USER, installation, targets
-from ..clients.machine import Machine
 from ..clients.steps import Consent, Outcome
 from ..domain.errors import InvalidInput
 from ..settings import Settings
@@ -33,6 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--surfaces", metavar="NAMES", help="which tools they get; `backstory tools` lists them"
+    )
+    parser.add_argument(
+        "--no-hooks",
+        action="store_true",
+        help="only the server; nothing tells a new session where the project stands",
     )
     parser.add_argument(
         "--yes", action="store_true", help="all clients that are here, and replace entries that differ"
@@ -63,7 +67,12 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         options.force,
         lambda question: options.yes or (is_asking and not options.dry_run and _agrees(question)),
     )
-    outcomes = list(_install(machine, chosen, options.scope, consent))
+    wanted = {name: targets(machine, name, options.scope, with_hooks=not options.no_hooks) for name in chosen}
+    outcomes = [
+        outcome
+        for name in chosen
+        for outcome in installation(machine, name, options.scope).install(wanted[name], consent)
+    ]
     return step_report(outcomes, _next_steps(outcomes), is_dry=options.dry_run)
 
 
@@ -88,12 +97,6 @@ def step_report(outcomes: Sequence[Outcome], closing: Iterable[str], *, is_dry: 
 
 def _sentence(outcome: Outcome) -> tuple[str, str]:
     return outcome.target + (":" if outcome.message else ""), outcome.message
-
-
-def _install(machine: Machine, names: Sequence[str], scope: str, consent: Consent) -> Iterable[Outcome]:
-    wanted = {name: targets(machine, name, scope) for name in names}  # all of them can be, before one is
-    for name in names:
-        yield from installation(machine, name, scope).install(wanted[name], consent)
 
 
 def _overview(there: Sequence[str]) -> Report:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..domain.errors import BackstoryError, InvalidInput
 from .catalogue import CLIENTS, places
 from .formats import MISSING
+from .hooks import hook_target, put_script, remove_script
 from .machine import Machine
 from .programs import COMMANDS, ProgramTarget, install_entry, uninstall_entry
 from .receipts import FileReceipt, ProgramReceipt, Receipt, load, load_all, save
@@ -26,6 +27,8 @@ class Installation:
     def install(self, targets: Sequence[FileTarget | ProgramTarget], consent: Consent) -> Iterator[Outcome]:
         """What is wanted is put in; what an earlier installation put elsewhere goes."""
         wanted = {target.path for target in targets if isinstance(target, FileTarget)}
+        if not consent.is_dry and any(t.has_hooks for t in targets if isinstance(t, FileTarget)):
+            put_script(self.machine.data)
         yield from self._remove_files([f for f in self.receipt.files if f.path not in wanted], consent)
         for target in targets:
             if isinstance(target, ProgramTarget):
@@ -42,7 +45,11 @@ class Installation:
             if is_settled and not consent.is_dry:
                 self._update(self.receipt._replace(programs=()))
             yield outcome
-        yield from self._remove_files(self.receipt.files, consent)
+        yield from self._remove_files(
+            self.receipt.files[::-1], consent
+        )  # folders go with the file that made them
+        if not load_all(self.machine.data):
+            remove_script(self.machine.data)
 
     def _remove_files(self, known: Sequence[FileReceipt], consent: Consent) -> Iterator[Outcome]:
         for file in known:
@@ -75,8 +82,10 @@ def installations(machine: Machine) -> list[Installation]:
     ]
 
 
-def targets(machine: Machine, name: str, scope: str) -> list[FileTarget | ProgramTarget]:
-    """The files of a client that are to be changed, each once."""
+def targets(
+    machine: Machine, name: str, scope: str, *, with_hooks: bool = True
+) -> list[FileTarget | ProgramTarget]:
+    """The files of a client that are to be changed, each once: its entry, then its hooks."""
     client = CLIENTS[name]
     if scope == PROJECT and not client.project:
         raise InvalidInput(
@@ -84,12 +93,22 @@ def targets(machine: Machine, name: str, scope: str) -> list[FileTarget | Progra
             hint="Install it with --scope user.",
             field="scope",
         )
+    hooks = hook_target(machine, name, scope) if with_hooks else None
     if scope == USER and machine.program(client.program) and _is_for_program(machine, name):
-        return [entry_target(machine, name)]
-    return [
+        return [entry_target(machine, name), *([hooks] if hooks else [])]
+    wanted = [
         FileTarget(place.path(machine), place.format, (place.change(machine.command),))
         for place in places(client, machine, scope)
     ]
+    return [*_joined([*wanted, *([hooks] if hooks else [])])]
+
+
+def _joined(wanted: Sequence[FileTarget]) -> Iterator[FileTarget]:
+    """Those of the same file are one."""
+    for path in dict.fromkeys(target.path for target in wanted):
+        same = [target for target in wanted if target.path == path]
+        changes = tuple(change for target in same for change in target.changes)
+        yield same[0]._replace(changes=changes, has_hooks=any(target.has_hooks for target in same))
 
 
 def _is_for_program(machine: Machine, name: str) -> bool:

@@ -36,6 +36,8 @@ class FileTarget(NamedTuple):
     path: Path
     format: str
     changes: tuple[Change, ...]
+    has_hooks: bool = False
+    """Whether our hook must be there for what is put in."""
 
 
 class Consent(NamedTuple):

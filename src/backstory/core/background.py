@@ -1,4 +1,4 @@
-"""Sync, retention, backups and the end of forgetting while a server runs: on threads of their own, behind every call, in one
+"""Sync, retention, backups, briefs and the end of forgetting while a server runs: on threads of their own, behind every call, in one
 process at a time.
 
 Nothing here may be slow to import or to make: a server that has just answered `initialize` does both.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .engine import Engine
     from .sync import Sync, Told
 
-SYNC, RETENTION, ERASURE, BACKUPS = "sync", "retention", "erasure", "backups"
+SYNC, RETENTION, ERASURE, BACKUPS, BRIEFS = "sync", "retention", "erasure", "backups", "briefs"
 START_AFTER_S = 1.0  # a client asks for much at once when it has just connected
 LEAST_REST_S = 2.0  # however often it is nudged
 LONGEST_YIELD_S = 0.5  # for calls that run, between two pieces
@@ -48,6 +48,10 @@ class Background:
             self._workers.insert(0, self._archiving)  # first: it makes room
         if engine.makes_backups:
             self._workers.append(self._worker(BACKUPS, self._back_up))
+
+        if engine.settings.brief != "off":
+            self._briefing = self._worker(BRIEFS, self._render_briefs)
+            self._workers.append(self._briefing)
 
     def wake(self) -> None:
         for worker in self._workers:
@@ -97,6 +101,12 @@ class Background:
 
         Backups(self._engine).make_daily()
         return CHECK_BACKUPS_S
+
+    def _render_briefs(self) -> float:
+        from .briefs import Briefs
+
+        Briefs(self._engine).refresh(self._call(self._briefing))
+        return self._engine.settings.sync_interval_s
 
     def _run(self, call: Call, patience_s: float) -> dict[str, Told] | None:
         from ..readers import load_readers

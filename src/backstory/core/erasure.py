@@ -17,6 +17,7 @@ from ..domain.filters import ConversationFilter, Order, Page
 from ..domain.records import Conversation
 from ..store import Store
 from .backups import DAILY, Backups
+from .briefs import BriefFiles
 from .engine import Engine
 from .removal import Removal, Request, archived_conversations
 from .working.handoff import rewrite
@@ -34,6 +35,7 @@ class Erasure:
         removed = Removal(self.engine.store, self.engine.now()).forget(request)
         if not removed.counts and not with_backups:
             return Receipt({})
+        BriefFiles(self.engine.settings.home).clear()
         backups = [
             backup for backup in Backups(self.engine).find() if since is None or backup.made_at >= since
         ]

@@ -19,6 +19,13 @@ class Census(NamedTuple):
     bytes: int
 
 
+class ProjectActivity(NamedTuple):
+    project: str
+    records: int
+    """Memories and conversations."""
+    last_at: datetime
+
+
 class ArchiveCensus(NamedTuple):
     """The archive."""
 

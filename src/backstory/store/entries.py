@@ -8,10 +8,11 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..domain.census import ProjectActivity
 from ..domain.entries import Outline, Reading
 from ..domain.filters import Filter, Kind
 from ..domain.records import QUIET_ROLES, Entry, Memory, Message, heading
-from ..domain.when import to_ms
+from ..domain.when import from_ms, to_ms
 from .columns import MEMORY, MESSAGE, Columns
 from .database import Database
 from .where import where_clause
@@ -54,6 +55,20 @@ class Entries:
     def projects(self) -> list[str]:
         """Those of all entries."""
         return self._database.values("SELECT DISTINCT project FROM entry ORDER BY project")
+
+    def activity(self) -> list[ProjectActivity]:
+        """How much each project has, and when something of it last changed; messages count by their conversations."""
+        sql = (
+            "SELECT project, sum(records), max(last_at) FROM ("
+            "SELECT project, count(*) AS records, max(updated_at) AS last_at FROM conversation GROUP BY project"
+            " UNION ALL "
+            "SELECT project, count(*), max(updated_at) FROM entry WHERE kind = 'memory' GROUP BY project"
+            ") AS parts GROUP BY project ORDER BY project"
+        )
+        return [
+            ProjectActivity(project, int(records), from_ms(int(last_at)))
+            for project, records, last_at in self._database.rows(sql)
+        ]
 
     def outlines(self, entries: Iterable[int], where: Filter) -> list[Outline]:
         """Outlines of those entries that match, in no particular order."""

@@ -69,13 +69,21 @@ class Brief(NamedTuple):
 
 class Briefing(Facet):
     def brief(
-        self, project: str | None = None, max_tokens: int = USUAL_TOKENS, *, closing: str = ""
+        self,
+        project: str | None = None,
+        max_tokens: int = USUAL_TOKENS,
+        *,
+        closing: str = "",
+        is_continued: bool = False,
     ) -> Brief:
         """Of the caller's project, or one that is named or at a path. `closing` is the last line, in words of whoever
-        shows it. Raises InvalidInput for a name that several projects have."""
+        shows it. Whoever continues, with a summary of the work, is only told what is open and what was decided.
+        Raises InvalidInput for a name that several projects have."""
         _check_tokens(max_tokens)
         found = self._project(project)
         standing = None if found is None else self._standing(found)
+        if standing is not None and is_continued:
+            standing = standing._replace(accounts=(), dead_ends=(), said_dead_ends=(), commits=())
         if found is None or standing is None or not _is_known(standing):
             return self._unknown(project or self.caller.project)
         name = PurePath(found).name or found
@@ -109,7 +117,7 @@ class Briefing(Facet):
         return Standing(
             accounts=accounts,
             next_step=next(filter(None, steps), ""),
-            tasks=[each for each in self._tasks(project) if each.trust in _QUOTED],
+            tasks=[each for each in self.tasks(project) if each.trust in _QUOTED],
             decisions=[each for each in memories if each.category == DECIDED],
             said_decisions=decisions(every),
             dead_ends=[each for each in memories if each.category != DECIDED and is_dead_end(each.text)],
@@ -138,7 +146,7 @@ class Briefing(Facet):
         found = self.engine.store.memories.find(self._visible(project), page)
         return [memory for memory in found if memory.trust in _QUOTED]
 
-    def _tasks(self, project: str) -> list[Memory]:
+    def tasks(self, project: str) -> list[Memory]:
         return open_tasks(self.engine.store, self._visible(project))
 
     def _visible(self, project: str) -> Filter:
@@ -160,7 +168,8 @@ def _check_tokens(max_tokens: int) -> None:
 
 
 def _is_known(standing: Standing) -> bool:
-    return bool(standing.accounts or standing.tasks or standing.decisions or standing.dead_ends)
+    said = standing.next_step or standing.said_decisions
+    return bool(standing.accounts or standing.tasks or standing.decisions or standing.dead_ends or said)
 
 
 def _times(standing: Standing) -> list[datetime]:

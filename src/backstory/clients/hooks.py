@@ -1,0 +1,119 @@
+"""The hooks of clients that have some: a new session is told where the project stands, and a summary keeps what counts."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..domain.errors import NotWritten
+from ..store.whole_files import write_whole
+from .formats import Change
+from .machine import Machine
+from .steps import FileTarget
+
+SCRIPT = "hook.py"
+SOURCE = Path(__file__).with_name(SCRIPT)
+SOURCES = "startup|resume|clear|compact"
+SECONDS = 2
+MILLISECONDS = 500
+
+
+class Hooks(NamedTuple):
+    """The file that a client reads its hooks from, and what we want in it."""
+
+    path: str
+    format: str
+    changes: Callable[[Machine], tuple[Change, ...]]
+
+
+def hook_words(machine: Machine, client: str) -> list[str]:
+    """By absolute paths, and with nothing of the environment: `-I -S` starts within 15 ms."""
+    return [machine.python, "-I", "-S", str(machine.data / SCRIPT), client, str(machine.data)]
+
+
+def hook_line(machine: Machine, client: str) -> str:
+    """The same for clients that give it to a shell."""
+    words = hook_words(machine, client)
+    return subprocess.list2cmdline(words) if machine.platform == "win32" else shlex.join(words)
+
+
+def _claude_code(machine: Machine) -> tuple[Change, ...]:
+    program, *arguments = hook_words(machine, "claude-code")
+    command = {"type": "command", "command": program, "args": arguments, "timeout": SECONDS}
+    return (
+        _element("SessionStart", {"matcher": SOURCES, "hooks": [command]}),
+        _element("PreCompact", {"hooks": [command]}),
+    )
+
+
+def _gemini(machine: Machine) -> tuple[Change, ...]:
+    command = {
+        "type": "command",
+        "name": "backstory",
+        "command": hook_line(machine, "gemini-cli"),
+        "timeout": MILLISECONDS,
+    }
+    return (_element("SessionStart", {"hooks": [command]}),)
+
+
+def _cursor(machine: Machine) -> tuple[Change, ...]:
+    return (
+        Change(("version",), 1),
+        _element("sessionStart", {"command": hook_line(machine, "cursor"), "timeout": SECONDS}),
+    )
+
+
+def _vscode(machine: Machine) -> tuple[Change, ...]:
+    command = {"type": "command", "command": hook_line(machine, "vscode"), "timeout": SECONDS}
+    text = json.dumps({"hooks": {"SessionStart": [command]}}, ensure_ascii=False, indent=2) + "\n"
+    return (Change((), text),)
+
+
+def _opencode(machine: Machine) -> tuple[Change, ...]:
+    words = json.dumps(hook_words(machine, "opencode"), ensure_ascii=False)
+    source = Path(__file__).with_name("opencode.js").read_text("utf-8")
+    return (Change((), source.replace("[/* the hook */]", words)),)
+
+
+def _element(event: str, value: Any) -> Change:
+    return Change(("hooks", event), value, is_element=True)
+
+
+USER: Mapping[str, Hooks] = {
+    "claude-code": Hooks("{claude}/settings.json", "json", _claude_code),
+    "gemini-cli": Hooks("{home}/.gemini/settings.json", "json-comments", _gemini),
+    "cursor": Hooks("{home}/.cursor/hooks.json", "jsonc", _cursor),
+    "opencode": Hooks("{config}/opencode/plugins/backstory.js", "whole", _opencode),
+}
+PROJECT: Mapping[str, Hooks] = {
+    "claude-code": Hooks("{project}/.claude/settings.local.json", "json", _claude_code),
+    "gemini-cli": Hooks("{project}/.gemini/settings.json", "json-comments", _gemini),
+    "cursor": Hooks("{project}/.cursor/hooks.json", "jsonc", _cursor),
+    "opencode": Hooks("{project}/.opencode/plugins/backstory.js", "whole", _opencode),
+    "vscode": Hooks("{project}/.github/hooks/backstory.json", "whole", _vscode),
+}
+"""VS Code's are a preview, and known in projects alone."""
+
+
+def hook_target(machine: Machine, client: str, scope: str) -> FileTarget | None:
+    hooks = (PROJECT if scope == "project" else USER).get(client)
+    if hooks is None:
+        return None
+    return FileTarget(machine.path(hooks.path), hooks.format, hooks.changes(machine), has_hooks=True)
+
+
+def put_script(data: Path) -> None:
+    """Into our own directory, whose path stays when Python or this package moves."""
+    try:
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(data / SCRIPT, [SOURCE.read_text("utf-8")])
+    except OSError as error:
+        raise NotWritten(f"{data / SCRIPT} cannot be written: {error.strerror}.") from None
+
+
+def remove_script(data: Path) -> None:
+    (data / SCRIPT).unlink(missing_ok=True)

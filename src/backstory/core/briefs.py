@@ -1,0 +1,130 @@
+"""Briefs of all projects at work, rendered ahead into files: a hook prints one within milliseconds, with no server and no store.
+
+`clients/hook.py` reads these files, and knows their names and fields; it imports nothing of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from binascii import crc32
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..domain.census import ProjectActivity
+from ..domain.when import to_ms
+from ..settings import expand_home
+from ..store.whole_files import write_whole
+from .brief import Brief, Briefing
+from .calls import Call
+from .engine import Caller, Engine
+from .projects import project_root
+
+FOLDER, GIVEN = "briefs", "given"
+RECENT = timedelta(days=30)
+"""What lies longer ago, with nothing open, is no news to a new session."""
+GIVEN_S = 30 * 86_400.0
+CLOSING = "More: search Backstory for a topic, or open an id."
+
+
+class BriefFiles(NamedTuple):
+    """Where they are. They hold what memories say, so they go whenever a memory is forgotten."""
+
+    home: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.home / FOLDER
+
+    def path(self, project: str) -> Path:
+        """Of a project; the file says which it is, should two names meet. `hashlib` would cost the hook 10 ms."""
+        return self.folder / f"{crc32(os.fsencode(project)):08x}.json"
+
+    def read(self, path: Path) -> dict[str, Any]:
+        """Empty where there is none, or none that this version wrote."""
+        try:
+            body = json.loads(path.read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return body if isinstance(body, dict) else {}
+
+    def write(self, project: str, body: dict[str, Any]) -> None:
+        for folder in (self.home, self.folder, self.folder / GIVEN):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(self.path(project), [json.dumps(body, ensure_ascii=False)])
+
+    def all(self) -> list[Path]:
+        return list(self.folder.glob("*.json"))
+
+    def clear(self) -> None:
+        for path in self.all():
+            path.unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Notes of which session was given what, long after it ended."""
+        oldest = time.time() - GIVEN_S
+        for path in (self.folder / GIVEN).glob("*"):
+            with suppress(OSError):
+                if path.stat().st_mtime < oldest:
+                    path.unlink()
+
+
+class Briefs(NamedTuple):
+    engine: Engine
+
+    def refresh(self, call: Call | None = None) -> int:
+        """Render those of which something changed, and remove those that nobody needs any more; how many were rendered."""
+        files = BriefFiles(self.engine.settings.home)
+        needed, rendered = set(), 0
+        for activity in self._wanted():
+            if call is not None:
+                call.checkpoint()
+            path = files.path(activity.project)
+            needed.add(path)
+            basis = f"{activity.records}:{to_ms(activity.last_at)}"
+            if files.read(path).get("basis") != basis:
+                files.write(activity.project, self._body(activity.project, basis))
+                rendered += 1
+        for path in files.all():
+            if path not in needed:
+                path.unlink(missing_ok=True)
+        files.sweep()
+        return rendered
+
+    def _wanted(self) -> Iterator[ProjectActivity]:
+        """Projects that are directories here, in which something happened lately or is open, and which the user did not except."""
+        excepted = {str(project_root(expand_home(each))) for each in self.engine.settings.brief_off}
+        since = self.engine.now() - RECENT
+        for activity in self.engine.store.entries.activity():
+            if activity.project in excepted or not os.path.isabs(activity.project):
+                continue
+            if (activity.last_at >= since or self._has_tasks(activity.project)) and os.path.isdir(
+                activity.project
+            ):
+                yield activity
+
+    def _has_tasks(self, project: str) -> bool:
+        return bool(self._briefing(project).tasks(project))
+
+    def _body(self, project: str, basis: str) -> dict[str, Any]:
+        briefing = self._briefing(project)
+        brief = briefing.brief(closing=CLOSING)
+        continued = briefing.brief(closing=CLOSING, is_continued=True)
+        return {
+            "project": project,
+            "basis": basis,
+            "last_at": 0 if brief.last_at is None else to_ms(brief.last_at),
+            "text": _text(brief),
+            "continued": _text(continued),
+        }
+
+    def _briefing(self, project: str) -> Briefing:
+        """For nobody's session: nothing private is in it."""
+        return Briefing(self.engine, Caller(project=project, directory=project))
+
+
+def _text(brief: Brief) -> str:
+    return brief.text if brief.is_known else ""

@@ -1,0 +1,115 @@
+"""Briefs in files: as new as the store, and gone with what they told of."""
+
+from __future__ import annotations
+
+import json
+import stat
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from backstory.core import Core
+from backstory.core.background import Background
+from backstory.core.briefs import BriefFiles, Briefs
+from backstory.core.erasure import Erasure
+from backstory.core.removal import Request
+
+from ..doubles import DAWN, make_conversation, make_memory, make_messages
+from ..patience import until
+
+SAID = ("Which port?", "Port 8080 was taken. Let's go with 9090.")
+
+
+def keep(core: Core, project: Path, id: str = "c:1", days_ago: float = 1) -> None:
+    at = DAWN - timedelta(days=days_ago)
+    project.mkdir(exist_ok=True)
+    talk = make_conversation(id, created_at=at, updated_at=at, project=str(project), surface="claude-code")
+    where = {"project": talk.project, "surface": talk.surface, "created_at": at}
+    core.engine.store.conversations.add(talk, make_messages(id, *SAID, **where), [])
+
+
+def files(core: Core) -> BriefFiles:
+    return BriefFiles(core.engine.settings.home)
+
+
+def refresh(core: Core) -> int:
+    return Briefs(core.engine).refresh()
+
+
+def test_what_changed_is_rendered_and_nothing_else(core: Core, tmp_path: Path) -> None:
+    keep(core, tmp_path / "shop")
+    keep(core, tmp_path / "blog", "c:2")
+    assert refresh(core) == 2
+    assert refresh(core) == 0
+    keep(core, tmp_path / "shop", "c:3", days_ago=0.5)
+    assert refresh(core) == 1
+    path = files(core).path(str(tmp_path / "shop"))
+    body = json.loads(path.read_text("utf-8"))
+    assert body["project"] == str(tmp_path / "shop")
+    assert "Port 8080 was taken" in body["text"]
+    assert "Last sessions:" not in body["continued"]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_old_projects_without_open_tasks_have_none(core: Core, tmp_path: Path) -> None:
+    keep(core, tmp_path / "old", days_ago=31)
+    keep(core, tmp_path / "open", "c:2", days_ago=31)
+    task = make_memory("t", "Ship it.", category="task", project=str(tmp_path / "open"))
+    at = DAWN - timedelta(days=31)
+    core.engine.store.memories.put([task._replace(created_at=at, updated_at=at)])
+    assert refresh(core) == 1
+    assert files(core).all() == [files(core).path(str(tmp_path / "open"))]
+
+
+def test_what_is_no_directory_here_has_none(core: Core, tmp_path: Path) -> None:
+    keep(core, tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    core.engine.store.memories.put([make_memory("m", project="/p")])
+    assert refresh(core) == 0
+
+
+def test_projects_that_the_user_excepts_lose_theirs(core: Core, tmp_path: Path) -> None:
+    keep(core, tmp_path / "shop")
+    assert refresh(core) == 1
+    core.engine.settings = core.engine.settings.changed(brief_off=(str(tmp_path / "shop"),))
+    assert refresh(core) == 0
+    assert files(core).all() == []
+
+
+def test_a_brief_goes_with_what_it_told_of(core: Core, tmp_path: Path) -> None:
+    keep(core, tmp_path / "shop")
+    refresh(core)
+    Erasure(core.engine).forget(Request(conversations=("c:1",)))
+    assert files(core).all() == []
+    assert refresh(core) == 0
+
+
+def test_a_damaged_file_is_written_anew(core: Core, tmp_path: Path) -> None:
+    keep(core, tmp_path / "shop")
+    refresh(core)
+    files(core).path(str(tmp_path / "shop")).write_text("{")
+    assert refresh(core) == 1
+
+
+def test_activity_counts_memories_and_conversations_of_each_project(core: Core) -> None:
+    store = core.engine.store
+    store.conversations.add(make_conversation("c:1", project="/a", updated_at=DAWN), [], [])
+    for number in range(2):
+        at = DAWN + timedelta(seconds=number)
+        store.memories.put([make_memory(f"m{number}", project="/a", created_at=at, updated_at=at)])
+    assert [tuple(each) for each in store.entries.activity()] == [("/a", 3, DAWN + timedelta(seconds=1))]
+
+
+def test_a_running_server_renders_them(tmp_path: Path, core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backstory.core.background.START_AFTER_S", 0.0)
+    keep(core, tmp_path / "shop")
+    engine = core.engine
+    engine.settings = engine.settings.changed(histories=("off",), backups="off")
+    background = Background(engine, lambda: pytest.fail("no history is read"))
+    background.wake()
+    try:
+        until(lambda: files(core).all() != [])
+    finally:
+        background.close()
