@@ -86,6 +86,20 @@ def test_a_brief_goes_with_what_it_told_of(core: Core, tmp_path: Path) -> None:
     assert refresh(core) == 0
 
 
+def test_a_memory_that_can_come_back_is_in_no_brief_either(core: Core, tmp_path: Path) -> None:
+    keep(core, tmp_path / "shop")
+    core.engine.store.memories.put(
+        [make_memory("d", "We chose Go.", category="decision", project=str(tmp_path / "shop"))]
+    )
+    refresh(core)
+    path = files(core).path(str(tmp_path / "shop"))
+    assert "We chose Go." in path.read_text("utf-8")
+    core.forgetting.forget("d")
+    assert files(core).all() == []
+    refresh(core)
+    assert "We chose Go." not in path.read_text("utf-8")
+
+
 def test_a_damaged_file_is_written_anew(core: Core, tmp_path: Path) -> None:
     keep(core, tmp_path / "shop")
     refresh(core)

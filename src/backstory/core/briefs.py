@@ -18,9 +18,9 @@ from ..domain.census import ProjectActivity
 from ..domain.when import to_ms
 from ..settings import expand_home
 from ..store.whole_files import write_whole
+from . import Caller, Core, Engine
 from .brief import Brief, Briefing
 from .calls import Call
-from .engine import Caller, Engine
 from .projects import project_root
 
 FOLDER, GIVEN = "briefs", "given"
@@ -123,7 +123,7 @@ class Briefs(NamedTuple):
 
     def _briefing(self, project: str) -> Briefing:
         """For nobody's session: nothing private is in it."""
-        return Briefing(self.engine, Caller(project=project, directory=project))
+        return Core(self.engine, Caller(project=project, directory=project)).briefing
 
 
 def _text(brief: Brief) -> str:

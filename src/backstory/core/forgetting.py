@@ -11,6 +11,7 @@ from ..domain.erasure import Receipt
 from ..domain.errors import InvalidInput, NotAllowed
 from ..domain.filters import Filter
 from ..domain.records import Memory
+from .briefs import BriefFiles
 from .engine import Caller, Engine
 from .erasure import Erasure
 from .facet import Facet
@@ -47,6 +48,7 @@ class Forgetting(Facet):
         with store.transaction():
             store.archive.put_memories([memory], forgotten_at=now)
             store.answers.delete_all()  # they may quote it
+        BriefFiles(self.engine.settings.home).clear()
         return Forgotten(memory, now + RESTORABLE_FOR)
 
     def restore(self, id: str) -> list[Memory]:
