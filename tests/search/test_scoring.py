@@ -47,6 +47,36 @@ def test_asking_again_never_stands_above_the_answer(store: Store, search: Search
     assert order(search, QUESTION)[0] == "answer"
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [("I could not find anything about that.",), ("Let me look through the history first.",), ()],
+)
+def test_to_keywords_too_a_conversation_that_answers_stands_above_one_that_only_asks(
+    store: Store, search: Search, reply: tuple[str, ...]
+) -> None:
+    keep(
+        store,
+        "answer",
+        "And now?",
+        "Kafka it is: the queue of choice, since consumers must replay what they lost.",
+    )
+    keep(
+        store,
+        "vain",
+        "It was about Kafka, queue. What made us choose Kafka for the queue in the end?",
+        *reply,
+    )
+    assert order(search, "Kafka queue choose") == ["answer", "vain"]
+
+
+def test_what_a_user_stated_is_no_question_though_the_reply_only_announces(
+    store: Store, search: Search
+) -> None:
+    keep(store, "stated", "The staging queue listens on port 5433.", "I'll note that.")
+    keep(store, "other", "Where is the port?", "Ships lie in the port, in a long queue.")
+    assert order(search, "staging queue port")[0] == "stated"
+
+
 def test_the_answer_to_the_same_question_is_found_though_it_shares_no_word(
     store: Store, search: Search
 ) -> None:

@@ -19,7 +19,7 @@ from .terms import LENGTH_SHARE, SATURATION, TYPICAL_LENGTH
 from .traits import Traits, traits_of
 
 if TYPE_CHECKING:
-    from .evidence import Flags, Floats
+    from .evidence import Flags, Floats, Ints
 
 RELATED = 0.7  # of a word's weight, for one that means nearly the same
 TOGETHER = 0.3
@@ -48,6 +48,8 @@ SHORTEST_AGAIN = 40  # characters
 FEWEST_ASKED = 4  # words: whoever writes as many, such as an error message, asks what to do about it
 NO_ANSWER = 0.3
 LONGEST_NO_ANSWER = 300  # characters
+LONGEST_ASKED = 400
+UNANSWERED = 0.9  # what somebody wanted says less than what came of it
 
 _NO_ANSWER = re.compile(
     r"\b(?:no answer|nothing\b.{0,60}\banswers?|found nothing|not sure|no (?:record|information|mention|trace|memory|idea)"
@@ -92,13 +94,15 @@ def score(evidence: Evidence) -> Scores:
     meaning = _meaning(_window_cosine(evidence, traits), words, traits.is_quiet)
     is_known = (words > 0) | ~np.isnan(evidence.cosine)
     base = np.where(is_known, _mixed(words, meaning, traits.is_alone), 0.0)
-    again = _asks_again(evidence, coverage, traits)
     is_short = traits.is_assistant & (traits.size <= LONGEST_NO_ANSWER)
     knows_nothing = _says(_NO_ANSWER, evidence, is_short)
+    gives_none = knows_nothing | _says(_ANNOUNCES, evidence, is_short)
+    again = _asks_again(evidence, coverage, traits)
+    again |= _asks_in_vain(evidence, coverage, traits, knows_nothing, gives_none)
     factor = _role_factor(traits) * _turn_factor(evidence, traits)
+    factor = np.where(traits.is_unanswered, factor * UNANSWERED, factor)
     factor = np.where(again, factor * AGAIN, factor)
     factor = np.where(knows_nothing, factor * NO_ANSWER, factor)
-    gives_none = knows_nothing | _says(_ANNOUNCES, evidence, is_short)
     prompt = _prompt_part(evidence, base, again, gives_none | ~traits.is_coding)
     total = np.where(evidence.is_candidate, base * factor + prompt, 0.0)
     return Scores(words, meaning, prompt, total, coverage, absolute, again, _holds_name(evidence) & ~again)
@@ -201,6 +205,28 @@ def _asks_again(evidence: Evidence, coverage: Floats, traits: Traits) -> Flags:
     again: Flags = is_person & is_short & same
     is_asking = len(evidence.query.split()) >= FEWEST_ASKED or _QUESTION.search(evidence.query)
     return again if is_asking else again & _says(_QUESTION, evidence, again)
+
+
+def _asks_in_vain(
+    evidence: Evidence, coverage: Floats, traits: Traits, knows_nothing: Flags, gives_none: Flags
+) -> Flags:
+    """Messages of a person that speak of what is looked for and got no answer, whatever form either of them has."""
+    replies = traits.is_assistant & (evidence.prompt >= 0)
+    is_answered, is_denied, is_put_off = (
+        _at(evidence.prompt[replies & flags], len(replies))
+        for flags in (~gives_none, knows_nothing, gives_none)
+    )
+    asks = traits.is_coding & ~traits.is_assistant & ~traits.is_quiet & (coverage >= AGAIN_COVERS)
+    asks &= (traits.size <= LONGEST_ASKED) & ~is_answered
+    gets_none = is_put_off | traits.is_unanswered
+    vain: Flags = asks & (is_denied | (gets_none & _says(_QUESTION, evidence, asks)))
+    return vain
+
+
+def _at(columns: Ints, size: int) -> Flags:
+    flags = np.zeros(size, bool)
+    flags[columns] = True
+    return flags
 
 
 def _says(pattern: re.Pattern[str], evidence: Evidence, among: Flags) -> Flags:

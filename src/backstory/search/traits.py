@@ -28,6 +28,8 @@ class Traits(NamedTuple):
     """Part of a conversation with a coding assistant."""
     is_between_people: Flags
     is_alone: Flags
+    is_unanswered: Flags
+    """All that was ever said to a coding assistant, which said nothing."""
     size: Floats
     """In characters."""
 
@@ -42,11 +44,14 @@ def traits_of(evidence: Evidence) -> Traits:
     is_chat = np.array([outline.surface in CHAT_SERVICES for outline in outlines], bool)
     begins = np.array([outline.seq == 0 for outline in outlines], bool)
     is_coding = is_message & ~is_between_people & ~is_chat
+    stands_alone = begins & (evidence.before < 0) & (evidence.after < 0)
+    is_user = np.array([role == "user" for role in roles], bool)
     return Traits(
         is_quiet=np.array([role in QUIET_ROLES for role in roles], bool),
         is_assistant=np.array([role == "assistant" for role in roles], bool),
         is_coding=is_coding,
         is_between_people=is_between_people,
-        is_alone=begins & ~is_coding & (evidence.before < 0) & (evidence.after < 0),
+        is_alone=stands_alone & ~is_coding,
+        is_unanswered=stands_alone & is_coding & is_user,
         size=np.array([outline.size for outline in outlines], np.float64),
     )
