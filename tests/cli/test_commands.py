@@ -27,6 +27,8 @@ PEOPLES = [
         "demo",
         "search",
         "show",
+        "blame",
+        "why",
         "resume",
         "edit",
         "delete",

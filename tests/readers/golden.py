@@ -93,5 +93,5 @@ def _plain_turn(turn: Turn) -> dict[str, Any]:
 def _plain(record: Any) -> dict[str, Any]:
     """Its fields by name, without those that have their default."""
     defaults = record._field_defaults
-    fields = record._asdict().items()
+    fields = [item for item in record._asdict().items() if item[0] != "given"]  # no one keeps that
     return {name: value for name, value in fields if name not in defaults or value != defaults[name]}

@@ -32,6 +32,8 @@ COMMANDS = {
     "show": "Show a memory with its history, or a conversation page by page.",
     "timeline": "What happened when: conversations, memories and commits on one line of time.",
     "resume": "Go on with a conversation in the assistant that had it.",
+    "blame": "From a line of a file to the commit, the session and the message in which an assistant wrote it.",
+    "why": "What was decided about a file, what was dropped, which errors it met, and who changed it.",
     "list": "List memories, the last changed first.",
     "edit": "Correct a memory; what it said before stays in its history.",
     "delete": "Delete memories or conversations for good, by their ids.",

@@ -13,7 +13,7 @@ from ..settings import TABLE
 COMMAND_FLAGS = {
     "forget": ("--backups",),
     "delete": ("--backups",),
-    **dict.fromkeys(("search", "sessions", "list", "timeline"), ("--project",)),
+    **dict.fromkeys(("search", "sessions", "list", "timeline", "why"), ("--project",)),
 }
 """Flags of a command that are spelled like a setting, and mean something else there."""
 

@@ -11,6 +11,7 @@ from .engine import Caller, Engine
 if TYPE_CHECKING:
     from .answers import Answers
     from .archive import Archive
+    from .blame import Blame
     from .branches import Branches
     from .brief import Briefing
     from .browsing import Browsing
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .memories import Memories
     from .pages import Pages
     from .previews import Previews
+    from .reasons import Reasoning
     from .recall import Recall
     from .reflections import Reflections
     from .remembering import Remembering
@@ -61,6 +63,7 @@ class Core(_Fields):
 
     answers: Answers
     archive: Archive
+    blame: Blame
     branches: Branches
     briefing: Briefing
     browsing: Browsing
@@ -79,6 +82,7 @@ class Core(_Fields):
     memories: Memories
     pages: Pages
     previews: Previews
+    reasons: Reasoning
     recall: Recall
     reflections: Reflections
     remembering: Remembering

@@ -91,6 +91,8 @@ class ToolCall(NamedTuple):
     command: str = ""
     error: str = ""
     """What it said when it failed; head and tail of a long one."""
+    given: Any = None
+    """The arguments of a call that may have written, as recorded, for who wants the whole text. Nothing of it is kept."""
 
 
 class Turn(NamedTuple):

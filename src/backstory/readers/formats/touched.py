@@ -12,7 +12,7 @@ import msgspec
 from .. import LONGEST_ARGUMENTS, ToolCall
 from .noise import without_payloads
 
-_PATH_KEYS = frozenset(
+PATH_KEYS = frozenset(
     {
         "file_path",
         "filePath",
@@ -49,19 +49,21 @@ def tool_call(name: str, arguments: Any, error: str = "") -> ToolCall:
     """A call as it is kept. Arguments are what the assistant recorded: an object, or the text it passed."""
     if isinstance(arguments, str):
         writes = tuple(patched(arguments)) if "*** " in arguments else ()
-        return ToolCall(name, _text(arguments), writes=writes, error=error)
+        return ToolCall(
+            name, _text(arguments), writes=writes, error=error, given=arguments if writes else None
+        )
     if not isinstance(arguments, Mapping):
         return ToolCall(name, "", error=error)
     command = _command(arguments)
     paths = _paths(arguments)
     if command:
         reads, writes = touched_by(command)
-        return ToolCall(name, as_text(arguments), (*paths, *reads), writes, _text(command), error)
+        return ToolCall(name, as_text(arguments), (*paths, *reads), writes, _text(command), error, arguments)
     patch = arguments.get("input") or arguments.get("patch") or arguments.get("patchText")
     if isinstance(patch, str) and "*** " in patch:
-        return ToolCall(name, as_text(arguments), writes=tuple(patched(patch)), error=error)
+        return ToolCall(name, as_text(arguments), writes=tuple(patched(patch)), error=error, given=arguments)
     if is_writing(name):
-        return ToolCall(name, as_text(arguments), writes=paths, error=error)
+        return ToolCall(name, as_text(arguments), writes=paths, error=error, given=arguments)
     return ToolCall(name, as_text(arguments), reads=paths, error=error)
 
 
@@ -150,7 +152,7 @@ def _command(arguments: Mapping[str, Any]) -> str:
 
 
 def _paths(arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    found = [path for key, path in arguments.items() if key in _PATH_KEYS and path and isinstance(path, str)]
+    found = [path for key, path in arguments.items() if key in PATH_KEYS and path and isinstance(path, str)]
     return tuple(dict.fromkeys(found)) if len(found) > 1 else tuple(found)
 
 

@@ -1,0 +1,122 @@
+"""`backstory why FILE`: what was decided about a file, what was dropped, which errors it met, and who changed it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..app import open_core
+from ..core.brief.conclusions import Conclusion
+from ..core.names import ConversationNames, short_memory_id
+from ..core.projects import work_tree
+from ..core.reasons import Reasons
+from ..domain.when import iso
+from ..settings import Settings
+from ..tools.origin import safe_excerpt, safe_text
+from .report import Block, Json, Paragraph, Report, Span, Style, shortened
+
+LONGEST = 300
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a file; it need not be there any more")
+    parser.add_argument(
+        "--project", metavar="NAME|DIR", help="only of this project; `.` is the one you are in"
+    )
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    core = open_core(settings)
+    try:
+        projects = core.browsing.projects(options.project) if options.project else ()
+        path = _inside(options.file, core.caller.directory)
+        found = core.reasons.about(path, projects)
+        names = core.browsing.names()
+    finally:
+        core.engine.close()
+    return Report(_body(path, found), _blocks(path, found, names))
+
+
+def _inside(file: str, directory: str) -> str:
+    """As it is called within its checkout, which is how it is called in every other."""
+    whole = os.path.abspath(os.path.join(directory, os.path.expanduser(file)))
+    return os.path.relpath(whole, work_tree(Path(whole).parent)) if os.path.lexists(whole) else file
+
+
+def _body(path: str, found: Reasons) -> Json:
+    return {
+        "path": path,
+        "memories": [
+            {"id": each.id, "kind": each.category, "text": safe_text(each.text, each.trust)}
+            for each in found.memories
+        ],
+        "decisions": list(map(_conclusion_body, found.decisions)),
+        "dead_ends": list(map(_conclusion_body, found.dead_ends)),
+        "errors": [
+            {"text": safe_excerpt(each.value), "session": each.conversation, "at": iso(each.at)}
+            for each in found.errors
+        ],
+        "sessions": [
+            {
+                "id": each.id,
+                "title": each.title,
+                "assistant": each.surface,
+                "updated_at": iso(each.updated_at),
+            }
+            for each in found.conversations
+        ],
+    }
+
+
+def _conclusion_body(each: Conclusion) -> Json:
+    return {
+        "text": safe_excerpt(each.text),
+        "session": each.message.conversation,
+        "number": each.message.seq + 1,
+        "at": iso(each.message.created_at),
+    }
+
+
+def _blocks(path: str, found: Reasons, names: ConversationNames) -> list[Block]:
+    if not any(found):
+        return [f"Nothing is known of {path}."]
+    blocks: list[Block] = []
+    notes = [
+        (short_memory_id(each.id), each.category or "memory", safe_text(each.text, each.trust))
+        for each in found.memories
+    ]
+    _add(blocks, "Saved about it", notes)
+    _add(blocks, "Decided", [_said(each, names) for each in found.decisions])
+    _add(blocks, "Tried and dropped", [_said(each, names) for each in found.dead_ends])
+    errors = [
+        (names.short(each.conversation), f"{each.at:%Y-%m-%d}", safe_excerpt(each.value))
+        for each in found.errors
+    ]
+    _add(blocks, "Errors it met", errors)
+    sessions = [
+        (names.short(each.id), f"{each.updated_at:%Y-%m-%d} {each.surface}", each.title)
+        for each in found.conversations
+    ]
+    _add(blocks, "Sessions that touched or name it", sessions)
+    return blocks
+
+
+def _said(each: Conclusion, names: ConversationNames) -> tuple[str, str, str]:
+    message = each.message
+    return (
+        f"{names.short(message.conversation)}#{message.seq + 1}",
+        f"{message.created_at:%Y-%m-%d}",
+        safe_excerpt(each.text),
+    )
+
+
+def _add(blocks: list[Block], heading: str, rows: Sequence[tuple[str, str, str]]) -> None:
+    if not rows:
+        return
+    blocks += [""] if blocks else []
+    blocks.append(Paragraph([Span(heading, Style.HEADING)]))
+    for id, about, text in rows:
+        said: list[str | Span] = [Span(id, Style.ID), " ", Span(about, Style.QUIET), " "]
+        blocks.append(Paragraph([*said, shortened(text, LONGEST)], indent=2))

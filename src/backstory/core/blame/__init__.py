@@ -1,0 +1,163 @@
+"""Who wrote a line: the commit it came with, and the conversation and message in which an assistant wrote it.
+
+The text of edits decides, exactly and with its surroundings; where a file was written without a text that is known (a command
+did it), the time of the commit does, and the answer says that it is less sure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from ...domain.errors import InvalidInput, NotFound, Unreadable
+from ...domain.records import Conversation
+from ...readers import Places
+from ..facet import Facet
+from ..projects import project_root, work_tree
+from ..projects.related import projects_named, related_projects
+from .commits import Commit, commits_of_lines
+from .matching import ENOUGH, Match, author, matches
+from .writings import IsFile, Writing, Writings, find_writings
+
+LARGEST_FILE = 5_000_000
+SLACK = timedelta(minutes=5)
+"""Clocks of the assistant and of git may differ by so much."""
+NEAR = timedelta(days=1)
+"""Before a commit: an earlier writing without a text is no evidence."""
+
+
+class Sureness(StrEnum):
+    EXACT = "exact"
+    """The text is in an edit of this file, and enough around it agrees or nobody else wrote such a line."""
+    LIKELY = "likely"
+    """The text is in an edit, but is one that stands everywhere."""
+    TIME = "by time"
+    """The file was written shortly before the commit, with a text that is not known."""
+
+
+class Origin(NamedTuple):
+    """Where an assistant wrote a line."""
+
+    conversation: Conversation
+    number: int
+    """Of the message."""
+    at: datetime
+    sureness: Sureness
+
+
+class BlamedLine(NamedTuple):
+    number: int
+    text: str
+    commit: Commit | None
+    """None where it is not committed."""
+    origin: Origin | None
+    """None where no assistant is known to have written it."""
+
+
+class Blame(Facet):
+    def lines(self, path: str, places: Places, first: int = 1, last: int | None = None) -> list[BlamedLine]:
+        """Of a file on this machine, from the first to the last line that are asked for; `places` is where assistants
+        keep their files. Raises NotFound, and InvalidInput for lines that it does not have."""
+        self.caller.check_local("path", hint="Ask this of a server on your own machine: backstory serve.")
+        named = os.path.abspath(os.path.join(self.caller.directory, os.path.expanduser(path)))
+        file = Path(named).parent.resolve() / os.path.basename(named)
+        texts = _read(file)
+        last = len(texts) if last is None else last
+        if not 0 < first <= max(last, 1) or last > len(texts):
+            raise InvalidInput(
+                f"{file.name} has {len(texts):,} lines.", hint="Lines are counted from 1.", field="line"
+            )
+        tree = work_tree(file.parent)
+        inside = file.relative_to(tree).as_posix()
+        commits = commits_of_lines(tree, inside)
+        if len(commits) != len(texts):  # no repository, or a file that it does not know
+            commits = [None] * len(texts)
+        names = {inside, *(each.path for each in commits if each and each.path)}
+        writings = find_writings(
+            self.engine,
+            self.caller,
+            places,
+            sorted({name.rpartition("/")[2] for name in names}),
+            self._is_file({named, str(file)}, tree, names),
+        )
+        return self._blamed(texts, commits, writings)[first - 1 : last]
+
+    def _blamed(
+        self, texts: Sequence[str], commits: Sequence[Commit | None], writings: Writings
+    ) -> list[BlamedLine]:
+        found = matches(texts, [(each.old, each.new) for each in writings.edits])
+        numbers = self._numbers(writings)
+        return [
+            BlamedLine(number, text, commit, _origin(writings, numbers, commit, found[number - 1]))
+            for number, (text, commit) in enumerate(zip(texts, commits, strict=True), 1)
+        ]
+
+    def _is_file(self, paths: set[str], tree: Path, names: set[str]) -> IsFile:
+        """One of the paths, or the same place in a checkout of the same project."""
+        own = str(project_root(tree))
+        known = self.engine.store.conversations.projects()
+        declared = self.engine.settings.related_projects
+        alike = {
+            own,
+            str(tree),
+            *projects_named(Path(own).name, known),
+            *related_projects([own], declared, known),
+        }
+        ends = tuple(f"/{name.lower()}" for name in names)
+
+        def is_file(conversation: Conversation, recorded: str) -> bool:
+            path = os.path.normpath(os.path.join(conversation.directory, recorded)).replace("\\", "/")
+            return path in paths or (conversation.project in alike and path.lower().endswith(ends))
+
+        return is_file
+
+    def _numbers(self, writings: Writings) -> dict[str, int]:
+        """Of messages, by id: what was said in the turn, or what tools did in it."""
+        ids: dict[str, list[str]] = {}
+        for each in (*writings.edits, *writings.silent):
+            ids.setdefault(each.conversation, []).extend((each.message, f"{each.message}#tool"))
+        numbers: dict[str, int] = {}
+        for conversation, some in ids.items():
+            found = self.engine.store.conversations.places(conversation, list(dict.fromkeys(some)))
+            numbers |= {id.removesuffix("#tool"): seq + 1 for id, seq in found.items()}
+        return numbers
+
+
+def _origin(
+    writings: Writings, numbers: dict[str, int], commit: Commit | None, found: Sequence[Match]
+) -> Origin | None:
+    latest = None if commit is None else commit.committed_at + SLACK
+    in_time = [match for match in found if latest is None or writings.edits[match.edit].at <= latest]
+    match = author(in_time)
+    if match is not None:
+        has_rivals = len({writings.edits[each.edit].conversation for each in found}) > 1
+        is_sure = match.weight >= ENOUGH or (match.weight >= 1 and not has_rivals)
+        sureness = Sureness.EXACT if is_sure else Sureness.LIKELY
+        return _made(writings, numbers, writings.edits[match.edit], sureness)
+    near = [each for each in writings.silent if latest is None or latest - NEAR <= each.at <= latest]
+    last = max(near, key=lambda each: each.at, default=None)
+    return None if last is None else _made(writings, numbers, last, Sureness.TIME)
+
+
+def _made(writings: Writings, numbers: dict[str, int], writing: Writing, sureness: Sureness) -> Origin:
+    conversation = writings.conversations[writing.conversation]
+    return Origin(conversation, numbers.get(writing.message, 1), writing.at, sureness)
+
+
+def _read(file: Path) -> list[str]:
+    try:
+        if file.stat().st_size > LARGEST_FILE:
+            raise InvalidInput(f"{file} is larger than {LARGEST_FILE:,} bytes.", field="path")
+        data = file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFound("file", str(file)) from None
+    except OSError as error:
+        raise Unreadable(f"{file} cannot be read: {error.strerror}.") from None
+    if b"\0" in data[:8_000]:
+        raise InvalidInput(f"{file} is not a text.", field="path")
+    # as git counts them: by newlines alone
+    lines = data.decode("utf-8", "replace").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines

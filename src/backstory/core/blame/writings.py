@@ -1,0 +1,132 @@
+"""What assistants wrote into a file, edit by edit, in the order of time.
+
+The store keeps that a file was written, and the beginning of what a tool was called with. The whole text is in the
+assistants' own files: those of the conversations in question are read again, and what is kept serves where they are
+gone."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from ...domain.errors import Unreadable
+from ...domain.filters import Filter, Kind
+from ...domain.records import Conversation, Message, TraceHit
+from ...domain.sources import source_path
+from ...domain.when import from_ms
+from ...readers import LONGEST_ARGUMENTS, Cursor, Places, Reader, Source, load_readers, reader_names
+from ...readers.formats.edits import INSERTED, REPLACED, WHOLE, Edit, edits_of
+from ..engine import Caller, Engine
+from ..sync.pieces import conversation_id, message_ids
+
+MOST_CONVERSATIONS = 200
+"""That are looked into, the newest."""
+LARGEST_SOURCE = 1_000_000_000
+"""Bytes; of a larger file only what is kept is used."""
+
+IsFile = Callable[[Conversation, str], bool]
+"""Whether a path that was recorded in a conversation is the file in question."""
+
+
+class Writing(NamedTuple):
+    conversation: str
+    message: str
+    """Its id, without the part of the tool."""
+    at: datetime
+    old: str
+    new: str
+
+
+class Writings(NamedTuple):
+    edits: list[Writing]
+    """In the order of time."""
+    silent: list[Writing]
+    """Where the file was written, but not with which text: by a command, or where not all of it can be read any more."""
+    conversations: dict[str, Conversation]
+
+
+def find_writings(
+    engine: Engine, caller: Caller, places: Places, names: Sequence[str], is_file: IsFile
+) -> Writings:
+    """`names` are the last parts of what the file is and was called."""
+    store = engine.store
+    where = caller.visible(Filter(kinds=(Kind.MESSAGE,)))
+    hits = [hit for name in names for hit in store.traces.touching(name, where) if hit.kind == "written"]
+    known = {each.id: each for each in store.conversations.get(sorted({hit.conversation for hit in hits}))}
+    meant = [hit for hit in hits if is_file(known[hit.conversation], hit.value)]
+    newest = list(
+        dict.fromkeys(hit.conversation for hit in sorted(meant, key=lambda hit: hit.at, reverse=True))
+    )
+    wanted = {id: known[id] for id in newest[:MOST_CONVERSATIONS]}
+    edits = list(_read_again(wanted, places, is_file))
+    told = {writing.message for writing in edits}
+    entries = store.entries.load(hit.entry for hit in meant if hit.conversation in wanted)
+    messages = {n: entry for n, entry in entries.items() if isinstance(entry, Message)}
+    silent = []
+    for hit in meant:
+        message = messages.get(hit.entry)
+        if message is None or (base := message.id.removesuffix("#tool")) in told:
+            continue
+        kept = list(_kept(message, base, hit))
+        edits += kept
+        if not kept or len(message.text) >= LONGEST_ARGUMENTS:
+            silent.append(Writing(hit.conversation, base, hit.at, "", ""))
+    return Writings(sorted(edits, key=lambda each: each.at), silent, wanted)
+
+
+def _read_again(wanted: dict[str, Conversation], places: Places, is_file: IsFile) -> Iterator[Writing]:
+    by_reader: dict[str, list[Conversation]] = {}
+    for conversation in wanted.values():
+        by_reader.setdefault(conversation.surface, []).append(conversation)
+    for name in by_reader.keys() & set(reader_names()):
+        reader = load_readers([name])[name]
+        files = {str(source.path): source for source in reader.find(places)}
+        needed = {source_path(each.source, files.keys()) for each in by_reader[name]}
+        for path in sorted(path for path in needed if path):
+            yield from _read_source(reader, files[path], wanted, is_file)
+
+
+def _read_source(
+    reader: Reader, source: Source, wanted: dict[str, Conversation], is_file: IsFile
+) -> Iterator[Writing]:
+    try:
+        if os.path.getsize(source.path) > LARGEST_SOURCE:
+            return
+        for piece in reader.read(source, Cursor()):
+            id = conversation_id(reader.name, piece.header.native_id)
+            if (conversation := wanted.get(id)) is None:
+                continue
+            for turn in piece.turns:
+                at = conversation.created_at if turn.at_ms is None else from_ms(turn.at_ms)
+                for edit in (edit for call in turn.calls for edit in edits_of(call)):
+                    if is_file(conversation, edit.path):
+                        yield Writing(id, message_ids(id, turn)[0], at, edit.old, edit.new)
+    except (OSError, Unreadable):
+        return  # gone or changed since; what is kept serves instead
+
+
+def _kept(message: Message, base: str, hit: TraceHit) -> Iterator[Writing]:
+    for edit in _edits_in(message.text):
+        yield Writing(hit.conversation, base, hit.at, edit.old, edit.new)
+
+
+_NEW_KEYS = {new: old for old, new in REPLACED} | dict.fromkeys((*WHOLE, *INSERTED), "")
+_KEYS = "|".join(re.escape(key) for key in dict.fromkeys((*_NEW_KEYS, *(old for old, _ in REPLACED))))
+_ARGUMENT = re.compile(rf"^(?:\S+ )?({_KEYS}): ", re.MULTILINE)
+
+
+def _edits_in(text: str) -> Iterator[Edit]:
+    """Of what is kept of a call, `name: value` on lines of their own; the last line of a long one may be cut."""
+    parts = list(_ARGUMENT.finditer(text))
+    values: dict[str, str] = {}
+    ends = [part.start() for part in parts[1:]] + [len(text)]
+    for part, end in zip(parts, ends, strict=False):
+        value = text[part.end() : end].rstrip("\n")
+        if end == len(text) >= LONGEST_ARGUMENTS:
+            value = value.rpartition("\n")[0]
+        values[part[1]] = value
+        if part[1] in _NEW_KEYS:
+            yield Edit("", values.get(_NEW_KEYS[part[1]], ""), value)

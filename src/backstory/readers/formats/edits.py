@@ -1,0 +1,117 @@
+"""What a tool call wrote into files, as text: whole files, replacements, patches, and documents in shell commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from .. import ToolCall
+from .touched import PATH_KEYS
+
+WHOLE = ("content", "contents", "file_text", "fileText", "CodeContent", "new_source", "text")
+"""Arguments that hold a whole file."""
+REPLACED = (
+    ("old_string", "new_string"),
+    ("oldString", "newString"),
+    ("old_str", "new_str"),
+    ("oldStr", "newStr"),
+    ("old_text", "new_text"),
+    ("oldText", "newText"),
+    ("search", "replace"),
+    ("TargetContent", "ReplacementContent"),
+)
+"""Arguments that hold what a part of a file said, and what it says from now on."""
+INSERTED = ("insert_text", "insertText", "code_edit", "CodeEdit", "new_str")
+LISTS = ("edits", "replacements", "ReplacementChunks", "operations")
+PATCHES = ("input", "patch", "patchText", "command", "cmd", "diff")
+
+_PATCH_FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$")
+_SEARCH = re.compile(
+    r"^(?:<{5,}|-{5,}) SEARCH>?\s*\n(.*?)\n?^={5,}\s*\n(.*?)\n?^(?:>{5,}|\+{5,}) REPLACE>?\s*$",
+    re.MULTILINE | re.DOTALL,
+)
+_HEREDOC = re.compile(
+    r"^(?P<line>[^\n]*<<-?\s*['\"]?(?P<end>\w+)[^\n]*)\n(?P<text>.*?)\n?^\s*(?P=end)\s*$",
+    re.MULTILINE | re.DOTALL,
+)
+_TARGET = re.compile(r"\b(?:cat|tee)\b.*?(?:>|\btee(?: -a)?\s)\s*('[^']+'|\"[^\"]+\"|[^\s<>|;&]+)")
+
+
+class Edit(NamedTuple):
+    path: str
+    old: str
+    """What stood there; empty for a whole file, and for what was put in between."""
+    new: str
+    is_whole: bool = False
+
+
+def edits_of(call: ToolCall) -> Iterator[Edit]:
+    """In their order; none of a call that failed, since what it wanted did not happen."""
+    if call.error:
+        return
+    given = call.given
+    if isinstance(given, str):
+        yield from _patched(given)
+    elif isinstance(given, Mapping):
+        yield from _written(given, call.writes[0] if call.writes else "")
+
+
+def _written(given: Mapping[str, Any], path: str) -> Iterator[Edit]:
+    path = next((given[key] for key in given if key in PATH_KEYS and isinstance(given[key], str)), path)
+    for key in PATCHES:
+        text = _command(given.get(key))
+        if "*** " in text:
+            yield from _patched(text)
+        elif "SEARCH" in text:
+            yield from (Edit(path, found[1], found[2]) for found in _SEARCH.finditer(text))
+        elif "<<" in text:
+            yield from _documents(text)
+    for key in LISTS:
+        for item in given.get(key) or () if isinstance(given.get(key), list) else ():
+            if isinstance(item, Mapping):
+                yield from _written(item, path)
+    for old, new in REPLACED:
+        if isinstance(given.get(old), str) and isinstance(given.get(new), str):
+            yield Edit(path, given[old], given[new])
+            return
+    for key in INSERTED:
+        if isinstance(given.get(key), str):
+            yield Edit(path, "", given[key])
+            return
+    for key in WHOLE:
+        if path and isinstance(given.get(key), str):
+            yield Edit(path, "", given[key], is_whole=True)
+            return
+
+
+def _command(value: Any) -> str:
+    if isinstance(value, list):
+        return "\n".join(word for word in value if isinstance(word, str))
+    return value if isinstance(value, str) else ""
+
+
+def _patched(patch: str) -> Iterator[Edit]:
+    """Of a patch as Codex writes them: each run of lines with what it takes away and what it adds."""
+    path, is_new = "", False
+    old: list[str] = []
+    new: list[str] = []
+    for line in (*patch.splitlines(), "*** End Patch"):
+        header = _PATCH_FILE.match(line)
+        if header or line.startswith(("@@", "*** ")):
+            if old != new:
+                yield Edit(path, "\n".join(old), "\n".join(new), is_whole=is_new)
+            old, new = [], []
+            if header:
+                path = (header[2] or header[3]).strip()
+                is_new = header[1] == "Add"
+        elif path and line[:1] in ("+", "-", " ", ""):
+            old += [line[1:]] if line[:1] != "+" else []
+            new += [line[1:]] if line[:1] != "-" else []
+
+
+def _documents(command: str) -> Iterator[Edit]:
+    """`cat > file <<EOF`: what stands between is written into the file."""
+    for found in _HEREDOC.finditer(command):
+        if target := _TARGET.search(found["line"]):
+            yield Edit(target[1].strip("'\""), "", found["text"], is_whole=True)
