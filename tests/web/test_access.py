@@ -10,10 +10,8 @@ import pytest
 
 from ..patience import PATIENCE_S
 from ..processes import BACKSTORY, environment
-from .conftest import Pages, open_sample, serve_pages
+from .conftest import Pages
 from .sample import MAIN
-
-HARMLESS = {"Sec_Fetch_Site": "same-origin"}
 
 
 def test_without_the_cookie_nothing_is_shown(pages: Pages) -> None:
@@ -91,10 +89,3 @@ def test_the_command_prints_a_link_and_ends_with_its_terminal(tmp_path: Path) ->
         assert line.startswith("Open: http://127.0.0.1:")
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE_S) == 0
-
-
-def test_a_read_only_page_changes_nothing(tmp_path: Path) -> None:
-    core = open_sample(tmp_path)
-    for pages in serve_pages(core, is_read_only=True):
-        assert "read-only" in pages.get("/").text
-    core.engine.close()

@@ -9,7 +9,21 @@ import pytest
 from .conftest import Pages
 from .sample import HARMFUL, MAIN, MARKDOWN, PLANTED, SUBAGENT
 
-PAGES = ["/", "/search?q=queue", "/conversations", f"/conversation/{MAIN}"]
+PAGES = [
+    "/",
+    "/search?q=queue",
+    "/conversations",
+    f"/conversation/{MAIN}",
+    "/memories",
+    "/memory/decision",
+    "/files",
+    "/file?path=src/queue.py",
+    "/timeline",
+    "/graph",
+    "/graph?about=RabbitMQ",
+    "/stats",
+    "/health",
+]
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -99,7 +113,20 @@ def test_a_conversation_is_taken_away_as_one_file(pages: Pages) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/", f"/conversation/{HARMFUL}", "/search?q=click+bold", f"/export/{HARMFUL}?as=html", "/conversations"],
+    [
+        "/",
+        f"/conversation/{HARMFUL}",
+        "/search?q=click+bold",
+        f"/export/{HARMFUL}?as=html",
+        "/conversations",
+        "/memories",
+        "/memory/harm",
+        "/files",
+        "/timeline",
+        "/graph",
+        "/stats",
+        "/health",
+    ],
 )
 def test_no_text_becomes_html(pages: Pages, path: str) -> None:
     html = pages.get(path).text
@@ -136,3 +163,39 @@ def test_an_address_that_makes_no_sense_is_refused_with_a_reason(pages: Pages, p
 def test_what_is_not_there_is_missing(pages: Pages) -> None:
     assert pages.get("/conversation/nobody").status == 404
     assert pages.get("/nowhere").status == 404
+
+
+def test_a_file_tells_who_touched_it_and_what_is_remembered_of_it(pages: Pages) -> None:
+    body = pages.json("/file?path=src/queue.py")
+    assert [(each["id"], each["written"], each["number"]) for each in body["sessions"]] == [(MAIN, 1, 4)]
+    assert "src/queue.py" in [each["path"] for each in pages.json("/files?name=QUEUE")["files"]]
+
+
+def test_the_timeline_has_conversations_and_memories_of_every_assistant_by_day(pages: Pages) -> None:
+    (day,) = pages.json("/timeline")["days"]
+    assert {each["kind"] for each in day["events"]} == {"conversation", "memory"}
+    assert {each["who"] for each in day["events"]} >= {"codex", "claude-code", "memory-keeper"}
+    (narrowed,) = pages.json("/timeline?assistant=codex")["days"]
+    assert [each["id"] for each in narrowed["events"]] == [MAIN]
+
+
+def test_the_graph_is_drawn_and_told_with_the_same_relations(pages: Pages) -> None:
+    body = pages.json("/graph?about=queue")
+    assert body["nodes"][0]["name"] == "queue"
+    assert body["relations"]
+    html = pages.get("/graph?about=queue").text
+    assert html.count("<line ") == len(body["relations"]) == html.count('<tr class="entry">')
+    assert pages.json("/graph?about=nobody")["missing"]
+    assert "queue" in [each["name"] for each in pages.json("/graph")["things"]]
+
+
+def test_stats_count_conversations_by_week_and_assistant(pages: Pages) -> None:
+    body = pages.json("/stats")
+    assert sum(sum(row["counts"]) for row in body["weeks"]["rows"]) == body["totals"]["conversations"] == 3
+    assert body["totals"]["longest_streak"] == 1
+
+
+def test_health_tells_what_is_held_and_runs_the_doctor_when_asked(pages: Pages) -> None:
+    body = pages.json("/health")
+    assert body["holds"]["memories"] == 3
+    assert body["doctor"] is None

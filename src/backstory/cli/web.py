@@ -7,6 +7,7 @@ import argparse
 from ..app import open_core
 from ..settings import Settings
 from ..web.serving import Address, serve
+from . import doctor
 from .report import Report
 
 
@@ -28,7 +29,13 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     core = open_core(settings)
     try:
         address = Address(options.port, options.public_url)
-        serve(core, address, is_read_only=options.read_only, opens_browser=not options.no_open)
+        serve(
+            core,
+            address,
+            is_read_only=options.read_only,
+            opens_browser=not options.no_open,
+            checks=lambda: doctor.run(options, settings).body,
+        )
     except KeyboardInterrupt:  # which is how one ends it
         pass
     finally:

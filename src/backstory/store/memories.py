@@ -51,6 +51,11 @@ class Memories:
         sql = "SELECT id FROM entry WHERE kind = ? AND substr(id, 1, ?) = ? ORDER BY id LIMIT ?"
         return self._database.values(sql, [Kind.MEMORY, len(text), text, limit])
 
+    def projects(self) -> list[str]:
+        """The projects that memories belong to."""
+        sql = "SELECT DISTINCT project FROM entry WHERE kind = ? AND project <> '' ORDER BY project"
+        return self._database.values(sql, [Kind.MEMORY])
+
     def delete(self, where: Filter) -> int:
         """Delete what matches, with all that was derived from it, and say how many went."""
         condition, values = where_clause(where)

@@ -43,6 +43,7 @@ def templates() -> Environment:
         "number": lambda value: f"{value:,}",
         "project": project_name,
         "segment": lambda text: quote(text, safe=""),
+        "short": lambda text: f"{_local(text).day} {_local(text):%b}",
         "weekday": lambda text: f"{_local(text):%A}",
     }
     environment.globals["query"] = query

@@ -19,6 +19,7 @@ from ..core import Core
 from ..domain.errors import InvalidInput, Unavailable
 from .access import Door, Keys, SameSite
 from .hosts import Host, Hosts, read_host
+from .pages.health import Checks
 from .site import Site
 
 LOOPBACK = "127.0.0.1"
@@ -32,7 +33,9 @@ class Address(NamedTuple):
     """What a browser reaches it by where ports are forwarded."""
 
 
-def serve(core: Core, address: Address, *, is_read_only: bool, opens_browser: bool) -> None:
+def serve(
+    core: Core, address: Address, *, is_read_only: bool, opens_browser: bool, checks: Checks | None = None
+) -> None:
     public = _public(address.public_url)
     with _listening(address.port) as listening:
         port = listening.getsockname()[1]
@@ -42,7 +45,7 @@ def serve(core: Core, address: Address, *, is_read_only: bool, opens_browser: bo
             is_secure=start.startswith("https:"),
             redeemed=lambda: _say("For another browser", start, keys),
         )
-        app = local_app(core, keys, port, public, is_read_only=is_read_only)
+        app = local_app(core, keys, port, public, is_read_only=is_read_only, checks=checks)
         server = uvicorn.Server(configured(app))
         _say("Open", start, keys)
         if opens_browser:
@@ -52,14 +55,20 @@ def serve(core: Core, address: Address, *, is_read_only: bool, opens_browser: bo
 
 
 def local_app(
-    core: Core, keys: Keys, port: int, public: Host | None = None, *, is_read_only: bool
+    core: Core,
+    keys: Keys,
+    port: int,
+    public: Host | None = None,
+    *,
+    is_read_only: bool,
+    checks: Checks | None = None,
 ) -> Starlette:
     @contextmanager
     def lend(request: Request) -> Iterator[Core]:
         yield core
 
     allowed = [Host(name, str(port)) for name in NAMES] + ([public] if public else [])
-    app = Site(lend, is_read_only=lambda request: is_read_only).app()
+    app = Site(lend, is_read_only=lambda request: is_read_only, checks=checks).app()
     app.add_middleware(Door, keys=keys)
     app.add_middleware(Hosts, allowed=allowed)
     app.add_middleware(SameSite)  # the last one added is the first to see a request

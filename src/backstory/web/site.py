@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, NamedTuple
 
 import anyio.to_thread
@@ -19,13 +20,13 @@ from .. import __version__
 from ..core import Core
 from ..domain.errors import BackstoryError, InvalidInput, NotAllowed, NotFound, Unavailable
 from .asked import Asked
-from .pages import conversation, conversations, home, search
+from .pages import conversation, conversations, files, graph, health, home, memories, search, stats, timeline
 from .rendering import STATIC, templates
 from .view import Download, Json, Moved, View
 
 Lend = Callable[[Request], AbstractContextManager[Core]]
 Page = Callable[[Core, Asked], View]
-Change = Callable[[Core, Asked], Moved]
+Change = Callable[[Core, Asked], Moved | View]
 
 STATUS: dict[type[BackstoryError], int] = {
     InvalidInput: 400,
@@ -41,8 +42,22 @@ PAGES: dict[str, Page] = {
     "/search": search.page,
     "/conversations": conversations.page,
     "/conversation/{id:path}": conversation.page,
+    "/memories": memories.page,
+    "/memory/{id:path}": memories.memory_page,
+    "/files": files.page,
+    "/file": files.file_page,
+    "/timeline": timeline.page,
+    "/graph": graph.page,
+    "/stats": stats.page,
 }
-CHANGES: dict[str, Change] = {}
+CHANGES: dict[str, Change] = {
+    "/edit": memories.edit,
+    "/undo": memories.undo,
+    "/done": memories.done,
+    "/forget": memories.forget,
+    "/restore": memories.restore,
+    "/forget-conversation": conversation.forget,
+}
 DOWNLOADS: dict[str, Callable[[Core, Asked], Download]] = {
     "/export/{id:path}": conversation.export,
 }
@@ -59,18 +74,27 @@ MENU = (
     Menu("/", "Home", "h"),
     Menu("/search", "Search", "s"),
     Menu("/conversations", "Conversations", "c"),
+    Menu("/memories", "Memories", "m"),
+    Menu("/files", "Files", "f"),
+    Menu("/timeline", "Timeline", "t"),
+    Menu("/graph", "Graph", "r"),
+    Menu("/stats", "Stats", "a"),
+    Menu("/health", "Health", "d"),
 )
 
 
 class Site:
-    def __init__(self, lend: Lend, *, is_read_only: Callable[[Request], bool]) -> None:
-        """`lend` gives the product as whoever asks may see it."""
+    def __init__(
+        self, lend: Lend, *, is_read_only: Callable[[Request], bool], checks: health.Checks | None = None
+    ) -> None:
+        """`lend` gives the product as whoever asks may see it; `checks` is what the doctor does."""
         self._lend = lend
         self._is_read_only = is_read_only
+        self._pages: dict[str, Page] = {**PAGES, "/health": partial(health.page, checks=checks)}
 
     def app(self) -> Starlette:
         routes = [
-            *(Route(path, self._page(make)) for path, make in PAGES.items()),
+            *(Route(path, self._page(make)) for path, make in self._pages.items()),
             *(Route(path, self._download(make)) for path, make in DOWNLOADS.items()),
             *(Route(path, self._change(make), methods=["POST"]) for path, make in CHANGES.items()),
             Mount("/static", StaticFiles(directory=STATIC), name="static"),
@@ -104,6 +128,8 @@ class Site:
 
             def changed(core: Core) -> Response:
                 moved = make(core, _asked(request, core, form))
+                if isinstance(moved, View):
+                    return self._shown(request, moved)
                 if form.get("format") == "json":
                     return JSONResponse(moved.body)
                 return RedirectResponse(self._base(request) + moved.path, 303)

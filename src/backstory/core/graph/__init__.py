@@ -183,8 +183,14 @@ class Graph(Facet):
         )
         return within | beyond
 
+    def entities(self, where: Filter) -> list[Entity]:
+        """What matching items mention, the most mentioned first."""
+        return self.engine.store.graph.entities(self._visible(where))
+
     def _visible(self, where: Filter) -> Filter:
-        narrowed = where._replace(kinds=(Kind.MEMORY,), surfaces=(self.surface,))
+        """Of one surface; of all when it is none."""
+        surfaces = (self.surface,) if self.surface else ()
+        narrowed = where._replace(kinds=(Kind.MEMORY,), surfaces=surfaces)
         return self.core.memories.visible(narrowed)
 
     def _counted(self, reached: set[int], narrowed: Filter) -> list[Entity]:

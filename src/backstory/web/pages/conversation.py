@@ -8,6 +8,8 @@ from markupsafe import Markup
 
 from ...core import Core
 from ...core.conversation_export import Transcript, as_markdown, file_stem
+from ...core.erasure import Erasure
+from ...core.removal import Request
 from ...core.replay import Part
 from ...core.resumption import resumption
 from ...domain.errors import BackstoryError
@@ -130,3 +132,18 @@ def _exported(whole: Transcript) -> Json:
         "files": list(whole.files),
         "started": [_exported(each) for each in whole.started],
     }
+
+
+def forget(core: Core, asked: Asked) -> View:
+    """With its subagents, for good; its assistant's own file is not touched, and a sync does not bring it back."""
+    conversation = core.replay.conversation(asked.text("id"))
+    erasure = Erasure(core.engine)
+    ids = [each.id for each in erasure.with_subagents([conversation])]
+    receipt = erasure.forget(Request(conversations=ids))
+    body = {
+        "what": conversation.title or conversation.id,
+        "removed": dict(receipt.removed),
+        "rewritten": list(receipt.files),
+        "notices": receipt.notices,
+    }
+    return View("forgotten.html", body, "Forgotten")

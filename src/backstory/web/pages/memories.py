@@ -1,0 +1,154 @@
+"""Memories: listed, corrected with what they said before, done, forgotten and brought back."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from ...core import Core
+from ...core.forgetting import RESTORABLE_FOR, erase
+from ...core.insight.tasks import is_open_task
+from ...domain.errors import NotFound
+from ...domain.filters import Filter, Page
+from ...domain.kinds import MemoryKind, categories_of, kind_of
+from ...domain.records import Former, Memory
+from ...domain.when import iso
+from ..asked import Asked
+from ..view import Json, Moved, View
+
+SIZE = 30
+LONGEST_SHOWN = 400  # characters of a memory in the list
+KINDS = tuple(kind for kind in MemoryKind if categories_of(kind))
+MOST_FORGOTTEN = 20
+
+
+def page(core: Core, asked: Asked) -> View:
+    number = asked.number("page", 1, least=1, most=100_000)
+    kind = asked.choice("kind", tuple(KINDS))
+    where = Filter(
+        categories=categories_of(MemoryKind(kind)) if kind else (),
+        projects=tuple(filter(None, [asked.text("project")])),
+        surfaces=tuple(filter(None, [asked.text("through")])),
+    )
+    found = core.browsing.memories(where, limit=SIZE, offset=SIZE * (number - 1))
+    body = {
+        "memories": [memory_card(each) for each in found.memories],
+        "total": found.total,
+        "page": number,
+        "pages_count": -(-found.total // SIZE),
+        "kinds": [str(each) for each in KINDS],
+        "known_projects": core.engine.store.memories.projects(),
+        "forgotten": _forgotten(core),
+        "was_forgotten": asked.text("forgotten"),
+    }
+    return View("memories.html", body, "Memories")
+
+
+def memory_card(memory: Memory) -> Json:
+    return {
+        "id": memory.id,
+        "text": memory.text[:LONGEST_SHOWN],
+        "is_cut": len(memory.text) > LONGEST_SHOWN,
+        "key": memory.key,
+        "kind": str(kind_of(memory)),
+        "category": memory.category,
+        "priority": memory.priority.value,
+        "project": memory.project,
+        "through": memory.surface,
+        "trust": memory.trust.value,
+        "is_open_task": is_open_task(memory),
+        "created_at": iso(memory.created_at),
+        "updated_at": iso(memory.updated_at),
+    }
+
+
+def _forgotten(core: Core) -> list[Json]:
+    """Those that can still be brought back."""
+    archive = core.engine.store.archive
+    ids = archive.forgotten_before(core.engine.now() + timedelta(days=1))[:MOST_FORGOTTEN]
+    found = (
+        archive.find_memories(core.caller.visible(Filter(ids=tuple(ids))), with_forgotten=True) if ids else []
+    )
+    return [memory_card(each.memory) for each in found]
+
+
+def memory_page(core: Core, asked: Asked) -> View:
+    memory = _memory(core, asked.text("id"))
+    history = core.memories.history(memory)
+    body = {
+        "memory": memory_card(memory)
+        | {
+            "text": memory.text,
+            "is_cut": False,
+            "tags": list(memory.tags),
+            "channel": memory.channel,
+            "session": memory.session,
+            "metadata": {name: str(value) for name, value in memory.metadata.items()},
+        },
+        "history": [_former(place, each) for place, each in enumerate(history)][::-1],
+        "can_be_done": is_open_task(memory),
+        "restorable_days": RESTORABLE_FOR.days,
+    }
+    return View("memory.html", body, memory.key or memory.text[:60])
+
+
+def _former(place: int, former: Former) -> Json:
+    return {
+        "place": place,
+        "text": former.text,
+        "category": former.category,
+        "priority": former.priority.value,
+        "saved_at": iso(former.saved_at),
+    }
+
+
+def _memory(core: Core, id: str) -> Memory:
+    found = core.engine.store.memories.find(core.caller.visible(Filter(ids=(id,))), Page(limit=1))
+    if not found:
+        raise NotFound("memory", id)
+    return found[0]
+
+
+def edit(core: Core, asked: Asked) -> Moved:
+    memory = core.memories.revise(_memory(core, asked.text("id")).id, asked.whole_text("text").strip())
+    return _back_to(memory)
+
+
+def undo(core: Core, asked: Asked) -> Moved:
+    """Say again what it said before; what it says now joins the history."""
+    memory = _memory(core, asked.text("id"))
+    history = core.memories.history(memory)
+    place = asked.number("place", len(history) - 1)
+    if place >= len(history):
+        raise NotFound("former value", str(place))
+    return _back_to(core.memories.revise(memory.id, history[place].text, category=history[place].category))
+
+
+def done(core: Core, asked: Asked) -> Moved:
+    return _back_to(core.remembering.done(_memory(core, asked.text("id")).id, asked.whole_text("note")))
+
+
+def forget(core: Core, asked: Asked) -> Moved | View:
+    """For a month it can be brought back, unless it goes for good."""
+    memory = _memory(core, asked.text("id"))
+    if asked.text("for_good"):
+        receipt = erase(core.engine, (memory.id,))
+        body = {
+            "what": memory.key or memory.text[:80],
+            "removed": dict(receipt.removed),
+            "rewritten": list(receipt.files),
+            "notices": receipt.notices,
+        }
+        return View("forgotten.html", body, "Forgotten")
+    core.forgetting.forget(memory.id)
+    return Moved(f"/memories?forgotten={memory.id}", {"forgotten": memory.id})
+
+
+def restore(core: Core, asked: Asked) -> Moved:
+    found = core.forgetting.restore(asked.text("id"))
+    if not found:
+        raise NotFound("forgotten memory", asked.text("id"))
+    return _back_to(found[0])
+
+
+def _back_to(memory: Memory) -> Moved:
+    return Moved(f"/memory/{memory.id}", {"memory": memory_card(memory)})
