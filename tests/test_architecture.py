@@ -135,7 +135,8 @@ def test_every_module_opens_with_what_it_is_for() -> None:
 
 
 FOREIGN = (
-    "readers/",  # files of other programs have names of their own
+    "readers/",  # files of other programs have names of their own,
+    "core/imports/programs/",  # and so have the programs and their tables
     "core/transfer/ours.py",  # and so have exports, ours and Memory Keeper's,
     "core/transfer/original.py",
     "core/transfer/table.py",

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ..core.imports.invented import memory_keeper
 from ..processes import run
 
 SECRET = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hLaB3d"
@@ -44,10 +45,11 @@ def asked(user: Path, *words: str) -> Any:
 def test_an_archive_is_imported_once_and_a_newer_one_adds_to_it(user: Path) -> None:
     first = archive(user / "first.zip", f"the walrus token is {SECRET}")
     told = asked(user, "import", "claude-ai", str(first))
-    assert (told["conversations"], told["turns"], told["redacted"]) == (1, 1, 1)
-    assert asked(user, "import", "claude-ai", str(first))["turns"] == 0
+    assert (told["kinds"]["conversations"]["new"], told["redacted"]) == (1, 1)
+    assert asked(user, "import", "claude-ai", str(first))["kinds"]["conversations"]["unchanged"] == 1
     second = archive(user / "second.zip", f"the walrus token is {SECRET}", "and the walrus sings")
-    asked(user, "import", "claude-ai", str(second))
+    assert asked(user, "import", "claude-ai", str(second))["kinds"]["conversations"]["updated"] == 1
+    assert asked(user, "import", "claude-ai", str(first))["kinds"]["conversations"]["unchanged"] == 1
     first.unlink()
     asked(user, "sync")
     found = json.dumps(asked(user, "search", "walrus"))
@@ -55,6 +57,23 @@ def test_an_archive_is_imported_once_and_a_newer_one_adds_to_it(user: Path) -> N
     assert "aB3dE6" not in found
     asked(user, "forget", "--assistant", "claude-ai", "--yes")
     assert "sings" not in json.dumps(asked(user, "search", "walrus"))
+    again = asked(user, "import", "claude-ai", str(second))["kinds"]["conversations"]
+    assert again["skipped"] == {"deleted here": 1}
+
+
+def test_a_store_is_listed_looked_at_and_imported(user: Path) -> None:
+    path = memory_keeper(user / "mcp-data" / "memory-keeper")
+    (found,) = asked(user, "import")["found"]
+    assert (found["program"], found["path"], found["kinds"]["items"]) == ("memory-keeper", str(path), 4)
+    dry = asked(user, "import", "memory-keeper", "--dry-run")
+    assert dry["kinds"]["items"]["new"] == 3
+    assert "PostgreSQL" in dry["kinds"]["items"]["examples"]
+    assert asked(user, "search", "PostgreSQL")["results"] == []
+    done = run("import", "memory-keeper", str(path), home=user.parent / "ours", **environment(user))
+    assert done.returncode == 0, done.stderr
+    assert "4 items" in done.stdout
+    assert "3 new; 1 skipped: deleted in MCP Memory Keeper" in done.stdout
+    assert asked(user, "import", "memory-keeper")["kinds"]["items"]["unchanged"] == 3
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ RELEASED = {
     "0013_witnesses.sql": "0fbc0992025f5b5816a1e38202872509b6c64487d5a00ecc11e221eb4d165c1c",
     "0014_prompts.sql": "3a7a50abaec0b0e9b184a01bb8a22ed499d9c352ef20bd9766af999e10551d03",
     "0015_forgotten_memories.sql": "266bb2bf8ab1bf762739796f987cc0cc2fa64339d5efd8f2ac259ec9c7447fbb",
+    "0016_imported.sql": "749bcffdf734fb15dedf071135b68fffc5359c77ef34eae8d6cb36d18e53a455",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

@@ -43,7 +43,7 @@ COMMANDS = {
     "tools": "The tools that assistants get.",
     "settings": "Every setting: its flag, its variable, its meaning and its value now.",
     "sync": "Read what other assistants kept of your conversations since the last time.",
-    "import": "Bring in the archive that ChatGPT or Claude.ai give you of your conversations.",
+    "import": "Bring in what another memory program keeps, or an archive of ChatGPT or Claude.ai; without a name, list what is here.",
     "forget": "Remove conversations of other assistants for good; a sync does not bring them back.",
     "embed": "Give every text that waits its vectors, now instead of in the background.",
     "backup": "Write a whole copy of the store while it is in use.",

@@ -1,44 +1,121 @@
-"""`backstory import`: bring in an archive that another program or service handed out."""
+"""`backstory import`: bring in what another program keeps, or an archive that a service handed out."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
-from ..app import open_engine
+from ..app import history_places, open_engine
 from ..core.calls import Call
-from ..core.imports import ImportReport, load_importers, run_import
+from ..core.imports import Choices, FoundStore, Outcome, find_stores, load_importers, run_import
+from ..core.imports.counts import Count, Fate
 from ..settings import Settings, expand_home
 from .progress import show_progress
-from .report import Report, counted, table
+from .report import Json, Report, counted, shortened, size, table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("importer", metavar="NAME", help=f"what made the file: {', '.join(load_importers())}")
-    parser.add_argument("file", metavar="FILE", type=Path, help="the archive as it was downloaded")
+    parser.add_argument(
+        "program",
+        nargs="?",
+        metavar="PROGRAM",
+        help=f"{', '.join(load_importers())}; without it, what is on this machine is listed and nothing is imported",
+    )
+    parser.add_argument(
+        "path",
+        nargs="?",
+        metavar="PATH",
+        type=Path,
+        help="its store, the folder of it, or the archive as it was downloaded; by default where the program keeps it",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="count what would come, and change nothing")
+    parser.add_argument(
+        "--with-deleted", action="store_true", help="also what was deleted there, as archived memories"
+    )
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     engine = open_engine(settings)
     try:
-        outcome = run_import(engine, options.importer, expand_home(options.file), Call(progress=_show))
+        places = history_places(settings, engine.store)
+        if options.program is None:
+            return _listing(list(find_stores(places)))
+        choices = Choices(options.dry_run, options.with_deleted)
+        path = None if options.path is None else expand_home(options.path)
+        store, outcome = run_import(
+            engine, options.program, path, places, choices, Call(progress=show_progress)
+        )
     finally:
         engine.close()
-    return Report(outcome._asdict() | {"skipped": dict(outcome.skipped)}, _text(outcome))
+    return Report(_body(options.program, store, choices, outcome), _text(store, choices, outcome))
 
 
-def _show(done: float, total: float | None, message: str) -> None:
-    show_progress(done / 1e6, total and total / 1e6, f"{message}, MB:")
+def _listing(found: Sequence[FoundStore]) -> Report:
+    body = [
+        {
+            "program": store.importer.name,
+            "path": str(store.path),
+            "bytes": store.size,
+            "kinds": dict(store.kinds),
+            "problem": store.problem,
+        }
+        for store in found
+    ]
+    if not found:
+        known = ", ".join(load_importers())
+        return Report(
+            {"found": []},
+            f"Nothing found in the usual places; nothing was imported.\n"
+            f"`backstory import PROGRAM PATH` imports a store that lies elsewhere. Programs: {known}.",
+        )
+    rows = []
+    for store in found:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in store.kinds.items())
+        rows.append(
+            (store.importer.name, size(store.size), f"{store.path}: {store.problem or kinds or 'empty'}")
+        )
+    text = f"{table(rows)}\n\nNothing was imported. `backstory import PROGRAM [PATH] --dry-run` shows what would come."
+    return Report({"found": body}, text)
 
 
-def _text(outcome: ImportReport) -> str:
-    if not outcome.conversations and not outcome.memories:
-        return "Nothing new."
-    brought = [f"{counted(outcome.turns, 'turn')} of {counted(outcome.conversations, 'conversation')}"]
-    if outcome.memories:
-        brought.append(f"{outcome.memories:,} memories")
-    text = f"Imported {' and '.join(brought)}."
+def _body(program: str, store: Path, choices: Choices, outcome: Outcome) -> Json:
+    return {
+        "program": program,
+        "path": str(store),
+        "dry_run": choices.dry_run,
+        "kinds": {kind: _counts(count) for kind, count in outcome.kinds.items()},
+        "superseded": outcome.superseded,
+        "redacted": outcome.redacted,
+        "unmapped_projects": list(outcome.unmapped),
+    }
+
+
+def _counts(count: Count) -> Json:
+    return {
+        "found": count.found,
+        **{fate.value: count.fates[fate] for fate in Fate},
+        "skipped": dict(count.skipped),
+        "examples": count.examples,
+    }
+
+
+def _text(store: Path, choices: Choices, outcome: Outcome) -> str:
+    head = f"{'Would import from' if choices.dry_run else 'Imported from'} {store}:"
+    rows: list[tuple[str, str]] = []
+    for kind, count in outcome.kinds.items():
+        fates = [f"{count.fates[fate]:,} {fate.value}" for fate in Fate if count.fates[fate]]
+        fates += [f"{number:,} skipped: {reason}" for reason, number in sorted(count.skipped.items())]
+        rows.append((f"{count.found:,} {kind}", "; ".join(fates)))
+        if choices.dry_run:
+            rows += [("", f"“{shortened(example, 90)}”") for example in count.examples]
+    notes = []
+    if outcome.superseded:
+        notes.append(f"{counted(outcome.superseded, 'former statement')} superseded.")
     if outcome.redacted:
-        text += f" {counted(outcome.redacted, 'secret')} redacted."
-    skipped = [("", f"skipped {count:,}: {reason}") for reason, count in sorted(outcome.skipped.items())]
-    return "\n".join(filter(None, [text, table(skipped)]))
+        notes.append(f"{counted(outcome.redacted, 'secret')} redacted.")
+    if outcome.unmapped:
+        notes.append(
+            f"No directory is known for: {', '.join(outcome.unmapped)}; they stay names of projects."
+        )
+    return "\n".join([head, table(rows, indent="  ") or "  It is empty.", *notes])

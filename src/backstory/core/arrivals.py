@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from ..domain.filters import Filter, Order, Page
-from ..domain.records import Memory, Session
+from ..domain.records import Former, Memory, Session
+from ..store import Store
 from .engine import Engine
 
 Wins = Callable[[Memory, Memory], bool]
@@ -51,6 +52,23 @@ def bring(engine: Engine, memories: Sequence[Memory], session: Session, wins: Wi
         store.memories.put([*arrived.added, *arrived.replaced])
         store.sessions.put(session._replace(updated_at=now))
     return arrived
+
+
+def put_with_history(store: Store, memory: Memory, history: Iterable[Former]) -> None:
+    """The store writes a history as it happened: each former value is saved, and then replaced."""
+    for former in history:
+        said = memory._replace(
+            text=former.text,
+            category=former.category,
+            priority=former.priority,
+            channel=former.channel,
+            metadata=former.metadata,
+            private=former.private,
+            updated_at=former.saved_at,
+        )
+        store.memories.put([said])
+        store.memories.add_former(said)
+    store.memories.put([memory])
 
 
 def _place(memory: Memory) -> object:

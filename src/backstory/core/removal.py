@@ -79,6 +79,7 @@ class Removal:
             "events": store.sessions.delete_events(ids),
             "checkpoints": store.checkpoints.remove(ids) if with_checkpoints else 0,
         }
+        store.imports.forget(ids)
         if any(removed.values()):
             store.residue.note((*OF_MEMORIES, *(OF_CHECKPOINTS if with_checkpoints else ())))
         return removed

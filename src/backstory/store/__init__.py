@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .copying import Copying
     from .files import Files
     from .graph import Graph
+    from .imports import Imports
     from .leases import Leases
     from .residue import Residues
     from .sessions import Sessions
@@ -99,6 +100,12 @@ class Store:
         from .graph import Graph
 
         return Graph(self.database)
+
+    @cached_property
+    def imports(self) -> Imports:
+        from .imports import Imports
+
+        return Imports(self.database)
 
     @cached_property
     def sync(self) -> Sync:

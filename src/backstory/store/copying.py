@@ -45,6 +45,7 @@ TABLES = {
     "event": Table(("id",), 200),
     "source": Table(("path",)),
     "forgotten": Table(("conversation",)),
+    "imported": Table(("id",)),
     "kept_answer": Table(("key",), 50),
     "connection": Table(("id",)),
     "token": Table(("id",)),

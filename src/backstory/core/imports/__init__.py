@@ -1,78 +1,99 @@
-"""Bring in, once and on request, what other programs hand out as a file.
+"""Bring in, on request, what other programs keep or hand out: their stores, and archives of conversations.
 
-To add one: a module here with `importer = Importer(...)`; a reader of export archives is one by itself. Importing the same
-file again changes nothing, and whatever is imported is redacted as everything that is read.
+To add one: a module in `programs` with `importer = store_importer(...)`; a reader of export archives is one by itself. A
+foreign store is copied and read, never changed. Importing it again changes nothing, whatever the user deleted here stays
+deleted, and what is imported is redacted as everything that is read.
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import NamedTuple
 
-from ...domain.errors import InvalidInput, Unavailable, Unreadable
-from ...readers import Places, Reader, load_readers
+from ...domain.errors import BackstoryError, InvalidInput
+from ...readers import Places, load_readers
 from ..calls import Call
 from ..engine import Engine
-from ..sync import Sync
+from . import programs
+from .archives import archive_importer
+from .arrival import Arrival, Choices
+from .counts import Outcome
+from .memories import Source
+from .owners import Owners
+from .stores import Importer, size_of
 
-PATIENCE_S = 60.0  # for a server that is reading
-
-
-class ImportReport(NamedTuple):
-    """What an import brought."""
-
-    conversations: int = 0
-    """That got something new."""
-    turns: int = 0
-    memories: int = 0
-    redacted: int = 0
-    skipped: Mapping[str, int] = {}
+__all__ = ["Choices", "FoundStore", "Importer", "Outcome", "find_stores", "load_importers", "run_import"]
 
 
-class Importer(NamedTuple):
-    name: str
-    title: str
-    """For people."""
-    run: Callable[[Engine, Path, Call], ImportReport]
-    """Raises Unreadable for a file that is not what it should be; what was read of it by then stays."""
+class FoundStore(NamedTuple):
+    """A store in a place where its program keeps it."""
+
+    importer: Importer
+    path: Path
+    size: int
+    kinds: Mapping[str, int]
+    """How many records of each kind it holds."""
+    problem: str = ""
+    """Why it cannot be read."""
 
 
 def load_importers() -> dict[str, Importer]:
-    archives = (_archive_importer(reader) for reader in load_readers().values() if reader.is_export)
-    modules = (importlib.import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-    importers = [*archives, *(module.importer for module in modules)]
+    archives = (archive_importer(reader) for reader in load_readers().values() if reader.is_export)
+    names = (f"{programs.__name__}.{module.name}" for module in iter_modules(programs.__path__))
+    importers = [*archives, *(importlib.import_module(name).importer for name in names)]
     return {importer.name: importer for importer in sorted(importers, key=lambda each: each.name)}
 
 
-def run_import(engine: Engine, name: str, path: Path, call: Call | None = None) -> ImportReport:
+def find_stores(places: Places) -> Iterator[FoundStore]:
+    """Whatever importers find in the usual places. Nothing is imported."""
+    for importer in load_importers().values():
+        for path in _found(importer, places):
+            try:
+                yield FoundStore(importer, path, size_of(path), importer.kinds(path))
+            except BackstoryError as error:
+                yield FoundStore(importer, path, size_of(path), {}, str(error))
+
+
+def run_import(
+    engine: Engine,
+    name: str,
+    path: Path | None,
+    places: Places,
+    choices: Choices,
+    call: Call | None = None,
+) -> tuple[Path, Outcome]:
+    """From a store, by default the only one in the usual places; which one that was, and what came of it."""
     known = load_importers()
     if name not in known:
         raise InvalidInput(f"There is no importer {name!r}.", hint=f"Known: {', '.join(known)}.")
-    if not path.exists():
-        raise InvalidInput(f"There is no file {path}.", hint="Nothing was imported.")
-    return known[name].run(engine, path, call or Call())
+    importer = known[name]
+    store = importer.locate(_only(importer, places) if path is None else path)
+    projects = dict.fromkeys([*engine.store.conversations.projects(), *engine.store.entries.projects()])
+    owners = Owners(importer.folder(store), projects, places.platform)
+    source = Source(name, str(store), importer.realm(store))
+    arrival = Arrival(engine, source, importer.title, owners, choices, call or Call())
+    return store, arrival.keep(importer.read(store))
 
 
-def _archive_importer(reader: Reader) -> Importer:
-    def run(engine: Engine, path: Path, call: Call) -> ImportReport:
-        places = Places(path.parent, {}, sys.platform, roots={reader.name: (path.resolve(),)})
-        outcome = Sync(engine).run([reader], places, call=call, patience_s=PATIENCE_S)
-        if outcome is None:
-            raise Unavailable("Another process has been reading histories all the time.", hint="Try again.")
-        told = outcome[reader.name]
-        if problem := told.problems.get(str(path.resolve())):
-            engine.store.sync.mark_gone(
-                [str(path.resolve())]
-            )  # it was looked at once, and is no problem of ours
-            raise Unreadable(problem)
-        if not told.sources:
-            raise Unreadable(
-                f"{path} has no conversations.json.", hint="Choose the archive as it was downloaded."
-            )
-        return ImportReport(told.conversations, told.turns, 0, told.redacted, told.skipped)
+def _only(importer: Importer, places: Places) -> Path:
+    found = _found(importer, places)
+    if not found:
+        raise InvalidInput(
+            f"No store of {importer.title} is in the places where it keeps them.",
+            hint=f"Name the file or its folder: backstory import {importer.name} PATH.",
+        )
+    if len(found) > 1:
+        raise InvalidInput(
+            f"{importer.title} has several stores: {', '.join(map(str, found))}.",
+            hint=f"Name one: backstory import {importer.name} PATH.",
+        )
+    return found[0]
 
-    return Importer(reader.name, reader.title, run)
+
+def _found(importer: Importer, places: Places) -> list[Path]:
+    """Each once, whichever links lead to it."""
+    there = [path.resolve() for path in importer.find(places) if path.exists()]
+    return list(dict.fromkeys(there))

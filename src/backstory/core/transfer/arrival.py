@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ...domain.filters import Filter, Page
 from ...domain.records import Memory, Session
+from ..arrivals import put_with_history
 from ..engine import Engine
 from .bundle import Counts, File, Item, Part, count
 from .copies import keep_checkpoint, keep_file
@@ -158,26 +159,12 @@ def _overwrite(engine: Engine, item: Item, known: Memory, session: Session) -> M
 
 
 def _keep(engine: Engine, item: Item, session: Session) -> Memory:
-    """The store writes a history as it happened: each former value is saved, and then replaced."""
-    store = engine.store
     memory = item.memory._replace(
         session=session.id,
         project=session.project,
         summary=engine.summarizer.summary(item.memory.text),
     )
-    for former in item.history:
-        said = memory._replace(
-            text=former.text,
-            category=former.category,
-            priority=former.priority,
-            channel=former.channel,
-            metadata=former.metadata,
-            private=former.private,
-            updated_at=former.saved_at,
-        )
-        store.memories.put([said])
-        store.memories.add_former(said)
-    store.memories.put([memory])
+    put_with_history(engine.store, memory, item.history)
     return memory
 
 

@@ -63,6 +63,41 @@ def open_database(path: Path, *, wait_s: float = WAIT_S) -> Iterator[sqlite3.Con
             raise Unreadable(f"{path} cannot be read: {error}.") from error
 
 
+@contextmanager
+def open_copy(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection to a copy of the database, for who reads all of it once and takes long. What its owner moved into
+    a -wal is in it; nothing in its schema is run."""
+    for ending in ("", *BESIDE):
+        if ending == "" or beside(path, ending).exists():
+            open_regular(beside(path, ending)).close()
+    with tempfile.TemporaryDirectory(prefix="backstory-") as directory:
+        copy = _copy(path, Path(directory))
+        with open_regular(copy) as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                raise Unreadable(f"{path} is not a SQLite database.")
+        connection = _connect(copy, "mode=rw", WAIT_S)
+        if connection is None:
+            raise Unreadable(f"{path} cannot be opened as a database.")
+        try:
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA query_only = ON")
+            yield connection
+        except sqlite3.DatabaseError as error:
+            raise Unreadable(f"{path} cannot be read: {error}.") from error
+        finally:
+            connection.close()
+
+
+def records(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Value]]:
+    """The rows of a table by the names of the columns it has; none where there is no such table."""
+    if table not in tables(connection):
+        return
+    cursor = connection.execute('SELECT * FROM "{}"'.format(table.replace('"', '""')))
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        yield dict(zip(names, row, strict=True))
+
+
 def _direct_options(path: Path) -> str:
     """How to read in place, or nothing where only a copy can be read."""
     for ending in ("-wal", "-shm", "-journal"):
@@ -115,7 +150,10 @@ def _copy(path: Path, directory: Path) -> Path:
                 shutil.copyfile(beside(path, ending), beside(copy, ending))
         if stamp(path) == before:
             return copy
-    raise Unreadable(f"{path} was written to each time it was copied.", hint="It is read at the next sync.")
+    raise Unreadable(
+        f"{path} was written to each time it was copied.",
+        hint="Try again when its owner is idle; a sync does so by itself.",
+    )
 
 
 def tables(connection: sqlite3.Connection) -> frozenset[str]:

@@ -1,0 +1,64 @@
+"""Archives of conversations that a service hands out to its users: whatever a reader of exports reads."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...domain.errors import Unreadable
+from ...domain.records import Trust
+from ...readers import Cursor, Piece, Places, Reader
+from ..sync.pieces import merged, messages_of, placed, traces_of
+from ..sync.subjects import OPENING, subject_of
+from .contents import ForeignConversation, Record, Unplaced
+from .stores import Importer, locate_any
+
+
+def archive_importer(reader: Reader) -> Importer:
+    def read(path: Path) -> Iterator[Record]:
+        places = Places(path.parent, {}, sys.platform, roots={reader.name: (path,)})
+        sources = list(reader.find(places))
+        if not sources:
+            raise Unreadable(
+                f"{path} has no conversations.json.", hint="Choose the archive as it was downloaded."
+            )
+        for source in sources:
+            modified_ms = source.path.stat().st_mtime_ns // 1_000_000
+            for piece in reader.read(source, Cursor()):
+                if piece.turns:
+                    yield conversation_of(reader.name, "conversations", piece, modified_ms)
+                for reason, count in piece.skipped.items():
+                    yield Unplaced("conversations", reason, count)
+
+    return Importer(
+        reader.name,
+        reader.title,
+        read,
+        locate=locate_any,
+        find=lambda places: (),
+        folder=lambda path: None,
+        realm=lambda path: "",
+    )
+
+
+def conversation_of(
+    program: str,
+    kind: str,
+    piece: Piece,
+    modified_ms: int,
+    *,
+    project: str = "",
+    also: tuple[str, ...] = (),
+) -> ForeignConversation:
+    """A whole conversation as a sync would keep it. `modified_ms` is for one that tells no times."""
+    row = merged(program, piece, None, project=project, modified_ms=modified_ms, trust=Trust.IMPORTED)
+    asked = [turn.text for turn in piece.turns if turn.role == "user" and turn.text]
+    row = row._replace(subject=subject_of(row.title, asked[:OPENING]))
+    messages = [
+        message
+        for turn, seq in placed(row.id, piece.turns, {}, -1)
+        for message in messages_of(row, turn, seq)
+    ]
+    traces = [trace for turn in piece.turns for trace in traces_of(row.id, turn)]
+    return ForeignConversation(kind, row, tuple(messages), tuple(traces), also)

@@ -1,0 +1,1 @@
+"""The programs whose stores can be imported, a module each."""

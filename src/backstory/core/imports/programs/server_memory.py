@@ -1,0 +1,96 @@
+"""The MCP reference server `server-memory`: a knowledge graph in lines of JSON, without ids and times.
+
+Each observation is a memory. It cannot be changed there, only deleted and written anew: what is new of an entity takes
+the place of what is gone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from ....domain.errors import Unreadable
+from ....domain.when import from_ms
+from ....readers import Places
+from ....readers.formats.files import read_text
+from ....readers.formats.paths import homes
+from ....readers.formats.values import fingerprint
+from ..client_entries import server_variables
+from ..contents import ForeignMemory, Record, Unplaced, relation
+from ..stores import store_importer
+from ..tables import Row
+
+NAMES = ("memory.jsonl", "memory.json")
+_PACKAGE = "node_modules/@modelcontextprotocol/server-memory/dist"
+
+
+def find(places: Places) -> Iterator[Path]:
+    """Where the clients' configurations say, else where npx put the program: there it keeps its file."""
+    for path in server_variables(places, "MEMORY_FILE_PATH"):
+        yield Path(path)
+    for home in homes(places):
+        for name in NAMES:
+            yield from sorted(home.glob(f".npm/_npx/*/{_PACKAGE}/{name}"))
+            yield from sorted(home.glob(f"AppData/Local/npm-cache/_npx/*/{_PACKAGE}/{name}"))
+
+
+def read(path: Path) -> Iterator[Record]:
+    try:
+        at = from_ms(path.stat().st_mtime_ns // 1_000_000)
+        lines = [line for line in read_text(path).splitlines() if line.strip()]
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read: {error.strerror or error}.") from error
+    rows = [_row(line) for line in lines]
+    if lines and not any(row is not None and row.text("type") in ("entity", "relation") for row in rows):
+        raise Unreadable(f"{path} holds no entities and relations: another program wrote it.")
+    for row in rows:
+        match row and row.text("type"):
+            case "entity":
+                assert row is not None
+                yield from _entity(row, at)
+            case "relation":
+                assert row is not None
+                yield _relation(row, at)
+            case _:
+                yield Unplaced("lines", "is neither an entity nor a relation")
+
+
+def _row(line: str) -> Row | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return Row(value) if isinstance(value, dict) else None
+
+
+def _entity(row: Row, at: datetime) -> Iterator[ForeignMemory]:
+    name, kind = row.text("name"), row.text("entityType")
+    for observation in row.texts("observations") or ("",):
+        yield ForeignMemory(
+            kind="observations" if observation else "entities",
+            place=f"observation/{fingerprint(name, observation)}",
+            text=f"{name}: {observation}" if observation else f"{name} is a {kind}" if kind else name,
+            created_at=at,
+            updated_at=at,
+            category="observation",
+            tags=(kind,) if kind else (),
+            metadata={"entity": name, "entityType": kind},
+            part=name,
+        )
+
+
+def _relation(row: Row, at: datetime) -> ForeignMemory:
+    said = row.text("from"), row.text("relationType"), row.text("to")
+    return relation(f"relation/{fingerprint(*said)}", *said, at)
+
+
+importer = store_importer(
+    "server-memory",
+    "MCP server-memory",
+    read=read,
+    find=find,
+    names=NAMES,
+    has_own_ids=False,
+)

@@ -1,0 +1,41 @@
+"""What came from other programs' stores, by the ids it has here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..domain.imports import Imported
+from .columns import Columns
+from .database import Database, batches
+
+_IMPORTED = Columns(Imported)
+
+
+class Imports:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, rows: Sequence[Imported]) -> None:
+        """Insert, or replace by id."""
+        with self._database.joined():
+            sql = _IMPORTED.upsert("imported", "id")
+            self._database.change_many(sql, [_IMPORTED.write(row) for row in rows])
+
+    def get(self, ids: Iterable[str]) -> dict[str, Imported]:
+        """Those of the given that were ever imported, by id."""
+        return {
+            row.id: row
+            for marks, some in batches(ids)
+            for row in self._database.records(_IMPORTED, f"FROM imported WHERE id IN ({marks})", some)
+        }
+
+    def of_part(self, part: str) -> list[Imported]:
+        """In the order of their ids."""
+        return self._database.records(_IMPORTED, "FROM imported WHERE part = ? ORDER BY id", [part])
+
+    def forget(self, ids: Sequence[str]) -> None:
+        """Leave nothing but the ids, by which they do not come back."""
+        with self._database.joined():
+            for marks, some in batches(ids):
+                empty = "store = '', place = '', part = '', digest = ''"
+                self._database.change(f"UPDATE imported SET {empty} WHERE id IN ({marks})", some)
