@@ -21,7 +21,17 @@ from typing import NamedTuple
 from backstory.core import Engine
 from backstory.core.sync import Sync
 from backstory.domain.filters import ConversationFilter
-from backstory.readers import Cursor, Form, Kind, Places, Role, Source, Standing, Turn, load_readers
+from backstory.readers import (
+    ConversationKind,
+    Cursor,
+    Form,
+    Places,
+    Role,
+    Source,
+    Turn,
+    WitnessRank,
+    load_readers,
+)
 from backstory.settings import Settings
 from backstory.store.sqlite import SqliteStore
 
@@ -159,7 +169,7 @@ def compare(placed: dict[str, Path]) -> Iterator[tuple[str, Tally]]:
             tally = tallies.setdefault(row["assistant"], Tally(Counter(), Counter()))
             tally.counted.update({name: int(row[name]) for name in COUNTED})
             source = Source(placed[row["file"]], Form.LOG)
-            turns: dict[tuple[str, str], tuple[Turn, Kind, Standing]] = {}
+            turns: dict[tuple[str, str], tuple[Turn, ConversationKind, WitnessRank]] = {}
             for piece in readers[row["assistant"]].read(source, Cursor()):
                 header = piece.header
                 turns |= {(header.native_id, t.id): (t, header.kind, header.standing) for t in piece.turns}
@@ -168,11 +178,13 @@ def compare(placed: dict[str, Path]) -> Iterator[tuple[str, Tally]]:
     yield from tallies.items()
 
 
-def _counts(turn: Turn, kind: Kind, standing: Standing) -> Counter[str]:
+def _counts(turn: Turn, kind: ConversationKind, standing: WitnessRank) -> Counter[str]:
     is_human = turn.role is Role.USER
     is_command = is_human and turn.text.startswith(("/", "!"))
     is_task = (
-        kind is Kind.SUBAGENT and turn.role is Role.SYSTEM and not turn.text.startswith(("<", "# AGENTS"))
+        kind is ConversationKind.SUBAGENT
+        and turn.role is Role.SYSTEM
+        and not turn.text.startswith(("<", "# AGENTS"))
     )
     return Counter(
         human_prompt=int(is_human),
@@ -181,7 +193,7 @@ def _counts(turn: Turn, kind: Kind, standing: Standing) -> Counter[str]:
         commands=int(is_command),
         shell=len(turn.calls) if is_human else 0,
         tasks=int(is_task),
-        repeated=int(standing is Standing.REPLAY),
+        repeated=int(standing is WitnessRank.REPLAY),
     )
 
 

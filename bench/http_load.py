@@ -29,7 +29,7 @@ from servers import BACKSTORY, percentile
 
 from backstory.app import open_engine, read_settings
 from backstory.core import Caller, Core
-from backstory.server.spaces import personal
+from backstory.server.tenants import personal
 
 USER = "bench"
 MEMORIES = 100_000

@@ -14,7 +14,7 @@ from pathlib import Path
 from backstory.cli.flags import flag
 from backstory.front import ALL, AS_BEFORE, PREPARED
 from backstory.server.message import HANDSHAKE_VERSIONS, MODERN_VERSIONS, PREFIX
-from backstory.server.rpc import Conversation
+from backstory.server.rpc import RpcPeer
 from backstory.settings import COMPUTED, TABLE, Setting, variable
 from backstory.surfaces import load_surfaces
 from backstory.tools import Effect, Surface, Tool
@@ -100,7 +100,7 @@ def _answers(surfaces: tuple[str, ...]) -> str:
 
 
 def _result(surfaces: tuple[str, ...], method: str, params: Json) -> str:
-    conversation = Conversation(load_surfaces(surfaces), lambda level: None)
+    conversation = RpcPeer(load_surfaces(surfaces), lambda level: None)
     request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     (line,) = conversation.receive(json.dumps(request).encode())
     assert isinstance(line, bytes)

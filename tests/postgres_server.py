@@ -20,7 +20,7 @@ import psycopg
 import pytest
 
 from backstory.store.postgres import PostgresStore
-from backstory.store.postgres.pool import Pool
+from backstory.store.postgres.pool import PostgresPool
 
 PASSWORD = "hunter2"
 UNSAFE_BUT_FAST = ("fsync", "full_page_writes")  # a power cut would lose data; a crash of the server does not
@@ -64,9 +64,9 @@ def _end(guard: subprocess.Popen[bytes]) -> None:
 
 
 @cache
-def pool() -> Pool:
+def pool() -> PostgresPool:
     """Shared by all tests: each has its own schema."""
-    shared = Pool(url())
+    shared = PostgresPool(url())
     atexit.register(shared.close)
     return shared
 

@@ -142,7 +142,7 @@ FOREIGN = (
     "core/transfer/table.py",
     "core/transfer/reading.py",
     "core/events.py",  # the metadata of memories that are kept already
-    "core/transcripts/places.py",  # the folder in which CodeArchitect keeps sessions
+    "core/stored_sessions/places.py",  # the folder in which CodeArchitect keeps sessions
 )
 """Where wire names stand for something else than a parameter, a tool or a surface of ours."""
 

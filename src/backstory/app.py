@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .core.summaries import Writer
     from .readers import Places
     from .search.embed import Embedder
-    from .store.postgres.pool import Pool
+    from .store.postgres.pool import PostgresPool
 
 CONFIG = "config.toml"
 STORE = "store.db"
@@ -88,7 +88,7 @@ def open_engine(
     space: str = "",
     *,
     embedder: Embedder | None = None,
-    pool: Pool | None = None,
+    pool: PostgresPool | None = None,
 ) -> Engine:
     """Over the user's own store, or that of a team server's space. Spaces may share an embedder and a pool."""
     own = _settings_of(settings, space) if space else settings
@@ -182,7 +182,7 @@ def _windows_homes() -> Iterator[Path]:
             yield home
 
 
-def open_store(settings: Settings, space: str = "", *, pool: Pool | None = None) -> Store:
+def open_store(settings: Settings, space: str = "", *, pool: PostgresPool | None = None) -> Store:
     if in_postgres(settings):
         schema = {"": PUBLIC, CONTROL: CONTROL_SCHEMA}.get(space, space)
         store: Store = _postgres().PostgresStore(
@@ -218,11 +218,13 @@ def find_spaces(settings: Settings) -> list[str]:
     return ["", *named] if path.exists() else named
 
 
-def open_pool(settings: Settings) -> Pool | None:
+def open_pool(settings: Settings) -> PostgresPool | None:
     """Connections that the stores of all spaces share; None where each is a file."""
     if not in_postgres(settings):
         return None
-    pool: Pool = _postgres().Pool(settings.database_url, busy_timeout_s=settings.busy_timeout_s)
+    pool: PostgresPool = _postgres().PostgresPool(
+        settings.database_url, busy_timeout_s=settings.busy_timeout_s
+    )
     return pool
 
 

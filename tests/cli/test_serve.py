@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from backstory.server.rpc import Conversation
+from backstory.server.rpc import RpcPeer
 from backstory.surfaces import load_surfaces
 
 from ..patience import PATIENCE_S
@@ -140,7 +140,7 @@ def test_what_every_start_asks_is_answered_without_the_product(tmp_path: Path) -
     ],
 )
 def test_prepared_or_not_the_answer_is_the_product_s(tmp_path: Path, line: str) -> None:
-    conversation = Conversation(load_surfaces(), lambda level: None)
+    conversation = RpcPeer(load_surfaces(), lambda level: None)
     outcomes = conversation.receive(line.encode())
     expected = b"".join(each for each in outcomes if isinstance(each, bytes)).decode()
     assert answers(tmp_path, line, "").stdout == expected

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from backstory.core.transcripts.toon import LARGEST_NUMBER, is_table, written
-from backstory.core.transcripts.turns import Turn
+from backstory.core.stored_sessions.toon import LARGEST_NUMBER, is_table, written
+from backstory.core.stored_sessions.turns import SessionTurn
 
 HERE = Path(__file__).parent
 REFERENCE = HERE / "node_modules" / "@toon-format" / "toon"
@@ -32,9 +32,9 @@ NAMES = st.sampled_from(["name", "a b", "", "x-y", "1st", "größe", 'q"q', "tab
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> list[Turn]:
+def tables(draw: st.DrawFn) -> list[SessionTurn]:
     fields = ["content", *draw(st.lists(NAMES, max_size=2, unique=True))]
-    rows = st.builds(Turn, TEXTS, st.fixed_dictionaries(dict.fromkeys(fields, CELLS)))
+    rows = st.builds(SessionTurn, TEXTS, st.fixed_dictionaries(dict.fromkeys(fields, CELLS)))
     return draw(st.lists(rows, min_size=1, max_size=4))
 
 
@@ -64,9 +64,20 @@ def decode() -> Iterator[Decode]:
 
 @settings(max_examples=400)
 @given(tables())
-@example([Turn("user", {"content": "a\tb"}), Turn("assistant", {"content": "- [2]: {x}\r\n```\n---"})])
-@example([Turn("", {"content": ""}), Turn("null", {"content": "null"}), Turn("1e5", {"content": "-0"})])
-def test_the_reference_reads_back_every_table(decode: Decode, turns: list[Turn]) -> None:
+@example(
+    [
+        SessionTurn("user", {"content": "a\tb"}),
+        SessionTurn("assistant", {"content": "- [2]: {x}\r\n```\n---"}),
+    ]
+)
+@example(
+    [
+        SessionTurn("", {"content": ""}),
+        SessionTurn("null", {"content": "null"}),
+        SessionTurn("1e5", {"content": "-0"}),
+    ]
+)
+def test_the_reference_reads_back_every_table(decode: Decode, turns: list[SessionTurn]) -> None:
     assert is_table(turns)
     document, notation = written(turns, "toon")
     assert notation == "toon"

@@ -9,7 +9,7 @@ import pytest
 
 from backstory.core import Caller, Core
 from backstory.core.brief import Brief
-from backstory.core.memories import Draft
+from backstory.core.memories import MemoryDraft
 from backstory.domain.errors import InvalidInput
 from backstory.domain.neutral import neutral
 from backstory.domain.records import Trust
@@ -60,10 +60,12 @@ def test_conversations_alone_say_where_work_stands(core: Core) -> None:
 
 def test_what_was_saved_is_told_with_its_id(core: Core) -> None:
     items = core.through("memory-keeper").memories
-    task = items.save_item(Draft("Rotate the signing key", key="rotate", category="task"))
-    items.save_item(Draft("Done: write the changelog", key="log", category="task"))
-    decision = items.save_item(Draft("Sessions live in SQLite, not in Redis", category="decision"))
-    dropped = items.save_item(Draft("We tried Litestream, but restoring took an hour.", category="error"))
+    task = items.save_item(MemoryDraft("Rotate the signing key", key="rotate", category="task"))
+    items.save_item(MemoryDraft("Done: write the changelog", key="log", category="task"))
+    decision = items.save_item(MemoryDraft("Sessions live in SQLite, not in Redis", category="decision"))
+    dropped = items.save_item(
+        MemoryDraft("We tried Litestream, but restoring took an hour.", category="error")
+    )
     text = brief(core).text
     assert f"Open:\n- 2026-03-01 Rotate the signing key ({task.id})\n" in text
     assert (

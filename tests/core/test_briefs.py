@@ -13,7 +13,7 @@ from backstory.core import Core
 from backstory.core.background import Background
 from backstory.core.briefs import BriefFiles, Briefs
 from backstory.core.erasure import Erasure
-from backstory.core.removal import Request
+from backstory.core.removal import ForgetRequest
 
 from ..doubles import DAWN, make_conversation, make_memory, make_messages
 from ..patience import until
@@ -81,7 +81,7 @@ def test_projects_that_the_user_excepts_lose_theirs(core: Core, tmp_path: Path) 
 def test_a_brief_goes_with_what_it_told_of(core: Core, tmp_path: Path) -> None:
     keep(core, tmp_path / "shop")
     refresh(core)
-    Erasure(core.engine).forget(Request(conversations=("c:1",)))
+    Erasure(core.engine).forget(ForgetRequest(conversations=("c:1",)))
     assert files(core).all() == []
     assert refresh(core) == 0
 

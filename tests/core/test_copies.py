@@ -10,7 +10,7 @@ import pytest
 
 from backstory.core import Core
 from backstory.core.branches import Resolution, lineage
-from backstory.core.memories import Draft
+from backstory.core.memories import MemoryDraft
 from backstory.core.projects import git_status
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Memory
@@ -51,7 +51,7 @@ def test_a_lineage_that_bites_its_tail_ends(keeper: Core, store: Store) -> None:
 
 
 def test_memories_without_a_key_are_merged_once(keeper: Core) -> None:
-    keeper.memories.save_item(Draft("Dear diary"))
+    keeper.memories.save_item(MemoryDraft("Dear diary"))
     source = keeper.sessions.current()
     keeper.sessions.start("target")
     first = keeper.branches.merge(source.id, Resolution.KEEP_SOURCE, ())
@@ -61,15 +61,15 @@ def test_memories_without_a_key_are_merged_once(keeper: Core) -> None:
 
 def test_memories_without_a_key_that_say_the_same_are_all_copied(keeper: Core) -> None:
     for _ in range(2):
-        keeper.memories.save_item(Draft("Dear diary"))
+        keeper.memories.save_item(MemoryDraft("Dear diary"))
     assert keeper.branches.branch("copy", description="", deep=True).items == 2
 
 
 def test_a_private_value_stays_private_when_a_public_one_takes_its_place(keeper: Core, store: Store) -> None:
-    keeper.memories.save_item(Draft("public", key="k"))
+    keeper.memories.save_item(MemoryDraft("public", key="k"))
     source = keeper.sessions.current()
     keeper.sessions.start("target")
-    mine = keeper.memories.save_item(Draft("private", key="k", private=True))
+    mine = keeper.memories.save_item(MemoryDraft("private", key="k", private=True))
     keeper.branches.merge(source.id, Resolution.KEEP_SOURCE, ())
     (merged,) = store.memories.find(Filter(ids=(mine.id,)), Page())
     assert (merged.text, merged.private) == ("public", True)
@@ -78,9 +78,9 @@ def test_a_private_value_stays_private_when_a_public_one_takes_its_place(keeper:
 
 
 def test_archived_memories_are_found_read_and_restored(keeper: Core, clock: SteppedClock) -> None:
-    saved = keeper.memories.save_item(Draft("first", key="k", metadata={"a": 1}))
+    saved = keeper.memories.save_item(MemoryDraft("first", key="k", metadata={"a": 1}))
     clock.step()
-    changed = keeper.memories.save_item(Draft("second", key="k", metadata={"a": 2}))
+    changed = keeper.memories.save_item(MemoryDraft("second", key="k", metadata={"a": 2}))
     assert [memory.id for memory in compress_all(keeper, clock)] == [saved.id]
     assert texts(keeper) == []
     assert keeper.archive.find("k", None) == [changed]
@@ -95,7 +95,7 @@ def test_archived_memories_are_found_read_and_restored(keeper: Core, clock: Step
 
 
 def test_restored_memories_are_found_by_words_again(keeper: Core, clock: SteppedClock) -> None:
-    saved = keeper.memories.save_item(Draft("JWT expires after a day", key="k"))
+    saved = keeper.memories.save_item(MemoryDraft("JWT expires after a day", key="k"))
     compress_all(keeper, clock)
     assert keeper.searching.memories("jwt", limit=5).hits == []
     keeper.archive.restore((saved.id,))
@@ -103,7 +103,7 @@ def test_restored_memories_are_found_by_words_again(keeper: Core, clock: Stepped
 
 
 def test_restoring_never_overwrites_what_was_saved_since(keeper: Core, clock: SteppedClock) -> None:
-    old = keeper.memories.save_item(Draft("old", key="k"))
+    old = keeper.memories.save_item(MemoryDraft("old", key="k"))
     compress_all(keeper, clock)
     keeper.engine.store.memories.put([old._replace(id="imported", text="new")])
     assert keeper.archive.restore((old.id,)) == []
@@ -114,9 +114,9 @@ def test_restoring_never_overwrites_what_was_saved_since(keeper: Core, clock: St
 def test_forgetting_a_key_removes_it_from_the_archive_of_that_session(
     keeper: Core, clock: SteppedClock
 ) -> None:
-    first = keeper.memories.save_item(Draft("secret", key="k"))
+    first = keeper.memories.save_item(MemoryDraft("secret", key="k"))
     keeper.sessions.start("other")
-    keeper.memories.save_item(Draft("kept", key="k"))
+    keeper.memories.save_item(MemoryDraft("kept", key="k"))
     compress_all(keeper, clock)
     assert keeper.deletion.by_key("k", first.session or "").memories == 1
     assert [memory.text for memory in keeper.archive.find("k", None)] == ["kept"]
@@ -126,7 +126,7 @@ def test_forgetting_a_key_removes_it_from_the_archive_of_that_session(
 def test_the_archive_hides_private_memories_of_other_sessions(
     keeper: Core, open_core: OpenCore, store: Store, clock: SteppedClock
 ) -> None:
-    saved = keeper.memories.save_item(Draft("mine", key="k", private=True))
+    saved = keeper.memories.save_item(MemoryDraft("mine", key="k", private=True))
     stranger = open_core(store, HashedWords()).through("memory-keeper")
     assert compress_all(stranger, clock) == []
     assert compress_all(keeper, clock) != []
@@ -144,7 +144,7 @@ def test_what_other_surfaces_saved_is_never_archived(core: Core, clock: SteppedC
 
 
 def test_memories_without_a_key_stay_live(keeper: Core, clock: SteppedClock) -> None:
-    keeper.memories.save_item(Draft("Dear diary"))
+    keeper.memories.save_item(MemoryDraft("Dear diary"))
     assert compress_all(keeper, clock) == []
 
 
@@ -171,7 +171,7 @@ def test_git_status_reads_and_never_writes(tmp_path: Path) -> None:
 
 
 def test_times_of_copies_are_those_of_the_originals(keeper: Core, clock: SteppedClock) -> None:
-    keeper.memories.save_item(Draft("old", key="k"))
+    keeper.memories.save_item(MemoryDraft("old", key="k"))
     clock.step(3600)
     branch = keeper.branches.branch("later", description="", deep=True)
     (copy,) = keeper.memories.find(Filter(threads=(branch.session.id,)), Page())

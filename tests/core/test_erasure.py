@@ -17,7 +17,7 @@ import pytest
 
 from backstory.core import Caller, Core, Engine
 from backstory.core.erasure import Erasure
-from backstory.core.removal import Request
+from backstory.core.removal import ForgetRequest
 from backstory.core.sync import Sync
 from backstory.domain.errors import TimedOut
 from backstory.domain.filters import ConversationFilter, Filter, Page
@@ -199,7 +199,9 @@ def test_checkpoints_keep_what_is_deleted_unless_they_are_told_to_forget_it_too(
     (item,) = store.memories.find(Filter(keys=("goes",)), Page())
     call("context_delete", key="goes")
     assert_there(store, tmp_path, marker)
-    receipt = Erasure(core.engine).forget(Request(memories=Filter(ids=(item.id,)), with_checkpoints=True))
+    receipt = Erasure(core.engine).forget(
+        ForgetRequest(memories=Filter(ids=(item.id,)), with_checkpoints=True)
+    )
     assert receipt.removed == {"checkpoints": 1}
     assert_gone(store, tmp_path, marker)
     assert call("context_restore_checkpoint", name="before")["restoredItems"] == 150
@@ -220,10 +222,10 @@ def test_a_branch_is_another_memory_and_is_forgotten_by_itself(
 def test_the_receipt_says_what_was_removed_from_where(core: Core, call: Call, marker: str) -> None:
     plant(call, "goes", marker)
     call("quick_search", query=marker, min_score=0.0)
-    receipt = Erasure(core.engine).forget(Request(memories=Filter(keys=("goes",))))
+    receipt = Erasure(core.engine).forget(ForgetRequest(memories=Filter(keys=("goes",))))
     assert receipt.removed == {"former values": 1, "memories": 1}
     assert (receipt.memories, receipt.pending, receipt.notices) == (1, "", [])
-    assert Erasure(core.engine).forget(Request(memories=Filter(keys=("goes",)))).removed == {}
+    assert Erasure(core.engine).forget(ForgetRequest(memories=Filter(keys=("goes",)))).removed == {}
 
 
 LOG = "11111111-2222-3333-4444-555555555555"
@@ -269,7 +271,7 @@ def test_a_forgotten_conversation_leaves_no_byte_and_its_cursor_does_not_bring_a
     call("reflect_on_past", query=marker)
     markers = (f"{marker}asked", f"{marker}answered", f"{marker}title")
     assert_there(store, tmp_path, *markers, "numbatfolder", "potoroo")
-    receipt = Erasure(core.engine).forget(Request([f"claude-code:{LOG}"]))
+    receipt = Erasure(core.engine).forget(ForgetRequest([f"claude-code:{LOG}"]))
     assert receipt.removed["conversations"] == 1
     assert receipt.removed["cursors"] == 2
     assert_gone(store, tmp_path, *markers)
@@ -367,7 +369,7 @@ def test_backups_forget_when_they_are_told_to(
     path = backed_up(sqlite_core, clock)
     log = path.with_name(path.name.replace("daily", "log")).with_suffix(".wal")
     log.write_bytes(b"a log without its store: " + marker.encode())
-    request = Request(memories=Filter(keys=("goes",)), with_checkpoints=True)
+    request = ForgetRequest(memories=Filter(keys=("goes",)), with_checkpoints=True)
     receipt = Erasure(sqlite_core.engine).forget(request, with_backups=True)
     assert {name: receipt.removed[name] for name in ("memories", "checkpoints", "backups", "removed backups")} == {
         "memories": 1, "checkpoints": 1, "backups": 1, "removed backups": 1,
@@ -387,6 +389,6 @@ def test_what_was_deleted_before_can_still_be_taken_out_of_backups(
     backed_up(sqlite_core, clock)
     call("delete_context", id=id)
     assert_there(sqlite_core.engine.store, tmp_path, marker)
-    request = Request(memories=Filter(ids=(id,)))
+    request = ForgetRequest(memories=Filter(ids=(id,)))
     assert Erasure(sqlite_core.engine).forget(request, with_backups=True).removed == {"backups": 1}
     assert_gone(sqlite_core.engine.store, tmp_path, marker)

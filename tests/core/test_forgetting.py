@@ -8,7 +8,7 @@ import pytest
 
 from backstory.core import Caller, Core
 from backstory.core.forgetting import erase_expired
-from backstory.core.memories import Draft
+from backstory.core.memories import MemoryDraft
 from backstory.domain.errors import InvalidInput, NotAllowed, NotFound
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Memory
@@ -21,7 +21,7 @@ SURFACES = ["backstory", "memory-keeper", "projectmemory", "session-mgmt"]
 
 
 def save(core: Core, text: str, surface: str = "memory-keeper", **fields: object) -> Memory:
-    return core.through(surface).memories.save_item(Draft(text, **fields))  # type: ignore[arg-type]
+    return core.through(surface).memories.save_item(MemoryDraft(text, **fields))  # type: ignore[arg-type]
 
 
 def live(core: Core) -> list[str]:

@@ -6,14 +6,14 @@ import pytest
 
 from backstory.core import Core, graph
 from backstory.core.calls import Call, Cancelled
-from backstory.core.memories import Draft
+from backstory.core.memories import MemoryDraft
 from backstory.domain.filters import Filter
 
 
 @pytest.fixture
 def core_of_ten(core: Core) -> Core:
     for n in range(10):
-        core.memories.save_item(Draft(f"AB-{n} is open", key=f"k{n}"))
+        core.memories.save_item(MemoryDraft(f"AB-{n} is open", key=f"k{n}"))
     return core
 
 

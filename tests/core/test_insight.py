@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from backstory.core.insight.digest import Form, Subject, clipped, digest
+from backstory.core.insight.digest import DigestForm, Subject, clipped, digest
 from backstory.core.insight.heatmap import MOST_DAYS, by_day
 from backstory.core.insight.periods import Grain, ago, duration, hour_of, how_long_ago, label, start_of
 from backstory.core.insight.tasks import is_open_task
@@ -80,7 +80,7 @@ def test_every_section_has_its_turn_in_a_digest() -> None:
         make_memory(f"n{n}", "A note of note", category="note", priority=Priority.HIGH) for n in range(50)
     ]
     error = make_memory("e", "An error", category="error", priority=Priority.LOW)
-    made = digest(Subject("All", [*notes, error], 51), Form.TEXT, 400)
+    made = digest(Subject("All", [*notes, error], 51), DigestForm.TEXT, 400)
     assert error in made.shown
     assert made.left_out == 51 - len(made.shown)
 
@@ -90,16 +90,16 @@ def test_critical_items_come_before_all_turns() -> None:
         make_memory(f"c{n}", "Critical", category="note", priority=Priority.CRITICAL) for n in range(4)
     ]
     decision = make_memory("d", "A decision", category="decision", priority=Priority.HIGH)
-    made = digest(Subject("All", [decision, *critical], 5), Form.TEXT, 190)
+    made = digest(Subject("All", [decision, *critical], 5), DigestForm.TEXT, 190)
     assert [memory.id for memory in made.shown][:3] == ["c0", "c1", "c2"]
 
 
-@pytest.mark.parametrize("form", list(Form))
-def test_a_title_that_does_not_fit_is_dropped(form: Form) -> None:
+@pytest.mark.parametrize("form", list(DigestForm))
+def test_a_title_that_does_not_fit_is_dropped(form: DigestForm) -> None:
     title = "\x01" * 60  # each is six characters in JSON
     made = digest(Subject(title, [make_memory("m", "text")], 1), form, 200)
     assert len(made.text) <= 200
-    if form is Form.JSON:
+    if form is DigestForm.JSON:
         json.loads(made.text)
 
 

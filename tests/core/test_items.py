@@ -6,7 +6,7 @@ import pytest
 
 from backstory.core import Caller, Core, Engine
 from backstory.core.finding import MOST_RANKED, Sorting
-from backstory.core.memories import Draft
+from backstory.core.memories import MemoryDraft
 from backstory.domain.entries import TextFields
 from backstory.domain.errors import InvalidInput, StorageFull
 from backstory.domain.filters import Filter, Order, Page
@@ -33,11 +33,11 @@ def test_metadata_of_any_kind_goes_round(value: object) -> None:
 
 
 def test_a_draft_without_a_key_is_never_replaced(core: Core) -> None:
-    first = core.memories.save_item(Draft("one"))
-    second = core.memories.save_item(Draft("two"))
+    first = core.memories.save_item(MemoryDraft("one"))
+    second = core.memories.save_item(MemoryDraft("two"))
     assert first.id != second.id
     with pytest.raises(InvalidInput, match="key is empty"):
-        core.memories.save_item(Draft("three", key=""))
+        core.memories.save_item(MemoryDraft("three", key=""))
 
 
 def test_messages_are_not_items(core: Core, store: Store) -> None:
@@ -49,8 +49,8 @@ def test_messages_are_not_items(core: Core, store: Store) -> None:
 
 
 def test_a_changed_item_is_found_by_its_new_words_alone(core: Core) -> None:
-    core.memories.save_item(Draft("alpha text", key="first_key"))
-    core.memories.save_item(Draft("beta text", key="first_key"))
+    core.memories.save_item(MemoryDraft("alpha text", key="first_key"))
+    core.memories.save_item(MemoryDraft("beta text", key="first_key"))
     assert search(core, "alpha") == []
     assert search(core, "beta") == search(core, "first", TextFields.KEY) == ["beta text"]
     core.deletion.by_key("first_key", core.sessions.current().id)
@@ -65,7 +65,7 @@ def test_more_matches_than_are_ranked_are_all_there(core: Core, store: Store) ->
 
 def test_sorting_by_a_field_puts_what_lacks_it_last_either_way(core: Core) -> None:
     for key, metadata in (("a", {"n": 2}), ("b", {}), ("c", {"n": 1})):
-        core.memories.save_item(Draft("x", key=key, metadata=metadata))
+        core.memories.save_item(MemoryDraft("x", key=key, metadata=metadata))
     for is_descending, expected in ((False, ["c", "a", "b"]), (True, ["a", "c", "b"])):
         sorting = Sorting(Order.NEWEST, "n", is_descending)
         found = core.finding.search(
@@ -79,7 +79,7 @@ def test_a_full_store_refuses_every_save_and_keeps_what_it_has(store: Store, clo
     with pytest.raises(StorageFull, match=r"limit of 0 MB"):
         core.memories.save("text")
     with pytest.raises(StorageFull):
-        core.memories.save_item(Draft("text", key="k"))
+        core.memories.save_item(MemoryDraft("text", key="k"))
     assert store.memories.find(Filter(), Page()) == []
     assert (
         Core(Engine(make_settings(), store, None), Caller(project="/p")).memories.save("text").text == "text"

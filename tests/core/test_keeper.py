@@ -15,7 +15,7 @@ import zstandard
 
 from backstory.core.sync import Sync, reading
 from backstory.core.sync.redacting import Redaction
-from backstory.core.sync.states import TRANSITIONS, Event, State
+from backstory.core.sync.states import TRANSITIONS, FileEvent, State
 from backstory.readers import Cursor, Piece, Places, Source, load_readers
 from backstory.store import Store
 
@@ -150,7 +150,7 @@ def test_a_project_folder_that_is_renamed_and_named_back_loses_nothing(
 
 def test_every_event_has_a_step_in_every_state() -> None:
     assert {state: set(steps) for state, steps in TRANSITIONS.items()} == {
-        state: set(Event) for state in State
+        state: set(FileEvent) for state in State
     }
 
 
@@ -161,7 +161,7 @@ class Case(NamedTuple):
     """Files, and what they are when a sync comes next; None for one that vanished."""
 
     state: State
-    event: Event
+    event: FileEvent
     before: Sequence[Mapping[str, Sequence[Line] | None]]
     then: Mapping[str, Sequence[Line] | None]
     texts: list[str]
@@ -171,58 +171,60 @@ class Case(NamedTuple):
 PROMPT = said("x1", "as typed", standing=0, kind="prompt-log")
 NAME = {"talk": "t", "closed": True, "title": "Named"}
 CASES = [
-    Case(State.NEW, Event.TOLD, [], {"a.toy": [ONE]}, ["one"]),
-    Case(State.NEW, Event.SILENT, [], {"a.toy": [NAME]}, []),
-    Case(State.NEW, Event.NAMED, [], {"names.whole": [NAME]}, []),
-    Case(State.KNOWN, Event.TOLD, [{"a.toy": [ONE]}], {"a.toy": [ONE, TWO]}, ["one", "two"]),
-    Case(State.KNOWN, Event.TOLD, [{"a.toy": [ONE]}], {"b.toy": [ONE, TWO]}, ["one", "two"]),
-    Case(State.KNOWN, Event.NAMED, [{"a.toy": [ONE]}], {"names.whole": [NAME]}, ["one"]),
-    Case(State.KNOWN, Event.WORSE, [{"a.toy": [ONE]}], {"b.toy": [PROMPT]}, ["one"]),
-    Case(State.KNOWN, Event.BETTER, [{"b.toy": [PROMPT]}], {"a.toy": [ONE]}, ["one"]),
-    Case(State.KNOWN, Event.REWRITTEN, [{"a.toy": [ONE, TWO]}], {"a.toy": [TWO]}, ["two"]),
+    Case(State.NEW, FileEvent.TOLD, [], {"a.toy": [ONE]}, ["one"]),
+    Case(State.NEW, FileEvent.SILENT, [], {"a.toy": [NAME]}, []),
+    Case(State.NEW, FileEvent.NAMED, [], {"names.whole": [NAME]}, []),
+    Case(State.KNOWN, FileEvent.TOLD, [{"a.toy": [ONE]}], {"a.toy": [ONE, TWO]}, ["one", "two"]),
+    Case(State.KNOWN, FileEvent.TOLD, [{"a.toy": [ONE]}], {"b.toy": [ONE, TWO]}, ["one", "two"]),
+    Case(State.KNOWN, FileEvent.NAMED, [{"a.toy": [ONE]}], {"names.whole": [NAME]}, ["one"]),
+    Case(State.KNOWN, FileEvent.WORSE, [{"a.toy": [ONE]}], {"b.toy": [PROMPT]}, ["one"]),
+    Case(State.KNOWN, FileEvent.BETTER, [{"b.toy": [PROMPT]}], {"a.toy": [ONE]}, ["one"]),
+    Case(State.KNOWN, FileEvent.REWRITTEN, [{"a.toy": [ONE, TWO]}], {"a.toy": [TWO]}, ["two"]),
     Case(
         State.KNOWN,
-        Event.REWRITTEN,
+        FileEvent.REWRITTEN,
         [{"a.toy": [ONE, TWO], "b.toy": [ONE]}],
         {"a.toy": [THREE]},
         ["one", "three"],
     ),
     Case(
         State.KNOWN,
-        Event.REWRITTEN,
+        FileEvent.REWRITTEN,
         [{"a.toy": [ONE, TWO]}, {"a.toy": None, "b.toy": [ONE, TWO]}],
         {"b.toy": [TWO]},
         ["two"],
     ),
     Case(
         State.KNOWN,
-        Event.RETURNED,
+        FileEvent.RETURNED,
         [{"a.toy": [ONE, TWO, THREE], "b.toy": [ONE]}, {"a.toy": None}],
         {"a.toy": [ONE, TWO]},
         ["one", "two", "three"],
     ),
-    Case(State.KNOWN, Event.VANISHED, [{"a.toy": [ONE]}], {"a.toy": None}, ["one"], is_gone=True),
+    Case(State.KNOWN, FileEvent.VANISHED, [{"a.toy": [ONE]}], {"a.toy": None}, ["one"], is_gone=True),
     Case(
         State.KNOWN,
-        Event.VANISHED,
+        FileEvent.VANISHED,
         [{"a.toy": [ONE], "b.toy": [ONE]}],
         {"a.toy": None},
         ["one"],
         is_gone=False,
     ),
-    Case(State.GONE, Event.TOLD, [{"a.toy": [ONE, TWO]}, {"a.toy": None}], {"b.toy": [ONE]}, ["one", "two"]),
+    Case(
+        State.GONE, FileEvent.TOLD, [{"a.toy": [ONE, TWO]}, {"a.toy": None}], {"b.toy": [ONE]}, ["one", "two"]
+    ),
     Case(
         State.GONE,
-        Event.WORSE,
+        FileEvent.WORSE,
         [{"a.toy": [ONE]}, {"a.toy": None}],
         {"b.toy": [PROMPT]},
         ["one"],
         is_gone=True,
     ),
-    Case(State.GONE, Event.BETTER, [{"b.toy": [PROMPT]}, {"b.toy": None}], {"a.toy": [ONE]}, ["one"]),
+    Case(State.GONE, FileEvent.BETTER, [{"b.toy": [PROMPT]}, {"b.toy": None}], {"a.toy": [ONE]}, ["one"]),
     Case(
         State.GONE,
-        Event.NAMED,
+        FileEvent.NAMED,
         [{"a.toy": [ONE]}, {"a.toy": None}],
         {"names.whole": [NAME]},
         ["one"],
@@ -230,14 +232,14 @@ CASES = [
     ),
     Case(
         State.GONE,
-        Event.RETURNED,
+        FileEvent.RETURNED,
         [{"a.toy": [ONE, TWO]}, {"a.toy": None}],
         {"a.toy": [said("1", "ONE")]},
         ["ONE", "two"],
     ),
     Case(
         State.GONE,
-        Event.RETURNED,
+        FileEvent.RETURNED,
         [{"a.whole": [ONE, TWO]}, {"a.whole": None}],
         {"a.whole": [ONE]},
         ["one", "two"],
@@ -257,16 +259,16 @@ def test_what_is_kept_follows_the_table(
     assert [talk.is_gone for talk in store.conversations.get(["toy:t"])] == [case.is_gone] * bool(case.texts)
 
 
-@pytest.mark.parametrize("event", [Event.REPEATED, Event.TOLD])
+@pytest.mark.parametrize("event", [FileEvent.REPEATED, FileEvent.TOLD])
 def test_an_archived_conversation_comes_back_when_it_goes_on(
-    toy_sync: Callable[[], None], store: Store, home: Path, event: Event
+    toy_sync: Callable[[], None], store: Store, home: Path, event: FileEvent
 ) -> None:
     write(home / "a.toy", ONE, TWO)
     toy_sync()
     store.archive.put_conversation("toy:t")
-    write(home / "b.toy", *([ONE] if event is Event.REPEATED else [ONE, THREE]))
+    write(home / "b.toy", *([ONE] if event is FileEvent.REPEATED else [ONE, THREE]))
     toy_sync()
-    assert texts(store, "toy:t") == ([] if event is Event.REPEATED else ["one", "two", "three"])
+    assert texts(store, "toy:t") == ([] if event is FileEvent.REPEATED else ["one", "two", "three"])
 
 
 def test_an_older_shorter_copy_takes_nothing_from_a_turn(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.core import Caller, Core
-from backstory.core.memories import Draft
+from backstory.core.memories import MemoryDraft
 from backstory.core.pages import PAGE_TOKENS, ConversationPage, TextPage, pieces
 from backstory.domain.errors import InvalidInput, NotFound
 from backstory.domain.records import Trust
@@ -77,8 +77,8 @@ def test_a_long_message_is_cut_among_others_and_read_whole_by_its_own_id(core: C
 
 def test_a_memory_opens_with_what_it_said_before(core: Core) -> None:
     memories = core.through("memory-keeper").memories
-    memories.save_item(Draft("Port 8080", key="port"))
-    memory = memories.save_item(Draft("Port 9090", key="port"))
+    memories.save_item(MemoryDraft("Port 8080", key="port"))
+    memory = memories.save_item(MemoryDraft("Port 9090", key="port"))
     page = text_page(core, memory.id)
     assert (page.text, page.number, page.total) == ("Port 9090", 1, 1)
     assert [former.text for former in page.history] == ["Port 8080"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from backstory.core.projects.description import describe
 from backstory.core.projects.effort import Effort
-from backstory.core.projects.files import Listing, ProjectFile, list_files, list_paths
+from backstory.core.projects.files import FileList, ProjectFile, list_files, list_paths
 from backstory.core.projects.ignoring import walk
 from backstory.domain.errors import NotFound
 
@@ -58,11 +58,11 @@ def commit(root: Path, *paths: str, at: datetime = DAWN) -> None:
     git(root, "commit", "--quiet", "--allow-empty", "-m", "x", at=at)
 
 
-def listed(root: Path, **options: bool | list[str]) -> Listing:
+def listed(root: Path, **options: bool | list[str]) -> FileList:
     return list_files(root, DAWN, Effort(), **options)  # type: ignore[arg-type]
 
 
-def by_path(listing: Listing) -> dict[str, ProjectFile]:
+def by_path(listing: FileList) -> dict[str, ProjectFile]:
     return {file.path: file for file in listing.files}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from backstory.core import Core
 from backstory.core.freshness import DAY_MS, freshness
-from backstory.core.recall import Wanted
+from backstory.core.recall import RecallQuery
 from backstory.core.snippets import excerpt, named_files
 from backstory.core.workspaces import is_workspace, workspace_hash
 from backstory.store import Store
@@ -22,7 +22,7 @@ def keep(store: Store, id: str, *texts: str) -> None:
 
 
 def found(core: Core, query: str) -> list[str]:
-    return [each.conversation.id for each in core.recall.find(Wanted(query=query), limit=100).found]
+    return [each.conversation.id for each in core.recall.find(RecallQuery(query=query), limit=100).found]
 
 
 def test_what_another_process_adds_later_is_recalled(core: Core, open_store: OpenStore) -> None:
@@ -52,10 +52,10 @@ def test_more_hits_than_are_looked_up_one_by_one_are_counted_exactly(core: Core)
     with store.transaction():
         for n in range(1_100):
             keep(store, f"c{n:04}", "An egret." if n % 11 else "An egret and a stork.")
-    recalled = core.recall.find(Wanted(query="egret"), limit=5)
+    recalled = core.recall.find(RecallQuery(query="egret"), limit=5)
     assert (recalled.total, len(recalled.found)) == (1_100, 5)
-    assert core.recall.find(Wanted(query="egret stork"), limit=5).total == 100
-    assert core.recall.find(Wanted(query="egret -stork"), limit=5).total == 1_000
+    assert core.recall.find(RecallQuery(query="egret stork"), limit=5).total == 100
+    assert core.recall.find(RecallQuery(query="egret -stork"), limit=5).total == 1_000
 
 
 def test_a_session_of_memories_is_never_taken_for_a_conversation(core: Core) -> None:
@@ -77,7 +77,7 @@ def test_the_last_moment_of_the_window_counts(core: Core) -> None:
     for id, age in (("in", timedelta(days=3)), ("out", timedelta(days=3, seconds=1))):
         talk = make_conversation(id, updated_at=DAWN - age)
         core.engine.store.conversations.add(talk, make_messages(id, "An egret."), [])
-    assert [each.conversation.id for each in core.recall.find(Wanted(days=3), limit=9).found] == ["in"]
+    assert [each.conversation.id for each in core.recall.find(RecallQuery(days=3), limit=9).found] == ["in"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from backstory.core import Caller, Core
 from backstory.core.file_marks import freshness
 from backstory.core.insight.tasks import is_open_task
-from backstory.core.memories import Draft
+from backstory.core.memories import MemoryDraft
 from backstory.domain.errors import InvalidInput, NotFound
 from backstory.domain.filters import Filter, Page
 from backstory.domain.kinds import MemoryKind, kind_of
@@ -65,7 +65,9 @@ def test_another_kind_for_the_same_text_changes_the_memory(core: Core) -> None:
 
 @pytest.mark.parametrize("surface", ["backstory", "memory-keeper", "projectmemory"])
 def test_a_correction_keeps_the_id_the_key_and_what_was_said(core: Core, surface: str) -> None:
-    saved = core.through(surface).memories.save_item(Draft("Port 8080", key="port", category="decision"))
+    saved = core.through(surface).memories.save_item(
+        MemoryDraft("Port 8080", key="port", category="decision")
+    )
     changed = remember(core, "Port 9090", replaces=saved.id)
     assert (changed.id, changed.key, changed.category, changed.surface) == (
         saved.id,
@@ -121,7 +123,9 @@ def test_nothing_and_too_much_are_refused(core: Core, text: str) -> None:
 
 
 def test_a_task_of_any_surface_is_done_once(core: Core) -> None:
-    keeper = core.through("memory-keeper").memories.save_item(Draft("Ship it", key="ship", category="task"))
+    keeper = core.through("memory-keeper").memories.save_item(
+        MemoryDraft("Ship it", key="ship", category="task")
+    )
     plain = core.through("projectmemory").memories.save("Write the note")
     done = core.remembering.done(keeper.id, "Shipped in 1.2")
     assert (done.text, done.metadata["status"]) == ("Done: Ship it\nShipped in 1.2", "done")

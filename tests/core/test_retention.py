@@ -11,10 +11,10 @@ import pytest
 from backstory.core import Core, Engine
 from backstory.core import background as module
 from backstory.core.calls import Call, Cancelled
-from backstory.core.memories import Draft
+from backstory.core.memories import MemoryDraft
 from backstory.core.retention import Retention
+from backstory.core.stored_sessions import IN_FILES
 from backstory.core.sync import Sync
-from backstory.core.transcripts import IN_FILES
 from backstory.domain.filters import ConversationFilter, Filter
 from backstory.domain.when import to_ms
 from backstory.readers import Places
@@ -77,7 +77,7 @@ def test_conversations_go_by_their_last_message(engine: Engine, store: Store, cl
 
 def test_reflections_go_and_what_the_user_saved_stays(core: Core, store: Store, clock: SteppedClock) -> None:
     core.through("session-mgmt").reflections.keep("an old insight", ())
-    core.through("memory-keeper").memories.save_item(Draft("an item", key="k"))
+    core.through("memory-keeper").memories.save_item(MemoryDraft("an item", key="k"))
     core.through("projectmemory").memories.save("a fact")
     clock.step(40 * DAY)
     core.through("session-mgmt").reflections.keep("a new insight", ())
@@ -191,7 +191,7 @@ def test_a_conversation_that_goes_on_comes_back_whole(
 def test_a_stored_session_is_read_whole_though_it_is_archived(
     core: Core, store: Store, clock: SteppedClock, tmp_path: Path
 ) -> None:
-    transcripts = core.through("codearchitect").transcripts
+    transcripts = core.through("codearchitect").stored_sessions
     place = transcripts.place(str(tmp_path / "sessions"))
     long = [{"role": "user", "content": f"{number} " + "word " * (IN_FILES // 20)} for number in range(6)]
     kept = transcripts.keep(long, "a long one", place)
@@ -208,7 +208,7 @@ def test_a_stored_session_is_read_whole_though_it_is_archived(
 def test_a_stored_session_that_is_edited_comes_back(
     core: Core, store: Store, clock: SteppedClock, tmp_path: Path
 ) -> None:
-    transcripts = core.through("codearchitect").transcripts
+    transcripts = core.through("codearchitect").stored_sessions
     place = transcripts.place(str(tmp_path / "sessions"))
     kept = transcripts.keep([{"role": "user", "content": "a walrus"}], "animals", place)
     clock.step(40 * DAY)

@@ -18,7 +18,7 @@ import pytest
 from backstory.core import Core, Engine
 from backstory.core.calls import Call, Cancelled
 from backstory.core.projects.identity import Identities
-from backstory.core.sync import LEASE_MS, Sync, Told
+from backstory.core.sync import LEASE_MS, Sync, SyncReport
 from backstory.core.sync.subjects import subject_of
 from backstory.domain.entries import TextFields
 from backstory.domain.filters import ConversationFilter, Filter
@@ -58,11 +58,11 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def sync(open_core: OpenCore, store: Store, home: Path) -> Callable[..., Told]:
+def sync(open_core: OpenCore, store: Store, home: Path) -> Callable[..., SyncReport]:
     engine = open_core(store, None).engine
     syncs = Sync(engine)
 
-    def run(lines: int = 2) -> Told:
+    def run(lines: int = 2) -> SyncReport:
         outcome = syncs.run([toy_reader(lines)], Places(home, {}, "linux"))
         assert outcome is not None
         return outcome["toy"]
@@ -87,7 +87,7 @@ def test_what_a_reader_learns_of_a_file_later_is_read_into_it(
     write(home / "a.toy", said("1", "one"))
     places = Places(home, {}, "linux")
 
-    def run(beside: str = "", directory: str = "") -> Told:
+    def run(beside: str = "", directory: str = "") -> SyncReport:
         toy = toy_reader(2)
         reader = toy._replace(
             find=lambda places: [
@@ -204,7 +204,7 @@ def dump(store: Store) -> Any:
 
 
 def test_a_turn_becomes_what_was_said_thought_and_done(
-    sync: Callable[..., Told], store: Store, home: Path
+    sync: Callable[..., SyncReport], store: Store, home: Path
 ) -> None:
     call = {
         "name": "Edit",
@@ -236,7 +236,7 @@ def test_a_turn_becomes_what_was_said_thought_and_done(
 
 
 def test_a_conversation_has_the_times_of_its_turns(
-    sync: Callable[..., Told], store: Store, home: Path
+    sync: Callable[..., SyncReport], store: Store, home: Path
 ) -> None:
     write(
         home / "a.toy", said("1", "one\nand more"), said("5", "five"), said("9", "nine"), said("3", "three")
@@ -246,7 +246,9 @@ def test_a_conversation_has_the_times_of_its_turns(
     assert (only(store).title, only(store).surface, only(store).native_id) == ("one", "toy", "t")
 
 
-def test_what_tells_no_time_has_that_of_its_file(sync: Callable[..., Told], store: Store, home: Path) -> None:
+def test_what_tells_no_time_has_that_of_its_file(
+    sync: Callable[..., SyncReport], store: Store, home: Path
+) -> None:
     write(home / "a.toy", said("1", "one") | {"at": None})
     os.utime(home / "a.toy", ns=(AT * 10**6, AT * 10**6))
     sync()
@@ -255,7 +257,7 @@ def test_what_tells_no_time_has_that_of_its_file(sync: Callable[..., Told], stor
 
 
 def test_turns_of_tools_alone_stand_with_what_was_said_before(
-    sync: Callable[..., Told], store: Store, home: Path
+    sync: Callable[..., SyncReport], store: Store, home: Path
 ) -> None:
     calls = [{"name": "Read"}]
     lines = [
@@ -272,7 +274,9 @@ def test_turns_of_tools_alone_stand_with_what_was_said_before(
         }  # fmt: skip
 
 
-def test_unchanged_files_are_not_read_again(sync: Callable[..., Told], store: Store, home: Path) -> None:
+def test_unchanged_files_are_not_read_again(
+    sync: Callable[..., SyncReport], store: Store, home: Path
+) -> None:
     write(home / "a.toy", said("1", "one"))
     assert sync().unchanged == 0
     told = sync()
@@ -280,7 +284,7 @@ def test_unchanged_files_are_not_read_again(sync: Callable[..., Told], store: St
 
 
 def test_what_is_appended_is_added_and_a_turn_told_again_replaced(
-    sync: Callable[..., Told], store: Store, home: Path
+    sync: Callable[..., SyncReport], store: Store, home: Path
 ) -> None:
     write(home / "a.toy", said("1", "one"), said("2", "two", thinking="hm"))
     sync()
@@ -290,7 +294,7 @@ def test_what_is_appended_is_added_and_a_turn_told_again_replaced(
     assert only(store).title == "Named"
 
 
-def test_half_a_line_waits_for_its_end(sync: Callable[..., Told], store: Store, home: Path) -> None:
+def test_half_a_line_waits_for_its_end(sync: Callable[..., SyncReport], store: Store, home: Path) -> None:
     write(home / "a.toy", said("1", "one"), said("2", "two"))
     whole = (home / "a.toy").read_bytes()
     (home / "a.toy").write_bytes(whole[:-10])
@@ -312,7 +316,7 @@ def test_half_a_line_waits_for_its_end(sync: Callable[..., Told], store: Store, 
     ids=["head", "tail", "cut", "other"],
 )
 def test_a_rewritten_log_replaces_its_turns(
-    sync: Callable[..., Told], store: Store, home: Path, lines: list[Line]
+    sync: Callable[..., SyncReport], store: Store, home: Path, lines: list[Line]
 ) -> None:
     write(home / "a.toy", said("1", "one"), said("2", "two"))
     sync()
@@ -324,7 +328,7 @@ def test_a_rewritten_log_replaces_its_turns(
 
 
 def test_a_rewritten_log_keeps_conversations_it_no_longer_tells_of(
-    sync: Callable[..., Told], store: Store, home: Path
+    sync: Callable[..., SyncReport], store: Store, home: Path
 ) -> None:
     write(home / "a.toy", said("1", "one", talk="s"), said("2", "two"))
     sync()
@@ -333,7 +337,7 @@ def test_a_rewritten_log_keeps_conversations_it_no_longer_tells_of(
     assert (texts(store, "s"), texts(store)) == (["one"], ["TWO"])
 
 
-def test_a_document_is_replaced_as_a_whole(sync: Callable[..., Told], store: Store, home: Path) -> None:
+def test_a_document_is_replaced_as_a_whole(sync: Callable[..., SyncReport], store: Store, home: Path) -> None:
     write(home / "a.whole", said("1", "one", thinking="hm"), said("2", "two"), said("3", "three"))
     sync(9)
     write(home / "a.whole", said("3", "three"), said("1", "one"))
@@ -342,7 +346,9 @@ def test_a_document_is_replaced_as_a_whole(sync: Callable[..., Told], store: Sto
     assert store.conversations.places("toy:t") == {"toy:t/3": 0, "toy:t/1": 1}
 
 
-def test_a_vanished_file_leaves_what_was_read(sync: Callable[..., Told], store: Store, home: Path) -> None:
+def test_a_vanished_file_leaves_what_was_read(
+    sync: Callable[..., SyncReport], store: Store, home: Path
+) -> None:
     write(home / "a.toy", said("1", "one"))
     sync()
     raw = (home / "a.toy").read_bytes()
@@ -356,7 +362,7 @@ def test_a_vanished_file_leaves_what_was_read(sync: Callable[..., Told], store: 
 
 
 def test_a_session_that_comes_back_under_another_name_replaces_what_it_tells(
-    sync: Callable[..., Told], store: Store, home: Path
+    sync: Callable[..., SyncReport], store: Store, home: Path
 ) -> None:
     write(home / "a.toy", said("1", "one"), said("2", "two"))
     sync()
@@ -367,7 +373,7 @@ def test_a_session_that_comes_back_under_another_name_replaces_what_it_tells(
     assert (only(store).source, only(store).is_gone) == (str(home / "b.toy"), False)
 
 
-def test_copies_of_a_session_add_up(sync: Callable[..., Told], store: Store, home: Path) -> None:
+def test_copies_of_a_session_add_up(sync: Callable[..., SyncReport], store: Store, home: Path) -> None:
     write(home / "a.toy", said("1", "one"), said("2", "two", title="Own"))
     write(home / "b.toy", said("2", "two"), said("3", "three", title="Copy"))
     sync()
@@ -377,7 +383,7 @@ def test_copies_of_a_session_add_up(sync: Callable[..., Told], store: Store, hom
 
 @pytest.mark.parametrize("is_own_first", [True, False])
 def test_a_better_witness_replaces_and_a_worse_one_is_ignored(
-    sync: Callable[..., Told], store: Store, home: Path, is_own_first: bool
+    sync: Callable[..., SyncReport], store: Store, home: Path, is_own_first: bool
 ) -> None:
     names = ("a.toy", "b.toy") if is_own_first else ("b.toy", "a.toy")
     write(home / names[0], said("1", "one"), said("2", "two", role="assistant"))
@@ -387,7 +393,9 @@ def test_a_better_witness_replaces_and_a_worse_one_is_ignored(
     assert (only(store).kind, only(store).standing) == ("main", 2)
 
 
-def test_what_was_forgotten_does_not_come_back(sync: Callable[..., Told], store: Store, home: Path) -> None:
+def test_what_was_forgotten_does_not_come_back(
+    sync: Callable[..., SyncReport], store: Store, home: Path
+) -> None:
     write(home / "a.toy", said("1", "one"))
     sync()
     store.sync.forget(["toy:t"], DAWN)
@@ -398,7 +406,9 @@ def test_what_was_forgotten_does_not_come_back(sync: Callable[..., Told], store:
     assert (store.conversations.find(ConversationFilter()), store.entries.count(Filter())) == ([], 0)
 
 
-def test_a_list_of_names_renames_what_is_known(sync: Callable[..., Told], store: Store, home: Path) -> None:
+def test_a_list_of_names_renames_what_is_known(
+    sync: Callable[..., SyncReport], store: Store, home: Path
+) -> None:
     write(home / "a.toy", said("1", "one"))
     names = [{"talk": talk, "closed": True, "title": "Fix a crash"} for talk in ("t", "unknown")]
     write(home / "names.whole", *names)
@@ -415,7 +425,7 @@ CLOSED = {"talk": "t", "closed": True, "title": "Walrus", "completeness": "encry
 
 
 def test_a_conversation_whose_words_cannot_be_read_is_listed(
-    sync: Callable[..., Told], store: Store, home: Path
+    sync: Callable[..., SyncReport], store: Store, home: Path
 ) -> None:
     write(home / "a.toy", CLOSED)
     assert (sync().conversations, store.entries.count(Filter())) == (1, 0)
@@ -437,7 +447,7 @@ def test_a_conversation_whose_words_cannot_be_read_is_listed(
 
 
 def test_a_file_that_says_nothing_is_no_conversation(
-    sync: Callable[..., Told], store: Store, home: Path
+    sync: Callable[..., SyncReport], store: Store, home: Path
 ) -> None:
     write(home / "a.toy", {"talk": "t", "closed": True, "title": "Walrus"})
     sync()
@@ -445,7 +455,7 @@ def test_a_file_that_says_nothing_is_no_conversation(
 
 
 def test_a_file_that_cannot_be_read_is_reported_and_stops_nothing(
-    sync: Callable[..., Told], store: Store, home: Path, clock: SteppedClock
+    sync: Callable[..., SyncReport], store: Store, home: Path, clock: SteppedClock
 ) -> None:
     (home / "a.toy").write_text("encrypted")
     (home / "b.toy").write_text('{"talk": "t"}\n')
@@ -462,7 +472,7 @@ def test_a_file_that_cannot_be_read_is_reported_and_stops_nothing(
 
 
 def test_secrets_are_gone_before_anything_is_kept(
-    sync: Callable[..., Told], store: Store, home: Path
+    sync: Callable[..., SyncReport], store: Store, home: Path
 ) -> None:
     key = "AKIA" + "Q3EGRJ5XW7LTV2NB"
     call = {
@@ -481,19 +491,21 @@ def test_secrets_are_gone_before_anything_is_kept(
     assert key not in repr(dump(store))
 
 
-def test_half_a_character_does_no_harm(sync: Callable[..., Told], store: Store, home: Path) -> None:
+def test_half_a_character_does_no_harm(sync: Callable[..., SyncReport], store: Store, home: Path) -> None:
     write(home / "a.toy", said("1", "a \ud83d b"))
     assert sync().problems == {}
     assert texts(store) == ["a ? b"]
 
 
-def test_subagents_know_who_started_them(sync: Callable[..., Told], store: Store, home: Path) -> None:
+def test_subagents_know_who_started_them(sync: Callable[..., SyncReport], store: Store, home: Path) -> None:
     write(home / "a.toy", said("1", "one", talk="t/agent", kind="subagent", parent="t"))
     sync()
     assert (only(store).kind, only(store).parent) == ("subagent", "toy:t")
 
 
-def test_a_log_without_turns_is_no_conversation(sync: Callable[..., Told], store: Store, home: Path) -> None:
+def test_a_log_without_turns_is_no_conversation(
+    sync: Callable[..., SyncReport], store: Store, home: Path
+) -> None:
     (home / "a.toy").write_text("")
     assert (sync().sources, sync().unchanged) == (1, 1)
     assert store.conversations.find(ConversationFilter()) == []

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backstory.core import Caller, Core, Engine
-from backstory.core.memories import Draft
+from backstory.core.memories import MemoryDraft
 from backstory.core.transfer import places
 from backstory.domain.errors import InvalidInput, NotAllowed, NotFound, StorageFull, Unreadable
 from backstory.domain.filters import Filter, Page
@@ -37,7 +37,7 @@ values = st.recursive(
     max_leaves=5,
 )
 drafts = st.builds(
-    Draft,
+    MemoryDraft,
     text=words,
     key=st.none() | keys,
     category=st.none() | st.sampled_from(["task", "decision"]),
@@ -55,7 +55,7 @@ class Life:
     def __init__(self, core: Core, clock: SteppedClock) -> None:
         self.core, self.clock = core, clock
 
-    def save(self, draft: Draft) -> None:
+    def save(self, draft: MemoryDraft) -> None:
         self.clock.step(0.001)
         self.core.memories.save_item(draft)
 
@@ -121,7 +121,7 @@ def test_an_export_that_was_imported_is_exported_the_same(
 @given(items=st.lists(drafts, max_size=5))
 @settings(max_examples=40)
 def test_items_come_back_from_a_table_as_they_were(
-    backend: Callable[[Path], Store], items: list[Draft]
+    backend: Callable[[Path], Store], items: list[MemoryDraft]
 ) -> None:
     with fresh_core(backend) as (core, clock), fresh_core(backend) as (other, _):
         core.sessions.start("=HYPERLINK(1)")
@@ -151,7 +151,7 @@ def exports(core: Core) -> Path:
 
 def test_a_large_file_is_imported(keeper: Core, exports: Path) -> None:
     keeper.sessions.start("Large")
-    keeper.memories.save_item(Draft(key="large", text="word " * 2_400_000))
+    keeper.memories.save_item(MemoryDraft(key="large", text="word " * 2_400_000))
     path = export(keeper, path="large.json")
     assert path.stat().st_size > 10_000_000
     arrived = keeper.transfer.bring("large.json")
@@ -298,7 +298,7 @@ def test_a_table_with_loose_quotes_is_unreadable(keeper: Core, exports: Path) ->
 def test_an_id_that_a_message_has_is_not_taken_from_it(keeper: Core, exports: Path) -> None:
     keeper.engine.store.conversations.put(make_conversation("talk"), make_messages("talk", "said"))
     keeper.sessions.start("Mine")
-    keeper.memories.save_item(Draft(key="k", text="v"))
+    keeper.memories.save_item(MemoryDraft(key="k", text="v"))
     path = export(keeper, path="mine.json")
     text = path.read_text().replace(keeper.memories.find(Filter(), Page())[0].id, "talk:0")
     path.write_text(text)
@@ -320,7 +320,7 @@ def test_an_import_that_fails_half_way_leaves_nothing(
 ) -> None:
     keeper.sessions.start("Mine")
     for key in ("a", "b", "c"):
-        keeper.memories.save_item(Draft(key=key, text=key))
+        keeper.memories.save_item(MemoryDraft(key=key, text=key))
     export(keeper, path="mine.json")
     store = keeper.engine.store
     put, calls = store.memories.put, iter(range(9))
@@ -345,7 +345,7 @@ def test_sessions_of_other_surfaces_are_not_exported(core: Core) -> None:
 
 def test_an_imported_memory_is_found_by_meaning(keeper: Core, exports: Path) -> None:
     keeper.sessions.start("Mine")
-    memory = keeper.memories.save_item(Draft(key="k", text="the vehicle is parked"))
+    memory = keeper.memories.save_item(MemoryDraft(key="k", text="the vehicle is parked"))
     path = export(keeper)
     keeper.engine.store.memories.delete(Filter())
     keeper.transfer.bring(str(path))
@@ -357,7 +357,7 @@ def test_an_imported_memory_is_found_by_meaning(keeper: Core, exports: Path) -> 
 
 def test_times_are_read_to_the_millisecond_in_any_zone(keeper: Core, exports: Path) -> None:
     session = keeper.sessions.start("Mine")
-    memory = keeper.memories.save_item(Draft(key="k", text="v"))
+    memory = keeper.memories.save_item(MemoryDraft(key="k", text="v"))
     path = export(keeper, path="mine.json")
     body = json.loads(path.read_text())
     body["sessions"][0]["items"][0]["createdAt"] = "2026-03-01T11:30:00.1239+02:00"

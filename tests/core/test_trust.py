@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from backstory.core import Caller, Core
-from backstory.core.memories import Draft
+from backstory.core.memories import MemoryDraft
 from backstory.core.sync import Sync
 from backstory.domain.filters import ConversationFilter, Filter, Page
 from backstory.domain.records import Conversation, Trust
@@ -150,6 +150,6 @@ def test_a_memory_made_of_an_event_is_of_its_tool_until_somebody_saves_it_again(
     core.events.record("ci", "failed", {"step": "walrus"}, important=True)
     (memory,) = core.engine.store.memories.find(Filter(), Page())
     assert memory.trust is Trust.TOOL
-    core.memories.save_item(Draft("It was the walrus.", key=memory.key))
+    core.memories.save_item(MemoryDraft("It was the walrus.", key=memory.key))
     (memory,) = core.engine.store.memories.find(Filter(), Page())
     assert memory.trust is Trust.OWN

@@ -10,18 +10,18 @@ from typing import Any
 
 from backstory.domain.errors import Unreadable
 from backstory.readers import (
+    ConversationHeader,
+    ConversationKind,
     Cursor,
     Form,
-    Header,
-    Kind,
     Piece,
     Places,
     Reader,
     Role,
     Source,
-    Standing,
     ToolCall,
     Turn,
+    WitnessRank,
 )
 from backstory.readers.formats.files import read_regular
 
@@ -74,17 +74,17 @@ def _pieces(source: Source, told: dict[str, list[Line]], cursor: Cursor) -> Iter
         )
 
 
-def _header(source: Source, talk: str, lines: list[Line]) -> Header:
+def _header(source: Source, talk: str, lines: list[Line]) -> ConversationHeader:
     known = {key: value for line in lines for key, value in line.items()}
-    return Header(
+    return ConversationHeader(
         native_id=talk,
         source=str(source.path),
         title=known.get("title", ""),
         directory=known.get("directory", ""),
-        kind=Kind(known.get("kind", "main")),
+        kind=ConversationKind(known.get("kind", "main")),
         parent=known.get("parent"),
         completeness=known.get("completeness", "full"),
-        standing=Standing(known.get("standing", Standing.OWN)),
+        standing=WitnessRank(known.get("standing", WitnessRank.OWN)),
     )
 
 

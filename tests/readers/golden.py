@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from backstory.readers import Cursor, Header, Piece, Places, Reader, Source, Turn, load_readers
+from backstory.readers import ConversationHeader, Cursor, Piece, Places, Reader, Source, Turn, load_readers
 
 
 class ReadConversation(NamedTuple):
     """What is known of one conversation after all pieces: the last header, and the turns by id."""
 
-    header: Header
+    header: ConversationHeader
     turns: dict[str, Turn]
 
 

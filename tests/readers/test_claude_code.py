@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from backstory.readers import Cursor, Form, Kind, Piece, Role, Source, Standing, Turn
+from backstory.readers import ConversationKind, Cursor, Form, Piece, Role, Source, Turn, WitnessRank
 from backstory.readers.claude_code import reader
 
 from .golden import ReadConversation, check_golden, merged, sources
@@ -145,8 +145,8 @@ def test_lines_of_other_sessions_are_a_replay_of_those(tmp_path: Path) -> None:
     )
     found = told(source)
     assert {id: conversation.header.standing for id, conversation in found.items()} == {
-        "s0": Standing.REPLAY,
-        "s1": Standing.OWN,
+        "s0": WitnessRank.REPLAY,
+        "s1": WitnessRank.OWN,
     }
     assert [turn.text for turn in found["s0"].turns.values()] == ["long ago"]
 
@@ -178,7 +178,7 @@ def test_side_chains_within_a_session_are_told_apart(tmp_path: Path) -> None:
         "s1/x1": ["first task", "First done."],
         "s1/y1": ["second task", "Second done."],
     }
-    assert found["s1/x1"].header.kind is Kind.SUBAGENT
+    assert found["s1/x1"].header.kind is ConversationKind.SUBAGENT
     assert found["s1/x1"].header.parent == "s1"
     assert [turn.role for turn in found["s1/x1"].turns.values()] == [Role.SYSTEM, Role.ASSISTANT]
 
@@ -313,7 +313,7 @@ def forked(tmp_path: Path, *, is_marked: bool) -> dict[str, ReadConversation]:
     found: dict[str, ReadConversation] = {}
     for path in (tmp_path / "s1.jsonl", tmp_path / "s2.jsonl"):
         for piece in reader.read(Source(path, Form.LOG), Cursor()):
-            if piece.header.standing is Standing.OWN:
+            if piece.header.standing is WitnessRank.OWN:
                 found = merged([piece], found)
             else:
                 assert piece.header.native_id == "s1"
@@ -328,5 +328,5 @@ def test_a_fork_knows_its_origin_and_has_only_what_is_its_own(tmp_path: Path, *,
         "s1": ["Why is it slow?", "The cache is cold.", "Warm it."],
         "s2": ["Drop it."],
     }
-    assert (found["s2"].header.kind, found["s2"].header.parent) == (Kind.FORK, "s1")
-    assert (found["s1"].header.kind, found["s1"].header.parent) == (Kind.MAIN, None)
+    assert (found["s2"].header.kind, found["s2"].header.parent) == (ConversationKind.FORK, "s1")
+    assert (found["s1"].header.kind, found["s1"].header.parent) == (ConversationKind.MAIN, None)

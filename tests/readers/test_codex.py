@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from backstory.domain.errors import Unreadable
-from backstory.readers import Cursor, Form, Kind, Role, Source, Turn
+from backstory.readers import ConversationKind, Cursor, Form, Role, Source, Turn
 from backstory.readers.codex import reader
 
 from .golden import ReadConversation, check_golden, merged, sources
@@ -107,7 +107,7 @@ def test_only_the_first_record_of_a_thread_is_its_own(tmp_path: Path) -> None:
         message("user", "fix it"),
     )
     header = told(source)[THREAD].header
-    assert (header.directory, header.kind, header.parent) == ("/w/fork", Kind.FORK, "parent")
+    assert (header.directory, header.kind, header.parent) == ("/w/fork", ConversationKind.FORK, "parent")
 
 
 def test_two_logs_of_a_reverted_thread_do_not_mix_their_turns(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_real_logs_give_what_an_independent_parser_counted() -> None:
 
 def _counts(conversation: ReadConversation) -> Counter[str]:
     counts: Counter[str] = Counter()
-    is_subagent = conversation.header.kind is Kind.SUBAGENT
+    is_subagent = conversation.header.kind is ConversationKind.SUBAGENT
     for turn in conversation.turns.values():
         is_task = is_subagent and turn.role is Role.SYSTEM and not turn.text.startswith(("<", "# AGENTS"))
         counts["tasks"] += is_task

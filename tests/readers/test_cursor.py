@@ -13,7 +13,17 @@ from typing import Any
 import pytest
 
 from backstory.domain.errors import Unreadable
-from backstory.readers import Cursor, Form, Kind, Piece, Role, Source, Standing, Turn, load_readers
+from backstory.readers import (
+    ConversationKind,
+    Cursor,
+    Form,
+    Piece,
+    Role,
+    Source,
+    Turn,
+    WitnessRank,
+    load_readers,
+)
 from backstory.readers.cursor.slugs import slug_of
 
 from . import golden
@@ -279,8 +289,8 @@ def test_prompts_are_a_log_only_where_a_composer_is_missing(tmp_path: Path, list
     for log in logs:
         header = log.header
         assert (header.kind, header.standing, header.directory) == (
-            Kind.PROMPT_LOG,
-            Standing.PROMPTS,
+            ConversationKind.PROMPT_LOG,
+            WitnessRank.PROMPTS,
             "/w/app",
         )
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from backstory.domain.errors import Unreadable
-from backstory.readers import Cursor, Header, Piece
-from backstory.readers.formats.databases import Progress, document, open_database, stamp
+from backstory.readers import ConversationHeader, Cursor, Piece
+from backstory.readers.formats.databases import DatabaseProgress, document, open_database, stamp
 from backstory.readers.formats.values import fingerprint
 
 OWNER = """
@@ -218,15 +218,15 @@ def test_fingerprints_tell_values_apart_that_look_alike_when_joined() -> None:
 
 
 def test_only_the_last_piece_is_marked_and_what_did_not_change_is_known() -> None:
-    first = Progress(Cursor())
+    first = DatabaseProgress(Cursor())
     assert first.is_new("one", "1")
     assert first.is_new("two", "1")
-    pieces = [Piece(Header(id, "x"), (), skipped={"odd": 1}) for id in ("one", "two")]
+    pieces = [Piece(ConversationHeader(id, "x"), (), skipped={"odd": 1}) for id in ("one", "two")]
     first.skipped["lost"] += 2
     given = list(first.with_cursor(iter(pieces)))
     assert given[0] == pieces[0]
     assert given[1].skipped == {"odd": 1, "lost": 2}
     assert given[1].cursor
-    again = Progress(given[1].cursor)
+    again = DatabaseProgress(given[1].cursor)
     assert not again.is_new("one", "1")
     assert again.is_new("two", "2")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from backstory.readers import Cursor, Form, Kind, Piece, Role, Source, Standing, load_readers
+from backstory.readers import ConversationKind, Cursor, Form, Piece, Role, Source, WitnessRank, load_readers
 
 from . import golden
 from .databases_of import database, write
@@ -57,8 +57,8 @@ def test_only_what_changed_is_read_again(tmp_path: Path) -> None:
 def test_the_database_is_a_better_witness_than_the_files_it_took_over(tmp_path: Path) -> None:
     make_home(tmp_path)
     (filed,) = read(data(tmp_path) / "storage" / "session" / "p" / "ses_0.json")
-    assert filed.header.standing is Standing.REPLAY
-    assert all(piece.header.standing is Standing.OWN for piece in read(data(tmp_path) / "opencode.db"))
+    assert filed.header.standing is WitnessRank.REPLAY
+    assert all(piece.header.standing is WitnessRank.OWN for piece in read(data(tmp_path) / "opencode.db"))
 
 
 def test_broken_rows_are_counted_and_the_others_are_read(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_an_export_is_read_in_the_order_of_time(tmp_path: Path) -> None:
         "a subagent's task is no word of a person"
     )
     header = piece.header
-    assert (header.kind, header.parent, header.started_ms) == (Kind.SUBAGENT, "t", BEGUN)
+    assert (header.kind, header.parent, header.started_ms) == (ConversationKind.SUBAGENT, "t", BEGUN)
     assert piece.cursor == Cursor()
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.readers.formats.protobuf import Field, Message, fields_in, message_in, text_in
+from backstory.readers.formats.protobuf import Field, ProtobufMessage, fields_in, message_in, text_in
 
 from .databases_of import field, varint
 
@@ -58,7 +58,7 @@ def test_a_message_is_asked_by_number() -> None:
     assert message.message(3).integer(2) == 5
     assert [each.text(1) for each in message.messages(3)] == ["one"]
     assert message.text(4) == "text"
-    assert (message.text(9), message.integer(4), message.message(9)) == ("", None, Message())
+    assert (message.text(9), message.integer(4), message.message(9)) == ("", None, ProtobufMessage())
 
 
 @pytest.mark.parametrize("raw", [b"\xff", b"\x00", b"a\x07b", b"a\x7fb", "a\u0085b".encode()])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.readers import Cursor, Form, Piece, Role, Source, Standing, load_readers
+from backstory.readers import Cursor, Form, Piece, Role, Source, WitnessRank, load_readers
 from backstory.readers.windsurf.trajectories import summaries_in, trajectory_in
 
 from . import golden
@@ -53,7 +53,7 @@ def test_nothing_else_of_the_state_is_read(tmp_path: Path) -> None:
 def test_an_encrypted_conversation_is_listed_and_takes_nothing_away(tmp_path: Path) -> None:
     make_home(tmp_path)
     (piece,) = read(tmp_path / ".codeium" / "windsurf" / "cascade" / f"{CLOSED}.pb")
-    assert (piece.header.completeness, piece.header.standing) == ("encrypted", Standing.PROMPTS)
+    assert (piece.header.completeness, piece.header.standing) == ("encrypted", WitnessRank.PROMPTS)
     assert (piece.turns, piece.is_whole) == ((), False)
 
 

@@ -18,7 +18,7 @@ from backstory.domain.errors import Unavailable
 from backstory.search.embed import Embedder, build_embedder
 from backstory.search.minilm import MiniLM
 from backstory.search.minilm_graph import INPUT, fused_graph, token_table
-from backstory.search.onnx_graph import FLOAT, FUSED, Graph, Tensor, read_tensors
+from backstory.search.onnx_graph import FLOAT, FUSED, OnnxGraph, Tensor, read_tensors
 from backstory.search.wordpiece import bert_wordpiece
 from backstory.settings import build_settings
 
@@ -54,7 +54,7 @@ def packaged() -> MiniLM:
 
 
 def unknown_operator(tensors: Mapping[str, Tensor], *, unsigned: bool) -> bytes:
-    graph = Graph()
+    graph = OnnxGraph()
     output = graph.apply("NoSuchOperator", "x", domain=FUSED)
     return graph.model({"x": (FLOAT, (1, "length"))}, output)
 

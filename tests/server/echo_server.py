@@ -84,7 +84,7 @@ def not_a_number(core: Core) -> Measured:
 def steps(core: Core, count: int) -> Echoed:
     """Report progress at every step."""
     for done in range(count):
-        core.call.checkpoint()
+        core.call.raise_if_cancelled()
         core.call.progress(done + 1, count, f"step {done + 1}")
     return {"text": "done"}
 
@@ -95,7 +95,7 @@ def wait(core: Core, pipe: Annotated[str, "A named pipe to wait for"]) -> Echoed
     core.call.progress(0, None, "waiting")
     with open(pipe) as opened:
         text = opened.readline()
-    core.call.checkpoint()
+    core.call.raise_if_cancelled()
     return {"text": text.rstrip()}
 
 

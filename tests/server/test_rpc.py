@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.server.rpc import Conversation, Withdrawal
+from backstory.server.rpc import RpcPeer, Withdrawal
 from backstory.server.sessionlog import LEVELS, SessionLog
-from backstory.server.toolcall import Runner, ToolCall
+from backstory.server.toolcall import PendingCall, Runner
 
 from ..doubles import make_settings
 from .echo_server import toy, toybox
@@ -29,7 +29,7 @@ class Client:
 
     def __init__(self, home: Path) -> None:
         self.levels: list[str] = []
-        self.conversation = Conversation({"toy": toy}, self.levels.append)
+        self.conversation = RpcPeer({"toy": toy}, self.levels.append)
         self.lines: list[bytes] = []
         self.sent: list[Json] = []
         log = SessionLog(home, "emergency")
@@ -46,7 +46,7 @@ class Client:
         """Everything that one line brings back."""
         before = len(self.sent)
         for outcome in self.conversation.receive(line):
-            if isinstance(outcome, ToolCall):
+            if isinstance(outcome, PendingCall):
                 self.runner.run(outcome)
             elif isinstance(outcome, bytes):
                 self._keep(outcome)
@@ -276,7 +276,7 @@ def test_progress_is_sent_to_those_who_gave_a_token(client: Client) -> None:
 def test_a_withdrawn_call_is_never_answered_and_its_id_is_free(client: Client) -> None:
     line = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"steps","arguments":{"count":2}}}'
     (call,) = client.conversation.receive(line)
-    assert isinstance(call, ToolCall)
+    assert isinstance(call, PendingCall)
     cancelled = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}'
     assert client.conversation.receive(cancelled) == [Withdrawal(call)]
     client.runner.run(call)
@@ -288,7 +288,7 @@ def test_a_withdrawn_call_is_never_answered_and_its_id_is_free(client: Client) -
 def test_withdrawing_another_id_changes_nothing(client: Client, request_id: Any) -> None:
     line = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fail"}}'
     (call,) = client.conversation.receive(line)
-    assert isinstance(call, ToolCall)
+    assert isinstance(call, PendingCall)
     notice = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request_id}}
     assert client.raw(json.dumps(notice).encode()) == []
     client.runner.run(call)
@@ -298,7 +298,7 @@ def test_withdrawing_another_id_changes_nothing(client: Client, request_id: Any)
 def test_an_id_that_is_still_in_use_is_refused_and_the_first_call_goes_on(client: Client) -> None:
     line = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fail"}}'
     (call,) = client.conversation.receive(line)
-    assert isinstance(call, ToolCall)
+    assert isinstance(call, PendingCall)
     assert client.code("ping") == -32600
     client.runner.run(call)
     assert client.sent[-1]["result"]["isError"] is True

@@ -13,7 +13,7 @@ from backstory.domain.errors import TimedOut
 from backstory.domain.filters import Filter
 from backstory.store import Store
 from backstory.store.postgres import PostgresStore
-from backstory.store.postgres.pool import Pool
+from backstory.store.postgres.pool import PostgresPool
 from backstory.store.sqlite import SqliteStore
 
 from ..doubles import make_memory
@@ -32,7 +32,7 @@ def sqlite_store(path: Path) -> Iterator[Store]:
 @contextmanager
 def postgres_store(path: Path) -> Iterator[Store]:
     with (
-        closing(Pool(url(), busy_timeout_s=IMPATIENT_S, most_connections=1)) as database,
+        closing(PostgresPool(url(), busy_timeout_s=IMPATIENT_S, most_connections=1)) as database,
         closing(PostgresStore(database, schema=schema_of(path))) as store,
     ):
         yield store

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backstory.domain.checkpoints import CachedFile, Checkpoint, Manifest
+from backstory.domain.checkpoints import CachedFile, Checkpoint, CheckpointManifest
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Memory, Priority
 from backstory.domain.when import from_ms
@@ -48,7 +48,7 @@ def many(count: int) -> list[Memory]:
     ]
 
 
-def make_checkpoint(copy: Manifest, id: str = "c", **changes: object) -> Checkpoint:
+def make_checkpoint(copy: CheckpointManifest, id: str = "c", **changes: object) -> Checkpoint:
     plain = Checkpoint(
         id=id,
         name="name",

@@ -22,7 +22,7 @@ from backstory.domain.filters import Filter, Page
 from backstory.domain.words import Unit
 from backstory.store import migrate
 from backstory.store.postgres import PostgresStore, vectors
-from backstory.store.postgres.pool import Pool
+from backstory.store.postgres.pool import PostgresPool
 
 from .. import postgres_server
 from ..doubles import make_memory
@@ -34,7 +34,7 @@ Admin = psycopg.Connection[tuple[object, ...]]
 
 
 @pytest.fixture
-def pool() -> Pool:
+def pool() -> PostgresPool:
     return postgres_server.pool()
 
 
@@ -47,7 +47,7 @@ def admin() -> Iterator[Admin]:
 
 
 @pytest.fixture
-def store(pool: Pool, admin: Admin) -> PostgresStore:
+def store(pool: PostgresPool, admin: Admin) -> PostgresStore:
     return PostgresStore(pool, schema=SCHEMA)
 
 
@@ -62,7 +62,7 @@ def lose_connections(admin: Admin) -> None:
     )
 
 
-def test_stores_of_one_database_never_meet(store: PostgresStore, pool: Pool) -> None:
+def test_stores_of_one_database_never_meet(store: PostgresStore, pool: PostgresPool) -> None:
     other = PostgresStore(pool, schema=f"{SCHEMA}_two")
     store.memories.put([make_memory("same", "mine", key="k")])
     other.memories.put([make_memory("same", "yours", key="k")])
@@ -73,7 +73,7 @@ def test_stores_of_one_database_never_meet(store: PostgresStore, pool: Pool) -> 
 
 
 @pytest.mark.parametrize("name", ["", "Upper", 'quo"te', "a;b", "1st", "x" * 64, "with space"])
-def test_a_schema_has_a_plain_name(pool: Pool, name: str) -> None:
+def test_a_schema_has_a_plain_name(pool: PostgresPool, name: str) -> None:
     with pytest.raises(InvalidInput, match="cannot be the name of a schema"):
         PostgresStore(pool, schema=name)
 
@@ -178,7 +178,7 @@ def test_the_index_finds_what_a_filter_lets_through(admin: Admin, monkeypatch: p
     clustered = (clustered / np.linalg.norm(clustered, axis=1, keepdims=True)).astype(np.float32)
     # so few rows would be compared one by one
     with closing(
-        Pool(f"{postgres_server.url()}&options=-c%20enable_seqscan%3Doff%20-c%20enable_sort%3Doff")
+        PostgresPool(f"{postgres_server.url()}&options=-c%20enable_seqscan%3Doff%20-c%20enable_sort%3Doff")
     ) as eager:
         store = PostgresStore(eager, schema=SCHEMA)
         space = store.vectors.open_space("model")
@@ -222,14 +222,16 @@ def test_a_very_long_text_is_found_by_its_last_words(store: PostgresStore) -> No
     assert store.problems() == []
 
 
-def test_a_newer_incompatible_schema_is_refused(store: PostgresStore, pool: Pool, admin: Admin) -> None:
+def test_a_newer_incompatible_schema_is_refused(
+    store: PostgresStore, pool: PostgresPool, admin: Admin
+) -> None:
     admin.execute(f"INSERT INTO {SCHEMA}.migration VALUES (99, 'from the future', 99, 0)".encode())
     with pytest.raises(Incompatible, match="newer Backstory"):
         PostgresStore(pool, schema=SCHEMA)
 
 
 def test_a_script_that_fails_changes_nothing(
-    store: PostgresStore, pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: PostgresStore, pool: PostgresPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(migrate._SCRIPTS, tmp_path / "scripts")
     broken = "CREATE TABLE novelty (x TEXT);\nINSERT INTO missing VALUES (1);\n"
@@ -275,7 +277,7 @@ def test_a_user_who_may_not_create_pgvector_is_told_whom_to_ask(admin: Admin) ->
     admin.execute("CREATE ROLE guest LOGIN")
     try:
         with pytest.raises(NotAllowed, match="CREATE EXTENSION vector"):
-            Pool(postgres_server.url().replace("postgres:@/postgres", "guest:@/bare"))
+            PostgresPool(postgres_server.url().replace("postgres:@/postgres", "guest:@/bare"))
     finally:
         admin.execute("DROP DATABASE bare")
         admin.execute("DROP ROLE guest")
@@ -285,7 +287,7 @@ def test_a_database_that_cannot_hold_every_language_is_refused(admin: Admin) -> 
     admin.execute("CREATE DATABASE narrow ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
     try:
         with pytest.raises(Unavailable, match="needs UTF8"):
-            Pool(postgres_server.url().replace("@/postgres", "@/narrow"))
+            PostgresPool(postgres_server.url().replace("@/postgres", "@/narrow"))
     finally:
         admin.execute("DROP DATABASE narrow")
 

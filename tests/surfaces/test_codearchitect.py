@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from toon_format import decode
 
 from backstory.core import Caller, Core
-from backstory.core.transcripts import IN_FILES, LARGEST
+from backstory.core.stored_sessions import IN_FILES, LARGEST
 from backstory.store.sqlite import SqliteStore
 from backstory.surfaces.codearchitect import surface
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from backstory.core import Caller, Core
-from backstory.core.memories import Draft
+from backstory.core.memories import MemoryDraft
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Memory, Trust
 from backstory.surfaces.memory_keeper import surface
@@ -203,10 +203,10 @@ def test_json_holds_everything(call: Call, keeper: Core, clock: SteppedClock) ->
     call("context_session_start", name="Whole", description="all of it")
     call("context_save", key="k", value="first", category="task", metadata={"n": 1})
     clock.step()
-    keeper.memories.save_item(Draft(key="k", text="second", tags=("t",), channel="ops", private=True))
+    keeper.memories.save_item(MemoryDraft(key="k", text="second", tags=("t",), channel="ops", private=True))
     keeper.files.remember("/p/a.py", "print()", {"lang": "py"})
     keeper.checkpoints.take("check", description="d", files=True, git=False)
-    keeper.memories.save_item(Draft(key="old", text="gone"))
+    keeper.memories.save_item(MemoryDraft(key="old", text="gone"))
     keeper.engine.store.archive.put_memories([held(keeper)["old"]])
     body = read(call("context_export"))
     assert (body["format"], body["version"]) == ("backstory-export", 1)
@@ -497,8 +497,8 @@ def test_rename_keeps_both(call: Call, keeper: Core, exports: Path) -> None:
 @requirement("keeper-transfer.import.merge")
 def test_items_without_a_key_and_archived_ones_are_merged_once(call: Call, keeper: Core) -> None:
     call("context_session_start", name="Source")
-    keeper.memories.save_item(Draft(text="a journal entry", category="journal"))
-    keeper.memories.save_item(Draft(key="old", text="gone"))
+    keeper.memories.save_item(MemoryDraft(text="a journal entry", category="journal"))
+    keeper.memories.save_item(MemoryDraft(key="old", text="gone"))
     keeper.engine.store.archive.put_memories([held(keeper)["old"]])
     path = call("context_export")["filePath"]
     current = call("context_session_start", name="Current")["sessionId"]

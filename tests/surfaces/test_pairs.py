@@ -20,7 +20,7 @@ from backstory.core import Caller, Core, Engine
 from backstory.domain.errors import BackstoryError, NotFound
 from backstory.store import Store
 from backstory.store.postgres import PostgresStore
-from backstory.store.postgres.pool import Pool
+from backstory.store.postgres.pool import PostgresPool
 from backstory.store.sqlite import SqliteStore
 from backstory.surfaces import all_tools, load_surfaces
 from backstory.tools.params import decode
@@ -43,7 +43,7 @@ def impatient_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[
             yield store
         return
     with (
-        closing(Pool(url(), busy_timeout_s=IMPATIENT_S)) as database,
+        closing(PostgresPool(url(), busy_timeout_s=IMPATIENT_S)) as database,
         closing(PostgresStore(database, schema=schema_of(path))) as postgres,
     ):
         yield postgres

@@ -13,7 +13,7 @@ from ..core import Core
 from ..core.engine import Engine
 from ..core.erasure import Erasure
 from ..core.projects import project_root
-from ..core.removal import Request
+from ..core.removal import ForgetRequest
 from ..domain.erasure import Receipt
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import ConversationFilter, Filter, Page
@@ -36,13 +36,15 @@ class Chosen(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.conversations or self.memories or self.elsewhere)
 
-    def request(self, *, with_checkpoints: bool) -> Request:
+    def request(self, *, with_checkpoints: bool) -> ForgetRequest:
         conversations = [conversation.id for conversation in self.conversations]
         conversations += [
             id for id in self.elsewhere if ":" in id
         ]  # of one assistant: its name stands before it
         memories = [memory.id for memory in self.memories] + [id for id in self.elsewhere if ":" not in id]
-        return Request(conversations, Filter(ids=tuple(memories)) if memories else None, with_checkpoints)
+        return ForgetRequest(
+            conversations, Filter(ids=tuple(memories)) if memories else None, with_checkpoints
+        )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ import argparse
 from contextlib import closing
 
 from ..app import find_spaces, open_store, store_place
-from ..core.copying import Compared, Digest, copy_store
+from ..core.copying import TableComparison, TableDigest, copy_store
 from ..domain.errors import InvalidInput, NotFound
 from ..settings import Settings
 from .progress import show_progress
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     return Report(body, _text(moved, is_equal), 0 if is_equal else FAILED)
 
 
-def _copy(space: str, source: Settings, target: Settings) -> list[Compared]:
+def _copy(space: str, source: Settings, target: Settings) -> list[TableComparison]:
     def show(message: str, done: int, total: int) -> None:
         show_progress(done, total, f"{space}: {message}" if space else message)
 
@@ -52,12 +52,12 @@ def _copy(space: str, source: Settings, target: Settings) -> list[Compared]:
         return copy_store(old, new, store_place(source), show)
 
 
-def _body(space: str, compared: list[Compared]) -> Json:
+def _body(space: str, compared: list[TableComparison]) -> Json:
     tables = {each.table: {"from": each.source._asdict(), "to": each.target._asdict()} for each in compared}
     return {"space": space, "tables": tables}
 
 
-def _text(moved: dict[str, list[Compared]], is_equal: bool) -> str:
+def _text(moved: dict[str, list[TableComparison]], is_equal: bool) -> str:
     lines = []
     for space, compared in moved.items():
         rows = [
@@ -76,5 +76,5 @@ def _text(moved: dict[str, list[Compared]], is_equal: bool) -> str:
     return "\n".join(lines)
 
 
-def _told(digest: Digest) -> str:
+def _told(digest: TableDigest) -> str:
     return f"{counted(digest.rows, 'row')} {digest.hash[:16]}"

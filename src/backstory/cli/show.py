@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..app import open_core
 from ..core import Core
-from ..core.browsing import MessagePage, Place
+from ..core.browsing import MessagePage, MessagePlace
 from ..core.resumption import resumption
 from ..domain.errors import BackstoryError, InvalidInput
 from ..domain.records import Conversation, Former, Memory, Message, Trace
@@ -108,7 +108,7 @@ class _Shown(NamedTuple):
     is_full: bool
 
 
-def _conversation_report(core: Core, place: Place, window: _Window) -> Report:
+def _conversation_report(core: Core, place: MessagePlace, window: _Window) -> Report:
     conversation = place.conversation
     middle = window.around if window.around is not None else place.number
     if middle is not None and window.first is None:

@@ -6,7 +6,7 @@ import argparse
 
 from ..app import history_places, open_engine
 from ..core.calls import Call
-from ..core.sync import Sync, Told
+from ..core.sync import Sync, SyncReport
 from ..domain.errors import Unavailable
 from ..readers import load_readers
 from ..settings import Settings
@@ -46,11 +46,11 @@ def _show(done: float, total: float | None, message: str) -> None:
     show_progress(done / 1e6, total and total / 1e6, f"{message}, MB:")
 
 
-def _body(told: Told) -> Json:
+def _body(told: SyncReport) -> Json:
     return told._asdict() | {"skipped": dict(told.skipped), "problems": dict(told.problems)}
 
 
-def _text(outcome: dict[str, Told]) -> str:
+def _text(outcome: dict[str, SyncReport]) -> str:
     present = {name: told for name, told in outcome.items() if told.sources or told.problems or told.vanished}
     if not present:
         return f"No histories found. Looked for: {', '.join(told.title for told in outcome.values())}."
@@ -61,7 +61,7 @@ def _text(outcome: dict[str, Told]) -> str:
     return table(rows)
 
 
-def _summary(told: Told) -> str:
+def _summary(told: SyncReport) -> str:
     read = f"{counted(told.turns, 'turn')} of {counted(told.conversations, 'conversation')} read"
     parts = [f"{read} from {counted(told.sources - told.unchanged, 'file')}", f"{told.unchanged:,} unchanged"]
     if told.vanished:

@@ -48,13 +48,13 @@ def _restored(core: Core, surfaces: Iterable[str], name: str) -> Report:
         restored += archive.restore(tuple(memory.id for memory in archived))
     if not found:
         found = restored = core.forgetting.restore(name)
-    talks = Retention(core.engine).restore(name)
-    if not found and not talks:
+    conversations = Retention(core.engine).restore(name)
+    if not found and not conversations:
         raise NotFound("archived memory or conversation", name)
     kept = len(found) - len(restored)
-    ids = [memory.id for memory in restored] + [talk.id for talk in talks]
+    ids = [memory.id for memory in restored] + [conversation.id for conversation in conversations]
     told = [counted(len(restored), "memory", "memories")] if found else []
-    told += [counted(len(talks), "conversation")] if talks else []
+    told += [counted(len(conversations), "conversation")] if conversations else []
     text = f"Restored {' and '.join(told)} under {name!r}."
     if kept:
         text += f" {counted(kept, 'memory', 'memories')} stayed: the key was saved anew in the same session."
@@ -64,9 +64,14 @@ def _restored(core: Core, surfaces: Iterable[str], name: str) -> Report:
 def _listed(core: Core, surfaces: Iterable[str]) -> Report:
     """The last changed first."""
     memories = [memory for surface in surfaces for memory in core.through(surface).archive.all()]
-    talks = [talk.conversation for talk in core.engine.store.archive.find_conversations(ConversationFilter())]
+    conversations = [
+        conversation.conversation
+        for conversation in core.engine.store.archive.find_conversations(ConversationFilter())
+    ]
     entries = [(memory.updated_at, memory.key or memory.id, memory.text) for memory in memories]
-    entries += [(talk.updated_at, talk.id, talk.title) for talk in talks]
+    entries += [
+        (conversation.updated_at, conversation.id, conversation.title) for conversation in conversations
+    ]
     entries.sort(key=lambda entry: (entry[0], entry[1]), reverse=True)
     body = [{"name": name, "updated_at": iso(at), "text": text} for at, name, text in entries]
     rows = [

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .conversations import Conversations
     from .deletion import Deletion
     from .events import Events
-    from .files import Files
-    from .finding import Finding
+    from .files import FileCache
+    from .finding import Finder
     from .forgetting import Forgetting
     from .graph import Graph
     from .insight import Insight
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .replay import Replay
     from .searching import Searching
     from .sessions import Sessions
-    from .transcripts import Transcripts
+    from .stored_sessions import StoredSessions
     from .transfer import Transfer
     from .working import Working
 
@@ -73,8 +73,8 @@ class Core(_Fields):
     conversations: Conversations
     deletion: Deletion
     events: Events
-    files: Files
-    finding: Finding
+    files: FileCache
+    finding: Finder
     forgetting: Forgetting
     graph: Graph
     insight: Insight
@@ -89,7 +89,7 @@ class Core(_Fields):
     replay: Replay
     searching: Searching
     sessions: Sessions
-    transcripts: Transcripts
+    stored_sessions: StoredSessions
     transfer: Transfer
     working: Working
 

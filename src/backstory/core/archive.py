@@ -12,7 +12,7 @@ from ..domain.records import Former, Memory
 from .facet import Facet
 
 
-class Compressed(NamedTuple):
+class CompressionResult(NamedTuple):
     moved: list[Memory]
     """Those that are in the archive now, the oldest first."""
     packed: PackSize
@@ -58,7 +58,7 @@ class Archive(Facet):
 
     def compress(
         self, older_than: datetime, *, keep: tuple[str, ...], target_bytes: float | None, session: str | None
-    ) -> Compressed:
+    ) -> CompressionResult:
         """Archive what was last changed before a time, the oldest first, until what stays live fits the target.
 
         Memories without a key stay: nothing could ask for them by name afterwards."""
@@ -78,7 +78,7 @@ class Archive(Facet):
                 moved = _until_it_fits(moved, live, target_bytes)
             packed = store.archive.put_memories(moved)
             store.checkpoints.drop_unused_blobs()  # contents that cached files no longer have
-            return Compressed(moved, packed, store.entries.count(scope))
+            return CompressionResult(moved, packed, store.entries.count(scope))
 
     def _is_taken(self, memory: Memory) -> bool:
         if memory.key is None:

@@ -34,7 +34,7 @@ class Keyword(NamedTuple):
         return (unit for units in self.alternatives for unit in units)
 
 
-class Asked(NamedTuple):
+class KeywordQuery(NamedTuple):
     required: tuple[Keyword, ...]
     """A conversation must hold each,"""
     excluded: tuple[Keyword, ...]
@@ -51,7 +51,7 @@ class Asked(NamedTuple):
         return [word for keyword in self.keywords for unit in keyword.units for word in unit.words]
 
 
-def read_question(store: Store, query: str, tags: Sequence[str], prompt: str) -> Asked:
+def read_question(store: Store, query: str, tags: Sequence[str], prompt: str) -> KeywordQuery:
     from ..domain.query import parse_query  # compiling its patterns is not for start-up
 
     parsed = parse_query(query)
@@ -65,7 +65,7 @@ def read_question(store: Store, query: str, tags: Sequence[str], prompt: str) ->
     words = [_keyword([(unit,)]) for unit in _telling_words(store, prompt)]
     each_once = {keyword.label: keyword for keyword in (*required, *tagged, *words)}
     has_operators = bool(excluded) or '"' in query or any(len(clause) > 1 for clause in parsed.clauses)
-    return Asked(required, excluded, tagged, tuple(each_once.values()), has_operators)
+    return KeywordQuery(required, excluded, tagged, tuple(each_once.values()), has_operators)
 
 
 def _keyword(alternatives: Iterable[tuple[Unit, ...]]) -> Keyword:
@@ -100,14 +100,14 @@ class WordIndex:
             found |= set.intersection(*map(self._unit_holding, units))
         return found
 
-    def seeds(self, asked: Asked) -> Collection[str] | None:
+    def seeds(self, asked: KeywordQuery) -> Collection[str] | None:
         """Conversations of which every family has one that is asked for; None when any may be."""
         sets = [self.holding(keyword) for keyword in asked.required]
         if asked.tags:
             sets.append(set().union(*map(self.holding, asked.tags)))
         return min(sets, key=len) - {None} if sets else None  # type: ignore[return-value]
 
-    def chosen(self, asked: Asked, families: Families) -> set[str]:
+    def chosen(self, asked: KeywordQuery, families: Families) -> set[str]:
         chosen = set(families.heads)
         for keyword in asked.required:
             chosen &= families.heads_of(self.holding(keyword))
@@ -118,7 +118,7 @@ class WordIndex:
         return chosen
 
     def best_entries(
-        self, asked: Asked, families: Families, heads: Sequence[str]
+        self, asked: KeywordQuery, families: Families, heads: Sequence[str]
     ) -> dict[str, list[tuple[int, int]]]:
         """For each of the heads, some messages of its family and how many units each holds, the fullest first."""
         members = set(families.members(heads))

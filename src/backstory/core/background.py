@@ -18,7 +18,7 @@ from .calls import Call
 if TYPE_CHECKING:
     from ..readers import Places
     from .engine import Engine
-    from .sync import Sync, Told
+    from .sync import Sync, SyncReport
 
 SYNC, RETENTION, ERASURE, BACKUPS, BRIEFS = "sync", "retention", "erasure", "backups", "briefs"
 START_AFTER_S = 1.0  # a client asks for much at once when it has just connected
@@ -61,7 +61,7 @@ class Background:
         for worker in self._workers:
             worker.close()
 
-    def run_now(self, call: Call) -> dict[str, Told] | None:
+    def run_now(self, call: Call) -> dict[str, SyncReport] | None:
         """Sync before going on; None when somebody else was at it for too long. Raises what stops a sync."""
         self._is_urgent = True
         try:
@@ -108,7 +108,7 @@ class Background:
         Briefs(self._engine).refresh(self._call(self._briefing))
         return self._engine.settings.sync_interval_s
 
-    def _run(self, call: Call, patience_s: float) -> dict[str, Told] | None:
+    def _run(self, call: Call, patience_s: float) -> dict[str, SyncReport] | None:
         from ..readers import load_readers
         from .sync import Sync
 
@@ -127,7 +127,7 @@ class Background:
         """Whether no other thread of this process syncs: what hangs in one must not hang all that ask."""
         deadline = time.monotonic() + LONGEST_WAIT_S
         while not self._running.acquire(timeout=ASK_AGAIN_S):
-            call.checkpoint()
+            call.raise_if_cancelled()
             if time.monotonic() >= deadline:
                 return False
         return True

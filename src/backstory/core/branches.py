@@ -9,8 +9,8 @@ from ..domain.errors import InvalidInput
 from ..domain.filters import Filter, Order, Page
 from ..domain.records import Memory, Priority, Session
 from ..store import Store
-from .arrivals import Arrived, bring
 from .facet import Facet
+from .merging import MergeOutcome, merge_memories
 
 WEIGHTY = (Priority.CRITICAL, Priority.HIGH)
 """What a shallow branch takes along."""
@@ -53,7 +53,7 @@ class Branches(Facet):
             )
             store.sessions.put(session)
             mine = store.memories.find(self.caller.visible(where), Page(order=Order.OLDEST))
-            arrived = bring(self.engine, mine, session, _never)
+            arrived = merge_memories(self.engine, mine, session, _never)
             files = store.files.find(parent.id) if deep else []
             for file in files:
                 store.files.put(file._replace(id=self.engine.new_id(), session=session.id))
@@ -61,7 +61,7 @@ class Branches(Facet):
         self.engine.embed_soon()
         return Branch(session, len(arrived.added), len(files))
 
-    def merge(self, source: str, resolution: Resolution, categories: tuple[str, ...]) -> Arrived:
+    def merge(self, source: str, resolution: Resolution, categories: tuple[str, ...]) -> MergeOutcome:
         """Copy what is public in another session into the current one, and leave that session as it is."""
         target, origin = self.core.sessions.current(), self.core.sessions.get(source)
         if origin.id == target.id:
@@ -73,7 +73,7 @@ class Branches(Facet):
         where = Filter(surfaces=(self.surface,), threads=(origin.id,), categories=categories)
         with self.engine.store.transaction():
             theirs = self.engine.store.memories.find(self.caller.visible(where), Page(order=Order.OLDEST))
-            arrived = bring(self.engine, theirs, target, resolution.prefers_source)
+            arrived = merge_memories(self.engine, theirs, target, resolution.prefers_source)
         self.engine.embed_soon()
         return arrived
 

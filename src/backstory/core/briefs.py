@@ -81,7 +81,7 @@ class Briefs(NamedTuple):
         needed, rendered = set(), 0
         for activity in self._wanted():
             if call is not None:
-                call.checkpoint()
+                call.raise_if_cancelled()
             path = files.path(activity.project)
             needed.add(path)
             basis = f"{activity.records}:{to_ms(activity.last_at)}"

@@ -48,7 +48,7 @@ class MessagePage(NamedTuple):
     """Numbers of messages: what was said, and what belongs to it."""
 
 
-class Place(NamedTuple):
+class MessagePlace(NamedTuple):
     """A conversation, and the number of the message in it that was meant, if one was."""
 
     conversation: Conversation
@@ -103,7 +103,7 @@ class Browsing(Facet):
             raise NotFound("project", wanted, hint="`backstory sessions` names the projects that are known.")
         return tuple(named)
 
-    def find(self, id: str) -> Memory | Place:
+    def find(self, id: str) -> Memory | MessagePlace:
         """What an id means, or the beginning of one. Raises NotFound, and InvalidInput when several begin so."""
         memories = self._memories(id)
         places = self._places(id)
@@ -153,14 +153,14 @@ class Browsing(Facet):
         ids = tuple(store.memories.ids_beginning(id, MOST_NAMED + 1))
         return store.memories.find(self.caller.visible(Filter(ids=ids)), Page()) if ids else []
 
-    def _places(self, id: str) -> list[Place]:
+    def _places(self, id: str) -> list[MessagePlace]:
         room = self.engine.store.conversations
         if message := room.message(id):
-            return [Place(each, message.seq + 1) for each in self._visible([message.conversation])]
+            return [MessagePlace(each, message.seq + 1) for each in self._visible([message.conversation])]
         name, mark, number = id.rpartition("#")
         if mark and number.isdigit() and len(room.get([id])) == 0:
-            return [Place(each, int(number)) for each in self._visible(self._named(name))]
-        return [Place(each) for each in self._visible(self._named(id))]
+            return [MessagePlace(each, int(number)) for each in self._visible(self._named(name))]
+        return [MessagePlace(each) for each in self._visible(self._named(id))]
 
     def _named(self, name: str) -> Sequence[str]:
         names = self.names()

@@ -27,7 +27,7 @@ class Call(NamedTuple):
     protocol: str = ""
     """The version of MCP that it came by; empty for a call that came another way."""
 
-    def checkpoint(self) -> None:
+    def raise_if_cancelled(self) -> None:
         """Long work calls this between steps."""
         if self.is_cancelled():
             raise Cancelled

@@ -9,14 +9,14 @@ from ..domain.checkpoints import CachedFile, Checkpoint
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import Filter
 from ..domain.records import Memory, Session
-from .arrivals import bring
 from .branches import lineage
 from .facet import Facet
+from .merging import merge_memories
 from .projects import git_branch, git_status
 from .sessions import GENERAL
 
 
-class Restored(NamedTuple):
+class RestoreResult(NamedTuple):
     checkpoint: Checkpoint
     session: Session
     items: int
@@ -66,7 +66,7 @@ class Checkpoints(Facet):
             raise NotFound("checkpoint", id or name or "latest")
         return next((each for each in found if each.project == self.caller.project), found[0])
 
-    def restore(self, checkpoint: Checkpoint, *, files: bool, merge: bool) -> Restored:
+    def restore(self, checkpoint: Checkpoint, *, files: bool, merge: bool) -> RestoreResult:
         """Into a new session, which becomes the connection's, or into the current one, where the restored value
         takes the place of the present one. Private memories come back, as private, to the checkpoint's own
         session and to those that descend from it."""
@@ -77,13 +77,13 @@ class Checkpoints(Facet):
             contents = store.checkpoints.read(checkpoint)
             session = current or self._new_session(checkpoint, is_family)
             allowed = [memory for memory in contents.memories if is_family or not memory.private]
-            bring(self.engine, allowed, session, _restored_wins)
+            merge_memories(self.engine, allowed, session, _restored_wins)
             restored_files = contents.files if files else []
             self._put_files(restored_files, session)
         self.caller.session = session.id
         self.engine.embed_soon()
         withheld = len(contents.memories) - len(allowed)
-        return Restored(checkpoint, session, len(allowed), len(restored_files), withheld)
+        return RestoreResult(checkpoint, session, len(allowed), len(restored_files), withheld)
 
     def _new_session(self, checkpoint: Checkpoint, is_family: bool) -> Session:
         origin = self.engine.store.sessions.get(checkpoint.session)

@@ -43,11 +43,11 @@ class ConversationExport(Facet):
         target = self._folder(folder)
         found = self._find(title_part, workspace)
         files: list[Path] = []
-        for number, talk in enumerate(found[:limit], 1):
-            self.call.checkpoint()
-            text = _FORMS[form](self.transcript(talk))
-            files.append(places.write_new(target, file_stem(talk), f".{form}", text))
-            self.call.progress(number, min(limit, len(found)), talk.title)
+        for number, conversation in enumerate(found[:limit], 1):
+            self.call.raise_if_cancelled()
+            text = _FORMS[form](self.transcript(conversation))
+            files.append(places.write_new(target, file_stem(conversation), f".{form}", text))
+            self.call.progress(number, min(limit, len(found)), conversation.title)
         return ExportedFiles(target, files, len(found))
 
     def _folder(self, given: str | None) -> Path:
@@ -61,84 +61,103 @@ class ConversationExport(Facet):
 
     def _find(self, title_part: str, workspace: str) -> list[Conversation]:
         """Subagents and forks are written with the conversation that started them."""
-        talks = self.engine.store.conversations.find(
+        conversations = self.engine.store.conversations.find(
             self.caller.visible_conversations(ConversationFilter(title_part=title_part))
         )
-        wanted = [talk for talk in talks if not workspace or is_workspace(workspace, talk.project)]
-        parents = {talk.parent for talk in wanted if talk.kind in MINOR and talk.parent}
+        wanted = [
+            conversation
+            for conversation in conversations
+            if not workspace or is_workspace(workspace, conversation.project)
+        ]
+        parents = {
+            conversation.parent
+            for conversation in wanted
+            if conversation.kind in MINOR and conversation.parent
+        }
         known = (
-            {talk.id for talk in self.engine.store.conversations.find(ConversationFilter(ids=tuple(parents)))}
+            {
+                conversation.id
+                for conversation in self.engine.store.conversations.find(
+                    ConversationFilter(ids=tuple(parents))
+                )
+            }
             if parents
             else ()
         )
-        return [talk for talk in wanted if talk.kind not in MINOR or talk.parent not in known]
+        return [
+            conversation
+            for conversation in wanted
+            if conversation.kind not in MINOR or conversation.parent not in known
+        ]
 
-    def transcript(self, talk: Conversation, above: frozenset[str] = frozenset()) -> Transcript:
+    def transcript(self, conversation: Conversation, above: frozenset[str] = frozenset()) -> ConversationTree:
         """With those of its subagents and forks."""
         store = self.engine.store
-        above |= {talk.id}  # files of others may tell of a ring
-        minor = store.conversations.find(ConversationFilter(parents=(talk.id,), kinds=MINOR))
+        above |= {conversation.id}  # files of others may tell of a ring
+        minor = store.conversations.find(ConversationFilter(parents=(conversation.id,), kinds=MINOR))
         started = [each for each in reversed(minor) if each.id not in above]
-        return Transcript(
-            talk,
-            store.conversations.messages(talk.id),
-            tuple(store.traces.files([talk.id]).get(talk.id, ())),
+        return ConversationTree(
+            conversation,
+            store.conversations.messages(conversation.id),
+            tuple(store.traces.files([conversation.id]).get(conversation.id, ())),
             tuple(self.transcript(each, above) for each in started),
         )
 
 
-class Transcript(NamedTuple):
-    talk: Conversation
+class ConversationTree(NamedTuple):
+    conversation: Conversation
     messages: Sequence[Message]
     files: tuple[str, ...]
-    started: tuple[Transcript, ...]
+    started: tuple[ConversationTree, ...]
     """Subagents and forks, the first one first."""
 
 
-def file_stem(talk: Conversation) -> str:
+def file_stem(conversation: Conversation) -> str:
     """The day, the title as far as every file system takes it, and what makes it unique."""
-    words = "".join(letter if letter.isalnum() else " " for letter in talk.title.lower()).split()
+    words = "".join(letter if letter.isalnum() else " " for letter in conversation.title.lower()).split()
     slug = "-".join(words).encode()[:LONGEST_NAME_BYTES].decode(errors="ignore").strip("-")
-    return f"{talk.created_at:%Y-%m-%d}-{slug or 'conversation'}-{workspace_hash(talk.id)[:8]}"
+    return (
+        f"{conversation.created_at:%Y-%m-%d}-{slug or 'conversation'}-{workspace_hash(conversation.id)[:8]}"
+    )
 
 
-def _about(talk: Conversation) -> dict[str, Any]:
+def _about(conversation: Conversation) -> dict[str, Any]:
     facts = {
-        "id": talk.id,
-        "title": talk.title,
-        "tool": talk.surface,
-        "project": talk.project,
-        "workspace": workspace_hash(talk.project),
-        "created_at": iso(talk.created_at),
-        "updated_at": iso(talk.updated_at),
-        "conversation_type": talk.subject,
-        "kind": talk.kind,
-        "branch": talk.branch,
-        "model": talk.model,
-        "completeness": talk.completeness,
-        "trust": talk.trust.value,
+        "id": conversation.id,
+        "title": conversation.title,
+        "tool": conversation.surface,
+        "project": conversation.project,
+        "workspace": workspace_hash(conversation.project),
+        "created_at": iso(conversation.created_at),
+        "updated_at": iso(conversation.updated_at),
+        "conversation_type": conversation.subject,
+        "kind": conversation.kind,
+        "branch": conversation.branch,
+        "model": conversation.model,
+        "completeness": conversation.completeness,
+        "trust": conversation.trust.value,
     }
     return {name: fact for name, fact in facts.items() if fact}
 
 
-def _as_json(whole: Transcript) -> Iterator[str]:
+def _as_json(whole: ConversationTree) -> Iterator[str]:
     yield json.dumps(_object(whole), ensure_ascii=False, indent=2)
     yield "\n"
 
 
-def _object(whole: Transcript) -> dict[str, Any]:
+def _object(whole: ConversationTree) -> dict[str, Any]:
     messages = [
         {"role": message.role, "text": message.text, "created_at": iso(message.created_at)}
         for message in whole.messages
     ]
     started = [_object(each) for each in whole.started]
-    body = {**_about(whole.talk), "files": list(whole.files), "messages": messages}
+    body = {**_about(whole.conversation), "files": list(whole.files), "messages": messages}
     return {**body, "subagents": started} if started else body
 
 
-def as_markdown(whole: Transcript, level: str = "#") -> Iterator[str]:
-    yield f"{level} {whole.talk.title}\n\n"
-    for name, fact in _about(whole.talk).items():
+def as_markdown(whole: ConversationTree, level: str = "#") -> Iterator[str]:
+    yield f"{level} {whole.conversation.title}\n\n"
+    for name, fact in _about(whole.conversation).items():
         if name != "title":
             yield f"- {name.replace('_', ' ')}: {fact}\n"
     for message in whole.messages:
@@ -153,9 +172,9 @@ def _quoted(text: str) -> str:
     return "".join(f"> {line}\n" for line in text.split("\n"))
 
 
-def _as_text(whole: Transcript) -> Iterator[str]:
-    yield f"{whole.talk.title}\n{'=' * min(len(whole.talk.title), 100)}\n"
-    for name, fact in _about(whole.talk).items():
+def _as_text(whole: ConversationTree) -> Iterator[str]:
+    yield f"{whole.conversation.title}\n{'=' * min(len(whole.conversation.title), 100)}\n"
+    for name, fact in _about(whole.conversation).items():
         if name != "title":
             yield f"{name}: {fact}\n"
     for message in whole.messages:
@@ -169,7 +188,7 @@ def _speaker(message: Message) -> str:
     return message.speaker or _NAMES.get(message.role, message.role)
 
 
-_FORMS: dict[str, Callable[[Transcript], Iterator[str]]] = {
+_FORMS: dict[str, Callable[[ConversationTree], Iterator[str]]] = {
     "json": _as_json,
     "md": as_markdown,
     "txt": _as_text,

@@ -18,23 +18,23 @@ Tick = Callable[[str, int, int], None]
 FIRST = next(iter(TABLES))
 
 
-class Digest(NamedTuple):
+class TableDigest(NamedTuple):
     rows: int
     hash: str
     """Of all rows in whatever order."""
 
 
-class Compared(NamedTuple):
+class TableComparison(NamedTuple):
     table: str
-    source: Digest
-    target: Digest
+    source: TableDigest
+    target: TableDigest
 
     @property
     def is_equal(self) -> bool:
         return self.source == self.target
 
 
-def copy_store(source: Store, target: Store, name: str, tick: Tick) -> list[Compared]:
+def copy_store(source: Store, target: Store, name: str, tick: Tick) -> list[TableComparison]:
     """Fill the target, which is empty or was being filled from the same source, and compare it with the source. One that
     was filled from it is only compared. The source is only read. `name` tells sources apart."""
     if any(source.copying.columns(table) != target.copying.columns(table) for table in TABLES):
@@ -99,17 +99,17 @@ def _copy(source: Store, target: Store, start: CopyProgress, tick: Tick) -> None
             tick(f"Moving {table}", done, total)
 
 
-def _compare(table: str, source: Store, target: Store, tick: Tick) -> Compared:
-    return Compared(table, *(_digest(store, table, tick) for store in (source, target)))
+def _compare(table: str, source: Store, target: Store, tick: Tick) -> TableComparison:
+    return TableComparison(table, *(_digest(store, table, tick) for store in (source, target)))
 
 
-def _digest(store: Store, table: str, tick: Tick) -> Digest:
+def _digest(store: Store, table: str, tick: Tick) -> TableDigest:
     count, total, sum_ = 0, store.copying.count(table), 0
     for rows in _pages(store, table, ()):
         sum_ += sum(fingerprint(table, row) for row in rows)
         count += len(rows)
         tick(f"Comparing {table}", count, total)
-    return Digest(count, f"{sum_ % 2**128:032x}")
+    return TableDigest(count, f"{sum_ % 2**128:032x}")
 
 
 def _pages(store: Store, table: str, after: Row) -> Iterator[list[Row]]:

@@ -7,7 +7,7 @@ from ..domain.errors import NotFound
 from ..domain.filters import Filter
 from .erasure import Erasure
 from .facet import Facet
-from .removal import Request
+from .removal import ForgetRequest
 
 
 class Deletion(Facet):
@@ -26,4 +26,4 @@ class Deletion(Facet):
         return self._forget(Filter())
 
     def _forget(self, where: Filter) -> Receipt:
-        return Erasure(self.engine).forget(Request(memories=where._replace(surfaces=(self.surface,))))
+        return Erasure(self.engine).forget(ForgetRequest(memories=where._replace(surfaces=(self.surface,))))

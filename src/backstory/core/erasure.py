@@ -19,7 +19,7 @@ from ..store import Store
 from .backups import DAILY, Backups
 from .briefs import BriefFiles
 from .engine import Engine
-from .removal import Removal, Request, archived_conversations
+from .removal import ForgetRequest, Removal, archived_conversations
 from .working.handoff import rewrite
 
 AT_ONCE_BYTES = 30_000_000
@@ -30,7 +30,7 @@ class Erasure:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
 
-    def forget(self, request: Request, *, with_backups: bool = False) -> Receipt:
+    def forget(self, request: ForgetRequest, *, with_backups: bool = False) -> Receipt:
         since = self._since(request)
         removed = Removal(self.engine.store, self.engine.now()).forget(request)
         if not removed.counts and not with_backups:
@@ -53,7 +53,7 @@ class Erasure:
 
     def with_subagents(self, conversations: Sequence[Conversation]) -> list[Conversation]:
         """These, and those that were started in them to do a part of their work."""
-        found = {talk.id: talk for talk in conversations}
+        found = {conversation.id: conversation for conversation in conversations}
         latest = tuple(found)
         while latest:
             which = ConversationFilter(parents=latest, kinds=("subagent",))
@@ -61,8 +61,8 @@ class Erasure:
                 *self.engine.store.conversations.find(which),
                 *archived_conversations(self.engine.store, which),
             ]
-            latest = tuple(talk.id for talk in started if talk.id not in found)
-            found |= {talk.id: talk for talk in started}
+            latest = tuple(conversation.id for conversation in started if conversation.id not in found)
+            found |= {conversation.id: conversation for conversation in started}
         return list(found.values())
 
     def finish(self) -> str:
@@ -80,7 +80,7 @@ class Erasure:
             return "that is done in the background."
         return self.finish()
 
-    def _since(self, request: Request) -> datetime | None:
+    def _since(self, request: ForgetRequest) -> datetime | None:
         """No backup from before holds any of it; None when that is not known."""
         store, times = self.engine.store, []
         if request.memories is not None:
@@ -95,7 +95,7 @@ class Erasure:
         # names of backups tell the second
         return min(times).replace(microsecond=0) if times else None
 
-    def _forget_in_backups(self, request: Request, backups: Sequence[Backup]) -> dict[str, int]:
+    def _forget_in_backups(self, request: ForgetRequest, backups: Sequence[Backup]) -> dict[str, int]:
         """What is no store cannot be looked into, and goes whole."""
         files = Backups(self.engine)
         changed: list[Backup] = []

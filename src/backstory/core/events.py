@@ -9,7 +9,7 @@ from ..domain.errors import InvalidInput
 from ..domain.filters import Filter
 from ..domain.records import Event, Priority, Trust
 from .facet import Facet
-from .memories import Draft
+from .memories import MemoryDraft
 
 
 class Events(Facet):
@@ -52,8 +52,8 @@ class Events(Facet):
         return where._replace(surfaces=(self.surface,))
 
 
-def _draft(event: Event) -> Draft:
-    return Draft(
+def _draft(event: Event) -> MemoryDraft:
+    return MemoryDraft(
         text=f"{event.tool} reported {event.type}.\n{readable(event.data)}".strip(),
         key=f"event_{event.tool}_{event.type}_{event.id[-8:]}",
         category="note",

@@ -15,7 +15,7 @@ from .facet import Facet
 LARGEST_READ = 50 * 1024 * 1024
 
 
-class Change(NamedTuple):
+class FileChange(NamedTuple):
     """What a file is now, and what was known of it. A file that was never cached counts as changed."""
 
     current_hash: str
@@ -26,7 +26,7 @@ class Change(NamedTuple):
         return self.cached is None or self.cached.hash != self.current_hash
 
 
-class Files(Facet):
+class FileCache(Facet):
     def remember(self, path: str, content: str, metadata: Mapping[str, Any]) -> CachedFile:
         """Keep a file's content for the current session, in place of what it knew of the file."""
         session = self.core.sessions.current()
@@ -48,7 +48,7 @@ class Files(Facet):
             store.files.put(file)
         return file
 
-    def changed(self, path: str, content: str | None) -> Change:
+    def changed(self, path: str, content: str | None) -> FileChange:
         """Compare a content, or the file as it is on disk, with what the current session cached, else with what
         the nearest of those cached that it was continued or branched from."""
         from hashlib import sha256  # loads OpenSSL, which is not for start-up
@@ -59,7 +59,7 @@ class Files(Facet):
             self.caller.check_local("path", hint="Send the content.")
         data = _read(whole) if content is None else content.encode()
         known = (store.files.get(session, whole) for session in lineage(store, self.caller.session))
-        return Change(sha256(data).hexdigest(), next(filter(None, known), None))
+        return FileChange(sha256(data).hexdigest(), next(filter(None, known), None))
 
 
 def _normal(path: str, project: str) -> str:

@@ -13,7 +13,7 @@ from ..domain.records import Memory
 from .facet import Facet
 
 if TYPE_CHECKING:
-    from ..domain.query import Query, Term
+    from ..domain.query import Query, QueryTerm
 
 MOST_RANKED = 3_000  # memories scored for a query; more match only where a query says little
 
@@ -26,14 +26,14 @@ class Sorting(NamedTuple):
     is_descending: bool = False
 
 
-class Listing(NamedTuple):
+class MemoryPage(NamedTuple):
     """A page of memories, of how many there are in all."""
 
     memories: list[Memory]
     total: int
 
 
-class Finding(Facet):
+class Finder(Facet):
     def items(
         self,
         where: Filter,
@@ -42,19 +42,19 @@ class Finding(Facet):
         limit: int | None,
         offset: int,
         key_pattern: str | None = None,
-    ) -> Listing:
+    ) -> MemoryPage:
         """This surface's memories that match. Under one key, the current session's come first."""
         where = self.caller.visible(where)._replace(surfaces=(self.surface,), kinds=(Kind.MEMORY,))
         store = self.engine.store
         if key_pattern is None and sorting.field is None and not where.keys:
             page = Page(limit, offset, sorting.order)
-            return Listing(store.memories.find(where, page), store.entries.count(where))
+            return MemoryPage(store.memories.find(where, page), store.entries.count(where))
         matches = _key_matcher(key_pattern)
         listed = store.memories.listing(where, sorting.order)
         memories = self._sorted(
             [one.entry for one in listed if matches(one.key or "")], sorting, bool(where.keys)
         )
-        return Listing(self._load(memories, limit, offset), len(memories))
+        return MemoryPage(self._load(memories, limit, offset), len(memories))
 
     def archived(self, where: Filter) -> list[Memory]:
         """What the archive keeps under the one key of the filter."""
@@ -76,7 +76,7 @@ class Finding(Facet):
         sorting: Sorting | None,
         limit: int | None,
         offset: int,
-    ) -> Listing:
+    ) -> MemoryPage:
         """Memories of every surface that match a query, the best first unless they are to be sorted."""
         from ..domain.query import parse_query  # compiling its patterns is not for start-up
 
@@ -90,7 +90,7 @@ class Finding(Facet):
             out = set[int]().union(*(self._holding(term, fields) for term in query.excluded))
             entries = [entry for entry in entries if entry not in out]
         entries = self._ranked(entries, query) if sorting is None else self._sorted(entries, sorting)
-        return Listing(self._load(entries, limit, offset), len(entries))
+        return MemoryPage(self._load(entries, limit, offset), len(entries))
 
     def _matched(self, query: Query, fields: TextFields) -> set[int] | None:
         """Entries that every clause matches; None where the query only says what is not wanted."""
@@ -102,7 +102,7 @@ class Finding(Facet):
             matched = found if matched is None else matched & found
         return matched
 
-    def _holding(self, term: Term, fields: TextFields) -> set[int]:
+    def _holding(self, term: QueryTerm, fields: TextFields) -> set[int]:
         from ..domain.query import holds, looked_up
 
         store = self.engine.store
@@ -116,7 +116,7 @@ class Finding(Facet):
             found |= {entry for entry, metadata in rows if holds(json.loads(metadata), wanted)}
         return found
 
-    def _checked(self, entries: Iterable[int], term: Term, fields: TextFields) -> set[int]:
+    def _checked(self, entries: Iterable[int], term: QueryTerm, fields: TextFields) -> set[int]:
         from ..domain.query import says
 
         checked = set()

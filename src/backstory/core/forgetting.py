@@ -15,7 +15,7 @@ from .briefs import BriefFiles
 from .engine import Caller, Engine
 from .erasure import Erasure
 from .facet import Facet
-from .removal import Request
+from .removal import ForgetRequest
 
 RESTORABLE_FOR = timedelta(days=30)
 
@@ -66,7 +66,7 @@ class Forgetting(Facet):
 
 
 def erase(engine: Engine, ids: tuple[str, ...]) -> Receipt:
-    return Erasure(engine).forget(Request(memories=Filter(ids=ids)))
+    return Erasure(engine).forget(ForgetRequest(memories=Filter(ids=ids)))
 
 
 def erase_expired(engine: Engine) -> int:

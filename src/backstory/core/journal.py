@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..domain.errors import InvalidInput
 from ..domain.records import Memory
 from .facet import Facet
-from .memories import Draft
+from .memories import MemoryDraft
 
 JOURNAL = "journal"
 """The category that tells a journal entry from other memories."""
@@ -16,5 +16,5 @@ class Journal(Facet):
         """A public memory of the current session, without a key: entries never replace each other."""
         if not entry.strip():
             raise InvalidInput("entry is empty.", hint="Nothing was saved; write something.", field="entry")
-        draft = Draft(text=entry, category=JOURNAL, tags=tags, metadata={"mood": mood} if mood else {})
+        draft = MemoryDraft(text=entry, category=JOURNAL, tags=tags, metadata={"mood": mood} if mood else {})
         return self.core.memories.save_item(draft)

@@ -12,7 +12,7 @@ from ..domain.records import Former, Memory, Priority, Session, Trust
 from .facet import Facet
 
 
-class Draft(NamedTuple):
+class MemoryDraft(NamedTuple):
     """A memory as the caller describes it."""
 
     text: str
@@ -45,14 +45,14 @@ class Memories(Facet):
         self.follow_up(memory)
         return memory
 
-    def save_item(self, draft: Draft) -> Memory:
+    def save_item(self, draft: MemoryDraft) -> Memory:
         """Save under a key in the current session, as `put_item` does. Committed when this returns."""
         _check_draft(draft)
         memory = self.put_item(draft, self.core.sessions.current())
         self.follow_up(memory)
         return memory
 
-    def put_item(self, draft: Draft, session: Session) -> Memory:
+    def put_item(self, draft: MemoryDraft, session: Session) -> Memory:
         """For a transaction of the caller's, who calls `follow_up` after it. The same key again, live or archived, keeps
         the id and the time it was made, and the former value in its history."""
         store = self.engine.store
@@ -167,7 +167,7 @@ class Memories(Facet):
         self.engine.summarizer.improve(self.engine.store, memory)
 
 
-def _check_draft(draft: Draft) -> None:
+def _check_draft(draft: MemoryDraft) -> None:
     if draft.key is not None and not draft.key.strip():
         raise InvalidInput("key is empty.", hint="Nothing was saved; give the item a key.", field="key")
     _check_text(draft.text)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..domain.filters import ConversationFilter, Filter, Kind
 from ..domain.records import QUIET_ROLES, Conversation, Message
 from ..domain.when import to_ms
-from .asking import Asked, WordIndex, read_question
+from .asking import KeywordQuery, WordIndex, read_question
 from .facet import Facet
 from .families import Families
 from .freshness import freshness
@@ -43,7 +43,7 @@ STEEPNESS = (
 LEAST_CERTAINTY = 0.1  # of what a query keeps though it does not hold all words
 
 
-class Wanted(NamedTuple):
+class RecallQuery(NamedTuple):
     days: int | None = 30
     """None: whenever it was."""
     least_score: float = 0.0
@@ -59,7 +59,7 @@ class Wanted(NamedTuple):
     """As conversations of their own."""
 
 
-class Parts(NamedTuple):
+class RecallParts(NamedTuple):
     """Why a conversation stands where it does."""
 
     answer: float | None
@@ -74,9 +74,9 @@ class Parts(NamedTuple):
         return sum(part for part in self if part is not None)
 
 
-class Recalled(NamedTuple):
+class ConversationHit(NamedTuple):
     conversation: Conversation
-    parts: Parts
+    parts: RecallParts
     matched: tuple[str, ...]
     """Which of the keywords it holds."""
     excerpt: str
@@ -85,8 +85,8 @@ class Recalled(NamedTuple):
     subagents: int
 
 
-class Recollection(NamedTuple):
-    found: list[Recalled]
+class RecallPage(NamedTuple):
+    found: list[ConversationHit]
     total: int
     older: int
     """How many match that are older than was asked for; counted when nothing else was found."""
@@ -106,7 +106,7 @@ class ReaderState(NamedTuple):
 
 class _Scored(NamedTuple):
     outline: ConversationOutline
-    parts: Parts
+    parts: RecallParts
     matched: tuple[str, ...]
 
 
@@ -129,7 +129,7 @@ class _Answers(NamedTuple):
 
 
 class Recall(Facet):
-    def find(self, wanted: Wanted, *, limit: int, offset: int = 0) -> Recollection:
+    def find(self, wanted: RecallQuery, *, limit: int, offset: int = 0) -> RecallPage:
         """The conversations that match, the best first; equal ones by when they were last spoken in."""
         store = self.engine.store
         since = None if wanted.days is None else self.engine.now() - timedelta(days=wanted.days)
@@ -144,7 +144,7 @@ class Recall(Facet):
         families = Families.of(store, which, among=among, are_apart=wanted.with_subagents)
         scored = self._scored(wanted, asked, families, index, answers)
         order = sorted(scored, key=lambda s: (-s.parts.score, -s.outline.updated_ms, s.outline.id))
-        return Recollection(
+        return RecallPage(
             self._told(order[offset : offset + limit], asked, families, index, answers),
             total=len(order),
             older=0 if order or since is None else self.find(wanted._replace(days=None), limit=0).total,
@@ -164,7 +164,7 @@ class Recall(Facet):
                 states[surface] = state._replace(unread={**state.unread, completeness: conversations})
         return states
 
-    def _answers(self, wanted: Wanted, asked: Asked, since: datetime | None) -> _Answers:
+    def _answers(self, wanted: RecallQuery, asked: KeywordQuery, since: datetime | None) -> _Answers:
         """What the search finds for the query or the prompt. A query with operators says itself what it keeps."""
         question = wanted.query or wanted.prompt
         if not question.strip() or (wanted.query and asked.has_operators):
@@ -184,7 +184,12 @@ class Recall(Facet):
         return _Answers(shares, entries, found.words)
 
     def _scored(
-        self, wanted: Wanted, asked: Asked, families: Families, index: WordIndex, answers: _Answers
+        self,
+        wanted: RecallQuery,
+        asked: KeywordQuery,
+        families: Families,
+        index: WordIndex,
+        answers: _Answers,
     ) -> list[_Scored]:
         chosen = index.chosen(asked, families)
         if wanted.query and not asked.tags:
@@ -206,7 +211,7 @@ class Recall(Facet):
             about = outline.project == self.caller.project if named is None else id in named
             nearness = shares.get(id, 0.0) ** STEEPNESS
             weight = nearness if is_asked and shares else 1.0
-            parts = Parts(
+            parts = RecallParts(
                 answer=MOST_ANSWER * nearness if is_asked else None,
                 keywords=len(matched) / len(held) if held else 0.0,
                 recency=freshness(outline.updated_ms, now_ms),
@@ -217,7 +222,7 @@ class Recall(Facet):
                 scored.append(_Scored(outline, parts, matched))
         return scored
 
-    def _touching_named(self, wanted: Wanted, families: Families) -> set[str] | None:
+    def _touching_named(self, wanted: RecallQuery, families: Families) -> set[str] | None:
         """Conversations that touched a file which was named; None when there are none."""
         named = named_files(f"{wanted.query} {' '.join(wanted.tags)} {wanted.prompt}")
         messages = Filter(kinds=(Kind.MESSAGE,))
@@ -227,11 +232,11 @@ class Recall(Facet):
     def _told(
         self,
         page: Sequence[_Scored],
-        asked: Asked,
+        asked: KeywordQuery,
         families: Families,
         index: WordIndex,
         answers: _Answers,
-    ) -> list[Recalled]:
+    ) -> list[ConversationHit]:
         store = self.engine.store
         ids = [each.outline.id for each in page]
         conversations = {each.id: each for each in store.conversations.get(ids)}
@@ -239,7 +244,7 @@ class Recall(Facet):
         files = store.traces.files(families.members(ids))
         excerpts = self._excerpts(ids, asked, families, index) | self._passages(ids, families, answers)
         return [
-            Recalled(
+            ConversationHit(
                 conversation=conversations[each.outline.id],
                 parts=each.parts,
                 matched=each.matched,
@@ -266,7 +271,7 @@ class Recall(Facet):
         }
 
     def _excerpts(
-        self, ids: Sequence[str], asked: Asked, families: Families, index: WordIndex
+        self, ids: Sequence[str], asked: KeywordQuery, families: Families, index: WordIndex
     ) -> dict[str, str]:
         """Around the words that were asked for, else the beginning of what the user said."""
         store = self.engine.store

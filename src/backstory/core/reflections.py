@@ -9,12 +9,12 @@ from typing import NamedTuple
 from ..domain.filters import Filter, Kind
 from ..domain.records import Memory
 from .facet import Facet
-from .memories import Draft
+from .memories import MemoryDraft
 
 REFLECTION = "reflection"
 
 
-class Stats(NamedTuple):
+class StoreStats(NamedTuple):
     conversations: int
     reflections: int
     projects: int
@@ -28,12 +28,12 @@ class Reflections(Facet):
     def keep(self, text: str, tags: Sequence[str]) -> tuple[Memory, bool]:
         """Store an insight; the memory, and whether its vector is there already."""
         named = tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
-        draft = Draft(text, category=REFLECTION, tags=named)
+        draft = MemoryDraft(text, category=REFLECTION, tags=named)
         memory = self.core.memories.save_item(draft)
         backlog = self.engine.backlog
         return memory, backlog is not None and backlog.catch_up()
 
-    def stats(self) -> Stats:
+    def stats(self) -> StoreStats:
         """Of what the caller may see."""
         store = self.engine.store
         census = store.census()
@@ -43,7 +43,7 @@ class Reflections(Facet):
         waiting = (
             entries if self.engine.backlog is None else store.vectors.count_waiting(self.engine.backlog.space)
         )
-        return Stats(
+        return StoreStats(
             conversations=census.conversations,
             reflections=store.entries.count(self.caller.visible(reflections)),
             projects=census.projects,

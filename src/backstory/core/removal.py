@@ -16,7 +16,7 @@ from .working.handoff import without as handoff_without
 from .working.history import HANDOFF, TOOL
 
 
-class Request(NamedTuple):
+class ForgetRequest(NamedTuple):
     """What to forget. Conversations never come back with a sync. Memories go live and archived, with their histories;
     checkpoints are there to keep what is deleted later, so they forget only when that is asked for."""
 
@@ -25,7 +25,7 @@ class Request(NamedTuple):
     with_checkpoints: bool = False
 
 
-class Rewritten(NamedTuple):
+class HandoffRewrite(NamedTuple):
     """A handoff that quoted what is forgotten."""
 
     path: str | None
@@ -33,10 +33,10 @@ class Rewritten(NamedTuple):
     present: Handoff
 
 
-class Removed(NamedTuple):
+class RemovalResult(NamedTuple):
     counts: Mapping[str, int]
     """By place; nothing that is 0."""
-    handoffs: Sequence[Rewritten] = ()
+    handoffs: Sequence[HandoffRewrite] = ()
 
 
 class Removal:
@@ -44,9 +44,9 @@ class Removal:
         self.store = store
         self.now = now
 
-    def forget(self, request: Request) -> Removed:
+    def forget(self, request: ForgetRequest) -> RemovalResult:
         """In one transaction. The bytes are overwritten afterwards, by the store's residue."""
-        handoffs: list[Rewritten] = []
+        handoffs: list[HandoffRewrite] = []
         counts: dict[str, int] = {}
         with self.store.transaction():
             if request.conversations:
@@ -57,9 +57,9 @@ class Removal:
                 counts |= self._forget_memories(request.memories, ids, request.with_checkpoints)
                 handoffs = self._rewrite_handoffs(set(ids), {opening(text) for _, text in found})
             if not any(counts.values()):
-                return Removed({})
+                return RemovalResult({})
             counts |= {"handoffs": len(handoffs), "cached answers": self.store.answers.delete_all()}
-        return Removed({place: count for place, count in counts.items() if count}, handoffs)
+        return RemovalResult({place: count for place, count in counts.items() if count}, handoffs)
 
     def _quotable(self, where: Filter) -> list[tuple[str, str]]:
         """How every value begins that memories have or had, with the memory's id."""
@@ -90,13 +90,13 @@ class Removal:
         removed = {
             "messages": sum(store.conversations.count_messages(ids).values()),
             "conversations": store.sync.forget(ids, self.now),
-            "cursors": self._clear_cursors(ids, {talk.title for talk in told} - {""}),
+            "cursors": self._clear_cursors(ids, {conversation.title for conversation in told} - {""}),
         }
         if any(removed.values()):
             store.residue.note(OF_CONVERSATIONS)
         return removed
 
-    def _rewrite_handoffs(self, ids: Collection[str], openings: Collection[str]) -> list[Rewritten]:
+    def _rewrite_handoffs(self, ids: Collection[str], openings: Collection[str]) -> list[HandoffRewrite]:
         changed = []
         for event in self.store.sessions.events_of_type(TOOL, HANDOFF):
             former = from_data(event.data)
@@ -104,7 +104,7 @@ class Removal:
             if present != former:
                 data = {**event.data, **as_data(present)}
                 self.store.sessions.change_event(event._replace(data=data))
-                changed.append(Rewritten(event.data.get("path"), former, present))
+                changed.append(HandoffRewrite(event.data.get("path"), former, present))
         return changed
 
     def _clear_cursors(self, ids: Sequence[str], titles: Collection[str]) -> int:

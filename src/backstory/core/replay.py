@@ -13,7 +13,7 @@ from .facet import Facet
 LONGEST_PROMPT = 160  # characters that tell one from another
 
 
-class Part(NamedTuple):
+class ReplayPart(NamedTuple):
     """A stretch of a conversation."""
 
     places: range
@@ -33,13 +33,13 @@ class Replay(Facet):
             raise NotFound("conversation", id)
         return found[0]
 
-    def part(self, conversation: Conversation, start: int, size: int) -> Part:
+    def part(self, conversation: Conversation, start: int, size: int) -> ReplayPart:
         store, places = self.engine.store, range(start, start + size)
         traces: dict[str, list[Trace]] = {}
         for trace in store.traces.of(conversation.id, places):
             traces.setdefault(trace.message, []).append(trace)
         end = store.conversations.last_place(conversation.id) + 1
-        return Part(places, end, store.conversations.messages(conversation.id, places), traces)
+        return ReplayPart(places, end, store.conversations.messages(conversation.id, places), traces)
 
     def prompts(self, conversation: Conversation) -> list[tuple[int, str]]:
         """The `seq` of all that the user said, and how it begins."""

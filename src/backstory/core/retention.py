@@ -35,10 +35,10 @@ class Retention:
         store = self.engine.store
         before = self.engine.now() - timedelta(days=min(days, MOST_DAYS))
         stays = store.archive.exemptions()
-        talks = store.conversations.outlines(ConversationFilter(updated_before=before))
+        conversations = store.conversations.outlines(ConversationFilter(updated_before=before))
         where = Filter(kinds=(Kind.MEMORY,), categories=(REFLECTION,), created_before=before)
         return Old(
-            sorted(talk.id for talk in talks if talk.id not in stays),
+            sorted(conversation.id for conversation in conversations if conversation.id not in stays),
             [
                 memory
                 for memory in store.memories.find(where, Page())
@@ -53,10 +53,10 @@ class Retention:
         if old.memories or old.conversations:
             Backups(self.engine).make(BEFORE_ARCHIVE)
         for start in range(0, len(old.memories), AT_ONCE):
-            call.checkpoint()
+            call.raise_if_cancelled()
             store.archive.put_memories(old.memories[start : start + AT_ONCE])
         for number, id in enumerate(old.conversations, 1):
-            call.checkpoint()
+            call.raise_if_cancelled()
             store.archive.put_conversation(id)
             call.progress(number, total, "Archiving conversations")
 
@@ -78,11 +78,11 @@ class Retention:
         with store.transaction():
             self.engine.check_room()
             found = [
-                talk.conversation
+                conversation.conversation
                 for which in (ConversationFilter(ids=(id,)), ConversationFilter(parents=(id,)))
-                for talk in store.archive.find_conversations(which)
+                for conversation in store.archive.find_conversations(which)
             ]
-            ids = [talk.id for talk in found]
+            ids = [conversation.id for conversation in found]
             store.archive.restore_conversations(ids)
             store.archive.exempt(ids, self.engine.now())
         self.engine.embed_soon()

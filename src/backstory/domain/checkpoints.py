@@ -21,7 +21,7 @@ class CachedFile(NamedTuple):
     cached_at: datetime
 
 
-class Manifest(NamedTuple):
+class CheckpointManifest(NamedTuple):
     """Under which hash the copies of a session's memories and files are found again, and how many memories."""
 
     root: str

@@ -36,7 +36,7 @@ class Outline(NamedTuple):
         return bool(self.role) and self.role not in QUIET_ROLES
 
 
-class Reading(NamedTuple):
+class EntryText(NamedTuple):
     """An entry's outline with its text."""
 
     outline: Outline

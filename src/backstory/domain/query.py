@@ -37,7 +37,7 @@ class Comparison(NamedTuple):
     value: str
 
 
-class Term(NamedTuple):
+class QueryTerm(NamedTuple):
     """One thing asked for: units that a text must all hold, or a field of the metadata. Either will do."""
 
     units: tuple[Unit, ...] = ()
@@ -49,8 +49,8 @@ class Term(NamedTuple):
 class Query(NamedTuple):
     """Every clause must match, by any of its terms; nothing that is excluded may."""
 
-    clauses: tuple[tuple[Term, ...], ...] = ()
-    excluded: tuple[Term, ...] = ()
+    clauses: tuple[tuple[QueryTerm, ...], ...] = ()
+    excluded: tuple[QueryTerm, ...] = ()
 
     @property
     def units(self) -> list[Unit]:
@@ -60,8 +60,8 @@ class Query(NamedTuple):
 
 def parse_query(text: str) -> Query:
     tokens = _TOKEN.findall(text[:LONGEST_QUERY])[:MOST_TERMS]
-    clauses: list[list[Term]] = []
-    excluded: list[Term] = []
+    clauses: list[list[QueryTerm]] = []
+    excluded: list[QueryTerm] = []
     alternative = False
     for token in tokens:
         if token == "OR":
@@ -79,7 +79,7 @@ def parse_query(text: str) -> Query:
             clauses.append([term])
         alternative = False
     if not clauses and not excluded and "OR" in tokens:
-        clauses.append([Term(_units("or"))])
+        clauses.append([QueryTerm(_units("or"))])
     return _without_stop_words(Query(tuple(map(tuple, clauses)), tuple(excluded)))
 
 
@@ -89,24 +89,24 @@ def _without_stop_words(query: Query) -> Query:
     return query._replace(clauses=tuple(telling)) if telling else query
 
 
-def _is_stop_word(term: Term) -> bool:
+def _is_stop_word(term: QueryTerm) -> bool:
     return term.field is None and all(
         len(unit.words) == 1 and unit.words[0] in STOP_WORDS and not unit.is_prefix for unit in term.units
     )
 
 
-def _term(token: str) -> Term | None:
+def _term(token: str) -> QueryTerm | None:
     field = _FIELD.fullmatch(token)
     if field is None:
         units = _units(token)
-        return Term(units, is_checked=_is_cut(token, units)) if units else None
+        return QueryTerm(units, is_checked=_is_cut(token, units)) if units else None
     name, value = field[1], field[2].strip('"') or "*"
     if value == "*":
-        return Term(_units(name), Comparison(name, "exists", ""), is_checked=True)
+        return QueryTerm(_units(name), Comparison(name, "exists", ""), is_checked=True)
     compared = _COMPARED.fullmatch(value)
     if compared is not None:
-        return Term(_units(name), Comparison(name, compared[1], compared[2].strip()), is_checked=True)
-    return Term(_units(f'"{name} {value}"'), Comparison(name, "=", value))
+        return QueryTerm(_units(name), Comparison(name, compared[1], compared[2].strip()), is_checked=True)
+    return QueryTerm(_units(f'"{name} {value}"'), Comparison(name, "=", value))
 
 
 def _units(token: str) -> tuple[Unit, ...]:
@@ -131,7 +131,7 @@ def looked_up(unit: Unit) -> Unit:
     return unit._replace(words=(*unit.words[:-1], last[: max(SURE_PREFIX, len(last) // 2)]))
 
 
-def says(text: str, term: Term) -> bool:
+def says(text: str, term: QueryTerm) -> bool:
     """Whether a text truly has what a checked term asks for: the beginning of a word, or `field: value`."""
     if term.field is not None:
         name = re.escape(term.field.field)

@@ -38,14 +38,14 @@ class Role(StrEnum):
     """What the assistant made of the past when it compacted it."""
 
 
-class Kind(StrEnum):
+class ConversationKind(StrEnum):
     MAIN = "main"
     SUBAGENT = "subagent"
     FORK = "fork"
     PROMPT_LOG = "prompt-log"
 
 
-class Standing(IntEnum):
+class WitnessRank(IntEnum):
     """How good a witness of a conversation a piece is: a better one replaces what a worse one told."""
 
     PROMPTS = 0
@@ -113,7 +113,7 @@ class Turn(NamedTuple):
         return not (self.text or self.thinking or self.calls)
 
 
-class Header(NamedTuple):
+class ConversationHeader(NamedTuple):
     """What is known of a conversation besides its turns. Each piece carries all that is known by then."""
 
     native_id: str
@@ -122,7 +122,7 @@ class Header(NamedTuple):
     title: str = ""
     directory: str = ""
     """As recorded; empty rather than guessed."""
-    kind: Kind = Kind.MAIN
+    kind: ConversationKind = ConversationKind.MAIN
     parent: str | None = None
     """The native id of the conversation it was started from."""
     branch: str = ""
@@ -130,7 +130,7 @@ class Header(NamedTuple):
     started_ms: int | None = None
     ended_ms: int | None = None
     completeness: str = "full"
-    standing: Standing = Standing.OWN
+    standing: WitnessRank = WitnessRank.OWN
 
 
 class Cursor(NamedTuple):
@@ -145,7 +145,7 @@ class Piece(NamedTuple):
 
     A turn that was given before, by its id, is replaced: a log is read again from the start of its last turn."""
 
-    header: Header
+    header: ConversationHeader
     turns: Sequence[Turn]
     cursor: Cursor | None = None
     """Where to go on once this piece is kept; None within what can only be read together."""

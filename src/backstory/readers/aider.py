@@ -18,9 +18,9 @@ from typing import NamedTuple
 from . import (
     LONGEST_ARGUMENTS,
     LONGEST_ERROR,
+    ConversationHeader,
     Cursor,
     Form,
-    Header,
     Piece,
     Places,
     Reader,
@@ -32,7 +32,7 @@ from . import (
 from .formats.files import open_regular, read_text
 from .formats.noise import shortened
 from .formats.pieces import whole
-from .formats.times import Times
+from .formats.times import TurnTimes
 from .formats.values import fingerprint
 
 HISTORY = ".aider.chat.history.md"
@@ -101,7 +101,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
         following = chats[min(n + 1, len(chats) - 1)]
         begun = _local_ms(chat.started) or 0
         until = _local_ms(following.started) if following is not chat else None
-        times = Times((text, at_ms) for text, at_ms in prompts if begun <= at_ms < (until or sys.maxsize))
+        times = TurnTimes((text, at_ms) for text, at_ms in prompts if begun <= at_ms < (until or sys.maxsize))
         goes_on = Cursor(following.start, {"ordinal": following.ordinal})
         turns = _turns(chat.lines, times)
         piece = whole(_header(source, chat, turns), turns, cursor=goes_on)
@@ -120,13 +120,13 @@ def _split(raw: bytes, cursor: Cursor) -> Iterator[Chat]:
         yield Chat(ordinal, header[1].decode(), lines, cursor.offset + header.start())
 
 
-def _header(source: Source, chat: Chat, turns: Sequence[Turn]) -> Header:
+def _header(source: Source, chat: Chat, turns: Sequence[Turn]) -> ConversationHeader:
     """A chat is known by when it began, by the name of its directory and by what was said first: its file may be moved
     with the home that it lies in, and chats may be cut from its beginning."""
     first = next((turn.text for turn in turns if turn.role is Role.USER), "")
     told = [line.removeprefix("> ").strip() for line in chat.lines if line.startswith("> ")]
     places = [found[1] for line in told if (found := PLACE.fullmatch(line))]
-    return Header(
+    return ConversationHeader(
         native_id=f"{chat.started.replace(' ', 'T')}-{fingerprint(source.path.parent.name, first)}",
         source=f"{source.path}#{chat.ordinal}",
         directory=source.directory or (places[0] if places else ""),
@@ -139,7 +139,7 @@ def _model(told: Iterable[str]) -> str:
     return next((found[1] for line in told if (found := MODEL.match(line))), "")
 
 
-def _turns(lines: Sequence[str], times: Times) -> list[Turn]:
+def _turns(lines: Sequence[str], times: TurnTimes) -> list[Turn]:
     """All between two prompts is one answer. Turns are named after their place, which stays as the chat grows."""
     turns = []
     sides = groupby(zip(_kinds(lines), lines, strict=True), key=lambda told: told[0] is _Line.PROMPT)

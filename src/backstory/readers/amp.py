@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from . import Cursor, Form, Header, Piece, Places, Reader, Resume, Role, Source, Turn
+from . import ConversationHeader, Cursor, Form, Piece, Places, Reader, Resume, Role, Source, Turn
 from .formats.blocks import blocks_of, errors_in, text_in, thinking_in, uses_in
 from .formats.documents import read_document
 from .formats.paths import EDITORS, data_home, editor_directories, homes, locate
@@ -28,7 +28,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     turns = list(_turns(thread, skipped))
     initial = fields_of(fields_of(thread.get("env")).get("initial"))
     trees = list(records_of(initial.get("trees")))
-    header = Header(
+    header = ConversationHeader(
         native_id=text_of(thread.get("id")) or source.path.stem,
         source=str(source.path),
         title=text_of(thread.get("title")),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from . import Cursor, Header, Piece, Places, Reader, Role, Source, ToolCall, Turn
+from . import ConversationHeader, Cursor, Piece, Places, Reader, Role, Source, ToolCall, Turn
 from .formats.exports import conversations_in, find_exports
 from .formats.pieces import in_order, whole
 from .formats.touched import tool_call
@@ -32,7 +32,7 @@ def _piece(source: Source, conversation: dict[str, Any]) -> Piece:
     if not id:
         skipped["conversation without an id"] += 1
     title = text_of(conversation.get("title"))
-    header = Header(
+    header = ConversationHeader(
         id,
         f"{source.path}#{id}",
         title="" if title in UNNAMED else title,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from . import Cursor, Header, Piece, Places, Reader, Role, Source, ToolCall, Turn
+from . import ConversationHeader, Cursor, Piece, Places, Reader, Role, Source, ToolCall, Turn
 from .formats.blocks import Block, blocks_of, errors_in, text_in, thinking_in, uses_in
 from .formats.exports import conversations_in, find_exports
 from .formats.pieces import in_order, whole
@@ -28,7 +28,7 @@ def _piece(source: Source, conversation: dict[str, Any]) -> Piece:
     skipped: Counter[str] = Counter()
     if not id:
         skipped["conversation without an id"] += 1
-    header = Header(
+    header = ConversationHeader(
         id,
         f"{source.path}#{id}",
         title=text_of(conversation.get("name")),

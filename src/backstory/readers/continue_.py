@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import Cursor, Form, Header, Piece, Places, Reader, Role, Source, ToolCall, Turn
+from . import ConversationHeader, Cursor, Form, Piece, Places, Reader, Role, Source, ToolCall, Turn
 from .formats.blocks import blocks_of, functions_in, text_in
 from .formats.documents import read_beside, read_document
 from .formats.paths import homes, locate
@@ -41,7 +41,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     turns = list(_turns(session, skipped))
     titles = (text_of(told.get("title")) for told in (session, entry))
     place = text_of(session.get("workspaceDirectory")) or text_of(entry.get("workspaceDirectory"))
-    header = Header(
+    header = ConversationHeader(
         native_id=id,
         source=str(source.path),
         title=next((title for title in titles if title not in ("", UNNAMED)), ""),

@@ -33,10 +33,10 @@ def find(places: Places) -> Iterator[Source]:
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     log = Log(str(source.path), cursor)
     with open_regular(source.path) as stream:
-        yield from log.read(stream, DECODER, _Session(source.path, log).hear)
+        yield from log.read(stream, DECODER, _DroidSession(source.path, log).hear)
 
 
-class _Session:
+class _DroidSession:
     """One log being read."""
 
     def __init__(self, path: Path, log: Log) -> None:

@@ -15,19 +15,19 @@ import msgspec
 
 from . import (
     LONGEST_ERROR,
+    ConversationHeader,
+    ConversationKind,
     Cursor,
     Form,
-    Header,
-    Kind,
     Piece,
     Places,
     Reader,
     Resume,
     Role,
     Source,
-    Standing,
     ToolCall,
     Turn,
+    WitnessRank,
 )
 from .formats.documents import read_beside, read_document
 from .formats.files import open_regular, read_text
@@ -91,7 +91,7 @@ def _sha256(path: str) -> str:
     return hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-class Session(NamedTuple):
+class GeminiSession(NamedTuple):
     header: dict[str, Any]
     messages: dict[str, dict[str, Any]]
     """By their ids, or by where they stand."""
@@ -112,12 +112,12 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     yield whole(header, turns, session.skipped)
 
 
-def _read_whole(path: Path) -> Session:
+def _read_whole(path: Path) -> GeminiSession:
     document = fields_of(read_document(path))
-    return Session(document, _by_id(document.get("messages")), Counter())
+    return GeminiSession(document, _by_id(document.get("messages")), Counter())
 
 
-def _replay(path: Path) -> Session:
+def _replay(path: Path) -> GeminiSession:
     """What is left after all lines: a message that comes again replaces the former, a rewind drops the rest."""
     header: dict[str, Any] = {}
     messages: dict[str, dict[str, Any]] = {}
@@ -137,7 +137,7 @@ def _replay(path: Path) -> Session:
                 header |= record
             else:
                 skipped["unknown record"] += 1
-    return Session(header, messages, skipped)
+    return GeminiSession(header, messages, skipped)
 
 
 def _until(messages: dict[str, dict[str, Any]], id: str) -> dict[str, dict[str, Any]]:
@@ -149,13 +149,13 @@ def _by_id(messages: object) -> dict[str, dict[str, Any]]:
     return {text_of(m.get("id")) or f"#{n}": m for n, m in enumerate(records_of(messages))}
 
 
-def _header(source: Source, header: dict[str, Any], is_subagent: bool) -> Header:
-    return Header(
+def _header(source: Source, header: dict[str, Any], is_subagent: bool) -> ConversationHeader:
+    return ConversationHeader(
         native_id=text_of(header.get("sessionId")) or source.path.stem,
         source=str(source.path),
         title=text_of(header.get("summary")),
         directory=source.directory,
-        kind=Kind.SUBAGENT if is_subagent else Kind.MAIN,
+        kind=ConversationKind.SUBAGENT if is_subagent else ConversationKind.MAIN,
         parent=_parent(source.path) or None,
         started_ms=time_ms(header.get("startTime")),
         ended_ms=time_ms(header.get("lastUpdated")),
@@ -232,13 +232,13 @@ def _prompts(source: Source) -> Iterator[Piece]:
             id = f"log-{entry.get('messageId', len(turns))}"
             turns.append(Turn(id, Role.USER, text, time_ms(entry.get("timestamp"))))
     for n, (session, turns) in enumerate(sessions.items(), 1):
-        header = Header(
+        header = ConversationHeader(
             native_id=session,
             source=f"{source.path}#{session}",
             directory=source.directory,
-            kind=Kind.PROMPT_LOG,
+            kind=ConversationKind.PROMPT_LOG,
             completeness="partial",
-            standing=Standing.PROMPTS,
+            standing=WitnessRank.PROMPTS,
         )
         yield whole(header, turns, cursor=END if n == len(sessions) else None)
 

@@ -12,22 +12,22 @@ import msgspec
 
 from . import (
     LONGEST_ERROR,
+    ConversationHeader,
+    ConversationKind,
     Cursor,
     Form,
-    Header,
-    Kind,
     Piece,
     Places,
     Reader,
     Resume,
     Role,
     Source,
-    Standing,
     ToolCall,
     Turn,
+    WitnessRank,
 )
 from .formats.blocks import Block, blocks_of, text_in, thinking_in
-from .formats.databases import Progress, columns, document, open_database
+from .formats.databases import DatabaseProgress, columns, document, open_database
 from .formats.files import open_regular
 from .formats.lines import read_records
 from .formats.noise import shortened
@@ -65,14 +65,14 @@ def find(places: Places) -> Iterator[Source]:
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     if source.form is Form.DATABASE:
-        progress = Progress(cursor, is_complete=True)
+        progress = DatabaseProgress(cursor, is_complete=True)
         with open_database(source.path) as connection:
             yield from progress.with_cursor(_read_sessions(connection, source.path, progress))
     else:
         yield from _read_log(source.path)
 
 
-def _read_sessions(connection: sqlite3.Connection, path: Path, progress: Progress) -> Iterator[Piece]:
+def _read_sessions(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
     known = columns(connection, "messages")
     if not {"id", "session_id", "role", "content_json"} <= known:
         return
@@ -126,27 +126,27 @@ def _read_log(path: Path) -> Iterator[Piece]:
         for n, record in enumerate(records)
         if "role" in record and "content" in record
     ]
-    header = _header(session, str(path))._replace(native_id=path.stem, standing=Standing.REPLAY)
+    header = _header(session, str(path))._replace(native_id=path.stem, standing=WitnessRank.REPLAY)
     yield whole(header, _turns(messages, _asker(header)), skipped)
 
 
-def _header(session: Record, source: str) -> Header:
+def _header(session: Record, source: str) -> ConversationHeader:
     name, described = text_of(session.get("name")), text_of(session.get("description"))
     is_subagent = session.get("session_type") == "sub_agent"
-    return Header(
+    return ConversationHeader(
         text_of(session.get("id")),
         source,
         title=(name if session.get("user_set_name") else "") or described or name,
         directory=text_of(session.get("working_dir")),
-        kind=Kind.SUBAGENT if is_subagent else Kind.MAIN,
+        kind=ConversationKind.SUBAGENT if is_subagent else ConversationKind.MAIN,
         started_ms=time_ms(session.get("created_at")),
         ended_ms=time_ms(session.get("updated_at")),
     )
 
 
-def _asker(header: Header) -> Role:
+def _asker(header: ConversationHeader) -> Role:
     """What stands for a person in a subagent's session is the agent that gave it its task."""
-    return Role.SYSTEM if header.kind is Kind.SUBAGENT else Role.USER
+    return Role.SYSTEM if header.kind is ConversationKind.SUBAGENT else Role.USER
 
 
 def _turns(messages: list[Record], asker: Role) -> list[Turn]:

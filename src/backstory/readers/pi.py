@@ -8,7 +8,19 @@ from typing import Any
 
 import msgspec
 
-from . import LONGEST_ERROR, Cursor, Form, Kind, Piece, Places, Reader, Resume, Role, Source, ToolCall
+from . import (
+    LONGEST_ERROR,
+    ConversationKind,
+    Cursor,
+    Form,
+    Piece,
+    Places,
+    Reader,
+    Resume,
+    Role,
+    Source,
+    ToolCall,
+)
 from .formats.files import open_regular
 from .formats.lines import to_ms
 from .formats.logs import Log, OpenConversation, OpenTurn, Title
@@ -77,10 +89,10 @@ def _directories(places: Places) -> Iterator[Path]:
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     log = Log(str(source.path), cursor)
     with open_regular(source.path) as stream:
-        yield from log.read(stream, _ENTRIES, _Session(source.path, log).hear)
+        yield from log.read(stream, _ENTRIES, _PiSession(source.path, log).hear)
 
 
-class _Session:
+class _PiSession:
     """One log being read."""
 
     def __init__(self, path: Path, log: Log) -> None:
@@ -156,7 +168,7 @@ class _Session:
     def _conversation(self) -> OpenConversation:
         parent = self.memory.get("parent")
         conversation = self.log.conversation(
-            self.memory["id"], kind=Kind.FORK if parent else Kind.MAIN, parent=parent
+            self.memory["id"], kind=ConversationKind.FORK if parent else ConversationKind.MAIN, parent=parent
         )
         conversation.directory = self.memory.get("directory", "")
         return conversation

@@ -10,8 +10,21 @@ from typing import Any
 
 import zstandard
 
-from . import LONGEST_ERROR, Cursor, Form, Header, Kind, Piece, Places, Reader, Role, Source, ToolCall, Turn
-from .formats.databases import Progress, columns, document, open_database
+from . import (
+    LONGEST_ERROR,
+    ConversationHeader,
+    ConversationKind,
+    Cursor,
+    Form,
+    Piece,
+    Places,
+    Reader,
+    Role,
+    Source,
+    ToolCall,
+    Turn,
+)
+from .formats.databases import DatabaseProgress, columns, document, open_database
 from .formats.noise import shortened, without_payloads
 from .formats.paths import data_home, path_of
 from .formats.pieces import whole
@@ -40,12 +53,12 @@ def find(places: Places) -> Iterator[Source]:
 
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
-    progress = Progress(cursor, is_complete=True)
+    progress = DatabaseProgress(cursor, is_complete=True)
     with open_database(source.path) as connection:
         yield from progress.with_cursor(_read_threads(connection, source.path, progress))
 
 
-def _read_threads(connection: sqlite3.Connection, path: Path, progress: Progress) -> Iterator[Piece]:
+def _read_threads(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
     known = columns(connection, "threads")
     if not {"id", "data"} <= known:
         return
@@ -90,12 +103,12 @@ def _piece(id: str, source: str, row: Mapping[str, Any], thread: Mapping[str, An
     snapshots = fields_of(thread.get("initial_project_snapshot")).get("worktree_snapshots")
     tree = next(records_of(snapshots), {})
     parent = text_of(row.get("parent_id"))
-    header = Header(
+    header = ConversationHeader(
         id,
         source,
         title=text_of(thread.get("title")) or text_of(row.get("summary")),
         directory=_folder(row) or text_of(tree.get("worktree_path")),
-        kind=Kind.SUBAGENT if parent else Kind.MAIN,
+        kind=ConversationKind.SUBAGENT if parent else ConversationKind.MAIN,
         parent=parent or None,
         branch=text_of(fields_of(tree.get("git_state")).get("current_branch")),
         model=text_of(fields_of(thread.get("model")).get("model")),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..domain.entries import Outline, Posting, Reading
+from ..domain.entries import EntryText, Outline, Posting
 from ..domain.filters import Filter
 from ..domain.words import Unit, query_units
 from ..store import Store
@@ -46,7 +46,7 @@ class Evidence(NamedTuple):
 
     query: str
     terms: Sequence[Term]
-    readings: Sequence[Reading]
+    readings: Sequence[EntryText]
     entry: Ints
     counts: Floats
     """How often each term stands in each text."""
@@ -232,7 +232,7 @@ class Gathering:
         answers = [o for o in outlines if o.role == "assistant"]
         return self._store.entries.prompts([(o.thread, o.seq) for o in answers if o.thread is not None])
 
-    def _answers(self, words: _Words, readings: Sequence[Reading]) -> list[Reading]:
+    def _answers(self, words: _Words, readings: Sequence[EntryText]) -> list[EntryText]:
         """What was replied to messages that ask what is asked now: an answer need not repeat the question's words."""
         rarities = [rarity(posting.frequency, self._size) for posting in words.postings]
         least = ASKED * sum(rarities)
@@ -249,7 +249,7 @@ class Gathering:
         known = {reading.outline.entry for reading in readings}
         return self._store.entries.readings({*replies.values()} - known, self._where)
 
-    def _neighbours(self, readings: Sequence[Reading]) -> list[Reading]:
+    def _neighbours(self, readings: Sequence[EntryText]) -> list[EntryText]:
         """What was said just before and after messages that hold something of the query."""
         outlines = [o for o, _ in readings if o.size < SHORT or not o.seq]
         known = {reading.outline.entry for reading in readings}
@@ -334,13 +334,13 @@ def _together(
 
 
 def _prompt_columns(
-    readings: Sequence[Reading], prompts: Mapping[tuple[str, int], int], column: Mapping[int, int]
+    readings: Sequence[EntryText], prompts: Mapping[tuple[str, int], int], column: Mapping[int, int]
 ) -> Ints:
     numbers = [prompts.get((r.outline.thread or "", r.outline.seq), -1) for r in readings]
     return np.array([column.get(number, -1) for number in numbers], np.int64)
 
 
-def _beside(readings: Sequence[Reading], column: Mapping[int, int], step: int) -> Ints:
+def _beside(readings: Sequence[EntryText], column: Mapping[int, int], step: int) -> Ints:
     places = {
         (r.outline.thread, r.outline.seq): column[r.outline.entry] for r in readings if r.outline.is_said
     }

@@ -25,7 +25,7 @@ _WORD = re.compile(r"[^\W_]+")
 _PART = r"[\w@.+-]"
 
 
-class Mention(NamedTuple):
+class FileMention(NamedTuple):
     outline: Outline
     score: float
 
@@ -48,7 +48,7 @@ def file_hits(store: Store, path: str, where: Filter) -> list[Hit]:
     return list(hits.values())
 
 
-def mentions(store: Store, path: str, where: Filter) -> list[Mention]:
+def mentions(store: Store, path: str, where: Filter) -> list[FileMention]:
     """In no particular order."""
     path = _plain(path)
     sure = {
@@ -60,7 +60,7 @@ def mentions(store: Store, path: str, where: Filter) -> list[Mention]:
     for outline, score in _named(store, path, where):
         outlines[outline.entry] = outline
         sure[outline.entry] = max(score, sure.get(outline.entry, 0.0))
-    return [Mention(outline, sure[entry]) for entry, outline in outlines.items()]
+    return [FileMention(outline, sure[entry]) for entry, outline in outlines.items()]
 
 
 def _marked(store: Store, path: str) -> list[int]:
@@ -77,7 +77,7 @@ def _marked(store: Store, path: str) -> list[int]:
     ]
 
 
-def _named(store: Store, path: str, where: Filter) -> list[Mention]:
+def _named(store: Store, path: str, where: Filter) -> list[FileMention]:
     last = path.rpartition("/")[2]
     words = tuple(_WORD.findall(last.casefold()))[:MOST_TOGETHER]
     if not words:
@@ -90,9 +90,9 @@ def _named(store: Store, path: str, where: Filter) -> list[Mention]:
     for outline in newest:
         text = texts[outline.entry].text.replace("\\", "/") if outline.entry in texts else ""
         if whole.search(text):
-            found.append(Mention(outline, NAMED))
+            found.append(FileMention(outline, NAMED))
         elif alone.search(text):
-            found.append(Mention(outline, NAMED_SHORTER))
+            found.append(FileMention(outline, NAMED_SHORTER))
     return found
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .onnx_graph import FLOAT, FUSED, Graph, Tensor
+from .onnx_graph import FLOAT, FUSED, OnnxGraph, Tensor
 
 LAYERS, HEADS, DIMENSIONS = 6, 12, 384
 EPSILON = 1e-12  # of every layer normalisation in BERT
@@ -78,7 +78,7 @@ def fused_graph(tensors: Mapping[str, Tensor], *, unsigned: bool) -> bytes:
     One text at a time, so there is no padding and no mask, and the range that activations are quantised to
     never depends on the other texts of a batch.
     """
-    graph = Graph()
+    graph = OnnxGraph()
     hidden = _normalise(graph, INPUT, tensors, "inner.embeddings.LayerNorm")
     for layer in range(LAYERS):
         matrices = _matrices(tensors, layer)
@@ -95,7 +95,7 @@ def probe_graph() -> bytes:
 
     x86 processors without VNNI add pairs of such products in 16 bits and return about half the sum.
     """
-    graph = Graph()
+    graph = OnnxGraph()
     weights = np.full((PROBE_SIZE, PROBE_SIZE), 127, np.int8)
     scales = np.full(PROBE_SIZE, 1 / 127, np.float32)
     matrix = Matrix("ones", weights, scales, np.zeros(PROBE_SIZE, np.float32), np.array(0, np.int8))
@@ -103,7 +103,7 @@ def probe_graph() -> bytes:
 
 
 def _layer(
-    graph: Graph, hidden: str, tensors: Mapping[str, Tensor], prefix: str, matrices: list[Matrix]
+    graph: OnnxGraph, hidden: str, tensors: Mapping[str, Tensor], prefix: str, matrices: list[Matrix]
 ) -> str:
     *query_key_value, project, widen, narrow = matrices
     attended = _multiply(graph, _attend(graph, hidden, _side_by_side(query_key_value)), project)
@@ -141,7 +141,7 @@ def _side_by_side(matrices: list[Matrix]) -> Matrix:
     )
 
 
-def _attend(graph: Graph, hidden: str, matrix: Matrix) -> str:
+def _attend(graph: OnnxGraph, hidden: str, matrix: Matrix) -> str:
     quantised, scale, zero = graph.apply_many("DynamicQuantizeLinear", hidden, outputs=3)
     weights, scales, weights_zero, bias = _constants(graph, matrix)
     no_mask = ""
@@ -149,11 +149,11 @@ def _attend(graph: Graph, hidden: str, matrix: Matrix) -> str:
     return graph.apply("QAttention", *inputs, domain=FUSED, num_heads=HEADS)
 
 
-def _multiply(graph: Graph, hidden: str, matrix: Matrix) -> str:
+def _multiply(graph: OnnxGraph, hidden: str, matrix: Matrix) -> str:
     return graph.apply("DynamicQuantizeMatMul", hidden, *_constants(graph, matrix), domain=FUSED)
 
 
-def _constants(graph: Graph, matrix: Matrix) -> tuple[str, str, str, str]:
+def _constants(graph: OnnxGraph, matrix: Matrix) -> tuple[str, str, str, str]:
     return (
         graph.constant(f"{matrix.name}.weights", matrix.weights),
         graph.constant(f"{matrix.name}.scales", matrix.scales),
@@ -162,7 +162,7 @@ def _constants(graph: Graph, matrix: Matrix) -> tuple[str, str, str, str]:
     )
 
 
-def _normalise(graph: Graph, hidden: str, tensors: Mapping[str, Tensor], name: str) -> str:
+def _normalise(graph: OnnxGraph, hidden: str, tensors: Mapping[str, Tensor], name: str) -> str:
     weight = graph.constant(f"{name}.weight", tensors[f"{name}.weight"])
     bias = graph.constant(f"{name}.bias", tensors[f"{name}.bias"])
     return graph.apply("LayerNormalization", hidden, weight, bias, axis=-1, epsilon=EPSILON)

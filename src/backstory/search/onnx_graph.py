@@ -63,7 +63,7 @@ def _messages(message: memoryview, wanted: int) -> Iterator[memoryview]:
     )
 
 
-class Graph:
+class OnnxGraph:
     """A graph under construction: values are named by the strings that `constant` and `apply` return."""
 
     def __init__(self) -> None:

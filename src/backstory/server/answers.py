@@ -8,9 +8,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from . import wire
-from .door import VISIT
+from .door import CLIENT
+from .http_sessions import ClientContext
 from .message import MODERN_VERSIONS, read_id
-from .visits import Visit
 
 _WISHES = (b'"progressToken"', b'/logLevel"')
 """Keys of `_meta`. Inside a text their quotes would be escaped; under another key they cost a stream, no more."""
@@ -18,7 +18,7 @@ _WISHES = (b'"progressToken"', b'/logLevel"')
 _CALL = b'"tools/call"'
 
 
-class Answers:
+class StreamChoice:
     """Stands behind the limit on bodies, which hands on each as one message."""
 
     def __init__(self, whole: ASGIApp, streamed: ASGIApp) -> None:
@@ -35,14 +35,14 @@ class Answers:
             return message or await receive()
 
         headers = Headers(scope=scope)
-        inside = self._streamed if _wants_stream(headers, scope[VISIT], body) else self._whole
+        inside = self._streamed if _wants_stream(headers, scope[CLIENT], body) else self._whole
         await (_refusal(headers, body) or inside)(scope, again, send)
 
 
-def _wants_stream(headers: Headers, visit: Visit, body: bytes) -> bool:
+def _wants_stream(headers: Headers, client: ClientContext, body: bytes) -> bool:
     if "text/event-stream" not in headers.get("accept", ""):
         return False
-    return (visit.level is not None and _CALL in body) or any(wish in body for wish in _WISHES)
+    return (client.level is not None and _CALL in body) or any(wish in body for wish in _WISHES)
 
 
 def _refusal(headers: Headers, body: bytes) -> Response | None:

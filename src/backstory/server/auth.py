@@ -13,7 +13,7 @@ from ..domain.scopes import Scope, scope_of
 from ..domain.when import Clock
 from ..settings import Settings, required
 from ..store import Store
-from .spaces import ORDINARY, personal, shared
+from .tenants import ORDINARY, personal, shared
 from .tokens import PREFIX, hash_of
 
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
@@ -28,8 +28,8 @@ class Principal(NamedTuple):
     scope: Scope
     teams: tuple[str, ...]
 
-    def space(self, team: str | None) -> str | None:
-        """The space that an address means to this caller; None when it has no such space."""
+    def tenant(self, team: str | None) -> str | None:
+        """The tenant that an address means to this caller; None when it has no such tenant."""
         if self is LOCAL:
             return ORDINARY if team is None else None
         if team is None:

@@ -1,4 +1,4 @@
-"""The way in to `/mcp`: who, which space, how often and on which connection, before the SDK sees it."""
+"""The way in to `/mcp`: who, which tenant, how often and on which connection, before the SDK sees it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .auth import LOCAL, principal_of
+from .http_sessions import ClientContext, HttpSessions
 from .limits import RateLimit
-from .visits import Visit, Visits
 
-VISIT = "backstory.visit"
+CLIENT = "backstory.visit"
 """Where a request's scope carries its Visit to the tools."""
 
 
@@ -23,22 +23,22 @@ class Door:
     def __init__(
         self,
         inside: ASGIApp,
-        visits: Visits,
+        sessions: HttpSessions,
         limit: RateLimit,
     ) -> None:
         self._inside = inside
         self._types = TransportSecurityMiddleware()  # of contents; `Hosts` has looked at where it comes from
-        self._visits = visits
+        self._sessions = sessions
         self._limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         answered = await self._turned_away(request)
-        visit = scope.get(VISIT)
+        client = scope.get(CLIENT)
 
         async def introduced(message: Message) -> None:
-            if message["type"] == "http.response.start" and visit is not None and visit.is_new:
-                header = (MCP_SESSION_ID_HEADER.encode(), visit.connection.encode())
+            if message["type"] == "http.response.start" and client is not None and client.is_new:
+                header = (MCP_SESSION_ID_HEADER.encode(), client.connection.encode())
                 message = {**message, "headers": [*message.get("headers", ()), header]}
             await send(message)
 
@@ -52,23 +52,25 @@ class Door:
         if request.method not in ("POST", "DELETE"):
             return Response(status_code=405, headers={"Allow": "POST, DELETE"})  # we never speak unasked
         principal = principal_of(request.scope.get("user"))
-        space = principal.space(request.path_params.get("team"))
-        if space is None:
+        tenant = principal.tenant(request.path_params.get("team"))
+        if tenant is None:
             return Response("There is no such space.", status_code=404)
         wait_s = 0.0 if principal is LOCAL else self._limit.wait_s(principal.credential)
         if wait_s:
             after = {"Retry-After": str(math.ceil(wait_s))}
             return Response("Too many requests.", status_code=429, headers=after)
-        visit = Visit(principal, space, request.headers.get(MCP_SESSION_ID_HEADER))
-        if visit.connection is not None and not await anyio.to_thread.run_sync(self._visits.is_known, visit):
+        client = ClientContext(principal, tenant, request.headers.get(MCP_SESSION_ID_HEADER))
+        if client.connection is not None and not await anyio.to_thread.run_sync(
+            self._sessions.is_known, client
+        ):
             return Response("There is no such session.", status_code=404)
         if request.method == "DELETE":
-            return await self._end(visit)
-        request.scope[VISIT] = visit
+            return await self._end(client)
+        request.scope[CLIENT] = client
         return None
 
-    async def _end(self, visit: Visit) -> Response:
-        if visit.connection is None:
+    async def _end(self, client: ClientContext) -> Response:
+        if client.connection is None:
             return Response(f"{MCP_SESSION_ID_HEADER} is missing.", status_code=400)
-        await anyio.to_thread.run_sync(self._visits.end, visit)
+        await anyio.to_thread.run_sync(self._sessions.end, client)
         return Response(status_code=204)

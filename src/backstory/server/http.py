@@ -37,18 +37,18 @@ from ..settings import Settings, variable
 from ..store import Store
 from ..tools import Surface
 from ..web.hosts import Host, Hosts, read_host
-from .answers import Answers
+from .answers import StreamChoice
 from .arrival import prompt_http
 from .auth import JwtIssuer, Verifier
 from .door import Door
 from .heap import share_heap
+from .http_sessions import HttpSessions
 from .limits import RateLimit
 from .logins import FAILURES_PER_MINUTE, Logins, refuse
 from .metrics import Metrics
 from .registry import Registry
 from .sessionlog import SessionLog
-from .spaces import ORDINARY, Spaces
-from .visits import Visits
+from .tenants import ORDINARY, Tenants
 
 READY_S = 5.0
 """A store that takes longer to answer is not ready: whoever asks wants to know now."""
@@ -116,9 +116,9 @@ class TeamServer:
         own_place = "" if self._is_personal else str(settings.home / "sessions")
         self._settings = settings.changed(sessions_dir=settings.sessions_dir or own_place)
         self._allowed = allowed
-        self._embedder = build_embedder(settings)  # one model for all spaces
+        self._embedder = build_embedder(settings)  # one model for all tenants
         self._pool = open_pool(settings)
-        self._spaces = Spaces(self._open_space)
+        self._tenants = Tenants(self._open_tenant)
         self._control: Store | None = (
             open_store(settings, CONTROL, pool=self._pool) if settings.http_auth != "none" else None
         )
@@ -128,15 +128,15 @@ class TeamServer:
 
     def app(self) -> Starlette:
         settings = self._settings
-        visits = Visits(
-            self._spaces,
+        sessions = HttpSessions(
+            self._tenants,
             str(project_root(settings.project)),
             utc_now,
             are_local=self._is_personal,
         )
         registry = Registry(
             self._surfaces,
-            visits,
+            sessions,
             self._log,
             self._metrics,
             self._control,
@@ -154,10 +154,10 @@ class TeamServer:
             )
             for is_json in (True, False)
         )
-        answers = Answers(whole.handle_request, streamed.handle_request)
+        answers = StreamChoice(whole.handle_request, streamed.handle_request)
         limit = RateLimit(settings.requests_per_minute)
         inside = RequestBodyLimitMiddleware(answers, most_bytes)
-        door = self._guarded(Door(inside, visits, limit))
+        door = self._guarded(Door(inside, sessions, limit))
         routes = [
             Route("/mcp", door),
             Route("/mcp/{team}", door),
@@ -181,13 +181,13 @@ class TeamServer:
         ]
         return Starlette(routes=routes, middleware=middleware, lifespan=lifespan)
 
-    def _open_space(self, space: str) -> Engine:
-        engine = open_engine(self._settings, space, embedder=self._embedder, pool=self._pool)
+    def _open_tenant(self, tenant: str) -> Engine:
+        engine = open_engine(self._settings, tenant, embedder=self._embedder, pool=self._pool)
         engine.problems.log = self._log.write
         return engine
 
     def _close(self) -> None:
-        self._spaces.close()
+        self._tenants.close()
         if self._control is not None:
             self._control.close()
         if self._pool is not None:
@@ -231,7 +231,7 @@ class TeamServer:
         if self._control is not None:
             self._control.team.count_connections()
         else:
-            with self._spaces.lend(ORDINARY) as engine:
+            with self._tenants.lend(ORDINARY) as engine:
                 engine.store.team.count_connections()
 
     async def _measure(self, request: Request) -> Response:
@@ -239,16 +239,16 @@ class TeamServer:
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     def _gauges(self) -> dict[str, tuple[str, float]]:
-        spaces = self._spaces.open_now()
+        tenants = self._tenants.open_now()
         sessions = waiting = problems = 0
-        for space in spaces:
-            with self._spaces.lend(space) as engine:
+        for tenant in tenants:
+            with self._tenants.lend(tenant) as engine:
                 sessions += engine.store.team.count_connections()
                 problems += len(engine.problems.reported())
                 if engine.backlog is not None:
                     waiting += engine.store.vectors.count_waiting(engine.backlog.space)
         return {
-            "backstory_open_spaces": ("Databases that this server has open.", len(spaces)),
+            "backstory_open_spaces": ("Databases that this server has open.", len(tenants)),
             "backstory_sessions": ("MCP sessions that are kept in the open databases.", sessions),
             "backstory_problems": ("Work behind the answers of the open databases that fails.", problems),
             "backstory_waiting_vectors": ("Texts in the open databases without a vector yet.", waiting),

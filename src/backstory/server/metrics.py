@@ -1,4 +1,4 @@
-"""What the server counts, as Prometheus text. Labels are names of tools and outcomes, never of people or spaces."""
+"""What the server counts, as Prometheus text. Labels are names of tools and outcomes, never of people or tenants."""
 
 from __future__ import annotations
 

@@ -29,13 +29,13 @@ from ..surfaces import all_tools
 from ..tools import Surface, Tool
 from . import wire
 from .auth import LOCAL
-from .door import VISIT
+from .door import CLIENT
+from .http_sessions import ClientContext, HttpSessions, lasting_id
 from .message import Request
 from .metrics import Metrics
 from .rpc import instructions
 from .sessionlog import SessionLog
-from .toolcall import Runner, ToolCall, result_of
-from .visits import Visit, Visits, lasting_id
+from .toolcall import PendingCall, Runner, result_of
 
 Json = dict[str, Any]
 Teller = Callable[[bytes], None]
@@ -54,7 +54,7 @@ class Registry:
     def __init__(
         self,
         surfaces: Mapping[str, Surface],
-        visits: Visits,
+        sessions: HttpSessions,
         log: SessionLog,
         metrics: Metrics,
         control: Store | None,
@@ -64,7 +64,7 @@ class Registry:
         keeps_sessions: bool,
     ) -> None:
         self._tools = all_tools(surfaces)
-        self._visits = visits
+        self._sessions = sessions
         self._log = log
         self._metrics = metrics
         self._control = control
@@ -72,7 +72,7 @@ class Registry:
         self._workers = anyio.CapacityLimiter(workers)
         self._keeps_sessions = keeps_sessions
         self._catalogue: list[Json] = [
-            tool.describe() for tool in self._tools.values() if visits.are_local or not tool.of_checkout
+            tool.describe() for tool in self._tools.values() if sessions.are_local or not tool.of_checkout
         ]
         self.server: Server[Any] = Server(
             "backstory",
@@ -90,7 +90,7 @@ class Registry:
     async def _greet(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         result = await call_next(ctx)
         if ctx.method == "initialize" and self._keeps_sessions:
-            await anyio.to_thread.run_sync(self._visits.open, _visit(ctx))
+            await anyio.to_thread.run_sync(self._sessions.open, _client(ctx))
         return result
 
     async def _list(self, ctx: Context, params: types.PaginatedRequestParams) -> Json:
@@ -99,27 +99,27 @@ class Registry:
         return _complete(ctx, {"tools": self._catalogue})
 
     async def _set_level(self, ctx: Context, params: types.SetLevelRequestParams) -> Json:
-        await anyio.to_thread.run_sync(self._visits.set_level, _visit(ctx), params.level)
+        await anyio.to_thread.run_sync(self._sessions.set_level, _client(ctx), params.level)
         return {}
 
     async def _call(self, ctx: Context, params: types.CallToolRequestParams) -> Json:
         tool = self._tools.get(params.name)
         if tool is None:
             raise MCPError(wire.INVALID_PARAMS, f"Unknown tool: {params.name[:100]}")
-        visit = _visit(ctx)
+        client = _client(ctx)
         if _is_modern(ctx) and self._keeps_sessions:
-            client = ctx.session.client_params
-            visit.connection = lasting_id(visit.principal, client.client_info.name if client else "")
+            program = ctx.session.client_params
+            client.connection = lasting_id(client.principal, program.client_info.name if program else "")
         # not abandoned when the client leaves: what it asked to save is saved
         result = await anyio.to_thread.run_sync(
-            self._answer, visit, _tool_call(ctx, visit, tool, params), _teller(ctx), limiter=self._workers
+            self._answer, client, _tool_call(ctx, client, tool, params), _teller(ctx), limiter=self._workers
         )
         return _complete(ctx, result)
 
-    def _answer(self, visit: Visit, call: ToolCall, tell: Teller) -> Json:
+    def _answer(self, client: ClientContext, call: PendingCall, tell: Teller) -> Json:
         started, tool = time.perf_counter(), call.tool
         try:
-            result = self._result(visit, call, tell)
+            result = self._result(client, call, tell)
         except BackstoryError as error:  # the space itself cannot be used
             result = result_of(tool.surface.fail(error))
         except wire.Refused as refused:
@@ -127,22 +127,22 @@ class Registry:
         self._metrics.called(tool.name, _outcome(result), time.perf_counter() - started)
         return result
 
-    def _result(self, visit: Visit, call: ToolCall, tell: Teller) -> Json:
-        with self._audited(visit, call.tool) as outcome, self._visits.core(visit) as core:
+    def _result(self, client: ClientContext, call: PendingCall, tell: Teller) -> Json:
+        with self._audited(client, call.tool) as outcome, self._sessions.core(client) as core:
             answer = Runner(core, self._log, tell, lambda call: None, lambda: False).answer(call)
             result = wire.sound(answer.body, answer.text)
             outcome.append(_outcome(result))
         return result
 
     @contextmanager
-    def _audited(self, visit: Visit, tool: Tool) -> Iterator[list[str]]:
+    def _audited(self, client: ClientContext, tool: Tool) -> Iterator[list[str]]:
         """Nothing is changed that is not written down: the record is there before the call begins, and says `begun`
         for good should the server die in it. The outcome follows, as the last of the list that is given."""
         outcome: list[str] = []
-        if self._control is None or visit.principal is LOCAL or tool.effect.read_only:
+        if self._control is None or client.principal is LOCAL or tool.effect.read_only:
             yield outcome
             return
-        who = (visit.principal.person, visit.principal.credential, visit.space)
+        who = (client.principal.person, client.principal.credential, client.tenant)
         record = AuditRecord(new_id(), self._now(), *who, tool.name, "begun")
         self._control.team.audit(record)
         try:
@@ -170,17 +170,19 @@ def _complete(ctx: Context, result: Json) -> Json:
     return {"resultType": "complete", **result} if _is_modern(ctx) else result
 
 
-def _visit(ctx: Context) -> Visit:
-    visit = ctx.request.scope[VISIT] if ctx.request is not None else None
-    assert isinstance(visit, Visit)
-    return visit
+def _client(ctx: Context) -> ClientContext:
+    client = ctx.request.scope[CLIENT] if ctx.request is not None else None
+    assert isinstance(client, ClientContext)
+    return client
 
 
-def _tool_call(ctx: Context, visit: Visit, tool: Tool, params: types.CallToolRequestParams) -> ToolCall:
+def _tool_call(
+    ctx: Context, client: ClientContext, tool: Tool, params: types.CallToolRequestParams
+) -> PendingCall:
     meta: Json = dict((ctx.params or {}).get("_meta") or {})
     request = Request(wire.NO_ID, {}, meta, _is_modern(ctx), 0)
-    level = request.level if request.modern else visit.level
-    return ToolCall(
+    level = request.level if request.modern else client.level
+    return PendingCall(
         request, tool, params.arguments or {}, level=level, version=ctx.protocol_version, envelope={}
     )
 

@@ -26,7 +26,7 @@ from .message import (
     read_method,
     read_request,
 )
-from .toolcall import ToolCall
+from .toolcall import PendingCall
 from .wire import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, NO_ID, Refused
 
 Json = dict[str, Any]
@@ -44,13 +44,13 @@ _SUBSCRIPTION = PREFIX + "subscriptionId"
 class Withdrawal(NamedTuple):
     """The client no longer wants this call; a queued one need not run."""
 
-    call: ToolCall
+    call: PendingCall
 
 
-Outcome = bytes | ToolCall | Withdrawal
+Outcome = bytes | PendingCall | Withdrawal
 
 
-class Conversation:
+class RpcPeer:
     """What the messages of one client depend on. `receive` is for one thread, `finish` for any."""
 
     def __init__(self, surfaces: Mapping[str, Surface], set_log_level: Callable[[str], None]) -> None:
@@ -61,7 +61,7 @@ class Conversation:
         self._level: str | None = None
         self._handshaken = False
         self._version = HANDSHAKE_VERSIONS[0]
-        self._in_flight: dict[str, ToolCall] = {}
+        self._in_flight: dict[str, PendingCall] = {}
         self._subscriptions: dict[str, bool] = {}  # by id, whether it wants to know of changed tools
 
     def receive(self, line: bytes) -> list[Outcome]:
@@ -83,7 +83,7 @@ class Conversation:
             self._known_tools = all_tools(self._surfaces)
         return self._known_tools
 
-    def finish(self, call: ToolCall) -> None:
+    def finish(self, call: PendingCall) -> None:
         """The call's id may be used again."""
         id = call.request.id
         if self._in_flight.get(id) is call:
@@ -187,7 +187,7 @@ class Conversation:
         envelope = f",{wire.to_json(_CACHEABLE)[1:]}" if request.modern else "}"
         return f'{{"tools":{self._catalogue}{envelope}'
 
-    def _call_tool(self, request: Request) -> ToolCall:
+    def _call_tool(self, request: Request) -> PendingCall:
         name, arguments = request.params.get("name"), request.params.get("arguments")
         if not isinstance(name, str):
             raise Refused(INVALID_PARAMS, "Invalid params: missing required parameter 'name'")
@@ -196,7 +196,7 @@ class Conversation:
         if not isinstance(arguments, dict | None):
             raise Refused(INVALID_PARAMS, "Invalid params: arguments must be an object")
         level = request.level if request.modern else self._level
-        call = ToolCall(
+        call = PendingCall(
             request,
             self._tools[name],
             arguments or {},
@@ -231,19 +231,19 @@ def instructions(surfaces: Iterable[str]) -> str:
     )
 
 
-Answer = Callable[[Conversation, Request], str | bytes | ToolCall]
+Answer = Callable[[RpcPeer, Request], str | bytes | PendingCall]
 """A result as JSON text, or what to do instead of answering at once."""
 
 _HANDSHAKE: dict[str, Answer] = {
-    "initialize": Conversation._initialize,
-    "ping": Conversation._ping,
-    "logging/setLevel": Conversation._set_level,
-    "tools/list": Conversation._list_tools,
-    "tools/call": Conversation._call_tool,
+    "initialize": RpcPeer._initialize,
+    "ping": RpcPeer._ping,
+    "logging/setLevel": RpcPeer._set_level,
+    "tools/list": RpcPeer._list_tools,
+    "tools/call": RpcPeer._call_tool,
 }
 _MODERN: dict[str, Answer] = {
-    "server/discover": Conversation._discover,
-    "subscriptions/listen": Conversation._listen,
-    "tools/list": Conversation._list_tools,
-    "tools/call": Conversation._call_tool,
+    "server/discover": RpcPeer._discover,
+    "subscriptions/listen": RpcPeer._listen,
+    "tools/list": RpcPeer._list_tools,
+    "tools/call": RpcPeer._call_tool,
 }

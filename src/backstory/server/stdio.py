@@ -19,9 +19,9 @@ from ..front import Heard
 from ..settings import Settings, variable
 from ..tools import Surface
 from . import wire
-from .rpc import Conversation, Outcome, Withdrawal
+from .rpc import Outcome, RpcPeer, Withdrawal
 from .sessionlog import SessionLog
-from .toolcall import Runner, ToolCall
+from .toolcall import PendingCall, Runner
 from .workers import Workers
 
 CHUNK_BYTES = 65_536
@@ -41,7 +41,7 @@ class StdioServer:
     def __init__(self, core: Core, surfaces: Mapping[str, Surface], settings: Settings) -> None:
         log = SessionLog(settings.home, settings.log_level)
         core.engine.problems.log = log.write
-        self._conversation = Conversation(surfaces, log.set_level)
+        self._conversation = RpcPeer(surfaces, log.set_level)
         self._sync_soon = core.engine.sync_soon
         runner = Runner(core, log, self._send, self._conversation.finish, lambda: self._is_leaving)
         self._limit_mb = settings.max_request_mb
@@ -97,7 +97,7 @@ class StdioServer:
             self._do(outcome)
 
     def _do(self, outcome: Outcome) -> None:
-        if isinstance(outcome, ToolCall):
+        if isinstance(outcome, PendingCall):
             self._workers.submit(outcome)
         elif isinstance(outcome, Withdrawal):
             self._workers.forget(outcome.call)

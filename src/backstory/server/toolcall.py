@@ -18,7 +18,7 @@ from .sessionlog import SessionLog, is_at_least
 Json = dict[str, Any]
 
 
-class ToolCall:
+class PendingCall:
     """A `tools/call` between its arrival and its answer."""
 
     def __init__(
@@ -42,7 +42,7 @@ class ToolCall:
         self.is_withdrawn = False
 
 
-class Answer(NamedTuple):
+class ToolAnswer(NamedTuple):
     """A result, and the same as JSON text: that it can be written is known."""
 
     body: Json
@@ -57,7 +57,7 @@ class Runner:
         core: Core,
         log: SessionLog,
         send: Callable[[bytes], None],
-        finish: Callable[[ToolCall], None],
+        finish: Callable[[PendingCall], None],
         is_leaving: Callable[[], bool],
     ) -> None:
         self._core = core
@@ -66,7 +66,7 @@ class Runner:
         self._finish = finish
         self._is_leaving = is_leaving
 
-    def run(self, call: ToolCall) -> None:
+    def run(self, call: PendingCall) -> None:
         """Answer a call, unless the client withdrew it. Never raises."""
         try:
             line = wire.result(call.request.id, self.answer(call).text)
@@ -78,7 +78,7 @@ class Runner:
         if not self._is_leaving():
             self._core.engine.sync_soon()
 
-    def answer(self, call: ToolCall) -> Answer:
+    def answer(self, call: PendingCall) -> ToolAnswer:
         """The result, also of a call that failed. Raises Refused when not even that can be said."""
         started = time.perf_counter()
         try:
@@ -93,7 +93,7 @@ class Runner:
         self._report(call, "info", f"Tool call {outcome}", {"processing_time": elapsed, "is_error": is_error})
         return answer
 
-    def _attempt(self, call: ToolCall) -> Answer:
+    def _attempt(self, call: PendingCall) -> ToolAnswer:
         try:
             during = Call(self._progress(call), lambda: call.is_withdrawn or self._is_leaving(), call.version)
             reply = call.tool.call(self._core.during(during), call.arguments)
@@ -101,7 +101,7 @@ class Runner:
             reply = call.tool.surface.fail(Unavailable("The server is shutting down."))
         return _written(reply, call)
 
-    def _progress(self, call: ToolCall) -> Progress:
+    def _progress(self, call: PendingCall) -> Progress:
         last = float("-inf")
 
         def send(done: float, total: float | None, message: str) -> None:
@@ -118,12 +118,12 @@ class Runner:
 
         return send
 
-    def _report_bug(self, call: ToolCall, bug: BaseException) -> None:
+    def _report_bug(self, call: PendingCall, bug: BaseException) -> None:
         error = type(bug).__name__
         self._report(call, "error", "Internal error", {"error": error}, {"traceback": frames_of(bug)})
 
     def _report(
-        self, call: ToolCall, level: str, message: str, data: Json, private: Json | None = None
+        self, call: PendingCall, level: str, message: str, data: Json, private: Json | None = None
     ) -> None:
         """Tell the session log, and the client if it asked. `private` goes to the log alone."""
         logger = f"tool_call_{call.tool.name}"
@@ -142,12 +142,12 @@ def result_of(reply: Reply) -> Json:
     return body | {"isError": reply.is_error}
 
 
-def _written(reply: Reply, call: ToolCall) -> Answer:
+def _written(reply: Reply, call: PendingCall) -> ToolAnswer:
     body = result_of(reply) | call.envelope
-    return Answer(body, wire.to_json(body))
+    return ToolAnswer(body, wire.to_json(body))
 
 
-def _apologise(call: ToolCall) -> Answer:
+def _apologise(call: PendingCall) -> ToolAnswer:
     error = BackstoryError("An internal error occurred.", hint="The session log has the details.")
     try:
         return _written(call.tool.surface.fail(error), call)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from threading import Condition, Lock, Thread
 
 from .heap import share_heap
-from .toolcall import ToolCall
+from .toolcall import PendingCall
 
 
 class Workers:
@@ -17,11 +17,11 @@ class Workers:
     down, which loses nothing, where refusing would.
     """
 
-    def __init__(self, limit: int, waiting_bytes: int, run: Callable[[ToolCall], None]) -> None:
+    def __init__(self, limit: int, waiting_bytes: int, run: Callable[[PendingCall], None]) -> None:
         self._limit = limit
         self._waiting_bytes = waiting_bytes
         self._run = run
-        self._queue: deque[ToolCall] = deque()
+        self._queue: deque[PendingCall] = deque()
         self._queued_bytes = 0
         self._threads = 0
         self._idle = 0
@@ -29,7 +29,7 @@ class Workers:
         self._arrived = Condition(lock)
         self._eased = Condition(lock)
 
-    def submit(self, call: ToolCall) -> None:
+    def submit(self, call: PendingCall) -> None:
         with self._arrived:
             self._eased.wait_for(lambda: self._queued_bytes <= self._waiting_bytes)
             self._queue.append(call)
@@ -41,7 +41,7 @@ class Workers:
                 Thread(target=self._work, name=f"call-{self._threads}", daemon=True).start()
             self._arrived.notify()
 
-    def forget(self, call: ToolCall) -> None:
+    def forget(self, call: PendingCall) -> None:
         """A call that still waits will not run."""
         with self._arrived:
             if call in self._queue:

@@ -23,29 +23,29 @@ from ..domain.errors import BackstoryError
 from ..domain.filters import Kind
 from ..domain.when import from_ms
 from .database import Database
-from .entries import Entries
-from .memories import Memories
+from .entries import EntryRoom
+from .memories import MemoryRoom
 from .text import TextIndex
 from .vectors import Vectors
 from .writing import EntryWriter
 
 if TYPE_CHECKING:
-    from .answers import Answers
-    from .archive import Archive
+    from .answers import AnswerRoom
+    from .archive import ArchiveRoom
     from .backups import BackupFiles
-    from .checkpoints import Checkpoints
-    from .conversations import Conversations
-    from .copying import Copying
-    from .files import Files
-    from .graph import Graph
+    from .checkpoints import CheckpointRoom
+    from .conversations import ConversationRoom
+    from .copying import CopyingRoom
+    from .files import FileRoom
+    from .graph import GraphRoom
     from .imports import Imports
-    from .leases import Leases
+    from .leases import LeaseRoom
     from .residue import Residues
-    from .sessions import Sessions
-    from .sync import Sync
-    from .team import Team
-    from .traces import Traces
-    from .witnesses import Witnesses
+    from .sessions import SessionRoom
+    from .sync import SyncRoom
+    from .team import TeamRoom
+    from .traces import TraceRoom
+    from .witnesses import WitnessRoom
 
 
 class Store:
@@ -53,53 +53,53 @@ class Store:
         self.database = database
         self.text = text
         self.vectors = vectors
-        self.entries = Entries(database)
+        self.entries = EntryRoom(database)
         self._writer = EntryWriter(database, text, vectors)
-        self.memories = Memories(database, self._writer)
+        self.memories = MemoryRoom(database, self._writer)
         self.backups: BackupFiles | None = None
         """None where the database has its own tools for them."""
 
     @cached_property
-    def traces(self) -> Traces:
-        from .traces import Traces
+    def traces(self) -> TraceRoom:
+        from .traces import TraceRoom
 
-        return Traces(self.database)
-
-    @cached_property
-    def conversations(self) -> Conversations:
-        from .conversations import Conversations
-
-        return Conversations(self.database, self._writer, self.traces)
+        return TraceRoom(self.database)
 
     @cached_property
-    def archive(self) -> Archive:
-        from .archive import Archive
+    def conversations(self) -> ConversationRoom:
+        from .conversations import ConversationRoom
 
-        return Archive(self.database, self.memories, self.conversations, self.traces)
-
-    @cached_property
-    def sessions(self) -> Sessions:
-        from .sessions import Sessions
-
-        return Sessions(self.database)
+        return ConversationRoom(self.database, self._writer, self.traces)
 
     @cached_property
-    def files(self) -> Files:
-        from .files import Files
+    def archive(self) -> ArchiveRoom:
+        from .archive import ArchiveRoom
 
-        return Files(self.database)
-
-    @cached_property
-    def checkpoints(self) -> Checkpoints:
-        from .checkpoints import Checkpoints
-
-        return Checkpoints(self.database, self.files)
+        return ArchiveRoom(self.database, self.memories, self.conversations, self.traces)
 
     @cached_property
-    def graph(self) -> Graph:
-        from .graph import Graph
+    def sessions(self) -> SessionRoom:
+        from .sessions import SessionRoom
 
-        return Graph(self.database)
+        return SessionRoom(self.database)
+
+    @cached_property
+    def files(self) -> FileRoom:
+        from .files import FileRoom
+
+        return FileRoom(self.database)
+
+    @cached_property
+    def checkpoints(self) -> CheckpointRoom:
+        from .checkpoints import CheckpointRoom
+
+        return CheckpointRoom(self.database, self.files)
+
+    @cached_property
+    def graph(self) -> GraphRoom:
+        from .graph import GraphRoom
+
+        return GraphRoom(self.database)
 
     @cached_property
     def imports(self) -> Imports:
@@ -108,28 +108,28 @@ class Store:
         return Imports(self.database)
 
     @cached_property
-    def sync(self) -> Sync:
-        from .sync import Sync
+    def sync(self) -> SyncRoom:
+        from .sync import SyncRoom
 
-        return Sync(self.database, self.conversations)
-
-    @cached_property
-    def witnesses(self) -> Witnesses:
-        from .witnesses import Witnesses
-
-        return Witnesses(self.database)
+        return SyncRoom(self.database, self.conversations)
 
     @cached_property
-    def leases(self) -> Leases:
-        from .leases import Leases
+    def witnesses(self) -> WitnessRoom:
+        from .witnesses import WitnessRoom
 
-        return Leases(self.database)
+        return WitnessRoom(self.database)
 
     @cached_property
-    def answers(self) -> Answers:
-        from .answers import Answers
+    def leases(self) -> LeaseRoom:
+        from .leases import LeaseRoom
 
-        return Answers(self.database)
+        return LeaseRoom(self.database)
+
+    @cached_property
+    def answers(self) -> AnswerRoom:
+        from .answers import AnswerRoom
+
+        return AnswerRoom(self.database)
 
     @cached_property
     def residue(self) -> Residues:
@@ -138,16 +138,16 @@ class Store:
         return Residues(self.database)
 
     @cached_property
-    def team(self) -> Team:
-        from .team import Team
+    def team(self) -> TeamRoom:
+        from .team import TeamRoom
 
-        return Team(self.database)
+        return TeamRoom(self.database)
 
     @cached_property
-    def copying(self) -> Copying:
-        from .copying import Copying
+    def copying(self) -> CopyingRoom:
+        from .copying import CopyingRoom
 
-        return Copying(self.database, self.text, self.vectors, self._writer)
+        return CopyingRoom(self.database, self.text, self.vectors, self._writer)
 
     def transaction(self) -> AbstractContextManager[None]:
         """Everything inside happens, or none of it does; committed when it ends. Nests."""

@@ -12,7 +12,7 @@ from .database import Database
 _ANSWER = Columns(CachedAnswer, {"body": JSON})
 
 
-class Answers:
+class AnswerRoom:
     def __init__(self, database: Database) -> None:
         self._database = database
 

@@ -14,11 +14,11 @@ from ..domain.filters import ConversationFilter, Filter
 from ..domain.records import Former, Memory, Message, Trace, Trust
 from ..domain.when import from_ms, to_ms
 from .columns import CONVERSATION, FORMER, marks
-from .conversations import Conversations
+from .conversations import ConversationRoom
 from .copies import COPIED, copied, read_copied
 from .database import Database, batches
-from .memories import Memories
-from .traces import Traces
+from .memories import MemoryRoom
+from .traces import TraceRoom
 from .where import conversations_clause, portions, where_clause
 
 PACK = 200  # memories in a pack: reading one unpacks them all, and more together hardly shrink further
@@ -43,9 +43,9 @@ _ARCHIVED = (
 """Looks like the entry table to a Filter, which asks only whether something came with a repository: no memory does."""
 
 
-class Archive:
+class ArchiveRoom:
     def __init__(
-        self, database: Database, memories: Memories, conversations: Conversations, traces: Traces
+        self, database: Database, memories: MemoryRoom, conversations: ConversationRoom, traces: TraceRoom
     ) -> None:
         self._database = database
         self._memories = memories

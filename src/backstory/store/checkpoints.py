@@ -12,13 +12,13 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from ..domain.checkpoints import CachedFile, Checkpoint, CheckpointContents, Manifest
+from ..domain.checkpoints import CachedFile, Checkpoint, CheckpointContents, CheckpointManifest
 from ..domain.filters import Filter, Kind
 from ..domain.records import Memory
 from .columns import Columns, marks
 from .copies import COPIED, copied, copied_line, read_copied
 from .database import Database, Row
-from .files import FILE, Files
+from .files import FILE, FileRoom
 from .where import where_clause
 
 CHUNK = 64  # memories in a chunk, on average; fewer make an edit cheaper and the manifest longer
@@ -26,12 +26,12 @@ CHUNK = 64  # memories in a chunk, on average; fewer make an edit cheaper and th
 _CHECKPOINT = Columns(Checkpoint)
 
 
-class Checkpoints:
-    def __init__(self, database: Database, files: Files) -> None:
+class CheckpointRoom:
+    def __init__(self, database: Database, files: FileRoom) -> None:
         self._database = database
         self._files = files
 
-    def copy(self, where: Filter, files: Sequence[CachedFile]) -> Manifest:
+    def copy(self, where: Filter, files: Sequence[CachedFile]) -> CheckpointManifest:
         """Keep copies of the memories that match, and of what is known of the files."""
         condition, values = where_clause(where)
         line = copied(self._database)
@@ -39,16 +39,16 @@ class Checkpoints:
         with self._database.transaction():
             return self._keep(self._database.rows(sql, [Kind.MEMORY, *values]), files)
 
-    def copy_foreign(self, memories: Sequence[Memory], files: Sequence[CachedFile]) -> Manifest:
+    def copy_foreign(self, memories: Sequence[Memory], files: Sequence[CachedFile]) -> CheckpointManifest:
         """The same for memories that are not in the store, as in a file that is imported."""
         with self._database.transaction():
             return self._keep([(memory.id, copied_line(memory)) for memory in memories], files)
 
-    def _keep(self, lines: Sequence[Row], files: Sequence[CachedFile]) -> Manifest:
+    def _keep(self, lines: Sequence[Row], files: Sequence[CachedFile]) -> CheckpointManifest:
         chunks = self._files.put_blobs(["\n".join(some).encode() for some in _chunks(lines)])
         manifest = {"columns": COPIED, "chunks": chunks, "files": [FILE.write(file) for file in files]}
         (root,) = self._files.put_blobs([json.dumps(manifest).encode()])
-        return Manifest(root, len(lines))
+        return CheckpointManifest(root, len(lines))
 
     def read(self, checkpoint: Checkpoint) -> CheckpointContents:
         """What a checkpoint holds, as it was when it was taken."""

@@ -12,7 +12,7 @@ from ..domain.when import from_ms
 from .columns import CONVERSATION, MESSAGE, TIME, Columns
 from .database import Database, batches
 from .entries import SPOKEN, entry_row
-from .traces import Traces
+from .traces import TraceRoom
 from .where import bounds, conversations_clause, places_clause, portions
 from .writing import EntryWriter
 
@@ -24,8 +24,8 @@ _ORDER = "ORDER BY updated_at DESC, id"
 _OWN = "e.kind = ? AND e.thread = ?"
 
 
-class Conversations:
-    def __init__(self, database: Database, writer: EntryWriter, traces: Traces) -> None:
+class ConversationRoom:
+    def __init__(self, database: Database, writer: EntryWriter, traces: TraceRoom) -> None:
         self._database = database
         self._writer = writer
         self._traces = traces

@@ -17,7 +17,7 @@ from .vectors import Vectors
 from .writing import EntryWriter
 
 
-class Table(NamedTuple):
+class CopiedTable(NamedTuple):
     key: tuple[str, ...]
     at_once: int = 2_000
     """Rows in one transaction: few where one may hold a large text."""
@@ -26,38 +26,38 @@ class Table(NamedTuple):
 VECTOR = "vector"
 
 TABLES = {
-    "entry": Table(("n",), 200),
-    "former": Table(("entry", "place"), 200),
-    "conversation": Table(("id",)),
-    "trace": Table(("entry", "place")),
-    "witness": Table(("entry", "source")),
-    "session": Table(("id",)),
-    "content": Table(("hash",), 50),
-    "cached_file": Table(("session", "path")),
-    "checkpoint": Table(("n",)),
-    "archive_pack": Table(("n",), 50),
-    "archived": Table(("id",)),
-    "archived_conversation": Table(("id",), 50),
-    "brought_back": Table(("id",)),
-    "graphed": Table(("entry", "revision", "extractor")),
-    "mention": Table(("entry", "entity")),
-    "relation": Table(("entry", "subject", "predicate", "object")),
-    "event": Table(("id",), 200),
-    "source": Table(("path",)),
-    "forgotten": Table(("conversation",)),
-    "imported": Table(("id",)),
-    "kept_answer": Table(("key",), 50),
-    "connection": Table(("id",)),
-    "token": Table(("id",)),
-    "audited": Table(("id",)),
-    "space": Table(("number",)),
-    VECTOR: Table(("v",), 1_000),
-    "waiting": Table(("space", "entry")),
+    "entry": CopiedTable(("n",), 200),
+    "former": CopiedTable(("entry", "place"), 200),
+    "conversation": CopiedTable(("id",)),
+    "trace": CopiedTable(("entry", "place")),
+    "witness": CopiedTable(("entry", "source")),
+    "session": CopiedTable(("id",)),
+    "content": CopiedTable(("hash",), 50),
+    "cached_file": CopiedTable(("session", "path")),
+    "checkpoint": CopiedTable(("n",)),
+    "archive_pack": CopiedTable(("n",), 50),
+    "archived": CopiedTable(("id",)),
+    "archived_conversation": CopiedTable(("id",), 50),
+    "brought_back": CopiedTable(("id",)),
+    "graphed": CopiedTable(("entry", "revision", "extractor")),
+    "mention": CopiedTable(("entry", "entity")),
+    "relation": CopiedTable(("entry", "subject", "predicate", "object")),
+    "event": CopiedTable(("id",), 200),
+    "source": CopiedTable(("path",)),
+    "forgotten": CopiedTable(("conversation",)),
+    "imported": CopiedTable(("id",)),
+    "kept_answer": CopiedTable(("key",), 50),
+    "connection": CopiedTable(("id",)),
+    "token": CopiedTable(("id",)),
+    "audited": CopiedTable(("id",)),
+    "space": CopiedTable(("number",)),
+    VECTOR: CopiedTable(("v",), 1_000),
+    "waiting": CopiedTable(("space", "entry")),
 }
 """In an order in which none refers to rows that come later."""
 
 
-class Copying:
+class CopyingRoom:
     def __init__(self, database: Database, text: TextIndex, vectors: Vectors, writer: EntryWriter) -> None:
         self._database = database
         self._text = text

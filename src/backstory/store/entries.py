@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..domain.census import ProjectActivity
-from ..domain.entries import Outline, Reading
+from ..domain.entries import EntryText, Outline
 from ..domain.filters import Filter, Kind
 from ..domain.records import QUIET_ROLES, Entry, Memory, Message, heading
 from ..domain.when import from_ms, to_ms
@@ -30,7 +30,7 @@ _OUTLINE = Columns(
 )  # fmt: skip
 
 
-class Entries:
+class EntryRoom:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._thread_of: list[str | None] = []
@@ -78,13 +78,13 @@ class Entries:
             _OUTLINE, f"FROM entry e WHERE {among} AND {condition}", [numbers, *values]
         )
 
-    def readings(self, entries: Iterable[int], where: Filter) -> list[Reading]:
+    def readings(self, entries: Iterable[int], where: Filter) -> list[EntryText]:
         """Outlines and texts of those entries that match, in no particular order."""
         condition, values = where_clause(where)
         among, numbers = self._database.among("e.n", entries)
         sql = f"SELECT {_OUTLINE.selected}, e.text FROM entry e WHERE {among} AND {condition}"
         rows = self._database.rows(sql, [numbers, *values])
-        return [Reading(_OUTLINE.read(row[:-1]), row[-1]) for row in rows]
+        return [EntryText(_OUTLINE.read(row[:-1]), row[-1]) for row in rows]
 
     def prompts(self, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
         """For places in conversations the last message of a user before each, where there is one."""

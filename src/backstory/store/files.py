@@ -15,7 +15,7 @@ LEVEL = 1  # a checkpoint waits for it: four times as fast as the usual 6, and a
 FILE = Columns(CachedFile, {"metadata": JSON})
 
 
-class Files:
+class FileRoom:
     def __init__(self, database: Database) -> None:
         self._database = database
 

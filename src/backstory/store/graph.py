@@ -28,7 +28,7 @@ MOST_SOURCES = 5
 """Entries named as the sources of one entity."""
 
 
-class Graph:
+class GraphRoom:
     def __init__(self, database: Database) -> None:
         self._database = database
 

@@ -6,7 +6,7 @@ from ..domain.when import to_ms, utc_now
 from .database import Database
 
 
-class Leases:
+class LeaseRoom:
     def __init__(self, database: Database) -> None:
         self._database = database
 

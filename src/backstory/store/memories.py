@@ -25,7 +25,7 @@ _HOUR = Columns(
 )  # fmt: skip
 
 
-class Memories:
+class MemoryRoom:
     def __init__(self, database: Database, writer: EntryWriter) -> None:
         self._database = database
         self._writer = writer

@@ -16,7 +16,7 @@ _SESSION = Columns(Session)
 _EVENT = Columns(Event, {"data": JSON})
 
 
-class Sessions:
+class SessionRoom:
     def __init__(self, database: Database) -> None:
         self._database = database
 

@@ -9,7 +9,7 @@ from ..domain.census import ReaderCensus, SourceCount
 from ..domain.sources import SourceState, source_path
 from ..domain.when import to_ms, utc_now
 from .columns import FLAG, JSON, Columns
-from .conversations import Conversations
+from .conversations import ConversationRoom
 from .database import Database, batches
 
 _NOTHING_READ = '{"mark": {}, "stale": []}'
@@ -26,8 +26,8 @@ _CENSUS = Columns(
 _COUNT = Columns(SourceCount, files="count(*)")
 
 
-class Sync:
-    def __init__(self, database: Database, conversations: Conversations) -> None:
+class SyncRoom:
+    def __init__(self, database: Database, conversations: ConversationRoom) -> None:
         self._database = database
         self._conversations = conversations
 

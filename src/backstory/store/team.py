@@ -14,7 +14,7 @@ _AUDIT = Columns(AuditRecord, {"at": TIME})
 _CONNECTION = Columns(Connection)
 
 
-class Team:
+class TeamRoom:
     def __init__(self, database: Database) -> None:
         self._database = database
 

@@ -24,7 +24,7 @@ _HIT = Columns(
 _LEFT_IN = Columns(Trace, message="e.id", kind="t.kind", value="t.value")
 
 
-class Traces:
+class TraceRoom:
     def __init__(self, database: Database) -> None:
         self._database = database
 

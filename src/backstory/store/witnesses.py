@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from .database import Database
 
 
-class Witnesses:
+class WitnessRoom:
     def __init__(self, database: Database) -> None:
         self._database = database
 

@@ -22,7 +22,7 @@ from ..tools.origin import cautions, safe_text
 from ..tools.params import CoreName, Json, Param, PathName, Range
 
 if TYPE_CHECKING:
-    from ..core.transcripts import Kept, Listed, Listing
+    from ..core.stored_sessions import SavedSession, StoredSession, StoredSessionPage
 
 LISTED_CHARACTERS = 80_000
 """About 20,000 tokens: clients cut or refuse larger answers."""
@@ -58,7 +58,7 @@ surface = Surface(
 )
 
 
-class Message(TypedDict):
+class WireMessage(TypedDict):
     role: str
     content: NotRequired[Any]
 
@@ -91,14 +91,14 @@ class SessionBody(TypedDict):
     date: str
     file: str
     content: str
-    messages: list[Message]
+    messages: list[WireMessage]
     format: Literal["json", "toon"]
     source: str
     trust: str
     caution: NotRequired[str]
 
 
-class Got(TypedDict):
+class SessionsAnswer(TypedDict):
     session: NotRequired[SessionBody]
     sessions: NotRequired[list[SessionRow]]
     count: NotRequired[int]
@@ -154,7 +154,7 @@ def codearchitect_help(
 def store_session(
     core: Core,
     conversation: Annotated[
-        str | list[Message],
+        str | list[WireMessage],
         "The whole conversation, every message with its complete content: plain text with speakers (`User: …`), or messages",
     ],
     topic: Annotated[
@@ -175,8 +175,8 @@ def store_session(
             hint='Leave format out, or give "plain", for text.',
             field="conversation",
         )
-    place = core.transcripts.place(sessions_dir)
-    kept = core.transcripts.keep(conversation, topic, place)
+    place = core.stored_sessions.place(sessions_dir)
+    kept = core.stored_sessions.keep(conversation, topic, place)
     summary, full = kept.folder / "summary.md", kept.folder / "full.md"
     reply: Stored = {
         "file": str(summary),
@@ -209,19 +209,19 @@ def get_session(
     limit: Annotated[int | None, "At most this many sessions in a list, newest first", Range(low=1)] = None,
     sessions_dir: SessionsDir = None,
     offset: Annotated[int, "How many sessions of a list to pass over", Range(low=0)] = 0,
-) -> Got:
+) -> SessionsAnswer:
     """Fetch a stored conversation whole by its name, or list the stored ones. Use it when the user refers to an
     earlier session. Use it when a list of the stored sessions is wanted: leave the filename out."""
-    from ..core.transcripts.places import is_day  # not for start-up
+    from ..core.stored_sessions.places import is_day  # not for start-up
 
     if date is not None and not is_day(date):
         raise InvalidInput(f"{date[:60]!r} is not a date.", hint="Use YYYY-MM-DD.", field="date")
-    place = core.transcripts.place(sessions_dir)
+    place = core.stored_sessions.place(sessions_dir)
     if filename is None:
-        listing = core.transcripts.listing(place, date, offset=offset, limit=limit or MOST_LISTED)
+        listing = core.stored_sessions.listing(place, date, offset=offset, limit=limit or MOST_LISTED)
         return _listed(listing, offset, limit)
-    fetched = core.transcripts.fetch(place, filename, date)
-    from ..core.transcripts.toon import written
+    fetched = core.stored_sessions.fetch(place, filename, date)
+    from ..core.stored_sessions.toon import written
 
     content, used = written(fetched.turns, format)
     row, messages = _row(fetched.session), [turn.as_json() for turn in fetched.turns]
@@ -244,7 +244,7 @@ def get_session(
 MOST_LISTED = 1_000
 
 
-def _warnings(kept: Kept, is_guessed: bool) -> dict[str, str]:
+def _warnings(kept: SavedSession, is_guessed: bool) -> dict[str, str]:
     """Text → code; the document has no code for the first two."""
     warnings: dict[str, str] = {}
     if kept.is_empty:
@@ -258,7 +258,7 @@ def _warnings(kept: Kept, is_guessed: bool) -> dict[str, str]:
     return warnings
 
 
-def _row(session: Listed) -> SessionRow:
+def _row(session: StoredSession) -> SessionRow:
     return {
         "filename": session.found.name,
         "topic": safe_text(session.head.topic, session.trust),
@@ -270,7 +270,7 @@ def _row(session: Listed) -> SessionRow:
     }
 
 
-def _listed(listing: Listing, offset: int, limit: int | None) -> Got:
+def _listed(listing: StoredSessionPage, offset: int, limit: int | None) -> SessionsAnswer:
     """As many as an answer can hold; what is left out is said, and how to get it."""
     rows: list[SessionRow] = []
     left = LISTED_CHARACTERS
@@ -280,7 +280,7 @@ def _listed(listing: Listing, offset: int, limit: int | None) -> Got:
             break
         rows.append(row)
     message = f"Found {len(rows)} session(s)"
-    reply: Got = {"sessions": rows, "count": len(rows), "total": listing.total, "message": message}
+    reply: SessionsAnswer = {"sessions": rows, "count": len(rows), "total": listing.total, "message": message}
     following = offset + len(rows)
     if following >= listing.total:
         return reply

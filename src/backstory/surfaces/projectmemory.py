@@ -32,7 +32,7 @@ surface = Surface(
 )
 
 
-class Saved(TypedDict):
+class SavedText(TypedDict):
     id: str
 
 
@@ -43,11 +43,11 @@ class Retrieved(TypedDict):
     notices: NotRequired[list[str]]
 
 
-class Deleted(TypedDict):
+class DeletedText(TypedDict):
     notices: NotRequired[list[str]]
 
 
-class Cleared(Deleted):
+class Cleared(DeletedText):
     deleted_count: int
 
 
@@ -56,7 +56,7 @@ class Done(TypedDict):
 
 
 @surface.tool("Save context", ADDS)
-def save_context(core: Core, context_text: Annotated[str, "The text to save", CoreName("text")]) -> Saved:
+def save_context(core: Core, context_text: Annotated[str, "The text to save", CoreName("text")]) -> SavedText:
     """Save a text to the context store: a decision, a finding, a preference, anything worth knowing later.
     It is kept whole and found again by its words or its meaning, in this and in later sessions."""
     return {"id": core.memories.save(context_text).id}
@@ -80,7 +80,7 @@ def retrieve_context(
 
 
 @surface.tool("Delete context", REMOVES)
-def delete_context(core: Core, id: Annotated[str, "The id that save_context returned"]) -> Deleted:
+def delete_context(core: Core, id: Annotated[str, "The id that save_context returned"]) -> DeletedText:
     """Delete one saved text for good."""
     receipt = core.deletion.by_id(id)
     return {"notices": receipt.notices} if receipt.notices else {}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backstory.core import Core
-from backstory.core.removal import Removal, Request
+from backstory.core.removal import ForgetRequest, Removal
 from backstory.domain.filters import Filter
 from backstory.domain.records import Trust
 
@@ -84,7 +84,7 @@ def test_what_the_user_deleted_does_not_come_back(core: Core, name: str, foreign
     run(core, name, foreign)
     gone = [memory.id for memory in memories(core)]
     talks = core.engine.store.database.values("SELECT id FROM conversation")
-    request = Request(talks, Filter(ids=tuple(gone)) if gone else None)
+    request = ForgetRequest(talks, Filter(ids=tuple(gone)) if gone else None)
     Removal(core.engine.store, core.engine.now()).forget(request)
     STORES[name].edit(foreign)
     outcome = run(core, name, foreign)

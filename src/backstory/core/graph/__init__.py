@@ -35,14 +35,14 @@ COLORS = {
 PLAIN_COLOR = "#bab0ac"
 
 
-class Analysis(NamedTuple):
+class GraphAnalysis(NamedTuple):
     entities: list[Entity]
     relations: list[Relation]
     pending: int
     """Items that were not read yet."""
 
 
-class Step(NamedTuple):
+class GraphStep(NamedTuple):
     """An entity as a walk found it: how far from the start, and over which entities."""
 
     entity: Label
@@ -52,7 +52,7 @@ class Step(NamedTuple):
 
 class Related(NamedTuple):
     start: list[Label]
-    steps: list[Step]
+    steps: list[GraphStep]
     relations: list[Relation]
     total: int
     """Entities found, before the limit."""
@@ -61,7 +61,7 @@ class Related(NamedTuple):
     """False where so much is said of something that the walk followed the newest of it only."""
 
 
-class Node(NamedTuple):
+class GraphNode(NamedTuple):
     id: str
     label: str
     type: str
@@ -69,16 +69,16 @@ class Node(NamedTuple):
     color: str
 
 
-class Edge(NamedTuple):
+class GraphEdge(NamedTuple):
     source: str
     target: str
     label: str
     weight: float
 
 
-class View(NamedTuple):
-    nodes: list[Node]
-    edges: list[Edge]
+class GraphView(NamedTuple):
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
     total_nodes: int
     total_edges: int
     pending: int
@@ -103,7 +103,7 @@ class Graph(Facet):
         total = min(waiting, MOST_AT_A_CALL)
         done = 0
         while done < total:
-            self.call.checkpoint()
+            self.call.raise_if_cancelled()
             if done:
                 self.call.progress(done, total, "Reading items for the knowledge graph")
             batch = store.graph.unread(where, version, min(AT_ONCE, total - done))
@@ -113,7 +113,7 @@ class Graph(Facet):
             done += len(batch)
         return max(0, waiting - done)
 
-    def analyze(self, where: Filter, max_depth: int) -> Analysis:
+    def analyze(self, where: Filter, max_depth: int) -> GraphAnalysis:
         """Relations up to `max_depth` steps from the matching items: 1 is what the items say of themselves (mention,
         fix, decide), 2 adds what any visible item says of the things they mention, and so on."""
         pending = self.update()
@@ -125,7 +125,7 @@ class Graph(Facet):
         frontier = _ends(relations.values()) - reached
         reached |= frontier
         for _ in range(1, max_depth):
-            self.call.checkpoint()
+            self.call.raise_if_cancelled()
             found = self.engine.store.graph.relations_at(frontier, self._visible(Filter()))
             relations.update({relation[:3]: relation for relation in found if relation[:3] not in relations})
             frontier = _ends(found) - reached
@@ -133,7 +133,7 @@ class Graph(Facet):
                 break
             reached |= frontier
         entities = self._counted(reached, narrowed)
-        return Analysis(entities, _surest(_among(relations.values(), entities)), pending)
+        return GraphAnalysis(entities, _surest(_among(relations.values(), entities)), pending)
 
     def related(self, key: str, max_depth: int, predicates: Sequence[str], limit: int) -> Related:
         """What lies around an item or an entity, the nearest and most connected first."""
@@ -146,7 +146,7 @@ class Graph(Facet):
         relations: dict[tuple[int, str, int], Relation] = {}
         frontier, everything, is_whole = list(start), self._visible(Filter()), True
         for depth in range(1, max_depth + 1):
-            self.call.checkpoint()
+            self.call.raise_if_cancelled()
             share = MOST_STATEMENTS // len(frontier)
             found = self.engine.store.graph.relations_near(frontier, everything, predicates, share)
             relations.update({relation[:3]: relation for relation in found})
@@ -159,20 +159,20 @@ class Graph(Facet):
         described = self._described(start, before, distance, relations, limit, pending)
         return described._replace(is_whole=is_whole)
 
-    def view(self, where: Filter) -> View:
+    def view(self, where: Filter) -> GraphView:
         """The graph of the matching items to draw: the most mentioned things, and what relates them."""
         whole = self.analyze(where, 2)
         shown = {entity.number: entity for entity in whole.entities[:MOST_NODES]}
         nodes = [
-            Node(entity_id(each), each.name, each.type, each.times, COLORS.get(each.type, PLAIN_COLOR))
+            GraphNode(entity_id(each), each.name, each.type, each.times, COLORS.get(each.type, PLAIN_COLOR))
             for each in shown.values()
         ]
         edges = [
-            Edge(entity_id(shown[r.subject]), entity_id(shown[r.object]), r.predicate, certainty(r))
+            GraphEdge(entity_id(shown[r.subject]), entity_id(shown[r.object]), r.predicate, certainty(r))
             for r in whole.relations
             if r.subject in shown and r.object in shown
         ]
-        return View(nodes, edges, len(whole.entities), len(whole.relations), whole.pending)
+        return GraphView(nodes, edges, len(whole.entities), len(whole.relations), whole.pending)
 
     def sources(self, entities: Iterable[Entity], where: Filter) -> dict[int, list[str]]:
         """The items, by key, that last mentioned each entity."""
@@ -236,7 +236,7 @@ class Graph(Facet):
             for each in self.engine.store.graph.labels(sorted({*on_the_way, *start}), self._visible(Filter()))
         }
         steps = [
-            Step(known[n], distance[n], tuple(known[step].name for step in _way(n, before)))
+            GraphStep(known[n], distance[n], tuple(known[step].name for step in _way(n, before)))
             for n in chosen
             if known.keys() >= set(_way(n, before))
         ]

@@ -20,29 +20,29 @@ LANGUAGES = {
 """What people write behind a fence → the language that reads it. Any other fenced text is read as prose."""
 
 
-class Piece(NamedTuple):
+class CodePiece(NamedTuple):
     text: str
     language: str | None
     """None for prose."""
 
 
-def pieces(text: str) -> list[Piece]:
+def pieces(text: str) -> list[CodePiece]:
     """Prose and code in turn. A text without a fence is code as a whole, or prose."""
     if "```" not in text and "~~~" not in text:
-        return [Piece(text, guess_language(text))]
+        return [CodePiece(text, guess_language(text))]
     return list(_fenced(text))
 
 
-def _fenced(text: str) -> Iterator[Piece]:
+def _fenced(text: str) -> Iterator[CodePiece]:
     lines: list[str] = []
     fence, language = "", None
     for line in text.splitlines(keepends=True):
         mark = line.lstrip()
         if fence and mark.startswith(fence) and not mark.strip(f"{fence[0]} \n\r"):
-            yield Piece("".join(lines), language)
+            yield CodePiece("".join(lines), language)
             lines, fence, language = [], "", None
         elif not fence and mark.startswith(("```", "~~~")):
-            yield Piece("".join(lines), None)
+            yield CodePiece("".join(lines), None)
             lines, fence = [], mark[:3]
             name = mark.strip("`~ \n\r").split(maxsplit=1)
             language = LANGUAGES.get(name[0].lower()) if name else None
@@ -50,7 +50,7 @@ def _fenced(text: str) -> Iterator[Piece]:
             lines.append(line)
     if fence and language is None:
         language = guess_language("".join(lines))
-    yield Piece("".join(lines), language)
+    yield CodePiece("".join(lines), language)
 
 
 @cache
@@ -78,7 +78,7 @@ def guess_language(text: str) -> str | None:
     return language if is_code else None
 
 
-def read_code(piece: Piece, facts: Facts) -> bool:
+def read_code(piece: CodePiece, facts: Facts) -> bool:
     """Whether the piece was code that could be read."""
     language = piece.language or ""
     if language == "python":

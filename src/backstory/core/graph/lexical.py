@@ -16,7 +16,7 @@ _KEYWORDS = listed(
 )
 
 
-class _Scope(NamedTuple):
+class _LineScope(NamedTuple):
     owner: Thing
     class_name: str = ""
     receiver: str = ""
@@ -50,7 +50,7 @@ def _call() -> re.Pattern[str]:
 
 def read_lines(source: str, facts: Facts) -> bool:
     """Whether anything was recognised. Calls belong to the function that began last above them."""
-    scope, seen = _Scope(facts.item), False
+    scope, seen = _LineScope(facts.item), False
     for line in source.splitlines():
         bounded = line[:1_000]
         match = _line().match(bounded)
@@ -62,7 +62,7 @@ def read_lines(source: str, facts: Facts) -> bool:
             scope = _read_function(match, scope, facts)
             _read_calls(bounded[match.end() :], scope, facts)
         elif match["class"] or match["implementer"]:
-            scope = _Scope(facts.item, _read_class(match, facts))
+            scope = _LineScope(facts.item, _read_class(match, facts))
         else:
             name = match["source"] or match["quoted"] or match["module"]
             module = facts.mention(thing("module", name.rstrip(":;.")))
@@ -70,7 +70,7 @@ def read_lines(source: str, facts: Facts) -> bool:
     return seen
 
 
-def _read_function(match: re.Match[str], scope: _Scope, facts: Facts) -> _Scope:
+def _read_function(match: re.Match[str], scope: _LineScope, facts: Facts) -> _LineScope:
     own, _, kind = (match["receiver"] or "").partition(" ")  # Go: (s *Server)
     is_inside = match.string[:1].isspace() or bool(match["method"])
     class_name = kind.strip("* ") or (scope.class_name if is_inside else "")
@@ -78,10 +78,10 @@ def _read_function(match: re.Match[str], scope: _Scope, facts: Facts) -> _Scope:
     made = facts.mention(thing("function", f"{class_name}.{name}" if class_name else name))
     holder = facts.mention(thing("class", class_name)) if class_name else facts.item
     facts.relate(holder, "contains" if class_name else "defines", made, CONFIDENCE)
-    return _Scope(made, class_name, own)
+    return _LineScope(made, class_name, own)
 
 
-def _read_calls(line: str, scope: _Scope, facts: Facts) -> None:
+def _read_calls(line: str, scope: _LineScope, facts: Facts) -> None:
     for is_new, name in _call().findall(line):
         head, _, rest = name.partition(".")
         if name in _KEYWORDS:

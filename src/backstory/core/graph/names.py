@@ -66,7 +66,7 @@ _FRAMEWORKS = frozenset(
 )
 
 
-class Found(NamedTuple):
+class NamedThing(NamedTuple):
     thing: Thing
     start: int
     end: int
@@ -77,7 +77,7 @@ def _compiled() -> re.Pattern[str]:
     return re.compile(_PATTERN, re.VERBOSE)
 
 
-def find_names(sentence: str) -> Iterator[Found]:
+def find_names(sentence: str) -> Iterator[NamedThing]:
     """In the order they stand."""
     before = ""
     for match in _compiled().finditer(sentence):
@@ -91,7 +91,7 @@ def find_names(sentence: str) -> Iterator[Found]:
         )
         before = text.lower()
         if found is not None:
-            yield Found(found, match.start(), match.end())
+            yield NamedThing(found, match.start(), match.end())
 
 
 def _thing(kind: str, text: str, before: str, sentence: str, match: re.Match[str]) -> Thing | None:

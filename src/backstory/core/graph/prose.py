@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 
 from .facts import Facts, Thing, listed, thing
-from .names import Found, find_names
+from .names import NamedThing, find_names
 from .verbs import continues_list, link_in, words_of
 
 LONGEST_GAP = 80
@@ -57,7 +57,7 @@ def _end() -> re.Pattern[str]:
     return re.compile(r"(?<=[.!?;])\s+|\n[ \t]*(?=[-*•>|#`A-Z@/]|\d+[.)]\s)|\n[ \t]*\n|\n[ \t]+at\s")
 
 
-def _relate_to_item(sentence: str, found: list[Found], facts: Facts, is_decision: bool) -> None:
+def _relate_to_item(sentence: str, found: list[NamedThing], facts: Facts, is_decision: bool) -> None:
     lead = sentence[max(0, found[0].start - LONGEST_GAP) : found[0].start]
     link = link_in(lead)
     if link and link.predicate in _OF_ITEM and not link.is_reversed and len(words_of(lead)) <= 6:
@@ -70,7 +70,7 @@ def _relate_to_item(sentence: str, found: list[Found], facts: Facts, is_decision
                 facts.relate(each.thing, "decided_in", facts.item, 0.85 if is_said else 0.7)
 
 
-def _said_around(sentence: str, found: list[Found]) -> Iterator[str]:
+def _said_around(sentence: str, found: list[NamedThing]) -> Iterator[str]:
     """The words of a sentence that are not part of a name: `auth_decision` decides nothing."""
     end = 0
     for each in found:
@@ -79,7 +79,7 @@ def _said_around(sentence: str, found: list[Found]) -> Iterator[str]:
     yield from words_of(sentence[end:])
 
 
-def _listed(sentence: str, found: list[Found]) -> Iterator[Found]:
+def _listed(sentence: str, found: list[NamedThing]) -> Iterator[NamedThing]:
     """The first thing, and those that `and` and commas put beside it."""
     yield found[0]
     for left, right in pairwise(found):
@@ -88,7 +88,7 @@ def _listed(sentence: str, found: list[Found]) -> Iterator[Found]:
         yield right
 
 
-def _relate_neighbours(sentence: str, found: list[Found], facts: Facts) -> None:
+def _relate_neighbours(sentence: str, found: list[NamedThing], facts: Facts) -> None:
     subject, link = found[0].thing, None
     for left, right in pairwise(found):
         gap = sentence[left.end : right.start]
@@ -113,10 +113,10 @@ def _relate(
     facts.relate(subject, predicate, object, round(confidence, 2))
 
 
-def _with_people(sentence: str, found: list[Found]) -> list[Found]:
+def _with_people(sentence: str, found: list[NamedThing]) -> list[NamedThing]:
     """Names of people have no spelling of their own: a capital letter and something only people do."""
     people = [
-        Found(thing("person", match[group]), match.start(group), match.end(group))
+        NamedThing(thing("person", match[group]), match.start(group), match.end(group))
         for match in _person().finditer(sentence)
         for group in ("doer", "partner")
         if match[group] and match[group] not in _NOBODY
@@ -126,7 +126,7 @@ def _with_people(sentence: str, found: list[Found]) -> list[Found]:
     return sorted(_apart(people, found), key=lambda each: each.start)
 
 
-def _apart(people: list[Found], found: list[Found]) -> Iterable[Found]:
+def _apart(people: list[NamedThing], found: list[NamedThing]) -> Iterable[NamedThing]:
     taken = {place for each in found for place in (each.start, each.end)}
     return [*found, *(each for each in people if each.start not in taken and each.end not in taken)]
 

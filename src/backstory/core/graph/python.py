@@ -23,7 +23,7 @@ class _Seen(NamedTuple):
     """Calls that make an exception to raise it."""
 
 
-class _Scope(NamedTuple):
+class _PythonScope(NamedTuple):
     """Where a statement stands."""
 
     owner: Thing
@@ -35,7 +35,7 @@ def read_python(source: str, facts: Facts) -> bool:
     if tree is None:
         return False
     seen = _Seen(facts, {}, set())
-    stack: list[tuple[ast.AST, _Scope]] = [(tree, _Scope(facts.item))]
+    stack: list[tuple[ast.AST, _PythonScope]] = [(tree, _PythonScope(facts.item))]
     while stack:  # not recursive: generated code nests deeper than Python's own limit
         node, scope = stack.pop()
         inner = _read(node, scope, seen)
@@ -59,7 +59,7 @@ def _without_prompts(source: str) -> str:
     return "\n".join(line[4:] for line in lines if line.startswith((">>> ", "... ")))
 
 
-def _read(node: ast.AST, scope: _Scope, seen: _Seen) -> _Scope:
+def _read(node: ast.AST, scope: _PythonScope, seen: _Seen) -> _PythonScope:
     facts = seen.facts
     if isinstance(node, ast.ClassDef):
         return _read_class(node, scope, facts)
@@ -67,7 +67,7 @@ def _read(node: ast.AST, scope: _Scope, seen: _Seen) -> _Scope:
         name = f"{scope.class_name}.{node.name}" if scope.class_name else node.name
         function = facts.mention(thing("function", name))
         facts.relate(scope.owner, "contains" if scope.class_name else "defines", function, CONFIDENCE)
-        return _Scope(function, scope.class_name)
+        return _PythonScope(function, scope.class_name)
     if isinstance(node, ast.Import | ast.ImportFrom):
         _read_import(node, scope, seen)
     elif isinstance(node, ast.Call):
@@ -77,17 +77,17 @@ def _read(node: ast.AST, scope: _Scope, seen: _Seen) -> _Scope:
     return scope
 
 
-def _read_class(node: ast.ClassDef, scope: _Scope, facts: Facts) -> _Scope:
+def _read_class(node: ast.ClassDef, scope: _PythonScope, facts: Facts) -> _PythonScope:
     made = facts.mention(thing("class", node.name))
     facts.relate(scope.owner, "defines", made, CONFIDENCE)
     for base in node.bases:
         name = _dotted(base.value if isinstance(base, ast.Subscript) else base)
         if name and name not in ("object", "Generic"):
             facts.relate(made, "extends", facts.mention(thing("class", name.rpartition(".")[2])), CONFIDENCE)
-    return _Scope(made, node.name)
+    return _PythonScope(made, node.name)
 
 
-def _read_import(node: ast.Import | ast.ImportFrom, scope: _Scope, seen: _Seen) -> None:
+def _read_import(node: ast.Import | ast.ImportFrom, scope: _PythonScope, seen: _Seen) -> None:
     facts, imported = seen.facts, seen.imported
     origin = f"{'.' * node.level}{node.module or ''}" if isinstance(node, ast.ImportFrom) else ""
     for alias in node.names:
@@ -98,7 +98,7 @@ def _read_import(node: ast.Import | ast.ImportFrom, scope: _Scope, seen: _Seen) 
             facts.relate(scope.owner, "imports", thing("module", name), CONFIDENCE)
 
 
-def _read_call(node: ast.Call, scope: _Scope, seen: _Seen) -> None:
+def _read_call(node: ast.Call, scope: _PythonScope, seen: _Seen) -> None:
     facts, imported = seen.facts, seen.imported
     name = _dotted(node.func)
     if not name or node in seen.raised or name in _builtin_names():
@@ -114,7 +114,7 @@ def _read_call(node: ast.Call, scope: _Scope, seen: _Seen) -> None:
     facts.relate(scope.owner, "calls", facts.mention(thing(kind, name)), CONFIDENCE)
 
 
-def _read_raise(node: ast.Raise, scope: _Scope, seen: _Seen) -> None:
+def _read_raise(node: ast.Raise, scope: _PythonScope, seen: _Seen) -> None:
     raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
     if node.exc is not None:
         seen.raised.add(node.exc)

@@ -12,7 +12,7 @@ from .facts import Facts, Thing, thing
 CONFIDENCE = 0.9
 
 
-class _Frame(NamedTuple):
+class _TraceFrame(NamedTuple):
     function: Thing
     file: Thing
 
@@ -42,15 +42,15 @@ def read_traces(text: str, facts: Facts) -> str:
     return text
 
 
-def _frames(found: list[tuple[str, str]], facts: Facts) -> list[_Frame]:
+def _frames(found: list[tuple[str, str]], facts: Facts) -> list[_TraceFrame]:
     return [
-        _Frame(facts.mention(thing("function", name)), facts.mention(thing("file", path)))
+        _TraceFrame(facts.mention(thing("function", name)), facts.mention(thing("file", path)))
         for name, path in found
         if not name.startswith("<")
     ]
 
 
-def _relate(frames: list[_Frame], facts: Facts) -> None:
+def _relate(frames: list[_TraceFrame], facts: Facts) -> None:
     """Frames from the outermost call to the innermost."""
     for frame in frames:
         facts.relate(frame.function, "located_in", frame.file, CONFIDENCE)

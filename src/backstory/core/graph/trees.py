@@ -42,7 +42,7 @@ LONGEST_LINE = 1_000
 """Beyond these it is no code that a person wrote, and a parser may try to mend it for minutes."""
 
 
-class _Scope(NamedTuple):
+class _TreeScope(NamedTuple):
     owner: Thing
     class_name: str = ""
     receiver: str = ""
@@ -73,7 +73,7 @@ def read_tree(source: str, language: str, facts: Facts) -> bool:
     root = _parser(language).parse(source.encode()).root_node
     if root.child_count and all(child.type == "ERROR" for child in root.children):
         return False
-    stack: list[tuple[Any, _Scope]] = [(root, _Scope(facts.item))]
+    stack: list[tuple[Any, _TreeScope]] = [(root, _TreeScope(facts.item))]
     while stack:
         node, scope = stack.pop()
         inner = _read(node, scope, facts)
@@ -81,7 +81,7 @@ def read_tree(source: str, language: str, facts: Facts) -> bool:
     return True
 
 
-def _read(node: Any, scope: _Scope, facts: Facts) -> _Scope:
+def _read(node: Any, scope: _TreeScope, facts: Facts) -> _TreeScope:
     kind = node.type
     if kind in _CLASSES:
         return _read_class(node, scope, facts)
@@ -98,7 +98,7 @@ def _read(node: Any, scope: _Scope, facts: Facts) -> _Scope:
     return scope
 
 
-def _read_class(node: Any, scope: _Scope, facts: Facts) -> _Scope:
+def _read_class(node: Any, scope: _TreeScope, facts: Facts) -> _TreeScope:
     made = facts.mention(thing("class", _text(_field(node, "name"))))
     facts.relate(scope.owner, "defines", made, CONFIDENCE)
     for child in node.named_children:
@@ -108,10 +108,10 @@ def _read_class(node: Any, scope: _Scope, facts: Facts) -> _Scope:
                 if name.type in _NAMES:
                     parent = facts.mention(thing("class", _bare(_text(name))))
                     facts.relate(made, _ANCESTORS[clause.type], parent, CONFIDENCE)
-    return _Scope(made, made.name)
+    return _TreeScope(made, made.name)
 
 
-def _read_function(node: Any, scope: _Scope, facts: Facts) -> _Scope:
+def _read_function(node: Any, scope: _TreeScope, facts: Facts) -> _TreeScope:
     name, class_name, receiver = _text(_field(node, "name")), scope.class_name, ""
     if (given := _field(node, "receiver")) is not None:  # Go: (s *Server)
         receiver, _, kind = _text(given).strip("()").partition(" ")
@@ -121,17 +121,17 @@ def _read_function(node: Any, scope: _Scope, facts: Facts) -> _Scope:
         owner = facts.mention(thing("class", class_name))
     function = facts.mention(thing("function", f"{class_name}.{name}" if class_name else name))
     facts.relate(owner, "contains" if class_name else "defines", function, CONFIDENCE)
-    return _Scope(function, class_name, receiver)
+    return _TreeScope(function, class_name, receiver)
 
 
-def _read_impl(node: Any, facts: Facts) -> _Scope:
+def _read_impl(node: Any, facts: Facts) -> _TreeScope:
     made = facts.mention(thing("class", _bare(_text(_field(node, "type")))))
     if (trait := _field(node, "trait")) is not None:
         facts.relate(made, "implements", facts.mention(thing("class", _bare(_text(trait)))), CONFIDENCE)
-    return _Scope(made, made.name)
+    return _TreeScope(made, made.name)
 
 
-def _read_call(node: Any, scope: _Scope, facts: Facts) -> None:
+def _read_call(node: Any, scope: _TreeScope, facts: Facts) -> None:
     is_new = node.type == "new_expression"
     if is_new and _type(node.parent) == "throw_statement":
         return
@@ -168,7 +168,7 @@ def _read_import(node: Any, facts: Facts) -> None:
         facts.relate(facts.item, "imports", facts.mention(thing("module", name)), CONFIDENCE)
 
 
-def _read_throw(node: Any, scope: _Scope, facts: Facts) -> None:
+def _read_throw(node: Any, scope: _TreeScope, facts: Facts) -> None:
     for made in node.named_children:
         if made.type == "new_expression":
             error = facts.mention(thing("error", _text(_field(made, "constructor"))))

@@ -68,7 +68,7 @@ class Arrival:
         stream = iter(records)
         done = 0
         while some := list(islice(stream, AT_ONCE)):
-            self._call.checkpoint()
+            self._call.raise_if_cancelled()
             clean = [self._cleaning.record(record) for record in some]
             self._engine.check_room()
             with self._changing():

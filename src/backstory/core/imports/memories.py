@@ -12,8 +12,8 @@ from typing import NamedTuple
 from ...domain.filters import Filter, Page
 from ...domain.imports import Imported
 from ...domain.records import Former, Memory, Trust
-from ..arrivals import put_with_history
 from ..engine import Engine
+from ..merging import put_with_history
 from .contents import ForeignMemory
 from .counts import Fate, Skip
 from .owners import Owners

@@ -12,13 +12,13 @@ from ...domain.filters import Filter, Order, Page
 from ...domain.records import Event, Memory, Session
 from ..facet import Facet
 from ..journal import JOURNAL
-from .digest import Digest, Form, Subject, digest
-from .findings import MOST_EVIDENCE, Sample, Source
+from .digest import Digest, DigestForm, Subject, digest
+from .findings import MOST_EVIDENCE, Evidence, Sample
 from .heatmap import Heatmap, heatmap
 from .periods import Grain
 from .reports import analyzed, synthesized
 from .timeline import UNCATEGORIZED, Period, Timeline, cut_into_periods
-from .work import Analyze, Report, Scope, Synthesis, Synthesize
+from .work import Analyze, InsightReport, InsightScope, Synthesis, Synthesize
 
 MOST_READ = 5_000
 """Memories an analysis reads, the newest; a report says when there are more."""
@@ -26,7 +26,7 @@ MOST_READ = 5_000
 SHORTEST_LINE = 45
 
 
-class Summary(NamedTuple):
+class SessionSummary(NamedTuple):
     digest: Digest
     session: Session
     by_category: dict[str, int]
@@ -36,12 +36,14 @@ class Summary(NamedTuple):
 
 
 class Insight(Facet):
-    def summarize(self, session: Session, categories: tuple[str, ...], form: Form, longest: int) -> Summary:
+    def summarize(
+        self, session: Session, categories: tuple[str, ...], form: DigestForm, longest: int
+    ) -> SessionSummary:
         """An index of a session within a number of characters; a chat endpoint may write an overview to it."""
         where = Filter(threads=(session.id,), categories=categories)
         tallies = self.engine.store.memories.tally(self._visible(where))
         made = self._digest(session.name, where, tallies, form, longest)
-        return Summary(
+        return SessionSummary(
             digest=made,
             session=session,
             by_category=_counted((tally.category or UNCATEGORIZED, tally.total) for tally in tallies),
@@ -89,21 +91,21 @@ class Insight(Facet):
             hours[hour] += count
         return heatmap(hours, grain)
 
-    def analyze(self, task: Analyze) -> Report:
+    def analyze(self, task: Analyze) -> InsightReport:
         graph = self.core.graph
         return analyzed(task, self._sample(task.scope), graph, _where(task.scope))
 
-    def synthesize(self, task: Synthesize) -> Report:
+    def synthesize(self, task: Synthesize) -> InsightReport:
         sample = self._sample(task.scope)
         made = None
         if task.kind is Synthesis.SUMMARY:
             where = _where(task.scope)
             tallies = self.engine.store.memories.tally(self._visible(where))
-            made = self._digest("Summary", where, tallies, Form.MARKDOWN, task.longest)
+            made = self._digest("Summary", where, tallies, DigestForm.MARKDOWN, task.longest)
         return synthesized(task, sample, made)
 
     def _digest(
-        self, title: str, where: Filter, tallies: Sequence[Tally], form: Form, longest: int
+        self, title: str, where: Filter, tallies: Sequence[Tally], form: DigestForm, longest: int
     ) -> Digest:
         leading = self.engine.store.memories.leading(
             self._visible(where), tallies, longest // SHORTEST_LINE + 1
@@ -114,7 +116,7 @@ class Insight(Facet):
         overview = self.engine.summarizer.written(made.text) if memories else None
         return digest(subject._replace(overview=overview), form, longest) if overview else made
 
-    def _sample(self, scope: Scope) -> Sample:
+    def _sample(self, scope: InsightScope) -> Sample:
         where = _where(scope)
         visible = self._visible(where)
         return Sample(
@@ -124,7 +126,7 @@ class Insight(Facet):
             hours=tuple(self.engine.store.memories.tally_hours(visible)),
             events=() if scope.categories else tuple(self.core.events.busy_hours(where)),
             last_events=tuple(
-                Source(event.id, f"{event.tool} {event.type}")
+                Evidence(event.id, f"{event.tool} {event.type}")
                 for event in self.core.events.find(where, MOST_EVIDENCE)
             ),
             now=self.engine.now(),
@@ -135,7 +137,7 @@ class Insight(Facet):
         return self.core.memories.visible(where)._replace(surfaces=(self.surface,))
 
 
-def _where(scope: Scope) -> Filter:
+def _where(scope: InsightScope) -> Filter:
     threads = () if scope.session is None else (scope.session,)
     return Filter(threads=threads, categories=scope.categories, created_after=scope.since)
 

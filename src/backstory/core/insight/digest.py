@@ -33,7 +33,7 @@ _TITLES = {
 SECTIONS = ("Decisions", OPEN, "Errors", "Warnings", "Progress", "Notes", FINISHED, "Journal", OTHER)
 
 
-class Form(StrEnum):
+class DigestForm(StrEnum):
     MARKDOWN = "markdown"
     JSON = "json"
     TEXT = "text"
@@ -76,7 +76,7 @@ def clipped(text: str, longest: int) -> str:
     return head.rstrip() + "…"
 
 
-def digest(subject: Subject, form: Form, longest: int) -> Digest:
+def digest(subject: Subject, form: DigestForm, longest: int) -> Digest:
     """As many memories as fit: the critical ones first, then the best of each section in turn."""
     line_length = min(LONGEST_LINE, max(longest // 8, 40))
     if len(_rendered(subject, (), form, line_length)) > longest:
@@ -95,7 +95,7 @@ def digest(subject: Subject, form: Form, longest: int) -> Digest:
     while len(text) > longest and chosen:
         chosen.pop()
         text = _rendered(subject, chosen, form, line_length)
-    if len(text) > longest and form is not Form.JSON:  # half of a JSON text would be none
+    if len(text) > longest and form is not DigestForm.JSON:  # half of a JSON text would be none
         text = text[: longest - 1] + "…"
     return Digest(text, tuple(chosen), subject.total - len(chosen))
 
@@ -116,9 +116,9 @@ def urgent_first(memories: Iterable[Memory]) -> list[Memory]:
     return sorted(memories, key=lambda m: (RANKS[m.priority], -m.updated_at.timestamp(), m.id))
 
 
-def _entry(memory: Memory, form: Form, longest: int) -> str:
+def _entry(memory: Memory, form: DigestForm, longest: int) -> str:
     text = clipped(memory.summary or memory.text, longest)
-    if form is Form.JSON:
+    if form is DigestForm.JSON:
         entry = {
             "id": memory.id,
             "key": memory.key or memory.id,
@@ -129,17 +129,17 @@ def _entry(memory: Memory, form: Form, longest: int) -> str:
         return json.dumps(entry, ensure_ascii=False)
     key = clipped(memory.key, LONGEST_TITLE) if memory.key else ""
     stress = "" if memory.priority is Priority.NORMAL else f" [{memory.priority}]"
-    name = f"**{key}**" if form is Form.MARKDOWN and key else key
+    name = f"**{key}**" if form is DigestForm.MARKDOWN and key else key
     return f"- {name}{stress}{': ' if name or stress else ''}{text} ({memory.updated_at:%Y-%m-%d})"
 
 
-def _rendered(subject: Subject, chosen: Sequence[Memory], form: Form, longest: int) -> str:
+def _rendered(subject: Subject, chosen: Sequence[Memory], form: DigestForm, longest: int) -> str:
     sections = {
         title: [_entry(memory, form, longest) for memory in urgent_first(chosen) if section_of(memory) == title]
         for title in SECTIONS
     }  # fmt: skip
     left_out = subject.total - len(chosen)
-    if form is Form.JSON:
+    if form is DigestForm.JSON:
         return _as_json(subject, sections, left_out)
     return _as_lines(subject, sections, left_out, form)
 
@@ -153,8 +153,8 @@ def _as_json(subject: Subject, sections: dict[str, list[str]], left_out: int) ->
     return f'{{"title": {title}, {overview}"sections": {{{filled}}}, "leftOut": {left_out}}}'
 
 
-def _as_lines(subject: Subject, sections: dict[str, list[str]], left_out: int, form: Form) -> str:
-    is_markdown = form is Form.MARKDOWN
+def _as_lines(subject: Subject, sections: dict[str, list[str]], left_out: int, form: DigestForm) -> str:
+    is_markdown = form is DigestForm.MARKDOWN
     lines = [f"{'# ' if is_markdown else ''}{clipped(subject.title, LONGEST_TITLE)}"]
     if subject.overview:
         lines += ["", subject.overview]

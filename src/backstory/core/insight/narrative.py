@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ...domain.records import Memory
 from ..journal import JOURNAL
 from .digest import RANKS, clipped, urgent_first
-from .findings import Finding, Sample, Source, sources
+from .findings import Evidence, Finding, Sample, sources
 from .tasks import is_open_task
 from .timeline import UNCATEGORIZED
 
@@ -23,7 +23,7 @@ _LEARNED = re.compile(r"\b(learn(ed|t|ing)|lesson|turns? out|turned out|root cau
 class Chapter(NamedTuple):
     title: str
     text: str
-    evidence: tuple[Source, ...]
+    evidence: tuple[Evidence, ...]
 
 
 def narrative(sample: Sample, given: Sequence[Finding], *, metrics: bool, learnings: bool) -> list[Chapter]:

@@ -14,7 +14,7 @@ from .narrative import narrative, written
 from .patterns import patterns
 from .relationships import relationships
 from .trends import series_of, trends
-from .work import Analysis, Analyze, Report, Synthesis, Synthesize
+from .work import Analysis, Analyze, InsightReport, Synthesis, Synthesize
 
 FIRST = 5
 """Findings of each kind in a comprehensive analysis that does not ask for all."""
@@ -23,7 +23,7 @@ MOST_FINDINGS = 60
 PASSED_ON = 10  # findings of an earlier step that a summary repeats
 
 
-def analyzed(task: Analyze, sample: Sample, graph: Graph, where: Filter) -> Report:
+def analyzed(task: Analyze, sample: Sample, graph: Graph, where: Filter) -> InsightReport:
     found: list[Finding] = []
     series = []
     everything = task.kind is Analysis.COMPREHENSIVE
@@ -39,7 +39,7 @@ def analyzed(task: Analyze, sample: Sample, graph: Graph, where: Filter) -> Repo
     return _report(task.kind, sample, kept)._replace(series=tuple(series), left_out=len(found) - len(kept))
 
 
-def synthesized(task: Synthesize, sample: Sample, made: Digest | None) -> Report:
+def synthesized(task: Synthesize, sample: Sample, made: Digest | None) -> InsightReport:
     if made is not None:
         return _summary(sample, made, task)
     if task.kind is Synthesis.NARRATIVE:
@@ -56,7 +56,7 @@ def synthesized(task: Synthesize, sample: Sample, made: Digest | None) -> Report
     return _report(task.kind, sample, kept)._replace(left_out=len(wanted) - len(kept))
 
 
-def _summary(sample: Sample, made: Digest, task: Synthesize) -> Report:
+def _summary(sample: Sample, made: Digest, task: Synthesize) -> InsightReport:
     shown = Finding("summary", "What the summary names.", len(made.shown), sources(made.shown))
     report = _report(task.kind, sample, [shown])._replace(findings=tuple(task.given[:PASSED_ON]))
     return report._replace(text=made.text, left_out=made.left_out)
@@ -81,8 +81,8 @@ def _first_of_each(found: Sequence[Finding], share: int) -> list[Finding]:
     return kept
 
 
-def _report(kind: str, sample: Sample, findings: Sequence[Finding]) -> Report:
-    return Report(
+def _report(kind: str, sample: Sample, findings: Sequence[Finding]) -> InsightReport:
+    return InsightReport(
         kind=kind,
         findings=tuple(findings),
         confidence=confidence(sample, findings),

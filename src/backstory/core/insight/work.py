@@ -26,7 +26,7 @@ class Synthesis(StrEnum):
     NARRATIVE = "narrative"
 
 
-class Scope(NamedTuple):
+class InsightScope(NamedTuple):
     """What is looked at: everything the caller may see, unless narrowed."""
 
     session: str | None = None
@@ -38,7 +38,7 @@ class Scope(NamedTuple):
 
 class Analyze(NamedTuple):
     kind: Analysis
-    scope: Scope = Scope()
+    scope: InsightScope = InsightScope()
     max_depth: int = 2
     entity_types: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Analyze(NamedTuple):
 
 class Synthesize(NamedTuple):
     kind: Synthesis
-    scope: Scope = Scope()
+    scope: InsightScope = InsightScope()
     longest: int = 4_000
     priorities: tuple[Priority, ...] = ()
     include_metrics: bool = True
@@ -57,7 +57,7 @@ class Synthesize(NamedTuple):
     """What an analysis before this one found."""
 
 
-class Report(NamedTuple):
+class InsightReport(NamedTuple):
     kind: str
     findings: tuple[Finding, ...]
     confidence: Confidence

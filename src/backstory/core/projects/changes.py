@@ -15,7 +15,7 @@ MOST_DATED = 1_000
 """Changed files whose times are read."""
 
 
-class Changed(NamedTuple):
+class FileDiff(NamedTuple):
     path: str
     added: int
     removed: int
@@ -25,7 +25,7 @@ class Changes(NamedTuple):
     """Of tracked files. Lines of binary files count as none."""
 
     branch: str | None
-    files: tuple[Changed, ...]
+    files: tuple[FileDiff, ...]
     since: datetime | None
     """When the one that waits longest was last written."""
     committed_at: datetime | None
@@ -67,10 +67,10 @@ def changes(root: Path, effort: Effort) -> Changes | None:
     )  # fmt: skip
 
 
-def _changed(line: str) -> Changed:
+def _changed(line: str) -> FileDiff:
     """`3<tab>1<tab>path`, with dashes for a binary file."""
     added, removed, path = line.split("\t", 2)
-    return Changed(printable(path), *(int(count) if count.isdigit() else 0 for count in (added, removed)))
+    return FileDiff(printable(path), *(int(count) if count.isdigit() else 0 for count in (added, removed)))
 
 
 def _oldest(paths: Iterable[Path]) -> datetime | None:

@@ -135,7 +135,7 @@ def look(
     looking.thread.start()
     try:
         while looking.thread.is_alive():
-            call.checkpoint()
+            call.raise_if_cancelled()
             if clock() >= give_up:
                 raise _no_answer()
             looking.thread.join(POLL_S)

@@ -77,7 +77,7 @@ class ProjectFile(NamedTuple):
         return "high" if self.score >= HIGH else "medium" if self.score >= MEDIUM else "low"
 
 
-class Listing(NamedTuple):
+class FileList(NamedTuple):
     files: list[ProjectFile]
     """All of them, the best first; by path when they were not scored."""
     notices: tuple[str, ...]
@@ -85,7 +85,7 @@ class Listing(NamedTuple):
 
 def list_files(
     root: Path, now: datetime, effort: Effort, *, types: Collection[str] = (), is_scored: bool = True
-) -> Listing:
+) -> FileList:
     """A project's files, of the given types (`py` or `.py`) or of all."""
     _check(root)
     found = list_paths(root, effort)
@@ -97,9 +97,9 @@ def list_files(
     there = _there(root, wanted, effort)
     if not is_scored:
         files = [ProjectFile(printable(path), about.st_size) for path, about in there.items()]
-        return Listing(files, effort.left_out)
+        return FileList(files, effort.left_out)
     scored = _scored(there, commits or {}, to_ms(now))
-    return Listing(sorted(scored, key=lambda file: (-(file.score or 0), file.path)), effort.left_out)
+    return FileList(sorted(scored, key=lambda file: (-(file.score or 0), file.path)), effort.left_out)
 
 
 def list_paths(root: Path, effort: Effort) -> Paths:

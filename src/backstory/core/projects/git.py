@@ -21,7 +21,7 @@ _QUIET = (
 _FILTERS = r"^filter\..*\.(clean|smudge|process|required)$"
 
 
-class Answer(NamedTuple):
+class GitOutput(NamedTuple):
     """What git printed, and whether it was content."""
 
     text: str
@@ -34,7 +34,7 @@ def ask(
     given: str = "",
     variables: Mapping[str, str] | None = None,
     timeout_s: float = TIMEOUT_S,
-) -> Answer:
+) -> GitOutput:
     """Run git in a directory. No git, or no answer in time, is a failure like any other."""
     import subprocess  # slow to import, and seldom needed
 
@@ -48,8 +48,8 @@ def ask(
             check=False,
         )
     except (OSError, ValueError, subprocess.TimeoutExpired):
-        return Answer("", False)
-    return Answer(os.fsdecode(done.stdout), done.returncode == 0)
+        return GitOutput("", False)
+    return GitOutput(os.fsdecode(done.stdout), done.returncode == 0)
 
 
 def git(directory: Path, *arguments: str, timeout_s: float = TIMEOUT_S) -> str | None:

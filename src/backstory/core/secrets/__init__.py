@@ -17,7 +17,7 @@ _LONGEST_HINT = 64
 _MEMORY = 32 << 20  # for the states of a scanner: with less it forgets them, and is ten times slower
 
 
-class Redacted(NamedTuple):
+class RedactedText(NamedTuple):
     text: str
     found: int
 
@@ -42,10 +42,10 @@ class Redactor:
         self._hint = _scanner([self._rules[number].hint for number in self._hinted])
         self._hints = [re2.compile(self._rules[number].hint.encode()) for number in self._hinted]
 
-    def redact(self, text: str) -> Redacted:
+    def redact(self, text: str) -> RedactedText:
         """The text with `[redacted: name]` in the place of each secret, and how many there were."""
         (redacted,), found = self.redact_all([text])
-        return Redacted(redacted, found)
+        return RedactedText(redacted, found)
 
     def redact_all(self, texts: Sequence[str]) -> tuple[list[str], int]:
         """The same for many texts: looking through them as one is several times faster when they are short."""

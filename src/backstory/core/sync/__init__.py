@@ -18,8 +18,8 @@ from ..calls import Call, Cancelled
 from ..engine import Engine
 from ..projects.identity import Identities
 from .files import Stamp, stamp_of
-from .keeping import Files, Keeper, Kept
-from .reading import Due, Parsed, Reading
+from .keeping import Keeper, PieceOutcome, SourceFiles
+from .reading import DueSource, ParsedSource, SourceReading
 from .redacting import Redaction
 from .waiting import Stalled, within
 
@@ -36,7 +36,7 @@ BRIEF_HOLD_S = 0.03
 """and for so long while calls run in this process."""
 
 
-class Told(NamedTuple):
+class SyncReport(NamedTuple):
     """What a sync did with one assistant's histories."""
 
     title: str
@@ -51,7 +51,7 @@ class Told(NamedTuple):
     problems: Mapping[str, str]
     """By path; "" when nothing could be looked for at all."""
 
-    def and_then(self, more: Told) -> Told:
+    def and_then(self, more: SyncReport) -> SyncReport:
         """With what a second look found."""
         return more._replace(
             unchanged=min(self.unchanged, more.unchanged),
@@ -80,7 +80,7 @@ class Sync:
         *,
         call: Call | None = None,
         patience_s: float = 0.0,
-    ) -> dict[str, Told] | None:
+    ) -> dict[str, SyncReport] | None:
         """Read what changed, by reader. None when another process was at it for all of `patience_s`.
 
         Raises Cancelled between pieces; what was kept by then stays."""
@@ -92,10 +92,10 @@ class Sync:
         finally:
             self._store.leases.drop(LEASE, self._holder)
 
-    def _run(self, readers: Sequence[Reader], places: Places, call: Call) -> dict[str, Told]:
+    def _run(self, readers: Sequence[Reader], places: Places, call: Call) -> dict[str, SyncReport]:
         """Whatever their order: those that ask for projects are asked again when others found more of them. A bug in
         one reader is raised after all others have had their turn."""
-        outcome: dict[str, Told] = {}
+        outcome: dict[str, SyncReport] = {}
         asked: dict[str, Places] = {}
         bugs: list[Exception] = []
 
@@ -130,7 +130,7 @@ class Sync:
         while not self._lease():
             if time.monotonic() >= deadline:
                 return False
-            call.checkpoint()
+            call.raise_if_cancelled()
             call.progress(0, None, "Waiting for another process that is reading histories")
             time.sleep(ASK_AGAIN_S)
         return True
@@ -141,14 +141,14 @@ class Sync:
 
     def _pause(self, call: Call) -> None:
         """Between pieces. A lease that ran out does no harm: what two processes keep at once is kept once."""
-        call.checkpoint()
+        call.raise_if_cancelled()
         if time.monotonic() - self._leased_at > LEASE_MS / 3000:
             self._lease()
 
     def _may_hold(self, since: float) -> bool:
         return time.monotonic() - since < (BRIEF_HOLD_S if self._engine.is_serving else HOLD_S)
 
-    def _sync(self, reader: Reader, places: Places, call: Call) -> Told:
+    def _sync(self, reader: Reader, places: Places, call: Call) -> SyncReport:
         tally = _Tally(reader.title)
         states = self._store.sync.sources(reader.name)
         try:
@@ -163,7 +163,7 @@ class Sync:
             self._store,
             reader.name,
             Identities(places.platform, places.projects),
-            Files(found.keys(), states.keys()),
+            SourceFiles(found.keys(), states.keys()),
         )
         vanished = [path for path, state in states.items() if path not in found and not state.is_gone]
         if reader.is_export:
@@ -172,9 +172,9 @@ class Sync:
             with self._store.transaction():
                 keeper.vanish(vanished)
         tally.sources, tally.vanished = len(found), len(vanished)
-        reading = Reading(self._engine, reader, self._redaction, keeper)
+        reading = SourceReading(self._engine, reader, self._redaction, keeper)
         due = [
-            Due(source, stamp, states.get(path), reading.trust_of(source))
+            DueSource(source, stamp, states.get(path), reading.trust_of(source))
             for path, (source, stamp) in found.items()
             if reading.is_due(source, stamp, states.get(path))
         ]
@@ -184,7 +184,7 @@ class Sync:
         tally.problems |= {path: state.problem for path, state in after.items() if state.problem}
         return tally.told()
 
-    def _read(self, reading: Reading, due: Sequence[Due], call: Call, tally: _Tally) -> None:
+    def _read(self, reading: SourceReading, due: Sequence[DueSource], call: Call, tally: _Tally) -> None:
         done, total = 0, sum(each.stamp.size for each in due)
         left = deque(due)
         while left:
@@ -202,9 +202,9 @@ class Sync:
                 done += each.stamp.size
         self._engine.embed_soon()
 
-    def _parse(self, reading: Reading, left: deque[Due], call: Call) -> deque[Parsed]:
+    def _parse(self, reading: SourceReading, left: deque[DueSource], call: Call) -> deque[ParsedSource]:
         """The next small files, before a transaction for all of them begins."""
-        batch: deque[Parsed] = deque()
+        batch: deque[ParsedSource] = deque()
         size = 0
         while left and left[0].stamp.size < SMALL_BYTES and size < SMALL_BYTES:
             batch.append(reading.parse(left.popleft()))
@@ -212,7 +212,7 @@ class Sync:
             self._pause(call)
         return batch
 
-    def _keep(self, reading: Reading, batch: deque[Parsed], call: Call, tally: _Tally) -> None:
+    def _keep(self, reading: SourceReading, batch: deque[ParsedSource], call: Call, tally: _Tally) -> None:
         while batch:
             with self._store.transaction():
                 begun = time.monotonic()
@@ -241,15 +241,15 @@ class _Tally:
         self.skipped: Counter[str] = Counter()
         self.problems: dict[str, str] = {}
 
-    def add(self, kept: Kept) -> None:
+    def add(self, kept: PieceOutcome) -> None:
         if kept.conversation is not None:
             self.conversations.add(kept.conversation)
         self.turns += kept.turns
         self.redacted += kept.redacted
         self.skipped.update(kept.skipped)
 
-    def told(self) -> Told:
-        return Told(
+    def told(self) -> SyncReport:
+        return SyncReport(
             self.title,
             sources=self.sources,
             unchanged=self.unchanged,

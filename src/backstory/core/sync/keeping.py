@@ -14,12 +14,12 @@ from ...readers import Piece, Role
 from ...store import Store
 from ..projects.identity import Identities
 from .pieces import conversation_id, merged, message_ids, messages_of, placed, times_of, traces_of
-from .states import TRANSITIONS, Action, Event, State
+from .states import TRANSITIONS, Action, FileEvent, State
 from .subjects import OPENING, subject_of
 from .witnesses import NOBODY, Witnesses, number_of
 
 
-class Kept(NamedTuple):
+class PieceOutcome(NamedTuple):
     conversation: str | None = None
     """None when nothing was kept: it was forgotten, or a better witness told of it."""
     turns: int = 0
@@ -27,7 +27,7 @@ class Kept(NamedTuple):
     skipped: Mapping[str, int] = MappingProxyType({})
 
 
-class Files:
+class SourceFiles:
     """The files of one assistant: those that are there, and all that were ever read."""
 
     def __init__(self, living: Collection[str], known: Collection[str]) -> None:
@@ -48,7 +48,7 @@ class Files:
 class Keeper:
     """Of what one assistant's files tell. What changes the store belongs inside a transaction, here and below."""
 
-    def __init__(self, store: Store, reader: str, identities: Identities, files: Files) -> None:
+    def __init__(self, store: Store, reader: str, identities: Identities, files: SourceFiles) -> None:
         self.store = store
         self.reader = reader
         self.identities = identities
@@ -83,7 +83,10 @@ class Keeper:
 
     def told_by(self, path: str) -> list[str]:
         """The conversations of which a file told something."""
-        own = [talk.id for talk in self.store.conversations.find(ConversationFilter(sources=(path,)))]
+        own = [
+            conversation.id
+            for conversation in self.store.conversations.find(ConversationFilter(sources=(path,)))
+        ]
         number = number_of(path)
         return sorted({*own, *self.store.witnesses.conversations([number, -number])})
 
@@ -107,17 +110,17 @@ class FileKeeper:
         self.retold = set(retold)
         """Conversations that the file told before it was rewritten or vanished, and has not told of since."""
 
-    def keep(self, piece: Piece, modified_ms: int) -> Kept:
+    def keep(self, piece: Piece, modified_ms: int) -> PieceOutcome:
         id = conversation_id(self._keeper.reader, piece.header.native_id)
         known = self._keeper.find(id)
         archived = None if known is not None else self._keeper.find_archived(id)
         state = self._state(id, known, archived)
         event = self._event(id, piece, known or archived, state, modified_ms)
         step = TRANSITIONS[state][event]
-        if event is Event.VANISHED and known is not None and self._files.owner_of(known) == self._number:
+        if event is FileEvent.VANISHED and known is not None and self._files.owner_of(known) == self._number:
             self._store.conversations.add(known._replace(is_gone=step.state is State.GONE), [], [])
         if step.action is Action.IGNORE:
-            return Kept(skipped=piece.skipped)
+            return PieceOutcome(skipped=piece.skipped)
         if step.action is Action.RENAME and known is not None:
             return self._rename(known, piece)
         if archived is not None:
@@ -131,7 +134,7 @@ class FileKeeper:
         self.retold.discard(id)
         if step.state is State.RENEWED and not piece.is_whole:
             self._renewed.add(id)
-        return Kept(id, len(piece.turns), skipped=piece.skipped)
+        return PieceOutcome(id, len(piece.turns), skipped=piece.skipped)
 
     def end(self, *, is_whole: bool) -> None:
         """The file was read to its end: what it told before it was rewritten, and not since, goes. `is_whole`: from its
@@ -167,23 +170,23 @@ class FileKeeper:
 
     def _event(
         self, id: str, piece: Piece, kept: Conversation | None, state: State, modified_ms: int
-    ) -> Event:
+    ) -> FileEvent:
         if piece.is_name:
-            return Event.NAMED
+            return FileEvent.NAMED
         if piece.is_gone:
-            return Event.VANISHED
+            return FileEvent.VANISHED
         if kept is not None and kept.standing > piece.header.standing:
-            return Event.WORSE
+            return FileEvent.WORSE
         until_ms = max(times_of(piece, modified_ms))
         if state is State.ARCHIVED and kept is not None and until_ms <= to_ms(kept.updated_at):
-            return Event.REPEATED
+            return FileEvent.REPEATED
         if kept is not None and kept.standing < piece.header.standing:
-            return Event.BETTER
+            return FileEvent.BETTER
         if kept is None and not piece.turns and piece.header.completeness == "full":
-            return Event.SILENT
+            return FileEvent.SILENT
         if id in self.retold or piece.is_whole:
-            return Event.RETURNED if self._is_back else Event.REWRITTEN
-        return Event.TOLD
+            return FileEvent.RETURNED if self._is_back else FileEvent.REWRITTEN
+        return FileEvent.TOLD
 
     def _merge(self, known: Conversation | None, piece: Piece, modified_ms: int, action: Action) -> None:
         if known is None:
@@ -285,12 +288,12 @@ class FileKeeper:
         if messages:
             self._store.conversations.delete_messages(id, messages)
 
-    def _rename(self, known: Conversation, piece: Piece) -> Kept:
+    def _rename(self, known: Conversation, piece: Piece) -> PieceOutcome:
         if piece.header.title in ("", known.title):
-            return Kept(skipped=piece.skipped)
+            return PieceOutcome(skipped=piece.skipped)
         row = known._replace(title=piece.header.title)
         self._store.conversations.add(row._replace(subject=self._subject(row)), [], [])
-        return Kept(known.id, skipped=piece.skipped)
+        return PieceOutcome(known.id, skipped=piece.skipped)
 
     def _subject(self, row: Conversation) -> str:
         return subject_of(row.title, self._store.conversations.opening(row.id, OPENING))

@@ -18,7 +18,7 @@ from ..engine import Engine
 from ..projects.origin import trust_of
 from .cursors import CONTEXT, context_of, conversations_in, without
 from .files import Checksum, Stamp
-from .keeping import FileKeeper, Keeper, Kept
+from .keeping import FileKeeper, Keeper, PieceOutcome
 from .redacting import Redaction
 from .waiting import Stalled, watched
 
@@ -35,7 +35,7 @@ _SURPRISES = (OSError, ValueError, LookupError, TypeError, AttributeError, Recur
 """What code that takes foreign data apart raises when they are no longer as they were when it was written."""
 
 
-class Due(NamedTuple):
+class DueSource(NamedTuple):
     """A file that is new or changed, and how far it was read."""
 
     source: Source
@@ -44,13 +44,13 @@ class Due(NamedTuple):
     trust: Trust = Trust.OWN
 
 
-class Begun(NamedTuple):
+class ReadingStart(NamedTuple):
     """Whether reading goes on where it stopped, or starts again."""
 
     goes_on: bool
 
 
-class Step(NamedTuple):
+class ReadStep(NamedTuple):
     """A piece without secrets, and where to go on after it."""
 
     piece: Piece
@@ -58,12 +58,12 @@ class Step(NamedTuple):
     checksum: str
 
 
-class Parsed(NamedTuple):
+class ParsedSource(NamedTuple):
     """A small file, read to its end."""
 
-    due: Due
-    begun: Begun
-    steps: list[Step]
+    due: DueSource
+    begun: ReadingStart
+    steps: list[ReadStep]
     problem: str
 
 
@@ -71,7 +71,7 @@ class Overtaken(Exception):
     """Another process read the source meanwhile, or what is known of it was forgotten."""
 
 
-class Reading:
+class SourceReading:
     """The sources of one reader, one after the other."""
 
     def __init__(self, engine: Engine, reader: Reader, redaction: Redaction, keeper: Keeper) -> None:
@@ -95,23 +95,23 @@ class Reading:
             return Trust.IMPORTED
         return trust_of(source.path) if self._reader.in_projects else Trust.OWN
 
-    def parse(self, due: Due) -> Parsed:
+    def parse(self, due: DueSource) -> ParsedSource:
         """A small file, before any transaction."""
-        begun, steps, problem = Begun(goes_on=False), list[Step](), ""
+        begun, steps, problem = ReadingStart(goes_on=False), list[ReadStep](), ""
         try:
             for item in self._watched(due):
-                if isinstance(item, Begun):
+                if isinstance(item, ReadingStart):
                     begun = item
                 else:
                     steps.append(item)
         except Unreadable as error:
             problem = str(error)
-        return Parsed(due, begun, steps, problem)
+        return ParsedSource(due, begun, steps, problem)
 
-    def keep(self, parsed: Parsed) -> list[Kept]:
+    def keep(self, parsed: ParsedSource) -> list[PieceOutcome]:
         """What a small file told, and where to go on, inside one transaction of the caller's. Nothing, when another
         process was quicker."""
-        progress = Progress(self._engine, self._keeper, self._reader, parsed.due, parsed.begun)
+        progress = SourceProgress(self._engine, self._keeper, self._reader, parsed.due, parsed.begun)
         try:
             progress.check()
         except Overtaken:
@@ -120,14 +120,14 @@ class Reading:
         progress.end(self._redaction.text(parsed.problem))
         return kept
 
-    def read(self, due: Due) -> Iterator[Kept]:
+    def read(self, due: DueSource) -> Iterator[PieceOutcome]:
         """Keep what is new in a large file. Each piece is committed before it is given, with where to go on after it."""
-        progress: Progress | None = None
+        progress: SourceProgress | None = None
         problem = ""
         try:
             for item in self._watched(due):
-                if isinstance(item, Begun):
-                    progress = Progress(self._engine, self._keeper, self._reader, due, item)
+                if isinstance(item, ReadingStart):
+                    progress = SourceProgress(self._engine, self._keeper, self._reader, due, item)
                 elif progress is not None:
                     with self._store.transaction():
                         progress.check()
@@ -139,8 +139,8 @@ class Reading:
         except Overtaken:
             return
         with self._store.transaction():
-            progress = progress or Progress(
-                self._engine, self._keeper, self._reader, due, Begun(goes_on=False)
+            progress = progress or SourceProgress(
+                self._engine, self._keeper, self._reader, due, ReadingStart(goes_on=False)
             )
             try:
                 progress.check()
@@ -148,7 +148,7 @@ class Reading:
                 return
             progress.end(problem)
 
-    def _watched(self, due: Due) -> Iterator[Begun | Step]:
+    def _watched(self, due: DueSource) -> Iterator[ReadingStart | ReadStep]:
         try:
             yield from watched(self._steps(due), STALL_S, f"read {self._reader.name}")
         except Stalled:
@@ -156,24 +156,24 @@ class Reading:
                 f"It did not answer within {STALL_S:.0f} seconds.", hint="It is tried again in an hour."
             ) from None
 
-    def _steps(self, due: Due) -> Iterator[Begun | Step]:
+    def _steps(self, due: DueSource) -> Iterator[ReadingStart | ReadStep]:
         source, state = due.source, due.state
         if due.stamp.size > LARGEST:
             raise Unreadable(f"It has {due.stamp.size} bytes, which is too much.")
         checksum = Checksum(source.path)
         goes_on = state is not None and _goes_on(due, state, checksum)
-        yield Begun(goes_on)
+        yield ReadingStart(goes_on)
         cursor = Cursor()
         if state is not None and goes_on:
             cursor = Cursor(state.position, state.state.get("mark", {}))
         for piece in self._pieces(source, cursor):
             yield self._step(source, piece, checksum)
 
-    def _step(self, source: Source, piece: Piece, checksum: Checksum) -> Step:
+    def _step(self, source: Source, piece: Piece, checksum: Checksum) -> ReadStep:
         piece, redacted = self._redaction.piece(piece)
         if piece.cursor is None or source.form is not Form.LOG:
-            return Step(piece, redacted, "")
-        return Step(piece, redacted, checksum.until(piece.cursor.offset))
+            return ReadStep(piece, redacted, "")
+        return ReadStep(piece, redacted, checksum.until(piece.cursor.offset))
 
     def _pieces(self, source: Source, cursor: Cursor) -> Iterator[Piece]:
         try:
@@ -188,10 +188,12 @@ class Reading:
             raise Unreadable(f"It is not as {self._reader.title} used to write it ({kind}).") from error
 
 
-class Progress:
+class SourceProgress:
     """How far a source is read and kept. Inside transactions, except for its making."""
 
-    def __init__(self, engine: Engine, keeper: Keeper, reader: Reader, due: Due, begun: Begun) -> None:
+    def __init__(
+        self, engine: Engine, keeper: Keeper, reader: Reader, due: DueSource, begun: ReadingStart
+    ) -> None:
         self._engine = engine
         self._store = engine.store
         self._due = due
@@ -219,7 +221,7 @@ class Progress:
         if was_gone and self._begun.goes_on and self._due.source.form is Form.LOG:
             self._store.sync.mark_back(self._path)
 
-    def take(self, step: Step) -> Kept:
+    def take(self, step: ReadStep) -> PieceOutcome:
         kept = self._file.keep(step.piece, self._due.stamp.modified_ms)._replace(redacted=step.redacted)
         skipped = Counter(self._now.skipped)
         skipped.update(kept.skipped)
@@ -233,7 +235,7 @@ class Progress:
             )
         return kept
 
-    def pause(self, step: Step) -> None:
+    def pause(self, step: ReadStep) -> None:
         """What is kept so far is committed, and reading goes on."""
         self._file.flush()
         if step.piece.cursor is not None:
@@ -265,7 +267,7 @@ class Progress:
         )
 
 
-def _goes_on(due: Due, state: SourceState, checksum: Checksum) -> bool:
+def _goes_on(due: DueSource, state: SourceState, checksum: Checksum) -> bool:
     if context_of(due.source) != state.state.get(CONTEXT, ""):
         return False  # all of it may be told otherwise now
     if due.source.form is Form.LOG and state.position > 0 and state.size <= due.stamp.size:

@@ -31,7 +31,7 @@ class State(StrEnum):
     FORGOTTEN = auto()
 
 
-class Event(StrEnum):
+class FileEvent(StrEnum):
     TOLD = auto()
     """A file tells something of it."""
     SILENT = auto()
@@ -72,77 +72,77 @@ class Action(StrEnum):
     """Drop what was not told again and is told by no other file that is there."""
 
 
-class Step(NamedTuple):
+class Transition(NamedTuple):
     action: Action
     state: State
     """In which the conversation is then."""
 
 
-_IGNORED = (Event.WORSE, Event.REPEATED, Event.VANISHED, Event.ENDED)
+_IGNORED = (FileEvent.WORSE, FileEvent.REPEATED, FileEvent.VANISHED, FileEvent.ENDED)
 
 
-def _row(state: State, steps: Mapping[Event, Step]) -> dict[Event, Step]:
-    return {event: Step(Action.IGNORE, state) for event in _IGNORED} | dict(steps)
+def _row(state: State, steps: Mapping[FileEvent, Transition]) -> dict[FileEvent, Transition]:
+    return {event: Transition(Action.IGNORE, state) for event in _IGNORED} | dict(steps)
 
 
-TRANSITIONS: Mapping[State, Mapping[Event, Step]] = {
+TRANSITIONS: Mapping[State, Mapping[FileEvent, Transition]] = {
     State.NEW: _row(
         State.NEW,
         {
-            Event.TOLD: Step(Action.ADD, State.KNOWN),
-            Event.SILENT: Step(Action.IGNORE, State.NEW),
-            Event.NAMED: Step(Action.IGNORE, State.NEW),
-            Event.BETTER: Step(Action.ADD, State.KNOWN),
-            Event.REWRITTEN: Step(Action.ADD, State.KNOWN),
-            Event.RETURNED: Step(Action.ADD, State.KNOWN),
+            FileEvent.TOLD: Transition(Action.ADD, State.KNOWN),
+            FileEvent.SILENT: Transition(Action.IGNORE, State.NEW),
+            FileEvent.NAMED: Transition(Action.IGNORE, State.NEW),
+            FileEvent.BETTER: Transition(Action.ADD, State.KNOWN),
+            FileEvent.REWRITTEN: Transition(Action.ADD, State.KNOWN),
+            FileEvent.RETURNED: Transition(Action.ADD, State.KNOWN),
         },
     ),
     State.KNOWN: _row(
         State.KNOWN,
         {
-            Event.TOLD: Step(Action.MERGE, State.KNOWN),
-            Event.SILENT: Step(Action.MERGE, State.KNOWN),
-            Event.NAMED: Step(Action.RENAME, State.KNOWN),
-            Event.BETTER: Step(Action.SUPERSEDE, State.KNOWN),
-            Event.REWRITTEN: Step(Action.RENEW, State.RENEWED),
-            Event.RETURNED: Step(Action.RELEASE, State.KNOWN),
-            Event.VANISHED: Step(Action.IGNORE, State.GONE),
+            FileEvent.TOLD: Transition(Action.MERGE, State.KNOWN),
+            FileEvent.SILENT: Transition(Action.MERGE, State.KNOWN),
+            FileEvent.NAMED: Transition(Action.RENAME, State.KNOWN),
+            FileEvent.BETTER: Transition(Action.SUPERSEDE, State.KNOWN),
+            FileEvent.REWRITTEN: Transition(Action.RENEW, State.RENEWED),
+            FileEvent.RETURNED: Transition(Action.RELEASE, State.KNOWN),
+            FileEvent.VANISHED: Transition(Action.IGNORE, State.GONE),
         },
     ),
     State.RENEWED: _row(
         State.RENEWED,
         {
-            Event.TOLD: Step(Action.MERGE, State.RENEWED),
-            Event.SILENT: Step(Action.MERGE, State.RENEWED),
-            Event.NAMED: Step(Action.RENAME, State.RENEWED),
-            Event.BETTER: Step(Action.SUPERSEDE, State.KNOWN),
-            Event.REWRITTEN: Step(Action.RENEW, State.RENEWED),
-            Event.RETURNED: Step(Action.RELEASE, State.KNOWN),
-            Event.VANISHED: Step(Action.IGNORE, State.GONE),
-            Event.ENDED: Step(Action.SETTLE, State.KNOWN),
+            FileEvent.TOLD: Transition(Action.MERGE, State.RENEWED),
+            FileEvent.SILENT: Transition(Action.MERGE, State.RENEWED),
+            FileEvent.NAMED: Transition(Action.RENAME, State.RENEWED),
+            FileEvent.BETTER: Transition(Action.SUPERSEDE, State.KNOWN),
+            FileEvent.REWRITTEN: Transition(Action.RENEW, State.RENEWED),
+            FileEvent.RETURNED: Transition(Action.RELEASE, State.KNOWN),
+            FileEvent.VANISHED: Transition(Action.IGNORE, State.GONE),
+            FileEvent.ENDED: Transition(Action.SETTLE, State.KNOWN),
         },
     ),
     State.GONE: _row(
         State.GONE,
         {
-            Event.TOLD: Step(Action.MERGE, State.KNOWN),
-            Event.SILENT: Step(Action.MERGE, State.KNOWN),
-            Event.NAMED: Step(Action.RENAME, State.GONE),
-            Event.BETTER: Step(Action.SUPERSEDE, State.KNOWN),
-            Event.REWRITTEN: Step(Action.RELEASE, State.KNOWN),
-            Event.RETURNED: Step(Action.RELEASE, State.KNOWN),
+            FileEvent.TOLD: Transition(Action.MERGE, State.KNOWN),
+            FileEvent.SILENT: Transition(Action.MERGE, State.KNOWN),
+            FileEvent.NAMED: Transition(Action.RENAME, State.GONE),
+            FileEvent.BETTER: Transition(Action.SUPERSEDE, State.KNOWN),
+            FileEvent.REWRITTEN: Transition(Action.RELEASE, State.KNOWN),
+            FileEvent.RETURNED: Transition(Action.RELEASE, State.KNOWN),
         },
     ),
     State.ARCHIVED: _row(
         State.ARCHIVED,
         {
-            Event.TOLD: Step(Action.RESTORE, State.KNOWN),
-            Event.SILENT: Step(Action.IGNORE, State.ARCHIVED),
-            Event.NAMED: Step(Action.IGNORE, State.ARCHIVED),
-            Event.BETTER: Step(Action.SUPERSEDE, State.KNOWN),
-            Event.REWRITTEN: Step(Action.RESTORE, State.KNOWN),
-            Event.RETURNED: Step(Action.RESTORE, State.KNOWN),
+            FileEvent.TOLD: Transition(Action.RESTORE, State.KNOWN),
+            FileEvent.SILENT: Transition(Action.IGNORE, State.ARCHIVED),
+            FileEvent.NAMED: Transition(Action.IGNORE, State.ARCHIVED),
+            FileEvent.BETTER: Transition(Action.SUPERSEDE, State.KNOWN),
+            FileEvent.REWRITTEN: Transition(Action.RESTORE, State.KNOWN),
+            FileEvent.RETURNED: Transition(Action.RESTORE, State.KNOWN),
         },
     ),
-    State.FORGOTTEN: {event: Step(Action.IGNORE, State.FORGOTTEN) for event in Event},
+    State.FORGOTTEN: {event: Transition(Action.IGNORE, State.FORGOTTEN) for event in FileEvent},
 }

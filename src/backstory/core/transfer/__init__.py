@@ -11,14 +11,14 @@ from ...domain.records import Session
 from ...domain.when import iso
 from ..facet import Facet
 from . import arrival, ours, places, reading
-from .arrival import Arrival, Strategy
-from .bundle import Counts, Part, count
+from .arrival import ImportResult, Strategy
+from .bundle import Counts, SessionCopy, count
 from .departure import Departure
 
-__all__ = ["Arrival", "Exported", "Strategy", "Transfer"]
+__all__ = ["ExportResult", "ImportResult", "Strategy", "Transfer"]
 
 
-class Exported(NamedTuple):
+class ExportResult(NamedTuple):
     path: Path
     counts: Counts
     size: int
@@ -27,7 +27,7 @@ class Exported(NamedTuple):
 class Transfer(Facet):
     def export(
         self, sessions: Sequence[str], *, as_table: bool, path: str | None, with_facts: bool
-    ) -> Exported:
+    ) -> ExportResult:
         """Write sessions, by default the current one, with all in them that the caller may see."""
         from . import table  # the csv module is not for start-up
 
@@ -35,17 +35,17 @@ class Transfer(Facet):
         with self.engine.store.transaction():  # all of one moment
             parts = tuple(map(departure.part, self._sessions(sessions)))
         if as_table:
-            parts = tuple(Part(part.session, part.items) for part in parts)
+            parts = tuple(SessionCopy(part.session, part.items) for part in parts)
         counts = count(parts)
         facts = self._facts(counts) if with_facts else None
         target = self._target(path, parts[0].session, "csv" if as_table else "json")
         text = (table if as_table else ours).write(parts, facts)
         size = places.write(target, text, self._exports, (ours.OPENING, table.OPENING))
-        return Exported(Path(target.shown), counts, size)
+        return ExportResult(Path(target.shown), counts, size)
 
     def bring(
         self, path: str, *, merge: bool = False, strategy: Strategy = Strategy.SKIP, name: str | None = None
-    ) -> Arrival:
+    ) -> ImportResult:
         """Read a file into the store, whole or not at all: as new sessions, or into the current one."""
         if merge and name is not None:
             raise InvalidInput(
@@ -56,7 +56,7 @@ class Transfer(Facet):
         source = self._locate(path)
         contents = reading.read(source, self.surface, self.caller.project)
         if contents.problems:
-            return Arrival(problems=contents.problems)
+            return ImportResult(problems=contents.problems)
         self.engine.check_room()
         session = self.core.sessions.current() if merge else None
         with self.engine.store.transaction():
@@ -72,12 +72,12 @@ class Transfer(Facet):
         """Where exports go when nobody says where."""
         return self.engine.settings.home / "exports"
 
-    def _locate(self, path: str) -> places.Place:
+    def _locate(self, path: str) -> places.ExportPlace:
         if path.startswith("~") or Path(path).is_absolute():
             self.caller.check_local("path", hint="Name a file below the export directory.")
         real = places.locate(self._exports, path, "path")
         shown = real if self.caller.is_local else real.relative_to(self._exports.resolve())
-        return places.Place(real, str(shown))
+        return places.ExportPlace(real, str(shown))
 
     def _sessions(self, ids: Sequence[str]) -> Iterator[Session]:
         """Each once, in the order asked for."""
@@ -99,7 +99,7 @@ class Transfer(Facet):
             "counts": counts._asdict(),
         }
 
-    def _target(self, path: str | None, session: Session, suffix: str) -> places.Place:
+    def _target(self, path: str | None, session: Session, suffix: str) -> places.ExportPlace:
         if path is not None:
             return self._locate(path)
         slug = "-".join("".join(c if c.isalnum() else " " for c in session.name.lower()).split())[:40]

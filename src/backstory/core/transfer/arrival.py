@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from ...domain.filters import Filter, Page
 from ...domain.records import Memory, Session
-from ..arrivals import put_with_history
 from ..engine import Engine
-from .bundle import Counts, File, Item, Part, count
+from ..merging import put_with_history
+from .bundle import Counts, FileCopy, MemoryCopy, SessionCopy, count
 from .copies import keep_checkpoint, keep_file
 
 
@@ -26,7 +26,7 @@ class Strategy(StrEnum):
     RENAME = "rename"
 
 
-class Arrival(NamedTuple):
+class ImportResult(NamedTuple):
     counts: Counts = Counts()
     skipped: int = 0
     sessions: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Arrival(NamedTuple):
     """Why nothing arrived."""
 
 
-def as_new(engine: Engine, parts: tuple[Part, ...], name: str | None) -> Arrival:
+def as_new(engine: Engine, parts: tuple[SessionCopy, ...], name: str | None) -> ImportResult:
     """Sessions as they were, under their own ids where these are free."""
     ids = {part.session.id: _free_session(engine, part.session.id) for part in parts}
     for number, part in enumerate(parts, start=1):
@@ -53,7 +53,7 @@ def as_new(engine: Engine, parts: tuple[Part, ...], name: str | None) -> Arrival
         for file in part.files:
             keep_file(engine, session, file)
         _archive(engine, session, part.archived)
-    return Arrival(count(parts), sessions=tuple(ids.values()))
+    return ImportResult(count(parts), sessions=tuple(ids.values()))
 
 
 def _named(session: Session, name: str | None, number: int) -> str:
@@ -62,7 +62,9 @@ def _named(session: Session, name: str | None, number: int) -> str:
     return name if number == 1 else f"{name} {number}"
 
 
-def into(engine: Engine, session: Session, parts: tuple[Part, ...], strategy: Strategy) -> Arrival:
+def into(
+    engine: Engine, session: Session, parts: tuple[SessionCopy, ...], strategy: Strategy
+) -> ImportResult:
     """Everything into one session; an item or a file that is there already is kept or replaced, or an item is
     joined by the other under a new key. Checkpoints are copies, and join those that are there."""
     parts = tuple(_with_free_ids(engine, part) for part in parts)
@@ -74,12 +76,12 @@ def into(engine: Engine, session: Session, parts: tuple[Part, ...], strategy: St
     files = _merge_files(engine, session, [file for part in parts for file in part.files], strategy)
     engine.store.sessions.put(session._replace(updated_at=engine.now()))
     all_ = count(parts)
-    return Arrival(
+    return ImportResult(
         Counts(0, items, files, all_.checkpoints), all_.items - items + all_.files - files, (session.id,)
     )
 
 
-def _merge_items(engine: Engine, session: Session, items: Iterable[Item], strategy: Strategy) -> int:
+def _merge_items(engine: Engine, session: Session, items: Iterable[MemoryCopy], strategy: Strategy) -> int:
     """How many were brought in."""
     items = list(items)
     mine = Filter(surfaces=(session.surface,), threads=(session.id,))
@@ -102,7 +104,7 @@ def _merge_items(engine: Engine, session: Session, items: Iterable[Item], strate
     return len(items) - skipped
 
 
-def _merge_files(engine: Engine, session: Session, files: Iterable[File], strategy: Strategy) -> int:
+def _merge_files(engine: Engine, session: Session, files: Iterable[FileCopy], strategy: Strategy) -> int:
     """How many were brought in. A path is no name that could be changed: it is replaced, or left alone."""
     kept = 0
     for file in files:
@@ -112,7 +114,7 @@ def _merge_files(engine: Engine, session: Session, files: Iterable[File], strate
     return kept
 
 
-def _merge_archived(engine: Engine, session: Session, items: Iterable[Item]) -> int:
+def _merge_archived(engine: Engine, session: Session, items: Iterable[MemoryCopy]) -> int:
     """How many were brought in. An archive may hold a key often, so only the very same value is left out."""
     mine = Filter(surfaces=(session.surface,), threads=(session.id,))
     present = {_value(archived.memory) for archived in engine.store.archive.find_memories(mine)}
@@ -123,7 +125,7 @@ def _value(memory: Memory) -> tuple[str | None, str, datetime]:
     return memory.key, memory.text, memory.created_at
 
 
-def _archive(engine: Engine, session: Session, items: Sequence[Item]) -> int:
+def _archive(engine: Engine, session: Session, items: Sequence[MemoryCopy]) -> int:
     engine.store.archive.put_memories([_keep(engine, item, session) for item in items])
     return len(items)
 
@@ -137,12 +139,12 @@ def _said(m: Memory) -> object:
     return m.text, m.category, m.priority, m.channel, m.tags, dict(m.metadata), m.private
 
 
-def _renamed(item: Item, taken: Iterable[str | None]) -> Item:
+def _renamed(item: MemoryCopy, taken: Iterable[str | None]) -> MemoryCopy:
     key = next(key for number in numbers(2) if (key := f"{item.memory.key}-{number}") not in taken)
     return item._replace(memory=item.memory._replace(key=key))
 
 
-def _overwrite(engine: Engine, item: Item, known: Memory, session: Session) -> Memory:
+def _overwrite(engine: Engine, item: MemoryCopy, known: Memory, session: Session) -> Memory:
     """As saving the key again: id and time of making stay, the former value goes to the history. What was
     private stays so."""
     if _said(item.memory) == _said(known):
@@ -155,10 +157,10 @@ def _overwrite(engine: Engine, item: Item, known: Memory, session: Session) -> M
         updated_at=engine.now(),
         private=known.private or item.memory.private,
     )
-    return _keep(engine, Item(memory, item.history), session)
+    return _keep(engine, MemoryCopy(memory, item.history), session)
 
 
-def _keep(engine: Engine, item: Item, session: Session) -> Memory:
+def _keep(engine: Engine, item: MemoryCopy, session: Session) -> Memory:
     memory = item.memory._replace(
         session=session.id,
         project=session.project,
@@ -168,7 +170,7 @@ def _keep(engine: Engine, item: Item, session: Session) -> Memory:
     return memory
 
 
-def _with_free_ids(engine: Engine, part: Part) -> Part:
+def _with_free_ids(engine: Engine, part: SessionCopy) -> SessionCopy:
     """An item and its copies in checkpoints get the same new id where theirs is in use."""
     copied = (memory for checkpoint in part.checkpoints for memory in checkpoint.memories)
     memories = [*(item.memory for item in (*part.items, *part.archived)), *copied]

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 from ...domain.records import Former, Memory, Session
 
 
-class Item(NamedTuple):
+class MemoryCopy(NamedTuple):
     """A memory, and what it said before, the oldest first."""
 
     memory: Memory
     history: tuple[Former, ...] = ()
 
 
-class File(NamedTuple):
+class FileCopy(NamedTuple):
     """The content of a file as a session last saw it."""
 
     path: str
@@ -25,7 +25,7 @@ class File(NamedTuple):
     metadata: Mapping[str, Any]
 
 
-class Checkpoint(NamedTuple):
+class CheckpointCopy(NamedTuple):
     """What a session held at a moment."""
 
     id: str
@@ -35,18 +35,18 @@ class Checkpoint(NamedTuple):
     git_status: str | None
     created_at: datetime
     memories: tuple[Memory, ...]
-    files: tuple[File, ...]
+    files: tuple[FileCopy, ...]
 
 
-class Part(NamedTuple):
+class SessionCopy(NamedTuple):
     """One session with its contents."""
 
     session: Session
-    items: tuple[Item, ...] = ()
-    files: tuple[File, ...] = ()
-    checkpoints: tuple[Checkpoint, ...] = ()
+    items: tuple[MemoryCopy, ...] = ()
+    files: tuple[FileCopy, ...] = ()
+    checkpoints: tuple[CheckpointCopy, ...] = ()
     """In the order they were taken."""
-    archived: tuple[Item, ...] = ()
+    archived: tuple[MemoryCopy, ...] = ()
     """Items that were compressed."""
 
 
@@ -57,7 +57,7 @@ class Counts(NamedTuple):
     checkpoints: int = 0
 
 
-def count(parts: tuple[Part, ...]) -> Counts:
+def count(parts: tuple[SessionCopy, ...]) -> Counts:
     return Counts(
         sessions=len(parts),
         items=sum(len(part.items) + len(part.archived) for part in parts),

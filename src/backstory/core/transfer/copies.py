@@ -6,16 +6,16 @@ from ...domain.checkpoints import CachedFile
 from ...domain.checkpoints import Checkpoint as Taken
 from ...domain.records import Session
 from ..engine import Engine
-from .bundle import Checkpoint, File
+from .bundle import CheckpointCopy, FileCopy
 
 
-def keep_file(engine: Engine, session: Session, file: File) -> CachedFile:
+def keep_file(engine: Engine, session: Session, file: FileCopy) -> CachedFile:
     cached = _keep_content(engine, session, file)
     engine.store.files.put(cached)
     return cached
 
 
-def _keep_content(engine: Engine, session: Session, file: File) -> CachedFile:
+def _keep_content(engine: Engine, session: Session, file: FileCopy) -> CachedFile:
     return CachedFile(
         id=engine.new_id(),
         session=session.id,
@@ -27,7 +27,7 @@ def _keep_content(engine: Engine, session: Session, file: File) -> CachedFile:
     )
 
 
-def keep_checkpoint(engine: Engine, session: Session, checkpoint: Checkpoint) -> None:
+def keep_checkpoint(engine: Engine, session: Session, checkpoint: CheckpointCopy) -> None:
     store = engine.store
     memories = [
         memory._replace(project=session.project, summary=engine.summarizer.summary(memory.text))

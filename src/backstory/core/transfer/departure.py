@@ -12,21 +12,21 @@ from ...domain.filters import Filter, Order, Page
 from ...domain.records import Former, Memory, Session
 from ..facet import Facet
 from . import bundle
-from .bundle import File, Item, Part
+from .bundle import FileCopy, MemoryCopy, SessionCopy
 
 if TYPE_CHECKING:
     from ...domain.checkpoints import CachedFile, Checkpoint
 
 
 class Departure(Facet):
-    def part(self, session: Session) -> Part:
+    def part(self, session: Session) -> SessionCopy:
         memories, store = self.core.memories, self.engine.store
         found = memories.find(Filter(threads=(session.id,)), Page(order=Order.OLDEST))
         archived = store.archive.find_memories(
             memories.visible(Filter(surfaces=(self.surface,), threads=(session.id,)))
         )
         taken = reversed(store.checkpoints.find(self.surface, session=session.id))
-        return Part(
+        return SessionCopy(
             session,
             items=tuple(self._item(memory, store.memories.former(memory.id)) for memory in found),
             files=self._files(store.files.find(session.id)),
@@ -34,14 +34,14 @@ class Departure(Facet):
             archived=tuple(self._item(each.memory, each.history) for each in archived),
         )
 
-    def _item(self, memory: Memory, history: Sequence[Former]) -> Item:
+    def _item(self, memory: Memory, history: Sequence[Former]) -> MemoryCopy:
         """A value that was private once stays so, whatever the item is now."""
-        return Item(memory, tuple(self.caller.visible_former(memory, history)))
+        return MemoryCopy(memory, tuple(self.caller.visible_former(memory, history)))
 
-    def _checkpoint(self, checkpoint: Checkpoint) -> bundle.Checkpoint:
+    def _checkpoint(self, checkpoint: Checkpoint) -> bundle.CheckpointCopy:
         copy = self.engine.store.checkpoints.read(checkpoint)
         own = checkpoint.session == self.caller.session
-        return bundle.Checkpoint(
+        return bundle.CheckpointCopy(
             id=checkpoint.id,
             name=checkpoint.name,
             description=checkpoint.description,
@@ -52,6 +52,8 @@ class Departure(Facet):
             files=self._files(copy.files),
         )
 
-    def _files(self, files: Sequence[CachedFile]) -> tuple[File, ...]:
+    def _files(self, files: Sequence[CachedFile]) -> tuple[FileCopy, ...]:
         contents = self.engine.store.files.read_blobs([file.hash for file in files])
-        return tuple(File(file.path, contents[file.hash], file.cached_at, file.metadata) for file in files)
+        return tuple(
+            FileCopy(file.path, contents[file.hash], file.cached_at, file.metadata) for file in files
+        )

@@ -21,7 +21,7 @@ _NAMES = {str: "text", bool: "true or false", dict: "an object", list: "a list"}
 _EPOCH = from_ms(0)
 
 
-class Report:
+class ImportProblems:
     """What is wrong with a file, and what must stand in it only once."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Report:
 class Fields:
     """One object of the file."""
 
-    def __init__(self, value: Any, place: str, report: Report) -> None:
+    def __init__(self, value: Any, place: str, report: ImportProblems) -> None:
         self.place = place
         self.report = report
         self._values: Mapping[str, Any] = {}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from ...domain.records import Memory, Session, Trust
-from .bundle import Checkpoint, File, Item, Part
+from .bundle import CheckpointCopy, FileCopy, MemoryCopy, SessionCopy
 from .fields import Fields
 
 Linked = TypeVar("Linked")
@@ -16,7 +16,7 @@ Linked = TypeVar("Linked")
 VERSIONS = ("0.4.0", "0.5.0")
 
 
-def read(file: Fields, surface: str, project: str) -> tuple[Part, ...]:
+def read(file: Fields, surface: str, project: str) -> tuple[SessionCopy, ...]:
     version = file.text("version")
     if version not in VERSIONS:
         file.wrong("version", f"{version!r} is not one this Backstory can read: {', '.join(VERSIONS)}.")
@@ -28,9 +28,9 @@ def read(file: Fields, surface: str, project: str) -> tuple[Part, ...]:
     memories = {memory.id: memory for memory in items}
     files = {each.once("id", "files"): _read_file(each, session) for each in file.objects("fileCache")}
     return (
-        Part(
+        SessionCopy(
             session,
-            items=tuple(map(Item, items)),
+            items=tuple(map(MemoryCopy, items)),
             files=tuple(files.values()),
             checkpoints=_read_checkpoints(file, memories, files),
         ),
@@ -94,10 +94,10 @@ def _read_metadata(fields: Fields) -> dict[str, Any]:
     return Fields({"metadata": parsed}, fields.place, fields.report).mapping("metadata")
 
 
-def _read_file(fields: Fields, session: Session) -> File:
+def _read_file(fields: Fields, session: Session) -> FileCopy:
     """Its size and hash are not read: they were wrong at times, and follow from the content."""
     path = fields.once("file_path", "paths")
-    return File(
+    return FileCopy(
         path=os.path.normpath(os.path.join(session.project, path)),  # as core/files.py looks it up
         content=fields.text("content").encode(),
         cached_at=fields.time("updated_at", fields.time("last_read")),
@@ -106,13 +106,13 @@ def _read_file(fields: Fields, session: Session) -> File:
 
 
 def _read_checkpoints(
-    file: Fields, memories: Mapping[str, Memory], files: Mapping[str, File]
-) -> tuple[Checkpoint, ...]:
+    file: Fields, memories: Mapping[str, Memory], files: Mapping[str, FileCopy]
+) -> tuple[CheckpointCopy, ...]:
     """A checkpoint there was a list of links to the items as they are now, not a copy."""
     linked = _links(file, "checkpointItems", "context_item_id", memories)
     cached = _links(file, "checkpointFiles", "file_cache_id", files)
     return tuple(
-        Checkpoint(
+        CheckpointCopy(
             id=(id := fields.once("id", "checkpoints")),
             name=fields.text("name"),
             description=fields.text("description", ""),

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...domain.records import Former, Memory, Session, Trust
 from ...domain.when import iso
-from .bundle import Checkpoint, File, Item, Part
+from .bundle import CheckpointCopy, FileCopy, MemoryCopy, SessionCopy
 from .fields import Fields
 
 FORMAT = "backstory-export"
@@ -21,7 +21,7 @@ VERSION = 1
 OPENING = f'{{"format": "{FORMAT}"'
 
 
-def write(parts: Iterable[Part], about: Mapping[str, Any] | None) -> Iterator[str]:
+def write(parts: Iterable[SessionCopy], about: Mapping[str, Any] | None) -> Iterator[str]:
     """The file, piece by piece. `about` are facts on the export itself."""
     yield f'{OPENING}, "version": {VERSION}'
     yield f',\n"metadata": {_line(about)}' if about else ""
@@ -32,7 +32,7 @@ def write(parts: Iterable[Part], about: Mapping[str, Any] | None) -> Iterator[st
     yield "\n]}\n"
 
 
-def _write_part(part: Part) -> Iterator[str]:
+def _write_part(part: SessionCopy) -> Iterator[str]:
     yield _line(_session_fields(part.session))[:-1]
     yield from _write_list("items", map(_item_fields, part.items))
     yield from _write_list("files", map(_file_fields, part.files))
@@ -65,7 +65,7 @@ def _session_fields(session: Session) -> dict[str, Any]:
     }
 
 
-def _item_fields(item: Item) -> dict[str, Any]:
+def _item_fields(item: MemoryCopy) -> dict[str, Any]:
     fields = _memory_fields(item.memory)
     return fields | {"history": [_former_fields(former) for former in item.history]}
 
@@ -98,7 +98,7 @@ def _former_fields(former: Former) -> dict[str, Any]:
     }
 
 
-def _file_fields(file: File) -> dict[str, Any]:
+def _file_fields(file: FileCopy) -> dict[str, Any]:
     """Content is text where it can be; other bytes are written as base64."""
     try:
         content = {"content": file.content.decode()}
@@ -114,7 +114,7 @@ def _file_fields(file: File) -> dict[str, Any]:
     }
 
 
-def _checkpoint_fields(checkpoint: Checkpoint) -> dict[str, Any]:
+def _checkpoint_fields(checkpoint: CheckpointCopy) -> dict[str, Any]:
     return {
         "id": checkpoint.id,
         "name": checkpoint.name,
@@ -127,7 +127,7 @@ def _checkpoint_fields(checkpoint: Checkpoint) -> dict[str, Any]:
     }
 
 
-def read(file: Fields, surface: str) -> tuple[Part, ...]:
+def read(file: Fields, surface: str) -> tuple[SessionCopy, ...]:
     if file.value("version") != VERSION:
         file.wrong("version", f"{file.value('version')!r} is not one this Backstory can read: {VERSION}.")
         return ()
@@ -136,7 +136,7 @@ def read(file: Fields, surface: str) -> tuple[Part, ...]:
     return tuple(_read_part(fields, surface) for fields in file.objects("sessions"))
 
 
-def _read_part(fields: Fields, surface: str) -> Part:
+def _read_part(fields: Fields, surface: str) -> SessionCopy:
     session = Session(
         id=fields.once("id", "sessions"),
         name=fields.text("name"),
@@ -148,7 +148,7 @@ def _read_part(fields: Fields, surface: str) -> Part:
         created_at=fields.time("createdAt"),
         updated_at=fields.time("updatedAt"),
     )
-    return Part(
+    return SessionCopy(
         session,
         items=tuple(
             _read_item(each, session, keys=f"keys of {fields.place}") for each in fields.objects("items")
@@ -159,9 +159,9 @@ def _read_part(fields: Fields, surface: str) -> Part:
     )
 
 
-def _read_item(fields: Fields, session: Session, keys: str = "") -> Item:
+def _read_item(fields: Fields, session: Session, keys: str = "") -> MemoryCopy:
     history = tuple(map(_read_former, fields.objects("history")))
-    return Item(read_memory(fields, session, keys=keys), history)
+    return MemoryCopy(read_memory(fields, session, keys=keys), history)
 
 
 def read_memory(fields: Fields, session: Session, *, ids: str = "ids", keys: str = "") -> Memory:
@@ -198,15 +198,15 @@ def _read_former(fields: Fields) -> Former:
     )
 
 
-def _read_files(fields: Fields) -> tuple[File, ...]:
+def _read_files(fields: Fields) -> tuple[FileCopy, ...]:
     return tuple(_read_file(each, f"paths of {fields.place}") for each in fields.objects("files"))
 
 
-def _read_file(fields: Fields, within: str) -> File:
+def _read_file(fields: Fields, within: str) -> FileCopy:
     content = _read_content(fields)
     if fields.has("hash") and fields.text("hash") != sha256(content).hexdigest():
         fields.wrong("hash", "is not that of the content.")
-    return File(
+    return FileCopy(
         path=fields.once("path", within),
         content=content,
         cached_at=fields.time("cachedAt"),
@@ -228,8 +228,8 @@ def _read_content(fields: Fields) -> bytes:
     return b""
 
 
-def _read_checkpoint(fields: Fields, session: Session) -> Checkpoint:
-    return Checkpoint(
+def _read_checkpoint(fields: Fields, session: Session) -> CheckpointCopy:
+    return CheckpointCopy(
         id=fields.once("id", "checkpoints"),
         name=fields.text("name"),
         description=fields.text("description", ""),

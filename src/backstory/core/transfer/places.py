@@ -17,7 +17,7 @@ LARGEST_MB = 200
 """A larger file is not read: it would take some gigabytes of memory."""
 
 
-class Place(NamedTuple):
+class ExportPlace(NamedTuple):
     path: Path
     shown: str
     """What the caller may know of the path."""
@@ -49,7 +49,7 @@ def locate(exports: Path, given: str, field: str) -> Path:
     return real
 
 
-def write(place: Place, text: Iterable[str], exports: Path, openings: Iterable[str]) -> int:
+def write(place: ExportPlace, text: Iterable[str], exports: Path, openings: Iterable[str]) -> int:
     """Write a file whole or not at all, and say how large it is. It replaces only a file that begins with one
     of the openings."""
     target = place.path
@@ -80,7 +80,7 @@ def _make_folders(folder: Path, exports: Path) -> None:
         (base / parent).mkdir(mode=0o700, exist_ok=True)
 
 
-def _check_target(place: Place, openings: Iterable[str]) -> None:
+def _check_target(place: ExportPlace, openings: Iterable[str]) -> None:
     target = place.path
     if not target.parent.is_dir():
         raise InvalidInput(
@@ -114,7 +114,7 @@ def write_new(folder: Path, stem: str, suffix: str, text: Iterable[str]) -> Path
             f"{folder} cannot be written to: permission denied.", hint="Check its owner and mode."
         ) from error
     except OSError as error:
-        raise _in_our_words(error, Place(folder, str(folder))) from error
+        raise _in_our_words(error, ExportPlace(folder, str(folder))) from error
 
 
 def _reserve(folder: Path, stem: str, suffix: str) -> Path:
@@ -129,7 +129,7 @@ def _reserve(folder: Path, stem: str, suffix: str) -> Path:
     raise AssertionError("numbers do not end")
 
 
-def _in_our_words(error: OSError, place: Place) -> StorageFull | InvalidInput | Unavailable:
+def _in_our_words(error: OSError, place: ExportPlace) -> StorageFull | InvalidInput | Unavailable:
     import errno
 
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -141,7 +141,7 @@ def _in_our_words(error: OSError, place: Place) -> StorageFull | InvalidInput | 
     return Unavailable(f"{place.shown} cannot be used: {error.strerror}.")
 
 
-def read(place: Place) -> str:
+def read(place: ExportPlace) -> str:
     """The text of a file, checked for size and encoding."""
     path, shown = place
     try:

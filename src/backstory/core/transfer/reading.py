@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from . import original, ours, places
-from .bundle import Part
-from .fields import Fields, Report, parse
+from .bundle import SessionCopy
+from .fields import Fields, ImportProblems, parse
 
 
 class Contents(NamedTuple):
     """What a file holds. With problems, the parts mean nothing."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[SessionCopy, ...]
     problems: tuple[str, ...] = ()
 
 
-def read(place: places.Place, surface: str, project: str) -> Contents:
+def read(place: places.ExportPlace, surface: str, project: str) -> Contents:
     """Everything that was wrong is told at once. `project` is for items that do not say theirs."""
     from . import table  # the csv module is not needed for JSON
 
     text = places.read(place)
-    report = Report()
+    report = ImportProblems()
     if place.path.suffix.lower() == ".csv" or text.startswith(table.OPENING):
         parts = table.read(text, surface, project, report)
     else:
@@ -29,7 +29,7 @@ def read(place: places.Place, surface: str, project: str) -> Contents:
     return Contents(parts, tuple(report.problems))
 
 
-def _from_json(file: Fields, surface: str, project: str) -> tuple[Part, ...]:
+def _from_json(file: Fields, surface: str, project: str) -> tuple[SessionCopy, ...]:
     if file.value("format") == ours.FORMAT:
         return ours.read(file, surface)
     if file.has("session") or file.has("contextItems"):

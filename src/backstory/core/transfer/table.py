@@ -14,8 +14,8 @@ from typing import Any
 from ...domain.errors import Unreadable
 from ...domain.records import Memory, Session
 from ...domain.when import iso
-from .bundle import Item, Part
-from .fields import Fields, Report, parse
+from .bundle import MemoryCopy, SessionCopy
+from .fields import Fields, ImportProblems, parse
 from .ours import read_memory
 from .places import LARGEST_MB
 
@@ -30,7 +30,7 @@ FACTS = ("exportedAt", "server")
 _OURS = {"created_at": "createdAt", "updated_at": "updatedAt"}
 
 
-def write(parts: Iterable[Part], about: Mapping[str, Any] | None) -> Iterator[str]:
+def write(parts: Iterable[SessionCopy], about: Mapping[str, Any] | None) -> Iterator[str]:
     facts = [about[name] for name in FACTS] if about else []
     yield ",".join((*COLUMNS, *FACTS[: len(facts)])) + "\r\n"
     for part in parts:
@@ -49,18 +49,20 @@ def _row(session: Session, memory: Memory) -> list[str | None]:
     ]  # fmt: skip
 
 
-def read(text: str, surface: str, project: str, report: Report) -> tuple[Part, ...]:
+def read(text: str, surface: str, project: str, report: ImportProblems) -> tuple[SessionCopy, ...]:
     csv.field_size_limit(LARGEST_MB * 1_000_000)  # its own limit of 131,072 would refuse what we wrote
     sessions: dict[str, Session] = {}
-    items: dict[str, list[Item]] = {}
+    items: dict[str, list[MemoryCopy]] = {}
     for row in _rows(text, report):
         session = _session(row, surface, project)
         session = sessions.setdefault(session.id, session)
-        items.setdefault(session.id, []).append(Item(read_memory(row, session, keys=f"keys of {session.id}")))
-    return tuple(Part(_spanning(sessions[id], items[id]), tuple(items[id])) for id in sessions)
+        items.setdefault(session.id, []).append(
+            MemoryCopy(read_memory(row, session, keys=f"keys of {session.id}"))
+        )
+    return tuple(SessionCopy(_spanning(sessions[id], items[id]), tuple(items[id])) for id in sessions)
 
 
-def _rows(text: str, report: Report) -> Iterator[Fields]:
+def _rows(text: str, report: ImportProblems) -> Iterator[Fields]:
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     except csv.Error as error:
@@ -78,7 +80,7 @@ def _rows(text: str, report: Report) -> Iterator[Fields]:
         yield Fields(_cells(row, number, report), f"row {number}", report)
 
 
-def _cells(row: list[str], number: int, report: Report) -> dict[str, Any]:
+def _cells(row: list[str], number: int, report: ImportProblems) -> dict[str, Any]:
     """The cells as the JSON export would have them. An empty cell is none, except an empty value."""
     cells: dict[str, Any] = {
         _OURS.get(name, name): cell or None for name, cell in zip(COLUMNS, row, strict=False)
@@ -106,7 +108,7 @@ def _session(row: Fields, surface: str, project: str) -> Session:
     )
 
 
-def _spanning(session: Session, items: Iterable[Item]) -> Session:
+def _spanning(session: Session, items: Iterable[MemoryCopy]) -> Session:
     """The table has no times of sessions; they span those of their items."""
     made = min(item.memory.created_at for item in items)
     return session._replace(created_at=made, updated_at=max(item.memory.updated_at for item in items))

@@ -13,7 +13,7 @@ from ..insight.advice import errors_and_answers, recommendations
 from ..insight.digest import clipped, urgent_first
 from ..projects import project_root, work_tree
 from ..projects.effort import Effort, look
-from ..projects.git_checkpoint import Checkpoint, git_checkpoint
+from ..projects.git_snapshot import GitSnapshot, take_git_snapshot
 from ..projects.health import look_at
 from ..projects.survey import directory_of
 from ..tasks import open_tasks
@@ -22,15 +22,15 @@ from .handoff import Handoff, as_data, from_data, go_on, note, write
 from .history import CHECKPOINT, HANDOFF, MOST_READ, TOOL, History, history, sample
 from .insights import Workflow, kept_changes, suggestions, workflow
 from .learning import Learning, learning
-from .quality import Measured, check_permissions, check_programs, quality
+from .quality import ProjectAssessment, check_permissions, check_programs, quality
 
 QUOTED = 200
-_SWITCHED_OFF = Checkpoint(None, "Git checkpoints are off; BACKSTORY_GIT_CHECKPOINTS=on makes them.")
+_SWITCHED_OFF = GitSnapshot(None, "Git checkpoints are off; BACKSTORY_GIT_CHECKPOINTS=on makes them.")
 
 
-class Started(NamedTuple):
+class SessionStart(NamedTuple):
     session: Session
-    measured: Measured
+    measured: ProjectAssessment
     is_remembered: bool
     """Whether the store has the session."""
     handoff: Handoff | None
@@ -40,19 +40,19 @@ class Started(NamedTuple):
     recommendations: list[str]
 
 
-class Checked(NamedTuple):
+class Assessment(NamedTuple):
     session: Session
-    measured: Measured
+    measured: ProjectAssessment
     recommendations: list[str]
     suggestions: list[str]
     workflow: Workflow
     since_last: dict[str, int]
     """How the numbers changed since the last checkpoint; empty at the first."""
-    git: Checkpoint
+    git: GitSnapshot
 
 
-class Ended(NamedTuple):
-    measured: Measured
+class SessionEnd(NamedTuple):
+    measured: ProjectAssessment
     session: Session | None
     """None when none was open."""
     learning: Learning
@@ -61,9 +61,9 @@ class Ended(NamedTuple):
     is_persisted: bool
 
 
-class Standing(NamedTuple):
+class WorkStatus(NamedTuple):
     session: Session | None
-    measured: Measured
+    measured: ProjectAssessment
     memories: int
     """That the caller may see."""
     conversations: int
@@ -77,7 +77,7 @@ class Standing(NamedTuple):
 
 
 class Working(Facet):
-    def start(self, directory: str | None) -> Started:
+    def start(self, directory: str | None) -> SessionStart:
         """Begin a session in a directory, whose project becomes the connection's. A session that is open there
         is continued by the new one."""
         own = self.caller.checkout()
@@ -90,7 +90,7 @@ class Working(Facet):
                 measured.project.name, description="", channel="", continued=continued, directory=str(place)
             )
         handoff, tasks = self._last_handoff(project), self._open_tasks(project)
-        return Started(
+        return SessionStart(
             session=session,
             measured=measured,
             is_remembered=self.engine.store.sessions.get(session.id) is not None,
@@ -103,7 +103,7 @@ class Working(Facet):
             ],
         )
 
-    def checkpoint(self) -> Checked:
+    def assess(self) -> Assessment:
         """Measure the work and keep the figures for later checkpoints. Without a session one is begun."""
         measured = self._measure(self.caller.checkout())
         session = self.core.sessions.current()
@@ -111,12 +111,12 @@ class Working(Facet):
         project = measured.project
         seen = workflow(past, project)
         wanted = self.engine.settings.git_checkpoints == "on"
-        kept = git_checkpoint(project.root, session.id, past.now) if wanted else _SWITCHED_OFF
+        kept = take_git_snapshot(project.root, session.id, past.now) if wanted else _SWITCHED_OFF
         figures = _figures(measured, seen)
         data: dict[str, Any] = {"figures": figures, "files": kept_changes(project.changes), "git": kept.ref}
         self.core.events.record(TOOL, CHECKPOINT, data)
         before = past.last.get("figures", {})
-        return Checked(
+        return Assessment(
             session=session,
             measured=measured,
             recommendations=[*from_session(past, project), *from_project(measured)],
@@ -126,13 +126,13 @@ class Working(Facet):
             git=kept,
         )
 
-    def end(self) -> Ended:
+    def end(self) -> SessionEnd:
         """Close the connection's session and leave a handoff, in the store and as a file."""
         measured = self._measure_last()
         with self.core.sessions.locked():  # of two calls at once the second finds no session
             session = self._open_session()
             if session is None:
-                return Ended(measured, None, Learning((), (), ()), None, is_persisted=False)
+                return SessionEnd(measured, None, Learning((), (), ()), None, is_persisted=False)
             past = history(self.core, session)
             handoff = self._handoff(past, measured)
             file = write(handoff, measured.project.root, self._own_folder)
@@ -140,7 +140,7 @@ class Working(Facet):
             event = self.core.events.record(TOOL, HANDOFF, as_data(handoff) | {"path": path})
             self.caller.session = None
         kept = self.engine.store.sessions.events(Filter(threads=(session.id,)))
-        return Ended(
+        return SessionEnd(
             measured=measured,
             session=session,
             learning=learning(past, workflow(past, measured.project)),
@@ -148,13 +148,13 @@ class Working(Facet):
             is_persisted=any(each.id == event.id for each in kept),
         )
 
-    def status(self, directory: str | None) -> Standing:
+    def status(self, directory: str | None) -> WorkStatus:
         """How things stand, of the connection's project or another one; nothing changes."""
         own = self.caller.checkout()
         measured = self._measure(directory or own)
         store, backlog = self.engine.store, self.engine.backlog
         census = store.census()
-        return Standing(
+        return WorkStatus(
             session=self._open_session(),
             measured=measured,
             memories=store.entries.count(self.caller.visible(Filter(kinds=(Kind.MEMORY,)))),
@@ -165,7 +165,7 @@ class Working(Facet):
             notices=tuple(each.sentence for each in self.engine.problems.reported()),
         )
 
-    def _measure_last(self) -> Measured:
+    def _measure_last(self) -> ProjectAssessment:
         """What is left of the project at the end of a session, also when its directory vanished meanwhile."""
         own = self.caller.checkout()
         try:
@@ -175,17 +175,17 @@ class Working(Facet):
                 raise
             return look(lambda effort: self._measure_tree(Path(own), effort), self.call)
 
-    def _measure(self, directory: str | Path) -> Measured:
-        def measure(effort: Effort) -> Measured:
+    def _measure(self, directory: str | Path) -> ProjectAssessment:
+        def measure(effort: Effort) -> ProjectAssessment:
             return self._measure_tree(work_tree(directory_of(str(directory))), effort)
 
         return look(measure, self.call)
 
-    def _measure_tree(self, root: Path, effort: Effort) -> Measured:
+    def _measure_tree(self, root: Path, effort: Effort) -> ProjectAssessment:
         project = look_at(root, self.engine.now(), effort)
         permissions = tuple(check_permissions(project, self._own_folder))
         programs = tuple(check_programs(project))
-        return Measured(project, permissions, programs, quality(project, permissions, programs))
+        return ProjectAssessment(project, permissions, programs, quality(project, permissions, programs))
 
     def _open_session(self) -> Session | None:
         id = self.caller.session
@@ -210,7 +210,7 @@ class Working(Facet):
         day = f"{handoff.ended_at:%Y-%m-%d}"
         return [f"Not settled on {day}: {clipped(e.text, QUOTED)}" for e in handoff.errors if e.id in there]
 
-    def _handoff(self, past: History, measured: Measured) -> Handoff:
+    def _handoff(self, past: History, measured: ProjectAssessment) -> Handoff:
         session, project = past.session, measured.project
         public = sample(self.engine.store, Filter(threads=(session.id,), public_or_in=""), past.now)
         decisions = [memory for memory in public.memories if memory.category == "decision"]
@@ -249,7 +249,7 @@ def _place(directory: str) -> tuple[Path, str]:
     return place, str(project_root(place))
 
 
-def _figures(measured: Measured, seen: Workflow) -> dict[str, int]:
+def _figures(measured: ProjectAssessment, seen: Workflow) -> dict[str, int]:
     return {
         **measured.quality._asdict(),
         "items_saved": seen.saved,

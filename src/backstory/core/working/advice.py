@@ -11,7 +11,7 @@ from ..projects.health import Project
 from .handoff import Handoff
 from .history import History
 from .insights import untested
-from .quality import Measured
+from .quality import ProjectAssessment
 
 MOST_ADVICE = 3
 """Signals of health that are recommended to be improved: those that miss most points."""
@@ -40,7 +40,7 @@ def from_session(past: History, project: Project) -> list[str]:
     return advice
 
 
-def from_project(measured: Measured) -> list[str]:
+def from_project(measured: ProjectAssessment) -> list[str]:
     project = measured.project
     unsynced = [
         f"Bring the dependencies up to date: {each.how}" for each in project.agreements if not each.is_synced

@@ -20,7 +20,7 @@ _CONFIGURED = ("pytest", "ruff", "mypy", "pyright", "black", "flake8", "eslint",
 _OWN_PROGRAMS = (".venv/bin", ".venv/Scripts", "venv/bin", "venv/Scripts", "node_modules/.bin", ".")
 
 
-class Check(NamedTuple):
+class QualityCheck(NamedTuple):
     name: str
     is_ok: bool
     detail: str
@@ -33,16 +33,18 @@ class Quality(NamedTuple):
     tools_available: int
 
 
-class Measured(NamedTuple):
+class ProjectAssessment(NamedTuple):
     """A project, looked at and judged."""
 
     project: Project
-    permissions: tuple[Check, ...]
-    programs: tuple[Check, ...]
+    permissions: tuple[QualityCheck, ...]
+    programs: tuple[QualityCheck, ...]
     quality: Quality
 
 
-def quality(project: Project, permissions: Sequence[Check], programs: Sequence[Check]) -> Quality:
+def quality(
+    project: Project, permissions: Sequence[QualityCheck], programs: Sequence[QualityCheck]
+) -> Quality:
     parts = {
         "project_health": project.health,
         "permissions": _share(permissions),
@@ -52,7 +54,7 @@ def quality(project: Project, permissions: Sequence[Check], programs: Sequence[C
     return Quality(overall=round(overall), **parts)
 
 
-def check_permissions(project: Project, ours: Path) -> list[Check]:
+def check_permissions(project: Project, ours: Path) -> list[QualityCheck]:
     """Whether the project may be read and written, and our own directory written."""
     checks = [
         _access("project_readable", project.root, os.R_OK | os.X_OK, "be read"),
@@ -66,7 +68,7 @@ def check_permissions(project: Project, ours: Path) -> list[Check]:
     return checks
 
 
-def check_programs(project: Project) -> list[Check]:
+def check_programs(project: Project) -> list[QualityCheck]:
     """The programs that the project's files ask for: on the path, or in its own environment."""
     return [_program(project.root, name) for name in dict.fromkeys(_wanted(project))]
 
@@ -87,17 +89,17 @@ def _named_tools(stack: Stack) -> set[str]:
     return {name for manifest in stack.manifests for name in manifest.dependencies | manifest.settings}
 
 
-def _program(root: Path, name: str) -> Check:
+def _program(root: Path, name: str) -> QualityCheck:
     own = os.pathsep.join(str(root / place) for place in _OWN_PROGRAMS)
     found = shutil.which(name, path=own) or shutil.which(name)
-    return Check(name, found is not None, found or f"{name} is not on the path.")
+    return QualityCheck(name, found is not None, found or f"{name} is not on the path.")
 
 
-def _access(name: str, path: Path, mode: int, verb: str) -> Check:
+def _access(name: str, path: Path, mode: int, verb: str) -> QualityCheck:
     is_ok = os.access(path, mode)
-    return Check(name, is_ok, f"{path} may {'' if is_ok else 'not '}{verb}.")
+    return QualityCheck(name, is_ok, f"{path} may {'' if is_ok else 'not '}{verb}.")
 
 
-def _share(checks: Sequence[Check]) -> int:
+def _share(checks: Sequence[QualityCheck]) -> int:
     """Nothing to check is nothing that fails."""
     return round(100 * sum(check.is_ok for check in checks) / len(checks)) if checks else 100

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from .. import Cursor, Form, Header, Piece, Places, Reader, Role, Source, Standing, Turn
+from .. import ConversationHeader, Cursor, Form, Piece, Places, Reader, Role, Source, Turn, WitnessRank
 from ..formats.files import open_regular, read_text
 from ..formats.lines import read_records
 from ..formats.logs import Log
@@ -88,24 +88,24 @@ def _read_plan(source: Source) -> Iterator[Piece]:
     """A plan is a turn of its conversation; the plans of one are files of their own."""
     text = read_text(source.path).strip()
     turns = [Turn(source.path.stem, Role.ASSISTANT, text)] if text else []
-    header = Header(
+    header = ConversationHeader(
         source.path.parent.name,
         str(source.path),
         directory=source.directory,
         completeness="plans only",
-        standing=Standing.PROMPTS,
+        standing=WitnessRank.PROMPTS,
     )
     yield whole(header, turns)._replace(is_whole=False)
 
 
 def _name_only(source: Source) -> Piece:
     """No more than that there is a conversation."""
-    header = Header(
+    header = ConversationHeader(
         source.path.stem,
         str(source.path),
         directory=source.directory,
         completeness="encrypted" if source.path.suffix == ".pb" else "not readable",
-        standing=Standing.PROMPTS,
+        standing=WitnessRank.PROMPTS,
     )
     return Piece(header, (), Cursor())
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from .. import LONGEST_ERROR, Header, Piece, Role, Source, ToolCall, Turn
+from .. import LONGEST_ERROR, ConversationHeader, Piece, Role, Source, ToolCall, Turn
 from ..formats.blocks import arguments_of
 from ..formats.documents import parse
 from ..formats.files import open_regular
@@ -38,7 +38,7 @@ def read_transcript(source: Source, id: str) -> Iterator[Piece]:
             turns[-1] = _failed(turns[-1], text_of(step.get("content")))
     directory = source.directory or next(filter(None, map(_directory, steps)), "")
     if turns:
-        yield whole(Header(id, str(source.path), directory=directory), turns, skipped)
+        yield whole(ConversationHeader(id, str(source.path), directory=directory), turns, skipped)
 
 
 def _turn(n: int, step: dict[str, Any]) -> Turn | None:

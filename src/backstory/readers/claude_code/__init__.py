@@ -7,7 +7,19 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from .. import Cursor, Form, Kind, Piece, Places, Reader, Resume, Role, Source, Standing, ToolCall
+from .. import (
+    ConversationKind,
+    Cursor,
+    Form,
+    Piece,
+    Places,
+    Reader,
+    Resume,
+    Role,
+    Source,
+    ToolCall,
+    WitnessRank,
+)
 from ..formats.files import open_regular
 from ..formats.lines import to_ms
 from ..formats.logs import Log, OpenConversation, OpenTurn, Title
@@ -18,8 +30,8 @@ from .lines import (
     PROMPTS,
     WARM_UP,
     Block,
-    Line,
-    Message,
+    LineMessage,
+    LogLine,
     Prompt,
     Utterance,
     blocks_of,
@@ -77,10 +89,10 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
         if source.path.name == PROMPT_LOG:
             yield from log.read(stream, PROMPTS, functools.partial(_hear_prompt, log))
         else:
-            yield from log.read(stream, LINES, _Session(source.path, log).hear, is_content)
+            yield from log.read(stream, LINES, _ClaudeSession(source.path, log).hear, is_content)
 
 
-class _Session:
+class _ClaudeSession:
     """One log being read: which conversation each line belongs to, and what it adds to it."""
 
     def __init__(self, path: Path, log: Log) -> None:
@@ -99,7 +111,7 @@ class _Session:
         self.begun: dict[str, int] = log.memory.setdefault("begun", {})
         """The conversations that have a turn."""
 
-    def hear(self, line: Line) -> None:
+    def hear(self, line: LogLine) -> None:
         self._trace(line)
         match line.type:
             case "user":
@@ -118,7 +130,7 @@ class _Session:
             case "custom-title":
                 self._own().entitle(line.custom_title or "", Title.CHOSEN)
 
-    def _trace(self, line: Line) -> None:
+    def _trace(self, line: LogLine) -> None:
         """Give a line that was copied back to the session it comes from: there it is kept, once."""
         if line.forked_from is not None and line.forked_from.session_id:
             line.session_id = line.forked_from.session_id
@@ -138,7 +150,7 @@ class _Session:
             if len(self.leaves) > 2 * REMEMBERED_LINES:
                 _forget(self.leaves)
 
-    def _hear_user(self, line: Line) -> None:
+    def _hear_user(self, line: LogLine) -> None:
         conversation = self._conversation(line)
         texts = []
         for block in blocks_of(line.message):
@@ -156,10 +168,10 @@ class _Session:
         elif not line.is_meta:
             self._say(conversation, line, utterance_of(texts))
 
-    def _say(self, conversation: OpenConversation, line: Line, said: Utterance) -> None:
+    def _say(self, conversation: OpenConversation, line: LogLine, said: Utterance) -> None:
         if not said.text or self._has_no_task(conversation, said):
             return
-        is_subagent = conversation.kind is Kind.SUBAGENT
+        is_subagent = conversation.kind is ConversationKind.SUBAGENT
         if said.is_human:
             conversation.is_idle = False
             conversation.entitle_by_prompt(said.text)
@@ -171,7 +183,7 @@ class _Session:
 
     def _has_no_task(self, conversation: OpenConversation, said: Utterance | None = None) -> bool:
         """Side chains that were only started in advance: without a prompt, or without a session to belong to."""
-        if conversation.kind is not Kind.SUBAGENT or conversation.native_id in self.begun:
+        if conversation.kind is not ConversationKind.SUBAGENT or conversation.native_id in self.begun:
             return False
         if self.is_agent:
             conversation.is_idle = True
@@ -181,9 +193,9 @@ class _Session:
         self.log.skipped[NO_TASK] += 1
         return True
 
-    def _hear_assistant(self, line: Line) -> None:
+    def _hear_assistant(self, line: LogLine) -> None:
         conversation = self._conversation(line)
-        message = line.message if isinstance(line.message, Message) else Message(content=line.message)
+        message = line.message if isinstance(line.message, LineMessage) else LineMessage(content=line.message)
         if message.model == "<synthetic>":
             return  # the harness speaking: errors, "no response requested"
         if self._has_no_task(conversation):
@@ -199,7 +211,7 @@ class _Session:
         for block in blocks_of(message):
             _add(turn, block)
 
-    def _begin(self, conversation: OpenConversation, line: Line, role: Role, key: str = "") -> OpenTurn:
+    def _begin(self, conversation: OpenConversation, line: LogLine, role: Role, key: str = "") -> OpenTurn:
         at_ms = to_ms(line.timestamp)
         conversation.happened(at_ms)
         if line.cwd and not conversation.directory:
@@ -211,21 +223,23 @@ class _Session:
     def _own(self) -> OpenConversation:
         own = self.log.conversation(self.id)
         if origin := self.fork.get("origin"):
-            own.kind, own.parent = Kind.FORK, origin
+            own.kind, own.parent = ConversationKind.FORK, origin
         return own
 
-    def _conversation(self, line: Line) -> OpenConversation:
+    def _conversation(self, line: LogLine) -> OpenConversation:
         session = line.session_id or self.id
         if self.is_agent:
             agent = line.agent_id or self.id.removeprefix("agent-")
-            return self.log.conversation(f"{session}/{agent}", kind=Kind.SUBAGENT, parent=session)
+            return self.log.conversation(f"{session}/{agent}", kind=ConversationKind.SUBAGENT, parent=session)
         if line.is_sidechain:
             # named by the agent, or else by its first line
             chain = line.agent_id or self.recent.get(line.parent_uuid or "") or line.uuid
             self._remember(line.uuid, chain)
             id = f"{session}/{chain}"
-            standing = Standing.OWN if session == self.id else Standing.REPLAY
-            return self.log.conversation(id, kind=Kind.SUBAGENT, parent=session, standing=standing)
+            standing = WitnessRank.OWN if session == self.id else WitnessRank.REPLAY
+            return self.log.conversation(
+                id, kind=ConversationKind.SUBAGENT, parent=session, standing=standing
+            )
         self._remember(line.uuid, "")
         conversation = self._own() if session == self.id else self._other(session)
         if line.uuid in self.titles:
@@ -233,7 +247,7 @@ class _Session:
         return conversation
 
     def _other(self, session: str) -> OpenConversation:
-        return self.log.conversation(session, standing=Standing.REPLAY)
+        return self.log.conversation(session, standing=WitnessRank.REPLAY)
 
     def _remember(self, uuid: str, chain: str) -> None:
         self.recent[uuid] = chain

@@ -28,7 +28,7 @@ class Block(msgspec.Struct, gc=False):
 Content = str | list[Block | str] | None
 
 
-class Message(msgspec.Struct, gc=False):
+class LineMessage(msgspec.Struct, gc=False):
     id: str | None = None
     model: str | None = None
     content: Content = None
@@ -39,14 +39,14 @@ class Attachment(msgspec.Struct, gc=False):
     prompt: msgspec.Raw = msgspec.Raw()
 
 
-class Origin(msgspec.Struct, gc=False, rename="camel"):
+class LineOrigin(msgspec.Struct, gc=False, rename="camel"):
     """The line that a line of a fork was copied from."""
 
     session_id: str | None = None
     message_uuid: str | None = None
 
 
-class Line(msgspec.Struct, gc=False, rename="camel"):
+class LogLine(msgspec.Struct, gc=False, rename="camel"):
     """Only what is used: `toolUseResult` alone, which repeats a tool's output, is a third of all bytes."""
 
     type: str = ""
@@ -60,7 +60,7 @@ class Line(msgspec.Struct, gc=False, rename="camel"):
     is_sidechain: bool | None = None
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
-    message: Message | str | None = None
+    message: LineMessage | str | None = None
     subtype: str | None = None
     content: msgspec.Raw = msgspec.Raw()
     attachment: Attachment | None = None
@@ -68,7 +68,7 @@ class Line(msgspec.Struct, gc=False, rename="camel"):
     leaf_uuid: str | None = None
     ai_title: str | None = None
     custom_title: str | None = None
-    forked_from: Origin | None = None
+    forked_from: LineOrigin | None = None
 
 
 class Prompt(msgspec.Struct, gc=False, rename="camel"):
@@ -81,7 +81,7 @@ class Prompt(msgspec.Struct, gc=False, rename="camel"):
     session_id: str | None = None
 
 
-LINES = msgspec.json.Decoder(Line)
+LINES = msgspec.json.Decoder(LogLine)
 PROMPTS = msgspec.json.Decoder(Prompt)
 _CONTENT: msgspec.json.Decoder[Content] = msgspec.json.Decoder(Content)
 _ANY = msgspec.json.Decoder()
@@ -102,9 +102,9 @@ def is_content(line: bytes) -> bool:
     return not line.startswith(b'{"type":"') or line[9:13] in _TOLD
 
 
-def blocks_of(message: Message | str | None) -> Iterator[Block]:
+def blocks_of(message: LineMessage | str | None) -> Iterator[Block]:
     """The content as blocks, whichever way it was written."""
-    content = message.content if isinstance(message, Message) else message
+    content = message.content if isinstance(message, LineMessage) else message
     if isinstance(content, str):
         yield Block("text", content)
     elif content:
@@ -115,7 +115,7 @@ def blocks_of(message: Message | str | None) -> Iterator[Block]:
 def text_of(raw: msgspec.Raw) -> str:
     """The text of content that was left undecoded: a text, or blocks."""
     content = decode_raw(raw, _CONTENT)
-    return "\n".join(block.text for block in blocks_of(Message(content=content)) if block.text)
+    return "\n".join(block.text for block in blocks_of(LineMessage(content=content)) if block.text)
 
 
 def call_of(block: Block) -> ToolCall:

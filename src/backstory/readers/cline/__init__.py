@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .. import Cursor, Form, Header, Kind, Piece, Places, Reader, Role, Source, Turn
+from .. import ConversationHeader, ConversationKind, Cursor, Form, Piece, Places, Reader, Role, Source, Turn
 from ..formats.documents import read_beside, read_document, stamps
 from ..formats.paths import EDITORS, editor_directories, homes
 from ..formats.pieces import whole
-from ..formats.times import Times
+from ..formats.times import TurnTimes
 from ..formats.values import fields_of, records_of, text_of, time_ms
 from .messages import directory_in, turns_of
 
@@ -79,7 +79,7 @@ def _task(source: Source, document: object) -> Piece:
     turns = list(turns_of(messages, skipped))
     _compare(turns, list(records_of(read_beside(directory / SHOWN))))
     item = _item(directory)
-    header = Header(
+    header = ConversationHeader(
         native_id=directory.name,
         source=str(source.path),
         title=text_of(item.get("task")),
@@ -108,19 +108,19 @@ def _compare(turns: list[Turn], shown: list[dict[str, Any]]) -> None:
         turns.insert(_place(turns, at_ms), Turn(f"ui-{at_ms}", Role.USER, text, at_ms))
 
 
-def _prompt_times(shown: list[dict[str, Any]]) -> Times:
+def _prompt_times(shown: list[dict[str, Any]]) -> TurnTimes:
     """What the person said; in older versions the task itself is shown as any other text."""
     first = [entry for entry in shown[:1] if entry.get("say") == "text"]
     return _times([*first, *(entry for entry in shown if entry.get("say") in TYPED)])
 
 
-def _answer_times(shown: list[dict[str, Any]]) -> Times:
+def _answer_times(shown: list[dict[str, Any]]) -> TurnTimes:
     return _times([entry for entry in shown if (entry.get("say") or entry.get("ask")) in ANSWERED])
 
 
-def _times(entries: list[dict[str, Any]]) -> Times:
+def _times(entries: list[dict[str, Any]]) -> TurnTimes:
     said = ((text_of(entry.get("text")), time_ms(entry.get("ts"))) for entry in entries)
-    return Times((text, at_ms) for text, at_ms in said if text.strip() and at_ms is not None)
+    return TurnTimes((text, at_ms) for text, at_ms in said if text.strip() and at_ms is not None)
 
 
 def _place(turns: list[Turn], at_ms: int) -> int:
@@ -148,12 +148,12 @@ def _session(source: Source, document: object) -> Piece:
     skipped: Counter[str] = Counter()
     turns = list(turns_of(list(records_of(told.get("messages"))), skipped))
     origin = text_of(fields_of(metadata.get("fork")).get("forkedFromSessionId"))
-    header = Header(
+    header = ConversationHeader(
         native_id=id,
         source=str(source.path),
         title=text_of(metadata.get("title")),
         directory=text_of(manifest.get("cwd")) or text_of(manifest.get("workspace_root")),
-        kind=Kind.FORK if origin else Kind.MAIN,
+        kind=ConversationKind.FORK if origin else ConversationKind.MAIN,
         parent=origin or None,
         model=text_of(manifest.get("model")),
         started_ms=time_ms(manifest.get("started_at")) or time_ms(manifest.get("created_at")),

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from .. import Cursor, Form, Header, Piece, Places, Reader, Resume, Role, Source, ToolCall, Turn
+from .. import ConversationHeader, Cursor, Form, Piece, Places, Reader, Resume, Role, Source, ToolCall, Turn
 from ..formats.blocks import arguments_of, blocks_of, functions_in, text_in
 from ..formats.documents import read_document
 from ..formats.files import open_regular
@@ -78,7 +78,7 @@ def _chat(source: Source) -> Piece:
     is_log = source.path.suffix == ".jsonl"
     chat = fields_of(replay(source.path, skipped) if is_log else read_document(source.path))
     turns = list(turns_of(chat, skipped))
-    header = Header(
+    header = ConversationHeader(
         native_id=text_of(chat.get("sessionId")) or source.path.stem,
         source=str(source.path),
         title=text_of(chat.get("customTitle")),
@@ -192,7 +192,7 @@ def _old_session(source: Source) -> Piece:
                 pass
             case _:
                 skipped["unknown role"] += 1
-    header = Header(
+    header = ConversationHeader(
         native_id=text_of(session.get("sessionId")) or source.path.stem,
         source=str(source.path),
         started_ms=time_ms(session.get("startTime")),

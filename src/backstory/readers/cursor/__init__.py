@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .. import Cursor, Form, Piece, Places, Reader, Resume, Source
-from ..formats.databases import Progress, open_database
+from ..formats.databases import DatabaseProgress, open_database
 from ..formats.paths import config_home, editor_directories, homes
 from .agents import read_store, read_transcript
 from .composers import read_composers
@@ -64,11 +64,11 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     if source.form is Form.DATABASE:
         # a workspace's own database hands conversations over to the one of all
         is_complete = source.path.parent.name == "globalStorage"
-        return _read_editor(source.path, Progress(cursor, is_complete=is_complete))
+        return _read_editor(source.path, DatabaseProgress(cursor, is_complete=is_complete))
     return read_transcript(source)
 
 
-def _read_editor(path: Path, progress: Progress) -> Iterator[Piece]:
+def _read_editor(path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
     with open_database(path) as connection:
         if path.parent.parent.name == "workspaceStorage":
             yield from progress.with_cursor(read_workspace(connection, path, progress))

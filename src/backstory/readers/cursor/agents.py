@@ -13,7 +13,17 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...domain.errors import Unreadable
-from .. import LONGEST_ERROR, Header, Kind, Piece, Role, Source, Standing, ToolCall, Turn
+from .. import (
+    LONGEST_ERROR,
+    ConversationHeader,
+    ConversationKind,
+    Piece,
+    Role,
+    Source,
+    ToolCall,
+    Turn,
+    WitnessRank,
+)
 from ..formats.blocks import Block, Use, blocks_of, errors_in, text_in, thinking_in
 from ..formats.databases import document, open_database, tables
 from ..formats.documents import read_beside
@@ -68,23 +78,23 @@ def read_transcript(source: Source) -> Iterator[Piece]:
         yield whole(_header(source), turns, skipped)
 
 
-def _header(source: Source) -> Header:
+def _header(source: Source) -> ConversationHeader:
     path = source.path
     about = _about_beside(_above(path, "projects"), path.stem)
     parts = path.parts
     is_subagent = "subagents" in parts
     parent = parts[parts.index("subagents") - 1] if is_subagent else ""
-    return Header(
+    return ConversationHeader(
         path.stem,
         str(path),
         title=about.name,
         directory=about.directory or source.directory,
-        kind=Kind.SUBAGENT if is_subagent else Kind.MAIN,
+        kind=ConversationKind.SUBAGENT if is_subagent else ConversationKind.MAIN,
         parent=parent if parent not in ("", "agent-transcripts") else None,
         model=about.model,
         started_ms=about.created_ms,
         ended_ms=about.updated_ms or path.stat().st_mtime_ns // 1_000_000,
-        standing=Standing.REPLAY,  # the editor's own database tells more of the same conversation
+        standing=WitnessRank.REPLAY,  # the editor's own database tells more of the same conversation
     )
 
 
@@ -229,7 +239,7 @@ def read_store(source: Source) -> Iterator[Piece]:
         turns = list(_turns(_messages(connection, text_of(told.get("latestRootBlobId"))), Counter()))
     about = _known(fields_of(read_beside(path.with_name("meta.json"))), told)
     if turns or about.name:
-        header = Header(
+        header = ConversationHeader(
             text_of(told.get("agentId")) or id,
             str(path),
             title=about.name,
@@ -238,7 +248,7 @@ def read_store(source: Source) -> Iterator[Piece]:
             started_ms=about.created_ms,
             ended_ms=about.updated_ms,
             completeness="partial",
-            standing=Standing.REPLAY if turns else Standing.PROMPTS,
+            standing=WitnessRank.REPLAY if turns else WitnessRank.PROMPTS,
         )
         yield whole(header, turns)._replace(is_whole=bool(turns))
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from .. import Header, Kind, Piece, Role
+from .. import ConversationHeader, ConversationKind, Piece, Role
 from ..formats.bubbles import Bubble, bubble_of, turns_of
-from ..formats.databases import Progress, document, tables
+from ..formats.databases import DatabaseProgress, document, tables
 from ..formats.pieces import whole
 from ..formats.values import Value, fields_of, fingerprint, items_of, records_of, text_of, time_ms
 from .ties import ComposerHeader, Ties
@@ -26,7 +26,7 @@ NO_ROW = "header without a bubble"
 NO_SPEAKER = "bubble of unknown type"
 
 
-class Listed(NamedTuple):
+class ListedComposer(NamedTuple):
     """What makes it worth to read a composer again."""
 
     id: str
@@ -41,7 +41,7 @@ class Composer(NamedTuple):
     header: ComposerHeader = ComposerHeader()
 
 
-def read_composers(connection: sqlite3.Connection, path: Path, progress: Progress) -> Iterator[Piece]:
+def read_composers(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
     if "cursorDiskKV" not in tables(connection):
         return
     ties = Ties(connection, path)
@@ -57,7 +57,7 @@ def read_composers(connection: sqlite3.Connection, path: Path, progress: Progres
             yield piece
 
 
-def _list(connection: sqlite3.Connection, ties: Ties) -> list[Listed]:
+def _list(connection: sqlite3.Connection, ties: Ties) -> list[ListedComposer]:
     versions: dict[str, str] = {}
     parents: dict[str, str] = {}
     for key in _keys(connection, "composerData:"):
@@ -74,7 +74,7 @@ def _list(connection: sqlite3.Connection, ties: Ties) -> list[Listed]:
         header = ties.headers.get(id, ComposerHeader())
         if parent := parents.get(id):
             header = header._replace(is_subagent=True, parent=parent)
-        listed.append(Listed(id, fingerprint(version, *header), header))
+        listed.append(ListedComposer(id, fingerprint(version, *header), header))
     return listed
 
 
@@ -126,7 +126,7 @@ def prompts_in(connection: sqlite3.Connection, ids: Iterable[str]) -> Iterator[s
 
 
 def composer_piece(
-    composer: Composer, ties: Ties, progress: Progress, connection: sqlite3.Connection | None = None
+    composer: Composer, ties: Ties, progress: DatabaseProgress, connection: sqlite3.Connection | None = None
 ) -> Piece | None:
     """A composer's conversation; None for a draft, and for one whose bubbles are all gone. Without a connection, what
     is in the composer itself."""
@@ -138,12 +138,12 @@ def composer_piece(
     if not turns:
         progress.skipped.update(skipped)
         return None
-    header = Header(
+    header = ConversationHeader(
         id,
         source,
         title=text_of(told.get("name")) or listed.name,
         directory=ties.directory(id, told, bubbles),
-        kind=Kind.SUBAGENT if listed.is_subagent else Kind.MAIN,
+        kind=ConversationKind.SUBAGENT if listed.is_subagent else ConversationKind.MAIN,
         parent=listed.parent or None,
         branch=text_of(fields_of(told.get("gitWorktree")).get("branchName")),
         started_ms=time_ms(told.get("createdAt")),

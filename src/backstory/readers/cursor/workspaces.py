@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...domain.errors import Unreadable
-from .. import Header, Kind, Piece, Role, Standing, Turn
+from .. import ConversationHeader, ConversationKind, Piece, Role, Turn, WitnessRank
 from ..formats.chat_tabs import CHAT_KEY, read_tabs
-from ..formats.databases import Progress, document, item, open_database
+from ..formats.databases import DatabaseProgress, document, item, open_database
 from ..formats.paths import workspace_folder
 from ..formats.pieces import whole
 from ..formats.values import fields_of, fingerprint, records_of, text_of
@@ -19,7 +19,7 @@ from .ties import Ties, listed_composers
 PROMPTS_KEY = "aiService.prompts"
 
 
-def read_workspace(connection: sqlite3.Connection, path: Path, progress: Progress) -> Iterator[Piece]:
+def read_workspace(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
     folder = workspace_folder(path.parent).path
     listed = listed_composers(connection)
     moved, said = _elsewhere(path.parents[2] / "globalStorage" / path.name, listed)
@@ -43,7 +43,7 @@ def _elsewhere(everything: Path, listed: list[str]) -> tuple[dict[str, bool], se
 
 
 def _composers(
-    connection: sqlite3.Connection, path: Path, folder: str, spoken: set[str], progress: Progress
+    connection: sqlite3.Connection, path: Path, folder: str, spoken: set[str], progress: DatabaseProgress
 ) -> Iterator[Piece]:
     """Those that were never moved; the others are told better where they are now."""
     told = fields_of(document(item(connection, "composer.composerData")))
@@ -57,7 +57,7 @@ def _composers(
 
 
 def _prompts(
-    connection: sqlite3.Connection, path: Path, folder: str, said: set[str], progress: Progress
+    connection: sqlite3.Connection, path: Path, folder: str, said: set[str], progress: DatabaseProgress
 ) -> Iterator[Piece]:
     """The log of what was typed, without what is in a conversation that is still there."""
     typed = (text_of(each.get("text")) for each in records_of(document(item(connection, PROMPTS_KEY))))
@@ -66,13 +66,13 @@ def _prompts(
     id = f"prompts-{path.parent.name}"
     if lost and progress.is_new(id, fingerprint(*lost)):
         turns = [Turn(fingerprint(text), Role.USER, text) for text in dict.fromkeys(lost)]
-        header = Header(
+        header = ConversationHeader(
             id,
             f"{path}#{PROMPTS_KEY}",
             directory=folder,
-            kind=Kind.PROMPT_LOG,
+            kind=ConversationKind.PROMPT_LOG,
             completeness="prompts only",
-            standing=Standing.PROMPTS,
+            standing=WitnessRank.PROMPTS,
         )
         # Old prompts drop out of the list; those that were kept stay.
         yield whole(header, turns, cursor=None)._replace(is_whole=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from .. import Header, Piece
+from .. import ConversationHeader, Piece
 from .bubbles import bubble_of, turns_of
-from .databases import Progress, document
+from .databases import DatabaseProgress, document
 from .pieces import whole
 from .values import Value, fields_of, fingerprint, records_of, text_of, time_ms
 
@@ -15,7 +15,7 @@ CHAT_KEY = "workbench.panel.aichat.view.aichat.chatdata"
 NO_SPEAKER = "bubble of unknown type"
 
 
-def read_tabs(value: Value, source: str, directory: str, progress: Progress) -> Iterator[Piece]:
+def read_tabs(value: Value, source: str, directory: str, progress: DatabaseProgress) -> Iterator[Piece]:
     """One conversation for each tab that was spoken in and has changed. Its only time is that of the last question."""
     for tab in records_of(fields_of(document(value)).get("tabs")):
         id = text_of(tab.get("tabId"))
@@ -30,7 +30,7 @@ def read_tabs(value: Value, source: str, directory: str, progress: Progress) -> 
             skipped[NO_SPEAKER] = missing
         turns = turns_of(bubble for bubble in told if bubble)
         if turns:
-            header = Header(
+            header = ConversationHeader(
                 id,
                 f"{source}/{id}",
                 title=text_of(tab.get("chatTitle")),

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ...domain.errors import Unreadable
-from .. import Cursor, Header, Piece
+from .. import ConversationHeader, Cursor, Piece
 from .documents import parse
 from .files import open_regular
 from .values import Value
@@ -187,7 +187,7 @@ def document(value: Value) -> Any:
         return None
 
 
-class Progress:
+class DatabaseProgress:
     """Which version of each conversation of a source was read, so that only changed ones are read again.
 
     `is_complete`: the source names all its conversations, so that one which it does not name any more was deleted."""
@@ -220,4 +220,4 @@ class Progress:
         """Nothing when no conversation is named at all: then it is the form that is not known any more."""
         if self._is_complete and self._now:
             for id in sorted(self._known.keys() - self._now.keys()):
-                yield Piece(Header(id, ""), (), is_gone=True)
+                yield Piece(ConversationHeader(id, ""), (), is_gone=True)

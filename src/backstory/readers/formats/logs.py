@@ -13,7 +13,18 @@ from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
-from .. import LONGEST_ERROR, PIECE_BYTES, Cursor, Header, Kind, Piece, Role, Standing, ToolCall, Turn
+from .. import (
+    LONGEST_ERROR,
+    PIECE_BYTES,
+    ConversationHeader,
+    ConversationKind,
+    Cursor,
+    Piece,
+    Role,
+    ToolCall,
+    Turn,
+    WitnessRank,
+)
 from .echoes import without_echoes
 from .lines import read_records
 from .noise import shortened, without_payloads
@@ -43,9 +54,9 @@ class OpenConversation:
     def __init__(
         self,
         native_id: str,
-        kind: Kind = Kind.MAIN,
+        kind: ConversationKind = ConversationKind.MAIN,
         parent: str | None = None,
-        standing: Standing = Standing.OWN,
+        standing: WitnessRank = WitnessRank.OWN,
         completeness: str = "full",
     ) -> None:
         self.native_id = native_id
@@ -84,8 +95,8 @@ class OpenConversation:
     def has_news(self) -> bool:
         return not self.is_idle and (bool(self.turns) or (self.is_changed and self.has_turns))
 
-    def header(self, source: str) -> Header:
-        return Header(
+    def header(self, source: str) -> ConversationHeader:
+        return ConversationHeader(
             native_id=self.native_id,
             source=source,
             title=self.title,
@@ -108,8 +119,8 @@ class OpenConversation:
         conversation = cls(saved["native_id"])
         vars(conversation).update(saved)
         conversation.kind, conversation.standing, conversation.rank = (
-            Kind(conversation.kind),
-            Standing(conversation.standing),
+            ConversationKind(conversation.kind),
+            WitnessRank(conversation.standing),
             Title(conversation.rank),
         )
         return conversation
@@ -228,7 +239,11 @@ class Log:
 
     def prompt(self, native_id: str, text: str, at_ms: int | None) -> OpenConversation:
         """A line of a log of prompts, which is all that is left of some conversations."""
-        told = {"kind": Kind.PROMPT_LOG, "standing": Standing.PROMPTS, "completeness": "partial"}
+        told = {
+            "kind": ConversationKind.PROMPT_LOG,
+            "standing": WitnessRank.PROMPTS,
+            "completeness": "partial",
+        }
         conversation = self.conversation(native_id, **told)
         conversation.entitle_by_prompt(text)
         self.begin(conversation, self.place(), Role.USER, at_ms).texts.append(text)

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .. import Cursor, Form, Header, Kind, Piece, Role, Source, Standing, Turn
-from .databases import Progress, columns, document, open_database
+from .. import ConversationHeader, ConversationKind, Cursor, Form, Piece, Role, Source, Turn, WitnessRank
+from .databases import DatabaseProgress, columns, document, open_database
 from .documents import read_beside, read_document, stamps
 from .opencode_turns import Exchange, Record, message_turn, turn_of
 from .pieces import whole
@@ -50,18 +50,18 @@ def _storage(session: Path) -> Path:
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     return (
-        _read_database(source.path, Progress(cursor, is_complete=True))
+        _read_database(source.path, DatabaseProgress(cursor, is_complete=True))
         if source.form is Form.DATABASE
         else _read_file(source.path)
     )
 
 
-def _read_database(path: Path, progress: Progress) -> Iterator[Piece]:
+def _read_database(path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
     with open_database(path) as connection:
         yield from progress.with_cursor(_read_sessions(connection, path, progress))
 
 
-def _read_sessions(connection: sqlite3.Connection, path: Path, progress: Progress) -> Iterator[Piece]:
+def _read_sessions(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
     tables = [name for name in MESSAGES if {"id", "session_id", "data"} <= columns(connection, name)]
     for session in _sessions(connection):
         id = text_of(session["id"])
@@ -145,7 +145,7 @@ def _read_file(path: Path) -> Iterator[Piece]:
     piece = _piece(str(path), session, map(turn_of, exchanges), skipped, _folder(exchanges))
     if piece:
         # The database, if there is one, took this over and went on with it.
-        yield piece._replace(header=piece.header._replace(standing=Standing.REPLAY), cursor=Cursor())
+        yield piece._replace(header=piece.header._replace(standing=WitnessRank.REPLAY), cursor=Cursor())
 
 
 def _file_exchanges(path: Path, session: str, skipped: Counter[str]) -> list[Exchange]:
@@ -200,12 +200,12 @@ def _piece(
         # what stands for a person in a subagent's session is the agent that gave it its task
         title = title or next((headline(turn.text) for turn in said if turn.role is Role.USER), "")
         said = [turn._replace(role=Role.SYSTEM) if turn.role is Role.USER else turn for turn in said]
-    header = Header(
+    header = ConversationHeader(
         id,
         source,
         title=title,
         directory=text_of(session.get("directory")) or folder,
-        kind=Kind.SUBAGENT if parent else Kind.MAIN,
+        kind=ConversationKind.SUBAGENT if parent else ConversationKind.MAIN,
         parent=parent or None,
         started_ms=time_ms(session.get("time_created")) or time_ms(times.get("created")),
         ended_ms=time_ms(session.get("time_updated")) or time_ms(times.get("updated")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from .. import Cursor, Header, Piece, Role, Turn
+from .. import ConversationHeader, Cursor, Piece, Role, Turn
 from .echoes import without_echoes
 from .noise import without_payloads
 from .titles import headline, title_of
@@ -16,7 +16,7 @@ END = Cursor()
 
 
 def whole(
-    header: Header,
+    header: ConversationHeader,
     turns: Sequence[Turn],
     skipped: Mapping[str, int] = NOTHING,
     cursor: Cursor | None = END,

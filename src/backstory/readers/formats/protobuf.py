@@ -24,7 +24,7 @@ def fields_in(raw: bytes) -> list[Field] | None:
         return None
 
 
-class Message(NamedTuple):
+class ProtobufMessage(NamedTuple):
     """The fields of a message, asked for by number."""
 
     fields: tuple[Field, ...] = ()
@@ -34,12 +34,12 @@ class Message(NamedTuple):
             field.value for field in self.fields if field.number == number and isinstance(field.value, bytes)
         )
 
-    def messages(self, number: int) -> Iterator[Message]:
+    def messages(self, number: int) -> Iterator[ProtobufMessage]:
         """Those that can be read as messages."""
         return (message for raw in self.each(number) if (message := message_in(raw)) is not None)
 
-    def message(self, number: int) -> Message:
-        return next(self.messages(number), Message())
+    def message(self, number: int) -> ProtobufMessage:
+        return next(self.messages(number), ProtobufMessage())
 
     def integer(self, number: int) -> int | None:
         values = (field.value for field in self.fields if field.number == number)
@@ -49,9 +49,9 @@ class Message(NamedTuple):
         return next((text for raw in self.each(number) if (text := text_in(raw))), "")
 
 
-def message_in(raw: bytes) -> Message | None:
+def message_in(raw: bytes) -> ProtobufMessage | None:
     fields = fields_in(raw)
-    return None if fields is None else Message(tuple(fields))
+    return None if fields is None else ProtobufMessage(tuple(fields))
 
 
 def text_in(raw: bytes) -> str:

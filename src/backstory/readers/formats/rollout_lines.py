@@ -14,16 +14,16 @@ REQUEST = "## My request for Codex:"
 """What the editor's extension puts between the context it adds and what the person typed."""
 
 
-class Part(msgspec.Struct, gc=False):
+class RolloutPart(msgspec.Struct, gc=False):
     type: str = ""
     text: str | None = None
 
 
-class Git(msgspec.Struct, gc=False):
+class RolloutGit(msgspec.Struct, gc=False):
     branch: str | None = None
 
 
-class Item(msgspec.Struct, gc=False):
+class RolloutItem(msgspec.Struct, gc=False):
     """The fields of all kinds of items and events that are used, `session_meta` and `turn_context` among them.
 
     `encrypted_content`, `base_instructions` and `replacement_history` are left where they are."""
@@ -31,8 +31,8 @@ class Item(msgspec.Struct, gc=False):
     type: str = ""
     id: str | None = None
     role: str | None = None
-    content: list[Part | str] | str | None = None
-    summary: list[Part | str] | str | None = None
+    content: list[RolloutPart | str] | str | None = None
+    summary: list[RolloutPart | str] | str | None = None
     name: str | None = None
     call_id: str | None = None
     arguments: msgspec.Raw = msgspec.Raw()
@@ -47,26 +47,26 @@ class Item(msgspec.Struct, gc=False):
     thread_name: str | None = None
     cwd: str | None = None
     model: str | None = None
-    git: Git | None = None
+    git: RolloutGit | None = None
     source: msgspec.Raw = msgspec.Raw()
     forked_from_id: str | None = None
     parent_thread_id: str | None = None
     content_item_kinds: list[str] | None = None
 
 
-class Entry(Item, gc=False):
+class RolloutEntry(RolloutItem, gc=False):
     timestamp: str | int | float | None = None
-    payload: Item | None = None
+    payload: RolloutItem | None = None
 
 
 class Rollout(msgspec.Struct, gc=False):
     """The oldest form: one object for the whole session."""
 
-    session: Entry = msgspec.field(default_factory=Entry)
-    items: list[Entry] = []
+    session: RolloutEntry = msgspec.field(default_factory=RolloutEntry)
+    items: list[RolloutEntry] = []
 
 
-class Prompt(msgspec.Struct, gc=False):
+class RolloutPrompt(msgspec.Struct, gc=False):
     """A line of history.jsonl."""
 
     session_id: str = ""
@@ -81,9 +81,9 @@ class Name(msgspec.Struct, gc=False):
     thread_name: str = ""
 
 
-ENTRIES = msgspec.json.Decoder(Entry)
+ENTRIES = msgspec.json.Decoder(RolloutEntry)
 ROLLOUT = msgspec.json.Decoder(Rollout)
-PROMPTS = msgspec.json.Decoder(Prompt)
+PROMPTS = msgspec.json.Decoder(RolloutPrompt)
 NAMES = msgspec.json.Decoder(Name)
 _ANY = msgspec.json.Decoder()
 _COUNTERS = (b'"payload":{"type":"token_count"', b'"payload":{"type":"exec_command_end"')
@@ -104,7 +104,7 @@ def text_of(raw: msgspec.Raw) -> str:
     return value if isinstance(value, str) else ""
 
 
-def texts_of(content: list[Part | str] | str | None) -> list[str]:
+def texts_of(content: list[RolloutPart | str] | str | None) -> list[str]:
     if isinstance(content, str):
         return [content]
     texts = (part if isinstance(part, str) else part.text for part in content or ())
@@ -124,7 +124,7 @@ def request_in(text: str) -> str:
     return text.rpartition(REQUEST)[2].strip()
 
 
-def call_of(item: Item) -> ToolCall:
+def call_of(item: RolloutItem) -> ToolCall:
     """Arguments are JSON within a text, `input` is the text itself, and `action` an object."""
     arguments = value_of(item.arguments)
     if isinstance(arguments, str):

@@ -14,7 +14,7 @@ import msgspec
 import zstandard
 
 from ...domain.errors import Unreadable
-from .. import Cursor, Form, Header, Kind, Piece, Role, Source
+from .. import ConversationHeader, ConversationKind, Cursor, Form, Piece, Role, Source
 from .files import open_regular, read_regular
 from .lines import read_records, to_ms
 from .logs import Log, OpenConversation, OpenTurn, Title
@@ -24,9 +24,9 @@ from .rollout_lines import (
     NAMES,
     PROMPTS,
     ROLLOUT,
-    Entry,
-    Item,
-    Prompt,
+    RolloutEntry,
+    RolloutItem,
+    RolloutPrompt,
     call_of,
     error_of,
     is_content,
@@ -125,7 +125,7 @@ class _Thread:
         """A thread that was reverted has several logs, each with lines of its own."""
         self.names = _names(path)
 
-    def hear(self, entry: Entry) -> None:
+    def hear(self, entry: RolloutEntry) -> None:
         item = entry.payload
         match entry.type:
             case "response_item":
@@ -143,14 +143,14 @@ class _Thread:
             case _:
                 self._hear_item(entry, entry)
 
-    def _hear_meta(self, meta: Item) -> None:
+    def _hear_meta(self, meta: RolloutItem) -> None:
         """A fork repeats the record of the thread it comes from: only the first is its own."""
         if "kind" in self.memory or not meta.id:
             return
         spawned_by = meta.parent_thread_id or spawner_of(meta.source)
-        kind = Kind.MAIN if spawned_by is None else Kind.SUBAGENT
-        if meta.forked_from_id and kind is Kind.MAIN:
-            kind = Kind.FORK
+        kind = ConversationKind.MAIN if spawned_by is None else ConversationKind.SUBAGENT
+        if meta.forked_from_id and kind is ConversationKind.MAIN:
+            kind = ConversationKind.FORK
         self.memory.update(
             id=meta.id,
             kind=kind.value,
@@ -159,7 +159,7 @@ class _Thread:
             branch=(meta.git.branch if meta.git else None) or "",
         )
 
-    def _hear_item(self, entry: Entry, item: Item) -> None:
+    def _hear_item(self, entry: RolloutEntry, item: RolloutItem) -> None:
         match item.type or ("message" if item.role else ""):
             case "message" if item.role == "assistant":
                 for text in texts_of(item.content):
@@ -187,7 +187,7 @@ class _Thread:
                     turn.key = ""
                 self.log.answer(conversation, item.call_id or "", error_of(item.output), at_ms)
 
-    def _hear_event(self, entry: Entry, event: Item) -> None:
+    def _hear_event(self, entry: RolloutEntry, event: RolloutItem) -> None:
         match event.type:
             case "user_message":
                 self.memory["has_events"] = True
@@ -203,7 +203,7 @@ class _Thread:
             case "thread_name_updated":
                 self._conversation().entitle(event.thread_name or "", Title.GENERATED)
 
-    def _hear_user(self, entry: Entry, texts: list[str]) -> None:
+    def _hear_user(self, entry: RolloutEntry, texts: list[str]) -> None:
         said = [text for text in (request_in(text) for text in texts if not is_injected(text, CODEX)) if text]
         if not said:
             self._inject(entry, texts)
@@ -219,7 +219,7 @@ class _Thread:
         if is_human:
             turn.conversation.entitle_by_prompt(text)
 
-    def _confirm(self, entry: Entry, text: str) -> None:
+    def _confirm(self, entry: RolloutEntry, text: str) -> None:
         """An event says that a person typed this; an item that no event speaks of was typed by nobody."""
         turn = self.log.open
         if turn is None or turn.key != ASKING or text not in turn.texts[0]:
@@ -232,32 +232,32 @@ class _Thread:
 
     def _asker(self) -> Role:
         """What stands for a person in a subagent's log is the agent that gave it its task."""
-        return Role.SYSTEM if self.memory.get("kind") == Kind.SUBAGENT else Role.USER
+        return Role.SYSTEM if self.memory.get("kind") == ConversationKind.SUBAGENT else Role.USER
 
-    def _inject(self, entry: Entry, texts: list[str]) -> None:
+    def _inject(self, entry: RolloutEntry, texts: list[str]) -> None:
         text = "\n\n".join(texts)
         if (found := _CWD.search(text)) is not None:
             self._set_directory(found[1].strip())
         if text:
             self._begin(entry, Role.SYSTEM).texts.append(shortened(text, LONGEST_INJECTED))
 
-    def _say(self, entry: Entry, text: str) -> None:
+    def _say(self, entry: RolloutEntry, text: str) -> None:
         turn = self._speak(entry)
         if text not in turn.texts:
             turn.texts.append(text)
 
-    def _think(self, entry: Entry, text: str) -> None:
+    def _think(self, entry: RolloutEntry, text: str) -> None:
         turn = self._speak(entry)
         if text not in turn.thoughts:
             turn.thoughts.append(text)
 
-    def _patch(self, event: Item) -> None:
+    def _patch(self, event: RolloutItem) -> None:
         turn = self.log.open
         position = turn.waiting.get(event.call_id or "") if turn is not None else None
         if turn is not None and position is not None and event.changes:
             turn.calls[position] = turn.calls[position]._replace(writes=tuple(event.changes))
 
-    def _speak(self, entry: Entry) -> OpenTurn:
+    def _speak(self, entry: RolloutEntry) -> OpenTurn:
         """The model's turn: until it gets a result, or the person speaks."""
         turn = self.log.open
         if turn is None or turn.key != SPEAKING:
@@ -265,7 +265,7 @@ class _Thread:
             turn.model = turn.conversation.model = self.memory.get("model", "")
         return turn
 
-    def _begin(self, entry: Entry, role: Role, key: str = "") -> OpenTurn:
+    def _begin(self, entry: RolloutEntry, role: Role, key: str = "") -> OpenTurn:
         at_ms = to_ms(entry.timestamp)
         conversation = self._conversation()
         conversation.happened(at_ms)
@@ -277,7 +277,7 @@ class _Thread:
 
     def _conversation(self) -> OpenConversation:
         id = self.memory["id"]
-        kind = Kind(self.memory.get("kind", Kind.MAIN))
+        kind = ConversationKind(self.memory.get("kind", ConversationKind.MAIN))
         conversation = self.log.conversation(id, kind=kind, parent=self.memory.get("parent"))
         conversation.directory = self.memory.get("directory", "")
         conversation.branch = self.memory.get("branch", "")
@@ -291,7 +291,7 @@ def _read_names(path: Path) -> Iterator[Piece]:
     names = _names(path)
     for place, (id, name) in enumerate(names.items(), 1):
         cursor = Cursor() if place == len(names) else None
-        yield Piece(Header(id, str(path), title=name), (), cursor, is_name=True)
+        yield Piece(ConversationHeader(id, str(path), title=name), (), cursor, is_name=True)
 
 
 def _names(path: Path) -> dict[str, str]:
@@ -309,6 +309,6 @@ def _names_as_of(index: Path, _modified_ns: int) -> dict[str, str]:
         return {name.id: name.thread_name for _, name in read_records(stream, NAMES, Counter())}
 
 
-def _hear_prompt(log: Log, prompt: Prompt) -> None:
+def _hear_prompt(log: Log, prompt: RolloutPrompt) -> None:
     if prompt.session_id and (text := prompt.text.strip()):
         log.prompt(prompt.session_id, text, to_ms(prompt.ts))

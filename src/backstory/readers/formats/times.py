@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 
-class Times:
+class TurnTimes:
     """What was said, and when, in order. Each time is given once; how the words are spaced does not matter."""
 
     def __init__(self, said: Iterable[tuple[str, int]]) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .. import Header, Piece, Role, Turn
-from ..formats.databases import Progress, columns, document
+from .. import ConversationHeader, Piece, Role, Turn
+from ..formats.databases import DatabaseProgress, columns, document
 from ..formats.pieces import whole
 from ..formats.touched import tool_call
 from ..formats.values import fields_of, fingerprint, records_of, text_of, time_ms
@@ -17,7 +17,9 @@ from ..formats.values import fields_of, fingerprint, records_of, text_of, time_m
 NOT_JSON = "not JSON"
 
 
-def read_conversations(connection: sqlite3.Connection, path: Path, progress: Progress) -> Iterator[Piece]:
+def read_conversations(
+    connection: sqlite3.Connection, path: Path, progress: DatabaseProgress
+) -> Iterator[Piece]:
     if not {"key", "conversation_id", "value"} <= columns(connection, "conversations_v2"):
         return
     rows = connection.execute(
@@ -31,7 +33,7 @@ def read_conversations(connection: sqlite3.Connection, path: Path, progress: Pro
             progress.skipped[NOT_JSON] += 1
             continue
         skipped: Counter[str] = Counter()
-        header = Header(str(id), f"{path}#conversations_v2/{id}", directory=text_of(directory))
+        header = ConversationHeader(str(id), f"{path}#conversations_v2/{id}", directory=text_of(directory))
         piece = whole(header, list(_turns(told, skipped)), skipped, cursor=None)
         if piece.turns:
             yield piece

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .. import Cursor, Header, Piece, Role, Turn
+from .. import ConversationHeader, Cursor, Piece, Role, Turn
 from ..formats.blocks import blocks_of, errors_in, text_in, thinking_in, uses_in
 from ..formats.documents import read_document
 from ..formats.paths import locate
@@ -22,7 +22,7 @@ LIST = "sessions.json"
 def read_session(path: Path) -> Piece:
     session = fields_of(read_document(path))
     skipped: Counter[str] = Counter()
-    header = Header(
+    header = ConversationHeader(
         text_of(session.get("sessionId")) or path.stem,
         str(path),
         title=text_of(session.get("title")),

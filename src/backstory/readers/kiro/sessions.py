@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from .. import Cursor, Kind, Piece, Role
+from .. import ConversationKind, Cursor, Piece, Role
 from ..formats.documents import read_beside
 from ..formats.files import open_regular
 from ..formats.logs import Log, OpenConversation, OpenTurn, Title
@@ -34,10 +34,10 @@ def _beside(path: Path) -> dict[str, Any]:
 def read_log(path: Path, cursor: Cursor) -> Iterator[Piece]:
     log = Log(str(path), cursor)
     with open_regular(path) as stream:
-        yield from log.read(stream, DECODER, _Session(path, log).hear)
+        yield from log.read(stream, DECODER, _KiroSession(path, log).hear)
 
 
-class _Session:
+class _KiroSession:
     def __init__(self, path: Path, log: Log) -> None:
         self.id = path.stem
         self.log = log
@@ -85,7 +85,7 @@ class _Session:
 
     def _conversation(self) -> OpenConversation:
         parent = text_of(self.told.get("parent_session_id")) or None
-        kind = Kind.SUBAGENT if parent else Kind.MAIN
+        kind = ConversationKind.SUBAGENT if parent else ConversationKind.MAIN
         conversation = self.log.conversation(self.id, kind=kind, parent=parent)
         conversation.directory = text_of(self.told.get("cwd"))
         conversation.entitle(text_of(self.told.get("title")), Title.GENERATED)

@@ -16,9 +16,21 @@ from typing import Any
 
 import msgspec
 
-from .. import Cursor, Form, Header, Piece, Places, Reader, Role, Source, Standing, ToolCall, Turn
+from .. import (
+    ConversationHeader,
+    Cursor,
+    Form,
+    Piece,
+    Places,
+    Reader,
+    Role,
+    Source,
+    ToolCall,
+    Turn,
+    WitnessRank,
+)
 from ..formats.chat_tabs import CHAT_KEY, read_tabs
-from ..formats.databases import Progress, document, item, open_database
+from ..formats.databases import DatabaseProgress, document, item, open_database
 from ..formats.files import open_regular, read_text
 from ..formats.lines import read_records
 from ..formats.noise import without_payloads
@@ -26,7 +38,7 @@ from ..formats.paths import editor_directories, homes, path_of, workspace_folder
 from ..formats.pieces import whole
 from ..formats.touched import tool_call
 from ..formats.values import fields_of, fingerprint, text_of, time_ms
-from .trajectories import Summary, summaries_in, trajectory_in
+from .trajectories import TrajectorySummary, summaries_in, trajectory_in
 
 EDITORS = ("Windsurf", "Windsurf - Next", "Windsurf Next", "Devin")
 DATABASE = "state.vscdb"
@@ -55,22 +67,22 @@ def find(places: Places) -> Iterator[Source]:
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     if source.form is Form.DATABASE:
-        return _read_editor(source.path, Progress(cursor))
+        return _read_editor(source.path, DatabaseProgress(cursor))
     return _read_encrypted(source.path) if source.path.suffix == ".pb" else _read_transcript(source.path)
 
 
 def _read_encrypted(path: Path) -> Iterator[Piece]:
-    header = Header(
+    header = ConversationHeader(
         path.stem,
         str(path),
         ended_ms=path.stat().st_mtime_ns // 1_000_000,
         completeness="encrypted",
-        standing=Standing.PROMPTS,
+        standing=WitnessRank.PROMPTS,
     )
     yield Piece(header, (), Cursor())
 
 
-def _read_editor(path: Path, progress: Progress) -> Iterator[Piece]:
+def _read_editor(path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
     with open_database(path) as connection:
         if path.parent.parent.name == "workspaceStorage":
             yield from progress.with_cursor(_read_chats(connection, path, progress))
@@ -79,14 +91,14 @@ def _read_editor(path: Path, progress: Progress) -> Iterator[Piece]:
             yield from progress.with_cursor(_read_state(state, path, progress))
 
 
-def _read_chats(connection: sqlite3.Connection, path: Path, progress: Progress) -> Iterator[Piece]:
+def _read_chats(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
     folder = workspace_folder(path.parent).path
     for key in CHAT_KEYS:
         yield from read_tabs(item(connection, key), f"{path}#{key}", folder, progress)
 
 
-def _read_state(state: Mapping[str, Any], path: Path, progress: Progress) -> Iterator[Piece]:
-    summaries: dict[str, tuple[Summary, str]] = {}
+def _read_state(state: Mapping[str, Any], path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
+    summaries: dict[str, tuple[TrajectorySummary, str]] = {}
     for key, value in state.items():
         if key.startswith(SUMMARIES):
             summaries |= {each.id: (each, key.removeprefix(SUMMARIES)) for each in summaries_in(value)}
@@ -101,11 +113,11 @@ def _read_state(state: Mapping[str, Any], path: Path, progress: Progress) -> Ite
         if not trajectory.turns or _beside_home(path, f".windsurf/transcripts/{trajectory.id}.jsonl"):
             continue  # the hook's transcript is complete, and its schema is published
         shown.add(trajectory.id)
-        summary, _ = summaries.get(trajectory.id, (Summary(trajectory.id, "", "", ()), ""))
+        summary, _ = summaries.get(trajectory.id, (TrajectorySummary(trajectory.id, "", "", ()), ""))
         if progress.is_new(trajectory.id, fingerprint(value, repr(summary))):
             workspace = key.removeprefix(TRAJECTORY)
             header = _header(summary, workspace, path)
-            known = header._replace(completeness="cache", standing=Standing.OWN)
+            known = header._replace(completeness="cache", standing=WitnessRank.OWN)
             yield whole(known, trajectory.turns, cursor=None)
     for id, (summary, workspace) in summaries.items():
         plan = _plan(path, id)
@@ -113,11 +125,11 @@ def _read_state(state: Mapping[str, Any], path: Path, progress: Progress) -> Ite
             yield whole(_header(summary, workspace, path), plan, cursor=None)._replace(is_whole=False)
 
 
-def _header(summary: Summary, workspace: str, path: Path) -> Header:
+def _header(summary: TrajectorySummary, workspace: str, path: Path) -> ConversationHeader:
     """Of a conversation whose words are encrypted, unless something better is known."""
     is_name = workspace and "/" not in workspace and not workspace.startswith(".")
     storage = path.parent.parent / "workspaceStorage" / workspace
-    return Header(
+    return ConversationHeader(
         summary.id,
         f"{path}#{STATE_KEY}/{summary.id}",
         title=summary.title,
@@ -125,7 +137,7 @@ def _header(summary: Summary, workspace: str, path: Path) -> Header:
         started_ms=min(summary.times, default=None),
         ended_ms=max(summary.times, default=None),
         completeness="encrypted",
-        standing=Standing.REPLAY,
+        standing=WitnessRank.REPLAY,
     )
 
 
@@ -167,7 +179,7 @@ def _read_transcript(path: Path) -> Iterator[Piece]:
             skipped[UNKNOWN] += 1
     said = [turn for turn in turns if turn.text or turn.calls]
     if said:
-        yield whole(Header(path.stem, str(path)), said, skipped)
+        yield whole(ConversationHeader(path.stem, str(path)), said, skipped)
 
 
 def _call(kind: str, told: Mapping[str, Any], status: object) -> ToolCall | None:

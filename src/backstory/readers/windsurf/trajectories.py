@@ -16,7 +16,7 @@ from .. import Role, ToolCall, Turn
 from ..formats.blocks import arguments_of
 from ..formats.noise import without_payloads
 from ..formats.paths import locate
-from ..formats.protobuf import Message, message_in, text_in
+from ..formats.protobuf import ProtobufMessage, message_in, text_in
 from ..formats.touched import tool_call
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -29,7 +29,7 @@ class Trajectory(NamedTuple):
     turns: tuple[Turn, ...]
 
 
-class Summary(NamedTuple):
+class TrajectorySummary(NamedTuple):
     id: str
     title: str
     folder: str
@@ -47,7 +47,7 @@ def trajectory_in(value: object) -> Trajectory | None:
     return Trajectory(id, tuple(turn for turn in turns if turn))
 
 
-def _decode(value: object) -> Message | None:
+def _decode(value: object) -> ProtobufMessage | None:
     if not isinstance(value, str):
         return None
     try:
@@ -56,7 +56,7 @@ def _decode(value: object) -> Message | None:
         return None
 
 
-def _turn(id: str, step: Message) -> Turn | None:
+def _turn(id: str, step: ProtobufMessage) -> Turn | None:
     at_ms = _time(step.message(5).message(1))
     if step.integer(1) == ASKED:
         text = _prompt(step)
@@ -70,7 +70,7 @@ def _turn(id: str, step: Message) -> Turn | None:
     return Turn(id, Role.ASSISTANT, without_payloads(text), at_ms, without_payloads(thinking), calls)
 
 
-def _prompt(step: Message) -> str:
+def _prompt(step: ProtobufMessage) -> str:
     """A message with the text in it, or the text."""
     inside = step.message(19)
     said = (
@@ -81,35 +81,35 @@ def _prompt(step: Message) -> str:
     return without_payloads(said.strip())
 
 
-def _calls(reply: Message) -> Iterator[ToolCall]:
+def _calls(reply: ProtobufMessage) -> Iterator[ToolCall]:
     for call in reply.messages(7):
         if name := call.text(2):
             yield tool_call(name, arguments_of(call.text(3)))
 
 
-def _time(stamp: Message) -> int | None:
+def _time(stamp: ProtobufMessage) -> int | None:
     seconds, nanoseconds = stamp.integer(1), stamp.integer(2) or 0
     if seconds is None or not EARLIEST_S < seconds < LATEST_S or nanoseconds >= 1_000_000_000:
         return None
     return seconds * 1000 + nanoseconds // 1_000_000
 
 
-def summaries_in(value: object) -> list[Summary]:
+def summaries_in(value: object) -> list[TrajectorySummary]:
     """Ids and titles of a workspace's trajectories."""
     found = []
-    for field in (_decode(value) or Message()).fields:
+    for field in (_decode(value) or ProtobufMessage()).fields:
         entry = message_in(field.value) if isinstance(field.value, bytes) else None
         if entry and UUID.fullmatch(id := entry.text(1)):
             about = entry.message(2)
             times = (_time(about.message(number)) for number in (3, 7))
             known = tuple(time for time in times if time is not None)
-            found.append(Summary(id, about.text(1).strip(), _folder(about), known))
+            found.append(TrajectorySummary(id, about.text(1).strip(), _folder(about), known))
     return found
 
 
-def _folder(about: Message) -> str:
+def _folder(about: ProtobufMessage) -> str:
     for raw in about.each(9):
-        inside = message_in(raw) or Message()
+        inside = message_in(raw) or ProtobufMessage()
         texts = (text_in(raw), *(text_in(f.value) for f in inside.fields if isinstance(f.value, bytes)))
         for text in texts:
             if text.startswith("file:///"):

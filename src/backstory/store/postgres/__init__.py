@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import Store
 from .database import PostgresDatabase
-from .pool import Pool
+from .pool import PostgresPool
 from .text import PostgresText
 from .vectors import PostgresVectors
 
@@ -12,6 +12,8 @@ from .vectors import PostgresVectors
 class PostgresStore(Store):
     """`pool` is a URL, or a Pool whose connections several stores share."""
 
-    def __init__(self, pool: str | Pool, *, schema: str = "public", busy_timeout_s: float = 30.0) -> None:
+    def __init__(
+        self, pool: str | PostgresPool, *, schema: str = "public", busy_timeout_s: float = 30.0
+    ) -> None:
         database = PostgresDatabase(pool, schema, busy_timeout_s=busy_timeout_s)
         super().__init__(database, PostgresText(database), PostgresVectors(database))

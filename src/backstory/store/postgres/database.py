@@ -22,7 +22,7 @@ from ...domain.errors import BackstoryError, InvalidInput, Unavailable
 from ..database import OUTSIDE, Database, Row
 from ..migrate import migrate
 from .dialect import NUL, translated, translated_script
-from .pool import Connection, Pool
+from .pool import PooledConnection, PostgresPool
 from .residue import overwrite
 
 _LARGE = {
@@ -40,9 +40,9 @@ LOCK = 0x6261636B  # the first of the two numbers of our advisory locks; the sec
 class PostgresDatabase(Database):
     skip_locked = " FOR UPDATE SKIP LOCKED"
 
-    def __init__(self, pool: str | Pool, schema: str, *, busy_timeout_s: float) -> None:
+    def __init__(self, pool: str | PostgresPool, schema: str, *, busy_timeout_s: float) -> None:
         self._owns_pool = isinstance(pool, str)
-        self._pool = Pool(pool, busy_timeout_s=busy_timeout_s) if isinstance(pool, str) else pool
+        self._pool = PostgresPool(pool, busy_timeout_s=busy_timeout_s) if isinstance(pool, str) else pool
         self.vector_schema = self._pool.vector_schema
         self._schema = _checked(schema)
         self._is_closed = False
@@ -88,12 +88,12 @@ class PostgresDatabase(Database):
 
     def _start(
         self, statement: str, parameters: Sequence[Any] | None = None
-    ) -> tuple[Connection, Cursor[tuple[Any, ...]]]:
+    ) -> tuple[PooledConnection, Cursor[tuple[Any, ...]]]:
         if self._is_closed:
             raise Unavailable("The store could not answer: it is closed.")
         return self._pool.start(self._schema, statement, parameters)
 
-    def _pinned(self) -> Connection | None:
+    def _pinned(self) -> PooledConnection | None:
         """The thread's connection while it is in a transaction."""
         return getattr(self._local, "connection", None)
 
@@ -131,7 +131,7 @@ class PostgresDatabase(Database):
             self._local.connection = None
             self._pool.give_back(connection)
 
-    def _commit(self, connection: Connection) -> None:
+    def _commit(self, connection: PooledConnection) -> None:
         with self._pool.in_our_words(when_lost="It may have been saved; look before you try again."):
             done = connection.execute("COMMIT").statusmessage
         if done != "COMMIT":  # a failure that was caught inside
@@ -227,7 +227,7 @@ class PostgresDatabase(Database):
 
 
 @contextmanager
-def _undone_on_error(connection: Connection, undo: str) -> Iterator[None]:
+def _undone_on_error(connection: PooledConnection, undo: str) -> Iterator[None]:
     try:
         yield
     except BaseException:

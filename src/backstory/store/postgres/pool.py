@@ -39,12 +39,12 @@ OPTIONS: dict[str, Any] = {
 TRY_AGAIN = "Try again; `backstory doctor` looks for the cause."
 
 
-class Connection(psycopg.Connection[tuple[Any, ...]]):
+class PooledConnection(psycopg.Connection[tuple[Any, ...]]):
     schema = ""
     """The one it served last."""
 
 
-class Pool:
+class PostgresPool:
     def __init__(
         self, url: str, *, busy_timeout_s: float = 30.0, most_connections: int = MOST_CONNECTIONS
     ) -> None:
@@ -59,9 +59,9 @@ class Pool:
             ) from None
         with self.in_our_words(), psycopg.connect(url, **OPTIONS) as first:
             self.vector_schema = _checked(first)
-        self._pool: ConnectionPool[Connection] = ConnectionPool(
+        self._pool: ConnectionPool[PooledConnection] = ConnectionPool(
             url,
-            connection_class=Connection,
+            connection_class=PooledConnection,
             kwargs=OPTIONS,
             min_size=1,
             max_size=most_connections,
@@ -74,7 +74,7 @@ class Pool:
 
     def start(
         self, schema: str, statement: str, parameters: Sequence[Any] | None = None
-    ) -> tuple[Connection, psycopg.Cursor[tuple[Any, ...]]]:
+    ) -> tuple[PooledConnection, psycopg.Cursor[tuple[Any, ...]]]:
         """Borrow a connection and run on it what may be run twice. Whoever calls gives it back."""
         for pause_s in PAUSES_S:
             try:
@@ -88,7 +88,7 @@ class Pool:
 
     def _start(
         self, schema: str, statement: str, parameters: Sequence[Any] | None
-    ) -> tuple[Connection, psycopg.Cursor[tuple[Any, ...]]]:
+    ) -> tuple[PooledConnection, psycopg.Cursor[tuple[Any, ...]]]:
         connection = self._pool.getconn()
         try:
             if connection.schema != schema:
@@ -102,7 +102,7 @@ class Pool:
             self.give_back(connection)
             raise
 
-    def give_back(self, connection: Connection) -> None:
+    def give_back(self, connection: PooledConnection) -> None:
         if connection.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
             with suppress(psycopg.OperationalError):
                 connection.rollback()
@@ -120,7 +120,7 @@ class Pool:
     def close(self) -> None:
         self._pool.close()
 
-    def _configure(self, connection: Connection) -> None:
+    def _configure(self, connection: PooledConnection) -> None:
         adapt_texts(connection)
         milliseconds = int(self._busy_timeout_s * 1000)
         # a plan for the words and filters at hand beats one for any: some words are in every text, some in none

@@ -24,7 +24,7 @@ from ..migrate import migrate
 from ..whole_files import make_private, put_in_place, unfinished
 from .errors import in_our_words, translated
 from .header import new_store_id
-from .pool import Pool
+from .pool import SqlitePool
 from .residue import overwrite
 
 OLDEST_SQLITE = (3, 35, 0)  # RETURNING
@@ -46,7 +46,9 @@ class SqliteDatabase(Database):
         self.path = path
         self.backups_folder = backups or path.parent / FOLDER
         self._local = threading.local()
-        self._pool = Pool(path, self.backups_folder, busy_timeout_s=busy_timeout_s, prepare=self._prepare)
+        self._pool = SqlitePool(
+            path, self.backups_folder, busy_timeout_s=busy_timeout_s, prepare=self._prepare
+        )
         _check_sqlite()
         if path.name == ":memory:":
             raise InvalidInput(

@@ -20,7 +20,7 @@ from pathlib import Path
 from ...domain.errors import TimedOut, Unavailable
 from ..backup_files import advice
 from ..whole_files import make_private, put_in_place, sweep, unfinished
-from .header import HEADER_BYTES, Header, new_store_id, read_header
+from .header import HEADER_BYTES, FileHeader, new_store_id, read_header
 from .log import first_page, log_holds, log_of, put_away_log
 
 if sys.platform != "win32":
@@ -98,7 +98,7 @@ class StoreFile:
         """Whether what is in the log may get into the file."""
         return self._held.header() is not None and not self._has_strange_log() and self._is_whole()
 
-    def _is_known(self, header: Header) -> bool:
+    def _is_known(self, header: FileHeader) -> bool:
         if header.id == self._ids[-1]:
             self._ids = (header.id,)
         return header.id in self._ids and header.commits >= self._commits
@@ -119,7 +119,7 @@ class StoreFile:
                 return True
         return False
 
-    def _has_all(self, header: Header, size: int) -> bool:
+    def _has_all(self, header: FileHeader, size: int) -> bool:
         """A file is shorter than it says while a checkpoint lengthens it; until then the log has the rest."""
         return size >= header.bytes or log_holds(
             log_of(self.path), range(size // header.page_bytes + 1, header.pages + 1)
@@ -213,7 +213,7 @@ class _Held:
     def size(self) -> int:
         return os.fstat(self._descriptors[0]).st_size
 
-    def header(self) -> Header | None:
+    def header(self) -> FileHeader | None:
         return read_header(_read_beginning(self._descriptors[0]))
 
     def release(self) -> None:

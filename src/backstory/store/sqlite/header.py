@@ -10,7 +10,7 @@ MAGIC = b"SQLite format 3\0"
 HEADER_BYTES = 100
 
 
-class Header(NamedTuple):
+class FileHeader(NamedTuple):
     """What the first page says of its store."""
 
     id: int
@@ -24,14 +24,14 @@ class Header(NamedTuple):
         return self.page_bytes * self.pages
 
 
-def read_header(page: bytes) -> Header | None:
+def read_header(page: bytes) -> FileHeader | None:
     """None when this is not the beginning of a database."""
     if len(page) < HEADER_BYTES or not page.startswith(MAGIC):
         return None
     (page_bytes,) = struct.unpack_from(">H", page, 16)
     (pages,) = struct.unpack_from(">I", page, 28)
     commits, id = struct.unpack_from(">i4xi", page, 60)
-    return Header(id, commits, 65536 if page_bytes == 1 else page_bytes, pages)
+    return FileHeader(id, commits, 65536 if page_bytes == 1 else page_bytes, pages)
 
 
 def new_store_id() -> int:

@@ -13,7 +13,7 @@ from ...domain.backups import LOG
 from ...domain.when import utc_now
 from ..backup_files import backup_path
 from ..whole_files import make_private
-from .header import HEADER_BYTES, Header, read_header
+from .header import HEADER_BYTES, FileHeader, read_header
 
 LOG_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
 
@@ -73,7 +73,7 @@ def _frames(log: Path) -> Iterator[_Frame]:
             opened.seek(page_bytes - HEADER_BYTES, os.SEEK_CUR)
 
 
-def first_page(log: Path) -> Header | None:
+def first_page(log: Path) -> FileHeader | None:
     """As the log's first transaction wrote it."""
     return next((read_header(frame.beginning) for frame in _frames(log) if frame.page == 1), None)
 

@@ -19,7 +19,7 @@ LOOK_EVERY_S = 0.005  # what reads may be behind; a transaction looks each time
 PRAGMAS = ("synchronous = FULL", "foreign_keys = ON", "cache_size = -8000", "secure_delete = ON")
 
 
-class Pool:
+class SqlitePool:
     """`prepare` is called with whatever is opened, before anybody else gets a connection to it: it brings the store to the
     present shape, and drops what was derived from a former one. The first time a missing file is made; afterwards one that
     is missing was taken away."""

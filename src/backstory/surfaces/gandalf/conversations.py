@@ -15,7 +15,7 @@ from ...tools.params import CoreName, Json, OneOf, Range, Shaped
 from .vocabulary import Stopwatch, fitting, surface
 
 if TYPE_CHECKING:
-    from ...core.recall import ReaderState, Recalled, Recollection, Wanted
+    from ...core.recall import ConversationHit, ReaderState, RecallPage, RecallQuery
 
 SHOWN_FILES = 3
 MOST_DAYS = 60
@@ -59,14 +59,14 @@ class RecalledConversation(TypedDict):
     source_gone: NotRequired[bool]
 
 
-class Summary(TypedDict):
+class RecallSummary(TypedDict):
     total_conversations: int
     available_tools: list[str]
     processing_time: float
     next_offset: NotRequired[int]
 
 
-class Narrowing(TypedDict):
+class RecallFilters(TypedDict):
     conversation_types: NotRequired[list[str]]
     tools: NotRequired[list[str]]
     search_query: NotRequired[str]
@@ -75,21 +75,21 @@ class Narrowing(TypedDict):
     offset: NotRequired[int]
 
 
-class FiltersApplied(Narrowing):
+class FiltersApplied(RecallFilters):
     fast_mode: bool
     days_lookback: int
     min_score: float
     limit: int
 
 
-class Problem(TypedDict):
+class ReaderProblem(TypedDict):
     problem: str
     files: int
 
 
 class ToolResult(TypedDict):
     total_conversations: int
-    problems: NotRequired[list[Problem]]
+    problems: NotRequired[list[ReaderProblem]]
     unread: NotRequired[dict[str, Any]]
     note: NotRequired[str]
 
@@ -100,7 +100,7 @@ class Context(TypedDict):
 
 
 class Recollected(TypedDict):
-    summary: Summary
+    summary: RecallSummary
     conversations: list[RecalledConversation]
     context: Context
     tool_results: dict[str, Any]
@@ -136,11 +136,11 @@ def recall_conversations(
     week, 0.5 a month), files (0.5 for working on files, 1.0 when they are this project's or those that were named)
     and type (up to 0.5). `total_conversations` are all that match; `tool_results` tells of each assistant what was
     found and what could not be read; `unread` counts conversations whose words are encrypted or not there."""
-    from ...core.recall import Wanted
+    from ...core.recall import RecallQuery
 
     clock = Stopwatch()
     notices = () if fast_mode else core.engine.sync_now(core.call)
-    wanted = Wanted(
+    wanted = RecallQuery(
         days=days_lookback,
         least_score=min_score,
         surfaces=tuple(tools or ()),
@@ -160,9 +160,9 @@ def recall_conversations(
     return _arranged(core, found, {**filters, **_narrowing(wanted, offset)}, notices, clock)
 
 
-def _narrowing(wanted: Wanted, offset: int) -> Narrowing:
+def _narrowing(wanted: RecallQuery, offset: int) -> RecallFilters:
     """What was asked for besides the usual."""
-    narrowing: Narrowing = {}
+    narrowing: RecallFilters = {}
     if wanted.subjects:
         narrowing["conversation_types"] = list(wanted.subjects)
     if wanted.surfaces:
@@ -179,14 +179,14 @@ def _narrowing(wanted: Wanted, offset: int) -> Narrowing:
 
 
 def _arranged(
-    core: Core, found: Recollection, filters: FiltersApplied, notices: tuple[str, ...], clock: Stopwatch
+    core: Core, found: RecallPage, filters: FiltersApplied, notices: tuple[str, ...], clock: Stopwatch
 ) -> Shaped[Recollected]:
     shown = [_shown(each) for each in found.found]
     shown = shown[: fitting(shown)]
     readers = core.recall.readers()
     results = _tool_results(readers, found.by_surface, filters.get("tools"))
     after = filters.get("offset", 0) + len(shown)
-    summary: Summary = {
+    summary: RecallSummary = {
         "total_conversations": found.total,
         "available_tools": sorted(name for name in results if "note" not in results[name]),
         "processing_time": clock.seconds(),
@@ -219,20 +219,20 @@ def _older(count: int, days: int) -> str:
     )
 
 
-def _shown(recalled: Recalled) -> RecalledConversation:
-    talk = recalled.conversation
+def _shown(recalled: ConversationHit) -> RecalledConversation:
+    conversation = recalled.conversation
     shown: RecalledConversation = {
-        "id": talk.id,
-        "title": safe_text(talk.title, talk.trust),
-        "tool": talk.surface,
-        "source": talk.surface,
-        "trust": talk.trust.value,
-        "project": talk.project,
-        "workspace": workspace_hash(talk.project),
-        "created_at": iso(talk.created_at),
-        "updated_at": iso(talk.updated_at),
+        "id": conversation.id,
+        "title": safe_text(conversation.title, conversation.trust),
+        "tool": conversation.surface,
+        "source": conversation.surface,
+        "trust": conversation.trust.value,
+        "project": conversation.project,
+        "workspace": workspace_hash(conversation.project),
+        "created_at": iso(conversation.created_at),
+        "updated_at": iso(conversation.updated_at),
         "message_count": recalled.messages,
-        "conversation_type": talk.subject,
+        "conversation_type": conversation.subject,
         "relevance_score": round(recalled.parts.score, 3),
         "score_parts": {
             "keywords": round(recalled.parts.keywords, 3),
@@ -242,20 +242,20 @@ def _shown(recalled: Recalled) -> RecalledConversation:
         },
         "matched_keywords": list(recalled.matched),
         "snippet": safe_excerpt(recalled.excerpt),
-        "files": [_in_project(path, talk.project) for path in recalled.files[:SHOWN_FILES]],
+        "files": [_in_project(path, conversation.project) for path in recalled.files[:SHOWN_FILES]],
         "file_count": len(recalled.files),
     }
     if recalled.parts.answer is not None:
         shown["score_parts"]["answer"] = round(recalled.parts.answer, 3)
     if recalled.subagents:
         shown["subagents"] = recalled.subagents
-    if talk.kind != "main":
-        shown["kind"] = talk.kind
-    if talk.parent is not None:
-        shown["parent"] = talk.parent
-    if talk.completeness != "full":
-        shown["completeness"] = talk.completeness
-    if talk.is_gone:
+    if conversation.kind != "main":
+        shown["kind"] = conversation.kind
+    if conversation.parent is not None:
+        shown["parent"] = conversation.parent
+    if conversation.completeness != "full":
+        shown["completeness"] = conversation.completeness
+    if conversation.is_gone:
         shown["source_gone"] = True
     return shown
 

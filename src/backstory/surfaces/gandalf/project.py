@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from ...core.projects.files import ProjectFile
 
 
-class Project(TypedDict):
+class ProjectName(TypedDict):
     name: str
     root: str
     valid: bool
 
 
-class Git(TypedDict):
+class GitState(TypedDict):
     is_git_repo: bool
     current_branch: NotRequired[str]
     repo_root: NotRequired[str]
@@ -44,8 +44,8 @@ class Metadata(TypedDict):
 
 
 class ProjectInfo(TypedDict):
-    project: Project
-    git: Git
+    project: ProjectName
+    git: GitState
     statistics: NotRequired[Statistics]
     metadata: Metadata
     notices: NotRequired[list[str]]
@@ -100,11 +100,11 @@ def get_project_info(
     return Shaped(text, info)
 
 
-def _git(told: Description) -> Git:
+def _git(told: Description) -> GitState:
     repository = told.repository
     if repository is None:
         return {"is_git_repo": False}
-    git: Git = {"is_git_repo": True, "repo_root": repository.root}
+    git: GitState = {"is_git_repo": True, "repo_root": repository.root}
     if repository.branch is not None:
         git["current_branch"] = repository.branch
     if not repository.is_known_to_git:

@@ -12,7 +12,7 @@ from .vocabulary import surface
 STATUS_LINES = 200
 
 
-class Taken(TypedDict):
+class TakenCheckpoint(TypedDict):
     checkpointId: str
     name: str
     itemCount: int
@@ -29,7 +29,7 @@ class RestoredCheckpoint(TypedDict):
     description: NotRequired[str]
 
 
-class Restored(TypedDict):
+class RestoredSession(TypedDict):
     restoredItems: int
     restoredFiles: int
     sessionId: str
@@ -44,13 +44,13 @@ def context_checkpoint(
     description: Annotated[str | None, "What this state is"] = None,
     include_files: Annotated[bool, "Copy the session's cached files too"] = False,
     include_git_status: Annotated[bool, "Record the project's git branch and status"] = False,
-) -> Taken:
+) -> TakenCheckpoint:
     """Create a complete snapshot of the current session: a true copy of all its items, the private ones too, that
     later edits, deletions and compressions do not touch. Take one before a large change."""
     checkpoint = core.checkpoints.take(
         name, description=description or "", files=include_files, git=include_git_status
     )
-    reply: Taken = {
+    reply: TakenCheckpoint = {
         "checkpointId": checkpoint.id,
         "name": checkpoint.name,
         "itemCount": checkpoint.items,
@@ -73,7 +73,7 @@ def context_restore_checkpoint(
     checkpoint_id: Annotated[str | None, "A specific checkpoint"] = None,
     restore_files: Annotated[bool, "Restore the file cache too (files on disk are never written)"] = False,
     merge: Annotated[bool, "Restore into the current session instead of a new one"] = False,
-) -> Restored:
+) -> RestoredSession:
     """Restore context from a checkpoint into a new session, which becomes the current one. With merge it goes into
     the current session: where a key has another value now, the restored one wins and the present one stays in the
     item's history. Private items come back only to the session they belong to and to those continued or branched
@@ -87,7 +87,7 @@ def context_restore_checkpoint(
     }
     if checkpoint.description:
         about["description"] = checkpoint.description
-    reply: Restored = {
+    reply: RestoredSession = {
         "restoredItems": restored.items,
         "restoredFiles": restored.files,
         "sessionId": restored.session.id,

@@ -14,7 +14,7 @@ from .branches import by_category
 from .vocabulary import surface
 
 if TYPE_CHECKING:
-    from ...core.archive import Compressed
+    from ...core.archive import CompressionResult
 
 KB = 1024
 KEYS_SHOWN = 200  # of archived items, in one answer
@@ -39,7 +39,7 @@ class ArchivedSession(TypedDict):
     keys: list[str]
 
 
-class Summary(TypedDict):
+class CompressionSummary(TypedDict):
     byCategory: dict[str, int]
     dateRange: DateRange
     archived: list[ArchivedSession]
@@ -51,7 +51,7 @@ class CompressedItems(TypedDict):
     compressed: Sizes
     preserved: int
     deleted: int
-    summary: Summary
+    summary: CompressionSummary
 
 
 @surface.tool("Compress old context", Effect(destructive=True))
@@ -84,7 +84,7 @@ def context_compress(
     }
 
 
-def _sizes(done: Compressed) -> Sizes:
+def _sizes(done: CompressionResult) -> Sizes:
     packed = done.packed
     return {
         "items": packed.items,
@@ -94,7 +94,7 @@ def _sizes(done: Compressed) -> Sizes:
     }
 
 
-def _summary(moved: Sequence[Memory]) -> Summary:
+def _summary(moved: Sequence[Memory]) -> CompressionSummary:
     shown: dict[str, ArchivedSession] = {}
     for place, memory in enumerate(moved):
         id = memory.session or ""

@@ -13,7 +13,7 @@ from .vocabulary import surface
 if TYPE_CHECKING:
     from ...core.insight.findings import Finding
     from ...core.insight.trends import Series
-    from ...core.insight.work import Report
+    from ...core.insight.work import InsightReport
 
 MOST_TASKS = 10
 MOST_FINDINGS = 60  # shown of all tasks together; and so many points of a series, the latest
@@ -36,7 +36,7 @@ class Delegated(TypedDict):
 
 class _Step(NamedTuple):
     task: str
-    report: Report
+    report: InsightReport
 
 
 @surface.tool("Delegate analysis", READS)
@@ -64,7 +64,7 @@ def context_delegate(
     linked = isinstance(task_type, list) if chain is None else chain
     steps: list[_Step] = []
     for task, given in _paired(task_type, input):
-        core.call.checkpoint()
+        core.call.raise_if_cancelled()
         steps.append(_run(core, task, given, context, steps if linked else []))
     is_one = not isinstance(task_type, list) and not isinstance(input, list)
     reply = _one(steps[0]) if is_one else _several(steps, linked=linked)
@@ -144,7 +144,7 @@ def _agent(steps: list[_Step]) -> str:
     return "+".join(names)
 
 
-def _shown(report: Report, most: int) -> Json:
+def _shown(report: InsightReport, most: int) -> Json:
     result: Json = {"type": report.kind, "itemsAnalyzed": report.looked_at, "itemsVisible": report.total}
     name = "recommendations" if report.kind == "recommendations" else "findings"
     if report.findings or report.kind not in ("summary", "narrative"):

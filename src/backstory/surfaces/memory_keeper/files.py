@@ -21,7 +21,7 @@ class Cached(TypedDict):
     size: int
 
 
-class Changed(TypedDict):
+class ChangeReport(TypedDict):
     changed: bool
     previousHash: NotRequired[str]
     currentHash: str
@@ -47,11 +47,11 @@ def context_file_changed(
     core: Core,
     file_path: FilePath,
     current_content: Annotated[str | None, "The content now; without it the file is read from disk"] = None,
-) -> Changed:
+) -> ChangeReport:
     """Check whether a file changed since it was cached in this session, or in the sessions this one continues or
     branched from. A file that was never cached counts as changed and has no previousHash."""
     change = core.files.changed(file_path, current_content)
-    reply: Changed = {"changed": change.changed, "currentHash": change.current_hash}
+    reply: ChangeReport = {"changed": change.changed, "currentHash": change.current_hash}
     if change.cached is not None:
         reply["previousHash"] = change.cached.hash
         reply["lastCached"] = iso(change.cached.cached_at)

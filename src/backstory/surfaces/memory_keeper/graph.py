@@ -13,7 +13,7 @@ from ...tools.params import Range
 from .vocabulary import surface
 
 if TYPE_CHECKING:
-    from ...core.graph import Analysis
+    from ...core.graph import GraphAnalysis
     from ...domain.graph import Entity, Label, Relation
 
 ANSWER_CHARACTERS = 60_000
@@ -35,7 +35,7 @@ class RelationBody(TypedDict):
     confidence: float
 
 
-class Stats(TypedDict):
+class GraphStats(TypedDict):
     totalEntities: int
     totalRelations: int
     types: dict[str, int]
@@ -44,7 +44,7 @@ class Stats(TypedDict):
 class Analyzed(TypedDict):
     entities: list[EntityBody]
     relations: list[RelationBody]
-    stats: Stats
+    stats: GraphStats
     notices: NotRequired[list[str]]
 
 
@@ -56,7 +56,7 @@ class RelatedEntity(TypedDict):
     path: list[str]
 
 
-class Found(TypedDict):
+class RelatedThings(TypedDict):
     entities: list[RelatedEntity]
     relations: list[RelationBody]
     totalEntities: int
@@ -105,7 +105,7 @@ def context_find_related(
         list[str] | None, "Follow only these relations, such as calls, imports, depends_on, fixes, mentions"
     ] = None,
     limit: Annotated[int, "Maximum number of entities", Range(1, 500)] = 50,
-) -> Found:
+) -> RelatedThings:
     """Find what is related to an item or a thing, nearest first, each with the path that leads to it."""
     from ...core.graph import entity_id
 
@@ -121,7 +121,7 @@ def context_find_related(
         for step in found.steps
     ]
     relations = _relation_bodies(found.relations, [*found.start, *(step.entity for step in found.steps)])
-    reply: Found = {"entities": entities, "relations": relations, "totalEntities": found.total}
+    reply: RelatedThings = {"entities": entities, "relations": relations, "totalEntities": found.total}
     notices = _unread(found.pending)
     if not found.is_whole:
         notices.append(
@@ -190,7 +190,7 @@ def _relation_bodies(relations: list[Relation], entities: Sequence[Entity | Labe
     return bodies
 
 
-def _left_out(found: Analysis, entities: int, relations: int) -> list[str]:
+def _left_out(found: GraphAnalysis, entities: int, relations: int) -> list[str]:
     parts = [
         f"{total - shown} {noun}"
         for noun, shown, total in (

@@ -10,7 +10,7 @@ from ...tools.params import Range
 from .vocabulary import surface
 
 
-class Stats(TypedDict):
+class SessionStats(TypedDict):
     totalItems: int
     byCategory: dict[str, int]
     byPriority: dict[str, int]
@@ -24,7 +24,7 @@ class SessionInfo(TypedDict):
 
 class Summarized(TypedDict):
     summary: str
-    stats: Stats
+    stats: SessionStats
     sessionInfo: SessionInfo
     leftOut: int
 
@@ -41,11 +41,11 @@ def context_summarize(
 ) -> Summarized:
     """Summarize a session as an index: decisions, open tasks, errors, warnings, progress and notes, the most important
     and most recent first. leftOut counts the items that did not fit into maxLength."""
-    from ...core.insight.digest import Form
+    from ...core.insight.digest import DigestForm
     from ...core.insight.periods import duration
 
     session = core.sessions.view() if session_id is None else core.sessions.get(session_id)
-    made = core.insight.summarize(session, tuple(categories or ()), Form(format), max_length)
+    made = core.insight.summarize(session, tuple(categories or ()), DigestForm(format), max_length)
     return {
         "summary": made.digest.text,
         "stats": {

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
 from ...core import Core
 from ...core.finding import Sorting
-from ...core.memories import Draft
+from ...core.memories import MemoryDraft
 from ...core.sessions import channel_name
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.filters import Filter
@@ -22,15 +22,15 @@ from .narrowing import (
     After,
     Before,
     Categories,
-    Group,
     GroupBy,
-    Narrowed,
+    ItemFilter,
+    ItemGroup,
     Priorities,
     SortBy,
     SortName,
     SortOrder,
+    TimeBounds,
     TimeRange,
-    Times,
     groups_of,
     narrowed,
     sorting_of,
@@ -38,7 +38,7 @@ from .narrowing import (
 from .vocabulary import CategoryName, PriorityName, surface
 
 
-class Saved(TypedDict):
+class SavedItem(TypedDict):
     id: str
     key: str
     sessionId: str
@@ -54,7 +54,7 @@ class Earlier(TypedDict):
     savedAt: str
 
 
-class Item(TypedDict):
+class ItemBody(TypedDict):
     id: str
     key: str
     value: str
@@ -72,16 +72,16 @@ class Item(TypedDict):
     truncated: NotRequired[Truncated]
 
 
-class Got(TypedDict):
-    items: list[Item]
+class ItemPage(TypedDict):
+    items: list[ItemBody]
     count: int
     totalCount: int
     hasMore: bool
     nextOffset: NotRequired[int]
-    groups: NotRequired[list[Group]]
+    groups: NotRequired[list[ItemGroup]]
 
 
-class Deleted(TypedDict):
+class DeletedItem(TypedDict):
     success: bool
     deletedCount: int
     notices: NotRequired[list[str]]
@@ -97,12 +97,12 @@ def context_save(
     metadata: Annotated[Any, "Any further JSON"] = None,
     private: Annotated[bool, "Visible in this session only"] = False,
     channel: Annotated[str | None, "Default: the session's channel"] = None,
-) -> Saved:
+) -> SavedItem:
     """Save a context item under a key, with a category and a priority. The same key again in this session replaces
     the value, and keeps the former one in the item's history."""
     if channel is not None and not channel_name(channel):
         raise InvalidInput("channel has no letter or digit from a-z, 0-9.", field="channel")
-    draft = Draft(
+    draft = MemoryDraft(
         text=value,
         key=key,
         category=category,
@@ -146,16 +146,16 @@ def context_get(
     value_offset: Annotated[
         int, "With `key`: read values from this character on, to go on with a cut one", Range(low=0)
     ] = 0,
-) -> Got:
+) -> ItemPage:
     """Get context items: public ones of all sessions and your own private ones, newest first, narrowed by any of the
     filters. An answer that would be too long has `hasMore`; `nextOffset` is the `offset` of the rest."""
     if value_offset and key is None:
         raise InvalidInput("valueOffset needs a key.", field="valueOffset")
-    times = Times(
+    times = TimeBounds(
         after={"createdAfter": created_after, "afterDate": after_date, "timeRange": time_range},
         before={"createdBefore": created_before, "beforeDate": before_date},
     )
-    wish = Narrowed(
+    wish = ItemFilter(
         session_id, [category, *(categories or ())], [priority, *(priorities or ())], [channel], times
     )
     where = narrowed(core, wish)._replace(keys=() if key is None else (key,))
@@ -167,7 +167,7 @@ def context_get(
         offset=0 if is_whole else offset,
         key_pattern=key_pattern,
     )
-    kept = [_Kept(memory) for memory in listing.memories]
+    kept = [_KnownItem(memory) for memory in listing.memories]
     if key is not None:
         kept += _elsewhere(core, where, with_archive=include_metadata or not kept)
     page = kept[offset : offset + page_size(limit)] if is_whole else kept
@@ -183,18 +183,18 @@ def context_delete(
     core: Core,
     key: Annotated[str, "Key of the item to delete"],
     session_id: Annotated[str | None, "Default: the current session"] = None,
-) -> Deleted:
+) -> DeletedItem:
     """Delete one item of a session for good, with its history."""
     session = core.caller.session if session_id is None else core.sessions.get(session_id).id
     receipt = None if session is None else core.deletion.by_key(key, session)
     if receipt is None or not receipt.memories:
         raise NotFound("item", key)
-    reply: Deleted = {"success": True, "deletedCount": receipt.memories}
+    reply: DeletedItem = {"success": True, "deletedCount": receipt.memories}
     return {**reply, "notices": receipt.notices} if receipt.notices else reply
 
 
-def _got(fit: Fitted, total: int) -> Got:
-    reply: Got = {
+def _got(fit: Fitted, total: int) -> ItemPage:
+    reply: ItemPage = {
         "items": fit.items,
         "count": len(fit.items),
         "totalCount": total,
@@ -203,17 +203,17 @@ def _got(fit: Fitted, total: int) -> Got:
     return reply if fit.next_offset is None else {**reply, "nextOffset": fit.next_offset}
 
 
-class _Kept(NamedTuple):
+class _KnownItem(NamedTuple):
     memory: Memory
     is_archived: bool = False
 
 
-def _elsewhere(core: Core, where: Filter, *, with_archive: bool) -> list[_Kept]:
+def _elsewhere(core: Core, where: Filter, *, with_archive: bool) -> list[_KnownItem]:
     """What is known under a key besides the live items: archived ones, or else the memory that has it for an id."""
     if not with_archive:
         return []
-    archived = [_Kept(memory, is_archived=True) for memory in core.finding.archived(where)]
-    return archived or [_Kept(memory) for memory in core.finding.by_id(where)]
+    archived = [_KnownItem(memory, is_archived=True) for memory in core.finding.archived(where)]
+    return archived or [_KnownItem(memory) for memory in core.finding.by_id(where)]
 
 
 class _View(NamedTuple):
@@ -224,7 +224,7 @@ class _View(NamedTuple):
     with_history: bool
     start: int
 
-    def item(self, kept: _Kept) -> Json:
+    def item(self, kept: _KnownItem) -> Json:
         memory = kept.memory
         formers: Sequence[Former] = ()
         if self.with_history:

@@ -60,28 +60,28 @@ _GROUP_FIELDS: dict[str, Callable[[Memory], str | None]] = {
 _METADATA = "metadata."
 
 
-class Times(NamedTuple):
+class TimeBounds(NamedTuple):
     """Bounds as a call words them, by the name of their argument. All of them hold."""
 
     after: dict[str, str | None]
     before: dict[str, str | None]
 
 
-class Narrowed(NamedTuple):
+class ItemFilter(NamedTuple):
     session: str | None
     categories: Sequence[str | None]
     priorities: Sequence[PriorityName | None]
     channels: Sequence[str | None]
-    times: Times
+    times: TimeBounds
 
 
-class Group(TypedDict):
+class ItemGroup(TypedDict):
     value: Any
     count: int
     keys: list[str]
 
 
-def narrowed(core: Core, wish: Narrowed) -> Filter:
+def narrowed(core: Core, wish: ItemFilter) -> Filter:
     """The items that a call may be about; an unknown session is an error."""
     if wish.session is not None:
         core.sessions.get(wish.session)
@@ -135,10 +135,10 @@ def group_reader(group_by: str) -> Callable[[Memory], Any]:
     return _GROUP_FIELDS[group_by]
 
 
-def groups_of(memories: Sequence[Memory], group_by: str) -> list[Group]:
+def groups_of(memories: Sequence[Memory], group_by: str) -> list[ItemGroup]:
     """The largest first; items without such a field are a group of their own, with the value null."""
     read = group_reader(group_by)
-    groups: dict[str, Group] = {}
+    groups: dict[str, ItemGroup] = {}
     for memory in memories:
         value = read(memory)
         group = groups.setdefault(repr(value), {"value": value, "count": 0, "keys": []})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from ...core import Core
-from ...core.finding import Listing
+from ...core.finding import MemoryPage
 from ...domain.entries import TextFields
 from ...domain.errors import InvalidInput
 from ...domain.records import Memory
@@ -19,15 +19,15 @@ from .narrowing import (
     After,
     Before,
     Categories,
-    Group,
     GroupBy,
-    Narrowed,
+    ItemFilter,
+    ItemGroup,
     Priorities,
     SortBy,
     SortName,
     SortOrder,
+    TimeBounds,
     TimeRange,
-    Times,
     groups_of,
     narrowed,
     sorting_of,
@@ -72,10 +72,10 @@ class SearchResult(TypedDict):
     pageSize: NotRequired[int]
     hasMore: NotRequired[bool]
     nextOffset: NotRequired[int]
-    groups: NotRequired[list[Group]]
+    groups: NotRequired[list[ItemGroup]]
 
 
-class Alike(TypedDict):
+class SimilarItem(TypedDict):
     id: str
     key: str
     value: str
@@ -86,8 +86,8 @@ class Alike(TypedDict):
     truncated: NotRequired[Truncated]
 
 
-class Meant(TypedDict):
-    results: list[Alike]
+class SemanticAnswer(TypedDict):
+    results: list[SimilarItem]
     queryEmbedding: list[float]
     notices: NotRequired[list[str]]
 
@@ -124,11 +124,11 @@ def context_search(
     """Search the text of context items, and of whatever the other tools saved. Only what holds the words is found;
     context_semantic_search finds by meaning."""
     after = {"createdAfter": created_after, "afterDate": after_date}
-    times = Times(
+    times = TimeBounds(
         after={**after, "relativeTime": relative_time, "timeRange": time_range},
         before={"createdBefore": created_before, "beforeDate": before_date},
     )
-    wish = Narrowed(
+    wish = ItemFilter(
         session_id,
         [category, *(categories or ())],
         [priority, *(priorities or ())],
@@ -145,7 +145,7 @@ def context_search(
     )
     listing = whole
     if group_by is not None:
-        listing = Listing(whole.memories[offset:][: page_size(limit)], whole.total)
+        listing = MemoryPage(whole.memories[offset:][: page_size(limit)], whole.total)
     reply = _answer(listing, limit, offset, include_metadata)
     return reply if group_by is None else {**reply, "groups": groups_of(whole.memories, group_by)}
 
@@ -160,15 +160,17 @@ def context_semantic_search(
         str | None, "Only this session; 'all', the default, is all that you may see"
     ] = None,
     categories: Categories = None,
-) -> Meant:
+) -> SemanticAnswer:
     """Find context items by what they mean, whatever their words. Everything any tool saved is searched."""
     session = None if session_id == ALL_SESSIONS else session_id
-    where = narrowed(core, Narrowed(session, categories or (), (), (), Times({}, {})))
+    where = narrowed(core, ItemFilter(session, categories or (), (), (), TimeBounds({}, {})))
     found = core.searching.memories(query, where, limit=top_k, least=min_similarity)
     share = BUDGET // max(len(found.hits), 1)
-    results = [cut(Shown(hit.memory.id, _alike(hit.memory, hit.certainty)), share) for hit in found.hits]
+    results = [
+        cut(Shown(hit.memory.id, _similar_item(hit.memory, hit.certainty)), share) for hit in found.hits
+    ]
     vector = [] if found.vector is None else [round(float(number), 6) for number in found.vector]
-    reply: Meant = {"results": results, "queryEmbedding": vector}
+    reply: SemanticAnswer = {"results": results, "queryEmbedding": vector}
     return {**reply, "notices": list(found.notices)} if found.notices else reply
 
 
@@ -181,7 +183,7 @@ def _fields(search_in: list[Searched]) -> TextFields:
     return TextFields.KEY if "key" in chosen else TextFields.VALUE
 
 
-def _answer(listing: Listing, limit: int | None, offset: int, is_detailed: bool) -> SearchResult:
+def _answer(listing: MemoryPage, limit: int | None, offset: int, is_detailed: bool) -> SearchResult:
     shape = _detailed if is_detailed else _result
     shown = [Shown(memory.id, shape(memory)) for memory in listing.memories]
     fit = fitted(shown, offset=offset, total=listing.total)
@@ -218,5 +220,5 @@ def _detailed(memory: Memory) -> Json:
     }
 
 
-def _alike(memory: Memory, similarity: float) -> Json:
+def _similar_item(memory: Memory, similarity: float) -> Json:
     return {"id": memory.id, **_result(memory), "similarity": similarity, "sessionId": memory.session or ""}

@@ -12,7 +12,7 @@ from ...tools.params import CoreName, PathName, Range
 from .vocabulary import surface
 
 
-class Started(TypedDict):
+class StartedSession(TypedDict):
     sessionId: str
     name: str
     description: NotRequired[str]
@@ -21,7 +21,7 @@ class Started(TypedDict):
     channel: str
 
 
-class Listed(TypedDict):
+class ListedSession(TypedDict):
     id: str
     name: str
     description: NotRequired[str]
@@ -31,8 +31,8 @@ class Listed(TypedDict):
     parentId: NotRequired[str]
 
 
-class Sessions(TypedDict):
-    sessions: list[Listed]
+class SessionList(TypedDict):
+    sessions: list[ListedSession]
     total: int
 
 
@@ -49,7 +49,7 @@ def context_session_start(
         CoreName("directory"),
     ] = None,
     default_channel: Annotated[str | None, "Channel of items that name none"] = None,
-) -> Started:
+) -> StartedSession:
     """Start a new session, or continue from a previous one. What is saved from now on belongs to it."""
     session = core.sessions.begin(
         (name or "").strip(),
@@ -58,7 +58,7 @@ def context_session_start(
         continued=continue_from,
         directory=project_dir,
     )
-    reply: Started = {
+    reply: StartedSession = {
         "sessionId": session.id,
         "name": session.name,
         "createdAt": iso(session.created_at),
@@ -77,7 +77,7 @@ def context_session_list(
     limit: Annotated[int, "Number of sessions to return", Range(low=1, high=1_000)] = 10,
     before_date: Annotated[str | None, "Only sessions started before this time"] = None,
     after_date: Annotated[str | None, 'Only sessions started since: ISO, or "yesterday", "-7d"'] = None,
-) -> Sessions:
+) -> SessionList:
     """List sessions, the newest first, with the number of items in each that you may see."""
     now = core.engine.now()
     after = None if after_date is None else parse_when(after_date, now, field="afterDate")
@@ -89,8 +89,8 @@ def context_session_list(
     }
 
 
-def _listed(session: Session, count: int) -> Listed:
-    listed: Listed = {
+def _listed(session: Session, count: int) -> ListedSession:
+    listed: ListedSession = {
         "id": session.id,
         "name": session.name,
         "createdAt": iso(session.created_at),

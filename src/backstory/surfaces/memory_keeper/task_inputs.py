@@ -7,9 +7,9 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from ...core import Core
-from ...core.insight.findings import Finding, Source
+from ...core.insight.findings import Evidence, Finding
 from ...core.insight.terms import terms_of
-from ...core.insight.work import Analysis, Analyze, Scope, Synthesis, Synthesize
+from ...core.insight.work import Analysis, Analyze, InsightScope, Synthesis, Synthesize
 from ...domain.errors import InvalidInput
 from ...domain.records import Priority
 from ...domain.when import parse_when
@@ -31,20 +31,20 @@ FIELDS: dict[str, tuple[str, ...]] = {
 Choice = TypeVar("Choice", bound=StrEnum)
 
 
-def read_scope(core: Core, context: Any) -> Scope:
+def read_scope(core: Core, context: Any) -> InsightScope:
     """A session named in the context narrows; its other words are the focus."""
     if context is None:
-        return Scope()
+        return InsightScope()
     session = context.get("sessionId") if isinstance(context, dict) else None
     if session is not None:
         if not isinstance(session, str):
             raise InvalidInput("context.sessionId must be of type string.", field="context")
         core.sessions.get(session)
     words = " ".join(text for text in _texts(context) if text != session)
-    return Scope(session=session, focus=tuple(sorted(terms_of(words))))
+    return InsightScope(session=session, focus=tuple(sorted(terms_of(words))))
 
 
-def read_analysis(core: Core, given: Any, scope: Scope) -> Analyze:
+def read_analysis(core: Core, given: Any, scope: InsightScope) -> Analyze:
     fields = _fields(given, "analyze")
     since = _text(fields, "timeframe")
     return Analyze(
@@ -60,7 +60,7 @@ def read_analysis(core: Core, given: Any, scope: Scope) -> Analyze:
     )
 
 
-def read_synthesis(given: Any, scope: Scope, found: Sequence[Finding]) -> Synthesize:
+def read_synthesis(given: Any, scope: InsightScope, found: Sequence[Finding]) -> Synthesize:
     """Findings of the steps before it come with those that are given as analysisResults."""
     fields = _fields(given, "synthesize")
     return Synthesize(
@@ -156,7 +156,7 @@ def _finding(shown: Json) -> Finding:
         kind=str(shown.get("kind", "finding")),
         statement=shown["statement"],
         times=count if isinstance(count, int) else len(evidence),
-        evidence=tuple(Source(str(each.get("id", "")), str(each.get("key", ""))) for each in evidence),
+        evidence=tuple(Evidence(str(each.get("id", "")), str(each.get("key", ""))) for each in evidence),
         about=str(shown.get("about", shown["statement"])),
     )
 

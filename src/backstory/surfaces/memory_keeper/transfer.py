@@ -21,7 +21,7 @@ class ExportStats(TypedDict):
     size: int
 
 
-class Exported(TypedDict):
+class ExportedFile(TypedDict):
     filePath: str
     stats: ExportStats
 
@@ -53,7 +53,7 @@ def context_export(
         CoreName("path"),
     ] = None,
     include_metadata: Annotated[bool, "Add facts on the export itself: time, server version, counts"] = False,
-) -> Exported:
+) -> ExportedFile:
     """Export sessions with their items, cached files and checkpoints to a file. Private items of other sessions
     stay out. A file that is not an export is never overwritten."""
     wanted = [*([session_id] if session_id is not None else []), *(session_ids or [])]

@@ -14,8 +14,8 @@ from .vocabulary import surface
 
 if TYPE_CHECKING:
     from ...core.projects.health import Project
-    from ...core.working import Checked
-    from ...core.working.quality import Check, Quality
+    from ...core.working import Assessment
+    from ...core.working.quality import Quality, QualityCheck
 
 
 class Dependencies(TypedDict):
@@ -49,7 +49,7 @@ class QualityScore(TypedDict):
     tools_available: int
 
 
-class Times(TypedDict):
+class Occurrence(TypedDict):
     what: str
     times: int
 
@@ -66,8 +66,8 @@ class Insights(TypedDict):
     minutes_since_checkpoint: NotRequired[int]
     items_saved: int
     items_by_category: dict[str, Any]
-    files_touched_again: list[Times]
-    errors_repeated: list[Times]
+    files_touched_again: list[Occurrence]
+    errors_repeated: list[Occurrence]
     test_runs: int
     changed_files: int
     changed_lines: int
@@ -165,7 +165,7 @@ def checkpoint(core: Core) -> CheckpointMade:
     """Measure quality and workflow in the middle of a session and keep the figures, so that later checkpoints compare:
     call it every 30 to 45 minutes. With git checkpoints switched on, tracked changes are kept under a private ref as well;
     branch, index and files stay as they are."""
-    checked = core.working.checkpoint()
+    checked = core.working.assess()
     git: GitCheckpoint = {"why": checked.git.why}
     if checked.git.ref is not None:
         git["ref"] = checked.git.ref
@@ -260,7 +260,7 @@ def _scores(quality: Quality) -> QualityScore:
     }
 
 
-def _insights(checked: Checked) -> Insights:
+def _insights(checked: Assessment) -> Insights:
     seen = checked.workflow
     insights: Insights = {
         "session_minutes": seen.minutes,
@@ -280,7 +280,7 @@ def _insights(checked: Checked) -> Insights:
     return insights
 
 
-def _checks(checks: Iterable[Check]) -> dict[str, CheckResult]:
+def _checks(checks: Iterable[QualityCheck]) -> dict[str, CheckResult]:
     return {check.name: {"ok": check.is_ok, "detail": check.detail} for check in checks}
 
 

@@ -17,7 +17,7 @@ class SignalFound(TypedDict):
     why: str
 
 
-class Files(TypedDict):
+class FileCounts(TypedDict):
     total: int
     source: int
     tests: int
@@ -53,7 +53,7 @@ class Structure(TypedDict):
     package_managers: list[str]
     manifests: list[str]
     lock_files: list[str]
-    files: Files
+    files: FileCounts
     version_control: NotRequired[VersionControl]
     debt: AdmittedDebt
     health: list[SignalFound]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from ...core import Core
-from ...core.conversation_export import Transcript, as_markdown, file_stem
+from ...core.conversation_export import ConversationTree, as_markdown, file_stem
 from ...core.erasure import Erasure
-from ...core.removal import Request
-from ...core.replay import Part
+from ...core.removal import ForgetRequest
+from ...core.replay import ReplayPart
 from ...core.resumption import resumption
 from ...domain.errors import BackstoryError
 from ...domain.records import Conversation, Message, Trace
@@ -62,7 +62,7 @@ def _resume_command(core: Core, conversation: Conversation) -> str:
         return ""
 
 
-def _part(part: Part) -> Json:
+def _part(part: ReplayPart) -> Json:
     """Messages are numbered from 1."""
     before, last = part.places.start, min(part.places.stop, part.end)
     return {
@@ -125,9 +125,9 @@ def export(core: Core, asked: Asked) -> Download:
     return Download(name, "text/html; charset=utf-8", content)
 
 
-def _exported(whole: Transcript) -> Json:
+def _exported(whole: ConversationTree) -> Json:
     return {
-        "conversation": conversation_card(whole.talk, len(whole.messages)),
+        "conversation": conversation_card(whole.conversation, len(whole.messages)),
         "messages": [_message(each, ()) for each in whole.messages],
         "files": list(whole.files),
         "started": [_exported(each) for each in whole.started],
@@ -139,7 +139,7 @@ def forget(core: Core, asked: Asked) -> View:
     conversation = core.replay.conversation(asked.text("id"))
     erasure = Erasure(core.engine)
     ids = [each.id for each in erasure.with_subagents([conversation])]
-    receipt = erasure.forget(Request(conversations=ids))
+    receipt = erasure.forget(ForgetRequest(conversations=ids))
     body = {
         "what": conversation.title or conversation.id,
         "removed": dict(receipt.removed),

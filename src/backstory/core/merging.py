@@ -14,7 +14,7 @@ Wins = Callable[[Memory, Memory], bool]
 """Whether the arriving memory (second) takes the place of the session's own (first) under the same key."""
 
 
-class Arrived(NamedTuple):
+class MergeOutcome(NamedTuple):
     """What became of each arriving memory."""
 
     added: list[Memory]
@@ -26,12 +26,12 @@ class Arrived(NamedTuple):
     """The session says the same already."""
 
 
-def bring(engine: Engine, memories: Sequence[Memory], session: Session, wins: Wins) -> Arrived:
+def merge_memories(engine: Engine, memories: Sequence[Memory], session: Session, wins: Wins) -> MergeOutcome:
     """Copies keep their times, channel, metadata and whether they are private; only ids are new. What replaces
     a value keeps that one's id and time made, and is private when either was. Texts that came wait for their vectors: whoever calls says `embed_soon` after its own commit."""
     store, now = engine.store, engine.now()
     own = Filter(surfaces=(session.surface,), threads=(session.id,))
-    arrived = Arrived([], [], [], [])
+    arrived = MergeOutcome([], [], [], [])
     with store.transaction():
         engine.check_room()
         present = {_place(memory): memory for memory in store.memories.find(own, Page(order=Order.OLDEST))}

@@ -27,7 +27,7 @@ _ROOT_MARKS = (
 _REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
-class Place(NamedTuple):
+class SessionsPlace(NamedTuple):
     """A sessions directory."""
 
     root: Path
@@ -37,7 +37,7 @@ class Place(NamedTuple):
     """Nothing says that the directory it lies in is a project's."""
 
 
-class Found(NamedTuple):
+class SessionFile(NamedTuple):
     """A session in the tree. `day` is empty where it lies in no folder of a day."""
 
     name: str
@@ -45,24 +45,24 @@ class Found(NamedTuple):
     file: Path
 
 
-def sessions_place(given: str | None, configured: str, directory: str) -> Place:
+def sessions_place(given: str | None, configured: str, directory: str) -> SessionsPlace:
     """The given directory, else the configured one, else the project's own."""
     chosen = configured or None if given is None else given
     if chosen is None:
         project = Path(directory)
         is_project = any((project / mark).exists() for mark in _ROOT_MARKS)
-        return Place(project / DEFAULT, project, is_guessed=not is_project)
+        return SessionsPlace(project / DEFAULT, project, is_guessed=not is_project)
     try:
         if not chosen.strip() or "\0" in chosen:
             raise ValueError(chosen)
         root = Path(directory, Path(chosen).expanduser())
     except (ValueError, RuntimeError):
         raise InvalidInput(f"{chosen!r} is not a directory.", field="sessions_dir") from None
-    return Place(root, root)
+    return SessionsPlace(root, root)
 
 
 def save(
-    place: Place,
+    place: SessionsPlace,
     day: str,
     name: str,
     files: Mapping[str, str],
@@ -93,7 +93,7 @@ def remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _make_folder(folder: Path, place: Place) -> None:
+def _make_folder(folder: Path, place: SessionsPlace) -> None:
     try:
         if not _is_inside(folder, place):
             raise NoFolder(
@@ -137,28 +137,28 @@ def _claim(draft: Path, folder: Path, name: str, record: Callable[[Path], None])
     )
 
 
-def days(place: Place) -> Iterator[str]:
+def days(place: SessionsPlace) -> Iterator[str]:
     """The folders of days, the last first; then "" for what lies in none."""
     names = [entry.name for entry in _entries(place.root, place) if is_day(entry.name) and entry.is_dir()]
     yield from sorted(names, reverse=True)
     yield ""
 
 
-def found_on(place: Place, day: str) -> list[Found]:
+def found_on(place: SessionsPlace, day: str) -> list[SessionFile]:
     """The sessions in the folder of a day, by name."""
     folder = place.root / day
-    found: dict[str, Found] = {}
+    found: dict[str, SessionFile] = {}
     for entry in _entries(folder, place):
         if not day and is_day(entry.name):
             continue
         for name, file in _sessions_at(entry, day, place):
             known = found.get(name)
             if known is None or _rank(file) < _rank(known.file):
-                found[name] = Found(name, day, file)
+                found[name] = SessionFile(name, day, file)
     return sorted(found.values())
 
 
-def _sessions_at(entry: os.DirEntry[str], day: str, place: Place) -> Iterator[tuple[str, Path]]:
+def _sessions_at(entry: os.DirEntry[str], day: str, place: SessionsPlace) -> Iterator[tuple[str, Path]]:
     """A folder with full.md or summary.md; or a file, whose name may end in `-full` or `-summary`."""
     if entry.is_dir():
         files = {inner.name: inner for inner in _entries(Path(entry.path), place) if inner.is_file()}
@@ -179,10 +179,10 @@ def base_name(stem: str) -> str:
     return stem
 
 
-def choose(found: Iterable[Found], wanted: str) -> list[Found]:
+def choose(found: Iterable[SessionFile], wanted: str) -> list[SessionFile]:
     """Those a name means: the very name, else the name without `.md`, else without `-full` or `-summary` too."""
     stem = wanted.removesuffix(".md")
-    levels: tuple[list[Found], ...] = ([], [], [])
+    levels: tuple[list[SessionFile], ...] = ([], [], [])
     for each in found:
         names = (each.name, each.name.removesuffix(".md"))
         for level, name in enumerate((wanted, stem, base_name(stem))):
@@ -205,7 +205,7 @@ def is_day(name: str) -> bool:
         return False
 
 
-def _entries(folder: Path, place: Place) -> list[os.DirEntry[str]]:
+def _entries(folder: Path, place: SessionsPlace) -> list[os.DirEntry[str]]:
     """Without what is hidden, and what a symbolic link brings in from outside."""
     try:
         if not _is_inside(folder, place):
@@ -223,7 +223,7 @@ def _entries(folder: Path, place: Place) -> list[os.DirEntry[str]]:
         raise Unreadable(f"{folder} cannot be read: {error.strerror}.") from error
 
 
-def _is_inside(path: Path, place: Place) -> bool:
+def _is_inside(path: Path, place: SessionsPlace) -> bool:
     try:
         return path.resolve().is_relative_to(place.bounds.resolve())
     except (OSError, RuntimeError):  # a ring of links

@@ -13,7 +13,7 @@ from ..core import Caller, Core
 from ..domain.team import Connection
 from ..domain.when import Clock
 from .auth import Principal
-from .spaces import Spaces
+from .tenants import Tenants
 
 KEPT = timedelta(days=30)
 """A connection that nobody used for so long is gone."""
@@ -21,12 +21,12 @@ TOUCHED = timedelta(hours=1)
 """A connection that only reads is marked as used so often."""
 
 
-class Visit:
-    """One HTTP request: who asks, in which space, and for which connection, if it named or opened one."""
+class ClientContext:
+    """One HTTP request: who asks, of which tenant, and for which connection, if it named or opened one."""
 
-    def __init__(self, principal: Principal, space: str, connection: str | None) -> None:
+    def __init__(self, principal: Principal, tenant: str, connection: str | None) -> None:
         self.principal = principal
-        self.space = space
+        self.tenant = tenant
         self.connection = connection
         self.level: str | None = None  # the least severe event that the connection wants to hear of
         self.is_new = False
@@ -37,61 +37,61 @@ def lasting_id(principal: Principal, client: str) -> str:
     return sha256(f"{principal.credential}\0{client}".encode()).hexdigest()[:32]
 
 
-class Visits:
+class HttpSessions:
     """Callers between requests. Methods are for any thread."""
 
-    def __init__(self, spaces: Spaces, project: str, now: Clock, *, are_local: bool) -> None:
+    def __init__(self, tenants: Tenants, project: str, now: Clock, *, are_local: bool) -> None:
         self.are_local = are_local
         """Whether all callers work on this machine."""
-        self._spaces = spaces
+        self._tenants = tenants
         self._project = project
         self._now = now
         # Requests of one connection that run at once share their caller: two first calls make one session.
         self._callers: WeakValueDictionary[tuple[str, str], Caller] = WeakValueDictionary()
         self._lock = Lock()
 
-    def is_known(self, visit: Visit) -> bool:
+    def is_known(self, client: ClientContext) -> bool:
         """Whether the connection that a request names is one of its own."""
-        assert visit.connection is not None
-        with self._spaces.lend(visit.space) as engine:
-            found = engine.store.team.connection(visit.connection)
-        if found is None or found.owner != visit.principal.credential or not self._is_alive(found):
+        assert client.connection is not None
+        with self._tenants.lend(client.tenant) as engine:
+            found = engine.store.team.connection(client.connection)
+        if found is None or found.owner != client.principal.credential or not self._is_alive(found):
             return False
-        visit.level = found.level
+        client.level = found.level
         return True
 
-    def open(self, visit: Visit) -> None:
-        with self._spaces.lend(visit.space) as engine:
-            visit.connection = engine.new_id() + engine.new_id()
-            visit.is_new = True
+    def open(self, client: ClientContext) -> None:
+        with self._tenants.lend(client.tenant) as engine:
+            client.connection = engine.new_id() + engine.new_id()
+            client.is_new = True
             engine.store.team.expire_connections(self._now() - KEPT)
-            engine.store.team.put_connection(self._fresh(visit, visit.connection))
+            engine.store.team.put_connection(self._fresh(client, client.connection))
 
-    def set_level(self, visit: Visit, level: str) -> None:
+    def set_level(self, client: ClientContext, level: str) -> None:
         """From now on the connection hears of such events, and of more severe ones."""
-        if visit.connection is None:
+        if client.connection is None:
             return  # nothing is remembered of it
-        with self._spaces.lend(visit.space) as engine, engine.store.transaction():
-            known = engine.store.team.connection(visit.connection)
+        with self._tenants.lend(client.tenant) as engine, engine.store.transaction():
+            known = engine.store.team.connection(client.connection)
             if known is not None:
                 engine.store.team.put_connection(known._replace(level=level))
 
-    def end(self, visit: Visit) -> None:
-        assert visit.connection is not None
-        with self._spaces.lend(visit.space) as engine:
-            engine.store.team.delete_connection(visit.connection)
+    def end(self, client: ClientContext) -> None:
+        assert client.connection is not None
+        with self._tenants.lend(client.tenant) as engine:
+            engine.store.team.delete_connection(client.connection)
 
     @contextmanager
-    def core(self, visit: Visit) -> Iterator[Core]:
+    def core(self, client: ClientContext) -> Iterator[Core]:
         """The product as the visitor sees it. What the call changes of the caller is kept before it is answered."""
-        with self._spaces.lend(visit.space) as engine:
-            if visit.connection is None:
-                yield Core(engine, self._caller(visit, self._fresh(visit, "")))
+        with self._tenants.lend(client.tenant) as engine:
+            if client.connection is None:
+                yield Core(engine, self._caller(client, self._fresh(client, "")))
                 return
-            known = engine.store.team.connection(visit.connection) or self._fresh(visit, visit.connection)
+            known = engine.store.team.connection(client.connection) or self._fresh(client, client.connection)
             with self._lock:
-                caller = self._callers.get((visit.space, known.id)) or self._caller(visit, known)
-                self._callers[visit.space, known.id] = caller
+                caller = self._callers.get((client.tenant, known.id)) or self._caller(client, known)
+                self._callers[client.tenant, known.id] = caller
             yield Core(engine, caller)
             now = self._now()
             kept = known._replace(project=caller.project, directory=caller.directory, session=caller.session)
@@ -101,16 +101,16 @@ class Visits:
     def _is_alive(self, connection: Connection) -> bool:
         return self._now() - connection.seen_at < KEPT
 
-    def _fresh(self, visit: Visit, id: str) -> Connection:
-        project = visit.space or self._project
-        return Connection(id, visit.principal.credential, project, project, None, None, self._now())
+    def _fresh(self, client: ClientContext, id: str) -> Connection:
+        project = client.tenant or self._project
+        return Connection(id, client.principal.credential, project, project, None, None, self._now())
 
-    def _caller(self, visit: Visit, known: Connection) -> Caller:
+    def _caller(self, client: ClientContext, known: Connection) -> Caller:
         return Caller(
             project=known.project,
             directory=known.directory,
             session=known.session,
             id=known.id or None,
             is_local=self.are_local,
-            scope=visit.principal.scope,
+            scope=client.principal.scope,
         )

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from ...domain.errors import Unreadable
 from ...domain.when import from_ms, iso
 from .foreign import read_foreign
-from .fullfile import Reading, opening_of, read_full
-from .places import Found
+from .fullfile import SessionReading, opening_of, read_full
+from .places import SessionFile
 
 LARGEST_MB = 100
 """A larger file was not written by a session."""
@@ -21,7 +21,7 @@ _DATE = re.compile(r"^\*\*Date:\*\* *(\S+) *\r?$", re.MULTILINE)
 _OLD_NAME = re.compile(r"session-(\d{8}-\d{6})(?:-(.+?))?(?:\.md)?")
 
 
-class Head(NamedTuple):
+class SessionHead(NamedTuple):
     id: str
     """Stays the same when the file is moved or edited; "" when only the whole file tells."""
     topic: str
@@ -30,7 +30,7 @@ class Head(NamedTuple):
     modified: datetime
 
 
-def read_head(found: Found) -> Head:
+def read_head(found: SessionFile) -> SessionHead:
     try:
         with found.file.open("rb") as file:
             start = file.read(_HEAD_BYTES).decode("utf-8-sig", "replace")
@@ -45,17 +45,17 @@ def read_head(found: Found) -> Head:
     topic = str(ours.get("topic", "")) or title or (old[2] if old and old[2] else found.name)
     date = _moment(written) or (old and _moment(old[1])) or _moment(found.day) or modified
     id = str(ours.get("session", "")) or (derived_id(found.name, title, written) if _moment(written) else "")
-    return Head(id, topic, date, stat.st_size, modified)
+    return SessionHead(id, topic, date, stat.st_size, modified)
 
 
-def read_session(found: Found) -> Reading:
+def read_session(found: SessionFile) -> SessionReading:
     try:
         if found.file.stat().st_size > LARGEST_MB * 1_000_000:
             raise Unreadable(f"{found.file} is larger than {LARGEST_MB} MB.")
         text = found.file.read_bytes().decode("utf-8-sig", "replace")
     except OSError as error:
         raise Unreadable(f"{found.file} cannot be read: {error.strerror}.") from error
-    return read_full(text) or Reading(read_foreign(text))
+    return read_full(text) or SessionReading(read_foreign(text))
 
 
 def derived_id(*parts: str) -> str:

@@ -34,7 +34,7 @@ _SPEAKER = re.compile(
 _FENCE = re.compile(r" {0,3}(`{3,9}|~{3,9})(?![`~])([^\n]*)$")
 
 
-class Turn(NamedTuple):
+class SessionTurn(NamedTuple):
     """What one side said. `rest` is everything but the role, as it was given; mostly `content` alone."""
 
     role: str
@@ -92,14 +92,14 @@ def from_json(text: str) -> Any:
         raise ValueError("nested too deeply") from error
 
 
-def turn_of(value: object) -> Turn | None:
+def turn_of(value: object) -> SessionTurn | None:
     """A turn as JSON has it; None where there is no role."""
     if not isinstance(value, dict) or not isinstance(value.get("role"), str):
         return None
-    return Turn(value["role"], {key: each for key, each in value.items() if key != "role"})
+    return SessionTurn(value["role"], {key: each for key, each in value.items() if key != "role"})
 
 
-def turns_of(values: object) -> list[Turn] | None:
+def turns_of(values: object) -> list[SessionTurn] | None:
     """All of them, or None when one is none."""
     if not isinstance(values, list):
         return None
@@ -107,7 +107,7 @@ def turns_of(values: object) -> list[Turn] | None:
     return turns if len(turns) == len(values) else None
 
 
-def read_conversation(given: str | Sequence[Any], largest: int) -> list[Turn]:
+def read_conversation(given: str | Sequence[Any], largest: int) -> list[SessionTurn]:
     """The turns of plain text, or of messages as JSON."""
     if given == "":
         raise InvalidInput("Conversation cannot be empty", field="conversation")
@@ -129,11 +129,11 @@ def read_conversation(given: str | Sequence[Any], largest: int) -> list[Turn]:
     return turns
 
 
-def said(role: str, text: str) -> Turn:
-    return Turn(role, {"content": text})
+def said(role: str, text: str) -> SessionTurn:
+    return SessionTurn(role, {"content": text})
 
 
-def split_plain(text: str) -> list[Turn]:
+def split_plain(text: str) -> list[SessionTurn]:
     """Plain text cut where a line begins with a speaker, `User:` or `**AI:**`, outside code fences. What stands
     before the first speaker is kept: as the user's where nobody else speaks, else as the system's."""
     lines = text.split("\n")
@@ -181,9 +181,9 @@ def _fence_end(lines: Sequence[str], start: int, opening: str) -> int | None:
     return None
 
 
-def first_part(turns: Sequence[Turn], most: int) -> list[Turn]:
+def first_part(turns: Sequence[SessionTurn], most: int) -> list[SessionTurn]:
     """The turns that fit into so many bytes; the last one is cut at a character."""
-    kept: list[Turn] = []
+    kept: list[SessionTurn] = []
     for turn in turns:
         if turn.size > most:
             text = turn.rest["content"] if turn.is_plain else to_json(turn.rest)

@@ -20,32 +20,32 @@ from ..facet import Facet
 from ..projects.origin import is_by_others
 from ..secrets import Redactor
 from . import places
-from .fullfile import Header, Reading, write_full
-from .places import Found, Place
-from .reading import Head, derived_id, read_head, read_session
+from .fullfile import SessionHeader, SessionReading, write_full
+from .places import SessionFile, SessionsPlace
+from .reading import SessionHead, derived_id, read_head, read_session
 from .rows import messages_of, turns_in
 from .summaryfile import write_summary
-from .turns import SPEAKERS, USER, Turn, first_part, read_conversation, said, to_json
+from .turns import SPEAKERS, USER, SessionTurn, first_part, read_conversation, said, to_json
 
 MB = 1 << 20
 LARGEST = 10 * MB
 IN_FILES = 1 * MB
 
 
-class Kept(NamedTuple):
+class SavedSession(NamedTuple):
     """A session that was just stored, and what its user should know of it."""
 
     folder: Path
-    header: Header
+    header: SessionHeader
     is_empty: bool
     is_cut: bool
     is_unnamed: bool
     """No topic could be found in it."""
 
 
-class Listed(NamedTuple):
-    found: Found
-    head: Head
+class StoredSession(NamedTuple):
+    found: SessionFile
+    head: SessionHead
     trust: Trust = Trust.OWN
 
     @property
@@ -53,25 +53,27 @@ class Listed(NamedTuple):
         return self.found.day or f"{self.head.date:%Y-%m-%d}"
 
 
-class Listing(NamedTuple):
-    sessions: list[Listed]
+class StoredSessionPage(NamedTuple):
+    sessions: list[StoredSession]
     total: int
 
 
-class Fetched(NamedTuple):
-    session: Listed
-    turns: list[Turn]
+class SessionText(NamedTuple):
+    session: StoredSession
+    turns: list[SessionTurn]
 
 
-class Transcripts(Facet):
-    def place(self, given: str | None) -> Place:
+class StoredSessions(Facet):
+    def place(self, given: str | None) -> SessionsPlace:
         if given is not None:
             self.caller.check_local(
                 "sessions_dir", hint="Leave it out: the server keeps sessions in its own place."
             )
         return places.sessions_place(given, self.engine.settings.sessions_dir, self.caller.directory)
 
-    def keep(self, conversation: str | Sequence[Any], topic: str | None, place: Place) -> Kept:
+    def keep(
+        self, conversation: str | Sequence[Any], topic: str | None, place: SessionsPlace
+    ) -> SavedSession:
         """Write a conversation to the tree and to the store: both, or neither."""
         turns = read_conversation(conversation, LARGEST)
         self.engine.check_room()
@@ -83,13 +85,15 @@ class Transcripts(Facet):
         files = {places.SUMMARY: write_summary(header, shown), places.FULL: write_full(header, shown)}
         folder = self._save(place, header, name, files, turns)
         self.engine.embed_soon()
-        return Kept(folder, header, is_empty, bool(header.whole_size), is_unnamed and not is_empty)
+        return SavedSession(folder, header, is_empty, bool(header.whole_size), is_unnamed and not is_empty)
 
-    def listing(self, place: Place, day: str | None, *, limit: int, offset: int = 0) -> Listing:
+    def listing(
+        self, place: SessionsPlace, day: str | None, *, limit: int, offset: int = 0
+    ) -> StoredSessionPage:
         """Sessions of one day or of all from the newest on, and how many there are."""
         loose = [_listed(found) for found in places.found_on(place, "")]
         days = {each for each in places.days(place) if each} | {each.day for each in loose}
-        shown: list[Listed] = []
+        shown: list[StoredSession] = []
         total = 0
         for each in sorted(days if day is None else {day}, reverse=True):
             dated = places.found_on(place, each)
@@ -99,9 +103,9 @@ class Transcripts(Facet):
             if len(shown) < limit and offset < total:
                 newest = sorted([*map(_listed, dated), *undated], key=_age, reverse=True)
                 shown += newest[passed : passed + limit - len(shown)]
-        return Listing(self._see([(session, None) for session in shown]), total)
+        return StoredSessionPage(self._see([(session, None) for session in shown]), total)
 
-    def fetch(self, place: Place, name: str, day: str | None) -> Fetched:
+    def fetch(self, place: SessionsPlace, name: str, day: str | None) -> SessionText:
         """A session by its name, the newest where several days have it."""
         wanted, inner_day = _read_name(name)
         day = day or inner_day
@@ -114,10 +118,10 @@ class Transcripts(Facet):
         reading = read_session(session.found)
         (session,) = self._see([(session, reading)])
         if session.trust is not Trust.OWN:  # such a file may claim the id of any session
-            return Fetched(session, [said(turn.role, neutral(turn.text)) for turn in reading.turns])
-        return Fetched(session, self._whole(session.head.id, reading) or reading.turns)
+            return SessionText(session, [said(turn.role, neutral(turn.text)) for turn in reading.turns])
+        return SessionText(session, self._whole(session.head.id, reading) or reading.turns)
 
-    def _named(self, turns: Sequence[Turn], given: str | None) -> tuple[Header, str, bool]:
+    def _named(self, turns: Sequence[SessionTurn], given: str | None) -> tuple[SessionHeader, str, bool]:
         now = self.engine.now()
         title = " ".join((given or "")[:LONGEST_TOPIC].split())
         if not title:
@@ -125,11 +129,18 @@ class Transcripts(Facet):
             title = topic_of([*asked, *(turn.text for turn in turns)])
         name = folder_name(title)
         fallback = f"session-{now:%Y%m%d-%H%M%S}"
-        header = Header(self.engine.new_id(), title if name else fallback, slug(title) or fallback, now)
+        header = SessionHeader(
+            self.engine.new_id(), title if name else fallback, slug(title) or fallback, now
+        )
         return header, name or fallback, not name
 
     def _save(
-        self, place: Place, header: Header, name: str, files: dict[str, str], turns: Sequence[Turn]
+        self,
+        place: SessionsPlace,
+        header: SessionHeader,
+        name: str,
+        files: dict[str, str],
+        turns: Sequence[SessionTurn],
     ) -> Path:
         conversation = Conversation(
             id=header.id,
@@ -156,14 +167,14 @@ class Transcripts(Facet):
             raise
         return folder
 
-    def _whole(self, id: str, reading: Reading) -> list[Turn] | None:
+    def _whole(self, id: str, reading: SessionReading) -> list[SessionTurn] | None:
         """What the store has of a session whose file holds the beginning only, and is as it was written."""
         if not (reading.is_cut and reading.is_as_written):
             return None
         store = self.engine.store
         return turns_in(store.conversations.messages(id) or store.archive.messages(id)) or None
 
-    def _see(self, seen: Sequence[tuple[Listed, Reading | None]]) -> list[Listed]:
+    def _see(self, seen: Sequence[tuple[StoredSession, SessionReading | None]]) -> list[StoredSession]:
         """Index what is new or changed, and say of each whose words it holds; a store that is full is no reason not to
         show the tree."""
         identified = [_identified(session, reading) for session, reading in seen]
@@ -188,7 +199,9 @@ class Transcripts(Facet):
                 self.engine.embed_soon()
         return [session for _, session in judged]
 
-    def _judged(self, id: str, session: Listed, known: Mapping[str, Conversation]) -> tuple[str, Listed]:
+    def _judged(
+        self, id: str, session: StoredSession, known: Mapping[str, Conversation]
+    ) -> tuple[str, StoredSession]:
         """With whose words they are, and the id that goes with it. Git is asked only of what is new or changed."""
         foreign = self._foreign_id(id)
         for each in (foreign, id):
@@ -200,13 +213,13 @@ class Transcripts(Facet):
         trust = Trust.PROJECT if is_foreign else Trust.OWN
         return (foreign if trust is Trust.PROJECT else id), session._replace(trust=trust)
 
-    def _without_secrets(self, turns: Sequence[Turn]) -> list[Turn]:
+    def _without_secrets(self, turns: Sequence[SessionTurn]) -> list[SessionTurn]:
         """What came with a repository is kept as other assistants' histories are; what the user stored, as it is."""
         redacted, _ = Redactor(self.engine.settings.redaction).redact_all([turn.text for turn in turns])
         return [said(turn.role, text) for turn, text in zip(turns, redacted, strict=True)]
 
     def _drop_rival(
-        self, id: str, session: Listed, reading: Reading, known: Mapping[str, Conversation]
+        self, id: str, session: StoredSession, reading: SessionReading, known: Mapping[str, Conversation]
     ) -> None:
         """What the same file was known as while its words were taken for somebody else's; nothing that is no longer
         in it."""
@@ -234,7 +247,9 @@ class Transcripts(Facet):
         known = {each.conversation.id: each.conversation for each in archived}
         return known | {each.id: each for each in store.conversations.get(ids)}
 
-    def _index(self, id: str, session: Listed, reading: Reading, known: Conversation | None) -> None:
+    def _index(
+        self, id: str, session: StoredSession, reading: SessionReading, known: Conversation | None
+    ) -> None:
         store, head = self.engine.store, session.head
         conversation = known or Conversation(
             id=id,
@@ -278,15 +293,17 @@ def _read_name(name: str) -> tuple[str, str | None]:
     return parts[0], day
 
 
-def _listed(found: Found) -> Listed:
-    return Listed(found, read_head(found))
+def _listed(found: SessionFile) -> StoredSession:
+    return StoredSession(found, read_head(found))
 
 
-def _age(session: Listed) -> tuple[Any, ...]:
+def _age(session: StoredSession) -> tuple[Any, ...]:
     return session.day, session.head.date, session.found.name
 
 
-def _identified(session: Listed, reading: Reading | None) -> tuple[str, Listed, Reading | None]:
+def _identified(
+    session: StoredSession, reading: SessionReading | None
+) -> tuple[str, StoredSession, SessionReading | None]:
     """With an id. A file without a head is known by its name and by what was said first."""
     if session.head.id:
         return session.head.id, session, reading
@@ -295,11 +312,11 @@ def _identified(session: Listed, reading: Reading | None) -> tuple[str, Listed, 
     return derived_id(session.found.name, first), session, reading
 
 
-def _is_unchanged(session: Listed, known: Conversation) -> bool:
+def _is_unchanged(session: StoredSession, known: Conversation) -> bool:
     return known.source == str(session.found.file) and known.updated_at == session.head.modified
 
 
-def _is_news(session: Listed, known: Conversation | None) -> bool:
+def _is_news(session: StoredSession, known: Conversation | None) -> bool:
     if known is None:
         return True
     if known.source == str(session.found.file):

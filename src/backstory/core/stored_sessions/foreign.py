@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .turns import ASSISTANT, SYSTEM, USER, Turn, from_json, outside_fences, said, split_plain, turns_of
+from .turns import (
+    ASSISTANT,
+    SYSTEM,
+    USER,
+    SessionTurn,
+    from_json,
+    outside_fences,
+    said,
+    split_plain,
+    turns_of,
+)
 
 _JSON_PART = re.compile(
     r"^## Full Conversation \(JSON\)\s*\n+```json\r?\n(.*?)\r?\n```\r?$", re.DOTALL | re.MULTILINE
@@ -23,7 +33,7 @@ _PROMPT = re.compile(
 )
 
 
-def read_foreign(text: str) -> list[Turn]:
+def read_foreign(text: str) -> list[SessionTurn]:
     """What was said, whichever way it is written; a text that no way fits is one turn. Nothing is left out."""
     found = _JSON_PART.search(text)
     if found is not None:
@@ -41,7 +51,7 @@ def read_foreign(text: str) -> list[Turn]:
     return _summarized(body) or _between_rules(_without_heading(split_plain(body.strip("\r\n"))))
 
 
-def _without_heading(turns: list[Turn]) -> list[Turn]:
+def _without_heading(turns: list[SessionTurn]) -> list[SessionTurn]:
     """What stands before the first speaker was said by nobody when it is titles, labels and rules."""
     if len(turns) < 2 or turns[0].role != SYSTEM:
         return turns
@@ -49,20 +59,20 @@ def _without_heading(turns: list[Turn]) -> list[Turn]:
     return turns[1:] if is_heading else turns
 
 
-def _between_rules(turns: Sequence[Turn]) -> list[Turn]:
+def _between_rules(turns: Sequence[SessionTurn]) -> list[SessionTurn]:
     """The rule that ends a turn before the next is no part of it; one inside a turn is."""
     return [_without_rule(turn) for turn in turns[:-1]] + list(turns[-1:])
 
 
-def _without_rule(turn: Turn) -> Turn:
+def _without_rule(turn: SessionTurn) -> SessionTurn:
     lines = turn.text.rstrip().split("\n")
     is_rule = len(lines) - 1 in set(outside_fences(lines)) and _RULE.fullmatch(lines[-1])
     return said(turn.role, "\n".join(lines[:-1]).rstrip("\r\n")) if is_rule else turn
 
 
-def _summarized(text: str) -> list[Turn]:
+def _summarized(text: str) -> list[SessionTurn]:
     """Requests and responses of a summary.md whose full.md is gone."""
-    turns: list[Turn] = []
+    turns: list[SessionTurn] = []
     for part in _REQUEST.split(text)[1:]:
         found = _PROMPT.match(part)
         if found is None:

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from .git import Answer, ask, git, names, printable
+from .git import GitOutput, ask, git, names, printable
 
 REFS = "refs/backstory/checkpoints"
 TIMEOUT_S = 60
@@ -27,7 +27,7 @@ _OPTIONS = (
 )  # fmt: skip
 
 
-class Checkpoint(NamedTuple):
+class GitSnapshot(NamedTuple):
     ref: str | None
     """None when none was made."""
     why: str
@@ -39,16 +39,16 @@ class _Refused(Exception):
     """Why there is no checkpoint, as a sentence."""
 
 
-def git_checkpoint(root: Path, session: str, now: datetime) -> Checkpoint:
+def take_git_snapshot(root: Path, session: str, now: datetime) -> GitSnapshot:
     """Keep the tracked changes, staged or not, under the session's refs; none is made where nothing changed."""
     top = git(root, "rev-parse", "--show-toplevel")
     if top is None:
-        return Checkpoint(None, f"{root} is no checkout of a git repository.")
+        return GitSnapshot(None, f"{root} is no checkout of a git repository.")
     with tempfile.TemporaryDirectory(prefix="backstory-") as place:
         try:
             return _Attempt(Path(top.removesuffix("\n")), Path(place) / "index", session, now).made()
         except _Refused as refused:
-            return Checkpoint(None, str(refused))
+            return GitSnapshot(None, str(refused))
 
 
 class _Attempt(NamedTuple):
@@ -57,7 +57,7 @@ class _Attempt(NamedTuple):
     session: str
     now: datetime
 
-    def made(self) -> Checkpoint:
+    def made(self) -> GitSnapshot:
         self._copy_index()
         changed = self._changed()
         filtered = self._filtered(changed)
@@ -68,15 +68,15 @@ class _Attempt(NamedTuple):
         base = self._tree(head) or self._must("mktree").strip()
         number, last = self._last()
         if tree == base:
-            return Checkpoint(None, "No tracked file was changed since the last commit.", _shown(filtered))
+            return GitSnapshot(None, "No tracked file was changed since the last commit.", _shown(filtered))
         if tree == self._tree(last):
-            return Checkpoint(
+            return GitSnapshot(
                 None, "No tracked file was changed since the last checkpoint.", _shown(filtered)
             )
         commit = self._commit(tree, head, number + 1)
         ref = f"{REFS}/{self.session}/{number + 1}"
         self._must("update-ref", "--no-deref", ref, commit, "0" * len(commit))
-        return Checkpoint(ref, f"The tracked changes are in {ref}.", _shown(filtered))
+        return GitSnapshot(ref, f"The tracked changes are in {ref}.", _shown(filtered))
 
     def _copy_index(self) -> None:
         told = git(self.root, "rev-parse", "--git-path", "index")
@@ -130,7 +130,7 @@ class _Attempt(NamedTuple):
             raise _Refused(f"git {arguments[0]} failed; nothing was changed.")
         return answer.text
 
-    def _run(self, *arguments: str, given: str = "") -> Answer:
+    def _run(self, *arguments: str, given: str = "") -> GitOutput:
         moment = f"{int(self.now.timestamp())} +0000"
         variables = {
             "GIT_INDEX_FILE": str(self.own_index),

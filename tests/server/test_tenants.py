@@ -10,8 +10,8 @@ import pytest
 
 from backstory.core import Engine
 from backstory.domain.errors import Unavailable
-from backstory.server import spaces as module
-from backstory.server.spaces import Spaces
+from backstory.server import tenants as module
+from backstory.server.tenants import Tenants
 from backstory.store.sqlite import SqliteStore
 
 from ..doubles import make_settings
@@ -19,7 +19,7 @@ from ..patience import PATIENCE_S
 
 
 class Opening:
-    """Opens a real store for each space, and remembers the order."""
+    """Opens a real store for each tenant, and remembers the order."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
@@ -27,14 +27,14 @@ class Opening:
         self.slow, self.migrated = Event(), Event()
         self.is_broken = False
 
-    def __call__(self, space: str) -> Engine:
-        if space == "slow":
+    def __call__(self, tenant: str) -> Engine:
+        if tenant == "slow":
             self.slow.set()
             assert self.migrated.wait(PATIENCE_S)
         if self.is_broken:
             raise Unavailable("The disk is gone.")
-        self.opened.append(space)
-        return Engine(make_settings(), SqliteStore(self._home / f"{space}.db"), None)
+        self.opened.append(tenant)
+        return Engine(make_settings(), SqliteStore(self._home / f"{tenant}.db"), None)
 
 
 @pytest.fixture
@@ -43,34 +43,34 @@ def opening(tmp_path: Path) -> Opening:
 
 
 @pytest.fixture
-def spaces(opening: Opening) -> Iterator[Spaces]:
-    made = Spaces(opening)
+def tenants(opening: Opening) -> Iterator[Tenants]:
+    made = Tenants(opening)
     yield made
     made.close()
 
 
-def test_a_space_that_takes_long_to_open_delays_no_other(opening: Opening, spaces: Spaces) -> None:
+def test_a_space_that_takes_long_to_open_delays_no_other(opening: Opening, tenants: Tenants) -> None:
     def visit() -> None:
-        with spaces.lend("slow"):
+        with tenants.lend("slow"):
             pass
 
     waiting = Thread(target=visit)
     waiting.start()
     assert opening.slow.wait(PATIENCE_S)
-    with spaces.lend("fast") as engine:
+    with tenants.lend("fast") as engine:
         assert engine.store.team.count_connections() == 0
-    assert spaces.open_now() == ["fast"]
+    assert tenants.open_now() == ["fast"]
     opening.migrated.set()
     waiting.join(PATIENCE_S)
     assert opening.opened == ["fast", "slow"]
 
 
-def test_all_who_ask_at_once_share_one_engine(opening: Opening, spaces: Spaces) -> None:
+def test_all_who_ask_at_once_share_one_engine(opening: Opening, tenants: Tenants) -> None:
     engines, together = [], Barrier(8)
 
     def visit() -> None:
         together.wait(PATIENCE_S)
-        with spaces.lend("one") as engine:
+        with tenants.lend("one") as engine:
             engines.append(engine)
 
     visitors = [Thread(target=visit) for _ in range(8)]
@@ -82,22 +82,22 @@ def test_all_who_ask_at_once_share_one_engine(opening: Opening, spaces: Spaces) 
     assert len(set(map(id, engines))) == len(opening.opened) == 1
 
 
-def test_a_space_that_could_not_be_opened_is_tried_again(opening: Opening, spaces: Spaces) -> None:
+def test_a_space_that_could_not_be_opened_is_tried_again(opening: Opening, tenants: Tenants) -> None:
     opening.is_broken = True
-    with pytest.raises(Unavailable), spaces.lend("one"):
+    with pytest.raises(Unavailable), tenants.lend("one"):
         pass
     opening.is_broken = False
-    with spaces.lend("one") as engine:
+    with tenants.lend("one") as engine:
         assert engine.store.team.count_connections() == 0
 
 
 def test_the_space_that_was_idle_longest_is_closed_and_one_in_use_never(
-    opening: Opening, spaces: Spaces, monkeypatch: pytest.MonkeyPatch
+    opening: Opening, tenants: Tenants, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MOST_OPEN", 2)
-    with spaces.lend("used") as engine:
-        for space in ("a", "b"):
-            with spaces.lend(space):
+    with tenants.lend("used") as engine:
+        for tenant in ("a", "b"):
+            with tenants.lend(tenant):
                 pass
-        assert spaces.open_now() == ["used", "b"]
+        assert tenants.open_now() == ["used", "b"]
         assert engine.store.team.count_connections() == 0

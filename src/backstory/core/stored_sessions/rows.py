@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...domain.records import Conversation, Message
-from .turns import SPEAKERS, SYSTEM, Turn, from_json, said, to_json, turn_of
+from .turns import SPEAKERS, SYSTEM, SessionTurn, from_json, said, to_json, turn_of
 
 AS_JSON = ":json"
 """Ends the id of a row whose text is the turn itself, as JSON."""
 
 
-def messages_of(conversation: Conversation, turns: Sequence[Turn]) -> list[Message]:
+def messages_of(conversation: Conversation, turns: Sequence[SessionTurn]) -> list[Message]:
     return [_message(conversation, seq, turn) for seq, turn in enumerate(turns)]
 
 
-def turns_in(messages: Sequence[Message]) -> list[Turn]:
+def turns_in(messages: Sequence[Message]) -> list[SessionTurn]:
     return [_turn(message) for message in messages]
 
 
-def _message(conversation: Conversation, seq: int, turn: Turn) -> Message:
+def _message(conversation: Conversation, seq: int, turn: SessionTurn) -> Message:
     role = SPEAKERS.get(turn.role.lower(), SYSTEM)
     text = turn.text
     # a database may refuse NUL, a text without words is no text to search, and a row knows only role and text
@@ -38,7 +38,7 @@ def _message(conversation: Conversation, seq: int, turn: Turn) -> Message:
     )
 
 
-def _turn(message: Message) -> Turn:
+def _turn(message: Message) -> SessionTurn:
     if not message.id.endswith(AS_JSON):
         return said(message.speaker or message.role, message.text)
     turn = turn_of(from_json(message.text))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.core.projects.git_checkpoint import Checkpoint, git_checkpoint
+from backstory.core.projects.git_snapshot import GitSnapshot, take_git_snapshot
 
 from ..doubles import DAWN
 from ..repositories import EMPTY, git
@@ -63,16 +63,16 @@ def state(repo: Path) -> dict[str, object]:
     return files | {"times": {name: os.lstat(name).st_mtime_ns for name in touched}}
 
 
-def checked(repo: Path, session: str = "s1") -> Checkpoint:
+def checked(repo: Path, session: str = "s1") -> GitSnapshot:
     """A checkpoint, after which the repository is as it was."""
     before, said = state(repo), git(repo, "--no-optional-locks", "status", "--porcelain=v2", "--branch")
-    made = git_checkpoint(repo, session, DAWN)
+    made = take_git_snapshot(repo, session, DAWN)
     assert state(repo) == before
     assert git(repo, "--no-optional-locks", "status", "--porcelain=v2", "--branch") == said
     return made
 
 
-def kept(repo: Path, made: Checkpoint) -> dict[str, str]:
+def kept(repo: Path, made: GitSnapshot) -> dict[str, str]:
     """The files of a checkpoint."""
     assert made.ref is not None, made.why
     names = git(repo, "ls-tree", "-r", "-z", "--name-only", made.ref).split("\0")
@@ -129,7 +129,7 @@ def test_filters_do_not_run_and_their_files_are_left_out(repo: Path, tmp_path: P
     git(repo, "config", "filter.crypt.required", "true")
     (repo / "key.secret").write_text("plain and secret\n")
     before = state(repo)
-    made = git_checkpoint(repo, "s1", DAWN)
+    made = take_git_snapshot(repo, "s1", DAWN)
     assert state(repo) == before
     assert not (tmp_path / "filter-ran").exists()
     assert made.left_out == ("key.secret",)
@@ -149,13 +149,13 @@ def test_in_a_linked_worktree(repo: Path, tmp_path: Path) -> None:
 def test_a_bare_repository_has_no_changes_to_keep(repo: Path, tmp_path: Path) -> None:
     bare = tmp_path / "bare.git"
     git(repo, "clone", "-q", "--bare", str(repo), str(bare))
-    made = git_checkpoint(bare, "s1", DAWN)
+    made = take_git_snapshot(bare, "s1", DAWN)
     assert made.ref is None
     assert git(bare, "for-each-ref", "refs/backstory") == ""
 
 
 def test_a_directory_outside_a_repository_has_no_checkpoint(tmp_path: Path) -> None:
-    assert git_checkpoint(tmp_path, "s1", DAWN).ref is None
+    assert take_git_snapshot(tmp_path, "s1", DAWN).ref is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -292,6 +292,6 @@ def test_where_git_fails_there_is_no_checkpoint_and_a_reason(
     repo: Path, spoil: Callable[[Path], None]
 ) -> None:
     spoil(repo)
-    made = git_checkpoint(repo, "s1", DAWN)
+    made = take_git_snapshot(repo, "s1", DAWN)
     assert made.ref is None
     assert made.why

@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from ...domain.when import iso
-from .turns import Turn, from_json, has_open_fence, said, to_json, turns_of
+from .turns import SessionTurn, from_json, has_open_fence, said, to_json, turns_of
 
 FORMAT = 1
 _FIRST_MARK = re.compile(r"^<!-- ([0-9a-f]{8}) (\{.*\}) -->\r?$", re.MULTILINE)
@@ -25,7 +25,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]|\r(?!\n)")
 _FENCED = re.compile(r"\s*(`{3,})[^\n]*\n(.*)\n\1\s*", re.DOTALL)
 
 
-class Header(NamedTuple):
+class SessionHeader(NamedTuple):
     """What is known of a session besides what was said."""
 
     id: str
@@ -36,15 +36,15 @@ class Header(NamedTuple):
     """Bytes of the whole conversation, where the files hold its beginning only."""
 
 
-class Reading(NamedTuple):
+class SessionReading(NamedTuple):
     """What a file says."""
 
-    turns: list[Turn]
+    turns: list[SessionTurn]
     is_as_written: bool = False
     is_cut: bool = False
 
 
-def write_full(header: Header, turns: Sequence[Turn]) -> str:
+def write_full(header: SessionHeader, turns: Sequence[SessionTurn]) -> str:
     tag = _tag(header.id, turns)
     opening = {"backstory": FORMAT, "session": header.id, "topic": header.topic, "date": iso(header.date)}
     parts = [*_headlines(header, len(turns)), _mark(tag, opening), "\n"]
@@ -60,7 +60,7 @@ def write_full(header: Header, turns: Sequence[Turn]) -> str:
     return readable + _mark(tag, closing) + exact
 
 
-def read_full(text: str) -> Reading | None:
+def read_full(text: str) -> SessionReading | None:
     """None when it is not ours."""
     first = _FIRST_MARK.search(text[:_HEAD])
     if first is None or "session" not in _fields(first[2]):
@@ -72,7 +72,7 @@ def read_full(text: str) -> Reading | None:
     is_same = closing.get("readable") == _hash(readable)
     turns = _read_exact(exact) if is_same else None
     is_as_written = is_same and closing.get("json") == _hash(exact)
-    return Reading(
+    return SessionReading(
         _read_readable(readable, first[1]) if turns is None else turns,
         is_as_written,
         is_cut=bool(closing.get("cut")),
@@ -86,7 +86,7 @@ def opening_of(start: str) -> Mapping[str, Any]:
     return fields if "session" in fields else {}
 
 
-def _headlines(header: Header, messages: int) -> list[str]:
+def _headlines(header: SessionHeader, messages: int) -> list[str]:
     lines = [
         f"# {header.title}\n\n",
         f"**Date:** {iso(header.date)}  \n",
@@ -99,7 +99,7 @@ def _headlines(header: Header, messages: int) -> list[str]:
     return lines
 
 
-def _body(turn: Turn) -> tuple[dict[str, str], str]:
+def _body(turn: SessionTurn) -> tuple[dict[str, str], str]:
     """The form of a turn, and how it is written in that form."""
     if not turn.is_plain or _CONTROLS.search(turn.rest["content"]):
         return {"as": "json"}, _fenced(json.dumps(turn.rest, ensure_ascii=False, indent=2), "json")
@@ -114,7 +114,7 @@ def _fenced(text: str, language: str) -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def _exact(turns: Sequence[Turn]) -> str:
+def _exact(turns: Sequence[SessionTurn]) -> str:
     """One turn to a line. No line of JSON begins with a backtick, so none can end the fence."""
     lines = ",\n".join(to_json(turn.as_json()) for turn in turns)
     body = _fenced(f"[\n{lines}\n]" if turns else "[]", "json")
@@ -124,7 +124,7 @@ def _exact(turns: Sequence[Turn]) -> str:
     )
 
 
-def _read_exact(part: str) -> list[Turn] | None:
+def _read_exact(part: str) -> list[SessionTurn] | None:
     found = re.search(r"^(`{3,})json\r?\n(.*?)\r?\n\1\r?$", part, re.DOTALL | re.MULTILINE)
     try:
         return turns_of(from_json(found[2])) if found else None
@@ -132,7 +132,7 @@ def _read_exact(part: str) -> list[Turn] | None:
         return None
 
 
-def _read_readable(text: str, tag: str) -> list[Turn]:
+def _read_readable(text: str, tag: str) -> list[SessionTurn]:
     marks = [
         (mark, fields)
         for mark in re.finditer(rf"^<!-- {tag} (\{{.*\}}) -->\r?\n", text, re.MULTILINE)
@@ -144,7 +144,7 @@ def _read_readable(text: str, tag: str) -> list[Turn]:
     ]
 
 
-def _read_turn(fields: Mapping[str, Any], part: str) -> Turn:
+def _read_turn(fields: Mapping[str, Any], part: str) -> SessionTurn:
     role, form = fields["role"], fields.get("as")
     heading = _HEADING.match(part)
     body = part[heading.end() :] if heading else part.lstrip("\r\n")
@@ -157,11 +157,11 @@ def _read_turn(fields: Mapping[str, Any], part: str) -> Turn:
             rest = from_json(fenced[2])
         except ValueError:
             rest = None
-        return Turn(role, rest) if isinstance(rest, dict) else said(role, fenced[2])
+        return SessionTurn(role, rest) if isinstance(rest, dict) else said(role, fenced[2])
     return said(role, fenced[2])
 
 
-def _tag(id: str, turns: Sequence[Turn]) -> str:
+def _tag(id: str, turns: Sequence[SessionTurn]) -> str:
     texts = "".join(to_json(turn.rest) for turn in turns)
     tags = (sha256(f"{id} {number}".encode()).hexdigest()[:8] for number in count())
     return next(tag for tag in tags if tag not in texts)

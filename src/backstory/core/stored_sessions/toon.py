@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 from typing import Literal
 
-from .turns import Turn
+from .turns import SessionTurn
 
 LARGEST_NUMBER = 2**53 - 1
 """A decoder in JavaScript reads no larger one exactly."""
 
 
-def written(turns: Sequence[Turn], wanted: str) -> tuple[str, Literal["json", "toon"]]:
+def written(turns: Sequence[SessionTurn], wanted: str) -> tuple[str, Literal["json", "toon"]]:
     """`{"messages": [...]}` in the wanted notation, and which it is. `auto` takes the smaller. Turns that make no
     table are JSON, whatever is wanted."""
     messages = [turn.as_json() for turn in turns]
@@ -25,7 +25,7 @@ def written(turns: Sequence[Turn], wanted: str) -> tuple[str, Literal["json", "t
     return (plain, "json") if wanted == "auto" and len(table) >= len(plain) else (table, "toon")
 
 
-def is_table(turns: Sequence[Turn]) -> bool:
+def is_table(turns: Sequence[SessionTurn]) -> bool:
     """Whether all turns have the same fields, and these hold nothing that decoders read differently."""
     if not turns:
         return False

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from ...domain.topics import shortened
 from ...domain.when import iso
 from ..summaries import summarize
-from .fullfile import Header
-from .turns import SPEAKERS, SYSTEM, USER, Turn
+from .fullfile import SessionHeader
+from .turns import SPEAKERS, SYSTEM, USER, SessionTurn
 
 OVERVIEW, PROMPT, RESPONSE = 500, 600, 400  # characters
 POINTS = 6  # of a kind
@@ -37,7 +37,7 @@ _FILE_ENDING = re.compile(
 )
 
 
-def write_summary(header: Header, turns: Sequence[Turn]) -> str:
+def write_summary(header: SessionHeader, turns: Sequence[SessionTurn]) -> str:
     pairs = list(_pairs(turns))
     lines = [
         f"# {header.title}\n",
@@ -55,7 +55,7 @@ def write_summary(header: Header, turns: Sequence[Turn]) -> str:
     return "\n".join([*lines, "---\n", "*Stored by Backstory*\n"])
 
 
-def _pairs(turns: Sequence[Turn]) -> Iterator[tuple[str, str]]:
+def _pairs(turns: Sequence[SessionTurn]) -> Iterator[tuple[str, str]]:
     """Each request with all that was answered before the next one."""
     request, response = "", list[str]()
     for turn in turns:
@@ -70,7 +70,7 @@ def _pairs(turns: Sequence[Turn]) -> Iterator[tuple[str, str]]:
         yield request, "\n\n".join(response)
 
 
-def _overview(turns: Sequence[Turn]) -> str:
+def _overview(turns: Sequence[SessionTurn]) -> str:
     """What was asked first, and what all the rest says."""
     asked = next((turn for turn in turns if SPEAKERS.get(turn.role.lower()) == USER), None)
     rest = "\n".join(_sentences(turn.text) for turn in turns if turn is not asked)

@@ -9,30 +9,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.core.transcripts.fullfile import Header, read_full, write_full
-from backstory.core.transcripts.rows import messages_of, turns_in
-from backstory.core.transcripts.turns import Turn, first_part, said, split_plain
+from backstory.core.stored_sessions.fullfile import SessionHeader, read_full, write_full
+from backstory.core.stored_sessions.rows import messages_of, turns_in
+from backstory.core.stored_sessions.turns import SessionTurn, first_part, said, split_plain
 
 from ..doubles import make_conversation
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 TURNS = st.lists(
     st.builds(
-        Turn, TEXTS, st.dictionaries(st.sampled_from(["content", "name"]), TEXTS | st.none() | st.integers())
+        SessionTurn,
+        TEXTS,
+        st.dictionaries(st.sampled_from(["content", "name"]), TEXTS | st.none() | st.integers()),
     )
 )
-HEADER = Header("id-1", "Log in", "log-in", datetime(2026, 3, 1, tzinfo=UTC))
+HEADER = SessionHeader("id-1", "Log in", "log-in", datetime(2026, 3, 1, tzinfo=UTC))
 
 
 @given(TURNS)
-def test_rows_of_the_store_give_the_very_turns_again(turns: list[Turn]) -> None:
+def test_rows_of_the_store_give_the_very_turns_again(turns: list[SessionTurn]) -> None:
     messages = messages_of(make_conversation("c"), turns)
     assert turns_in(messages) == turns
     assert all("\0" not in message.text + message.speaker for message in messages)
 
 
 @given(TURNS)
-def test_a_full_file_has_the_whole_conversation(turns: list[Turn]) -> None:
+def test_a_full_file_has_the_whole_conversation(turns: list[SessionTurn]) -> None:
     text = write_full(HEADER, turns)
     reading = read_full(text)
     assert reading is not None
@@ -40,7 +42,7 @@ def test_a_full_file_has_the_whole_conversation(turns: list[Turn]) -> None:
 
 
 @given(TURNS)
-def test_the_readable_part_alone_is_exact(turns: list[Turn]) -> None:
+def test_the_readable_part_alone_is_exact(turns: list[SessionTurn]) -> None:
     text = write_full(HEADER, turns).replace("# Log in", "# Log out", 1)
     reading = read_full(text)
     assert reading is not None
@@ -58,7 +60,7 @@ def test_a_stored_file_inside_a_conversation_is_only_text() -> None:
 
 
 @given(st.lists(st.builds(said, st.just("user"), TEXTS)), st.integers(0, 200))
-def test_the_first_part_is_a_beginning_cut_at_a_character(turns: list[Turn], most: int) -> None:
+def test_the_first_part_is_a_beginning_cut_at_a_character(turns: list[SessionTurn], most: int) -> None:
     part = first_part(turns, most)
     whole, kept = ("".join(turn.text for turn in some) for some in (turns, part))
     assert whole.startswith(kept)
@@ -85,7 +87,7 @@ def test_splitting_loses_no_word(text: str) -> None:
     ],
 )
 def test_the_text_of_a_turn_is_what_people_read(content: Any, text: str) -> None:
-    assert Turn("user", {"content": content}).text == text
+    assert SessionTurn("user", {"content": content}).text == text
 
 
 def test_a_million_fences_take_no_time_to_speak_of() -> None:

@@ -1,6 +1,6 @@
-"""Spaces: each user and each team has a database of its own, opened when it is first asked for.
+"""Tenants: each user and each team has a database of its own, opened when it is first asked for.
 
-A request is answered by the engine of exactly one space, so nothing it asks for can reach another one.
+A request is answered by the engine of exactly one tenant, so nothing it asks for can reach another one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def check_name(name: str, field: str) -> str:
 
 
 def personal(person: str) -> str:
-    """The space of one user. Identity providers name users in any way, so other names are hashed."""
+    """The tenant of one user. Identity providers name users in any way, so other names are hashed."""
     if _NAME.fullmatch(person):
         return f"user-{person}"
     from hashlib import sha256
@@ -45,7 +45,7 @@ def shared(team: str) -> str:
 
 
 class _Lent:
-    """The engine of one space, from the moment that somebody asks for it."""
+    """The engine of one tenant, from the moment that somebody asks for it."""
 
     def __init__(self) -> None:
         self.opening = Lock()
@@ -53,7 +53,7 @@ class _Lent:
         self.users = 0
 
 
-class Spaces:
+class Tenants:
     """Keeps up to MOST_OPEN engines open; one that is in use is never closed."""
 
     def __init__(self, open_engine: Callable[[str], Engine]) -> None:
@@ -62,11 +62,11 @@ class Spaces:
         self._lock = Lock()
 
     @contextmanager
-    def lend(self, space: str) -> Iterator[Engine]:
-        lent = self._take(space)
+    def lend(self, tenant: str) -> Iterator[Engine]:
+        lent = self._take(tenant)
         try:
-            with lent.opening:  # others wait only if they want the same space
-                lent.engine = lent.engine or self._open_engine(space)
+            with lent.opening:  # others wait only if they want the same tenant
+                lent.engine = lent.engine or self._open_engine(tenant)
             yield lent.engine
         finally:
             with self._lock:
@@ -74,17 +74,17 @@ class Spaces:
 
     def open_now(self) -> list[str]:
         with self._lock:
-            return [space for space, lent in self._open.items() if lent.engine]
+            return [tenant for tenant, lent in self._open.items() if lent.engine]
 
     def close(self) -> None:
         with self._lock:
             leaving, self._open = list(self._open.values()), OrderedDict()
         _close(leaving)
 
-    def _take(self, space: str) -> _Lent:
+    def _take(self, tenant: str) -> _Lent:
         with self._lock:
-            lent = self._open.setdefault(space, _Lent())
-            self._open.move_to_end(space)
+            lent = self._open.setdefault(tenant, _Lent())
+            self._open.move_to_end(tenant)
             lent.users += 1
             idle = [name for name, other in self._open.items() if not other.users]
             leaving = [self._open.pop(name) for name in idle[: max(len(self._open) - MOST_OPEN, 0)]]
