@@ -19,6 +19,7 @@ from ..front import Heard
 from ..settings import Settings, variable
 from ..tools import Surface
 from . import wire
+from .heap import share_heap
 from .rpc import Outcome, RpcPeer, Withdrawal
 from .sessionlog import SessionLog
 from .toolcall import PendingCall, Runner
@@ -55,6 +56,7 @@ class StdioServer:
     def serve(self, heard: Heard | None = None) -> int:
         """Answer the client until its end of the pipe closes, a signal comes or our parent is gone. `heard` is what
         it said before."""
+        share_heap()
         source, self._output = _claim_stdio()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)

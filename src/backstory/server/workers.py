@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable
 from threading import Condition, Lock, Thread
 
-from .heap import share_heap
 from .toolcall import PendingCall
 
 
@@ -36,8 +35,6 @@ class Workers:
             self._queued_bytes += call.request.size
             if self._idle < len(self._queue) and self._threads < self._limit:
                 self._threads += 1
-                if self._threads == 2:  # most clients call one tool after the other, and need no second
-                    share_heap()
                 Thread(target=self._work, name=f"call-{self._threads}", daemon=True).start()
             self._arrived.notify()
 
