@@ -19,7 +19,7 @@ TOY = '''
 
 from collections.abc import Iterator
 
-from backstory.readers import Cursor, Form, Header, Piece, Places, Reader, Role, Source, Turn
+from backstory.readers import ConversationHeader, Cursor, Form, Piece, Places, Reader, Role, Source, Turn
 from backstory.readers.formats.pieces import whole
 
 
@@ -29,7 +29,7 @@ def find(places: Places) -> Iterator[Source]:
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     turns = [Turn(str(n), Role.USER, line) for n, line in enumerate(source.path.read_text().splitlines())]
-    yield whole(Header(source.path.stem, str(source.path), directory=source.directory), turns)
+    yield whole(ConversationHeader(source.path.stem, str(source.path), directory=source.directory), turns)
 
 
 reader = Reader("toy-assistant", "Toy Assistant", find, read)
