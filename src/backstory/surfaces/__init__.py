@@ -48,7 +48,7 @@ def load_surfaces(names: Iterable[str] = ()) -> Surfaces:
 
 def _names() -> Iterator[str]:
     """Read from the directory: pkgutil would import `inspect` for it, which costs a start 5 ms."""
-    for entry in os.scandir(__path__[0]):
+    for entry in (entry for place in __path__ for entry in os.scandir(place)):
         # a directory without `__init__.py` is what git leaves of a package that was moved
         is_module = entry.name.endswith(".py") or os.path.exists(f"{entry.path}/__init__.py")
         if is_module and not entry.name.startswith("_"):
