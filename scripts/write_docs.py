@@ -1,5 +1,5 @@
-"""Write what comes from the registries: docs/settings.md, docs/tools.md, the tools in the README, and the answers that
-every start of a server needs (src/backstory/front.py).
+"""Write what comes from the registries: docs/settings.md, docs/tools.md, the tools in the README, the answers that
+every start of a server needs (src/backstory/front.py), and the packages for clients.
 
 `python scripts/write_docs.py` writes them; with `--check` it only says which are out of date.
 """
@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from backstory.cli.flags import flag
+from backstory.clients.packages import gemini_extension, marketplace, registry_entry
 from backstory.front import ALL, AS_BEFORE, PREPARED
 from backstory.server.message import HANDSHAKE_VERSIONS, MODERN_VERSIONS, PREFIX
 from backstory.server.rpc import RpcPeer
@@ -31,14 +32,22 @@ def main(words: list[str]) -> int:
         ROOT / "docs" / "tools.md": tools_page(),
         **prepared_answers(),
         README: readme_page(README.read_text("utf-8")),
+        **packages(),
     }
     stale = [path for path, page in pages.items() if not path.exists() or path.read_text("utf-8") != page]
     for path in stale:
         print(path.relative_to(ROOT))
         if words != ["--check"]:
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(pages[path], "utf-8")
     return 1 if stale and words == ["--check"] else 0
+
+
+def packages() -> dict[Path, str]:
+    """Backstory as plugin, extension and registry entry."""
+    plugin = {ROOT / "marketplace" / name: text for name, text in marketplace().items()}
+    extension = {ROOT / "gemini-extension" / name: text for name, text in gemini_extension().items()}
+    return {**plugin, **extension, ROOT / "server.json": registry_entry()}
 
 
 def settings_page() -> str:

@@ -39,6 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only the server; nothing tells a new session where the project stands",
     )
     parser.add_argument(
+        "--plugin",
+        action="store_true",
+        help="as a plugin instead of an entry and hooks: Claude Code and Codex, by their own command",
+    )
+    parser.add_argument(
         "--yes", action="store_true", help="all clients that are here, and replace entries that differ"
     )
 
@@ -67,13 +72,24 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         options.force,
         lambda question: options.yes or (is_asking and not options.dry_run and _agrees(question)),
     )
-    wanted = {name: targets(machine, name, options.scope, with_hooks=not options.no_hooks) for name in chosen}
+    _check(options)
+    how = {"with_hooks": not options.no_hooks, "as_plugin": options.plugin}
+    wanted = {name: targets(machine, name, options.scope, **how) for name in chosen}
     outcomes = [
         outcome
         for name in chosen
         for outcome in installation(machine, name, options.scope).install(wanted[name], consent)
     ]
     return step_report(outcomes, _next_steps(outcomes), is_dry=options.dry_run)
+
+
+def _check(options: argparse.Namespace) -> None:
+    if options.plugin and (options.no_hooks or options.scope == PROJECT):
+        raise InvalidInput(
+            "A plugin has hooks, and is the user's own.",
+            hint="Leave out --plugin, or --no-hooks and --scope project.",
+            field="plugin",
+        )
 
 
 def named_clients(names: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,29 +41,32 @@ def hook_line(machine: Machine, client: str) -> str:
     return subprocess.list2cmdline(words) if machine.platform == "win32" else shlex.join(words)
 
 
+def claude_code_hooks(words: Sequence[str]) -> dict[str, list[Any]]:
+    """By event. With `args` no shell is asked, so nothing needs quotes."""
+    command = {"type": "command", "command": words[0], "args": [*words[1:]], "timeout": SECONDS}
+    return {
+        "SessionStart": [{"matcher": SOURCES, "hooks": [command]}],
+        "PreCompact": [{"hooks": [command]}],
+    }
+
+
+def gemini_hooks(line: str) -> dict[str, list[Any]]:
+    command = {"type": "command", "name": "backstory", "command": line, "timeout": MILLISECONDS}
+    return {"SessionStart": [{"hooks": [command]}]}
+
+
 def _claude_code(machine: Machine) -> tuple[Change, ...]:
-    program, *arguments = hook_words(machine, "claude-code")
-    command = {"type": "command", "command": program, "args": arguments, "timeout": SECONDS}
-    return (
-        _element("SessionStart", {"matcher": SOURCES, "hooks": [command]}),
-        _element("PreCompact", {"hooks": [command]}),
-    )
+    return _elements(claude_code_hooks(hook_words(machine, "claude-code")))
 
 
 def _gemini(machine: Machine) -> tuple[Change, ...]:
-    command = {
-        "type": "command",
-        "name": "backstory",
-        "command": hook_line(machine, "gemini-cli"),
-        "timeout": MILLISECONDS,
-    }
-    return (_element("SessionStart", {"hooks": [command]}),)
+    return _elements(gemini_hooks(hook_line(machine, "gemini-cli")))
 
 
 def _cursor(machine: Machine) -> tuple[Change, ...]:
     return (
         Change(("version",), 1),
-        _element("sessionStart", {"command": hook_line(machine, "cursor"), "timeout": SECONDS}),
+        *_elements({"sessionStart": [{"command": hook_line(machine, "cursor"), "timeout": SECONDS}]}),
     )
 
 
@@ -79,8 +82,13 @@ def _opencode(machine: Machine) -> tuple[Change, ...]:
     return (Change((), source.replace("[/* the hook */]", words)),)
 
 
-def _element(event: str, value: Any) -> Change:
-    return Change(("hooks", event), value, is_element=True)
+def _elements(hooks: Mapping[str, Sequence[Any]]) -> tuple[Change, ...]:
+    """Each stands beside those of others."""
+    return tuple(
+        Change(("hooks", event), group, is_element=True)
+        for event, groups in hooks.items()
+        for group in groups
+    )
 
 
 USER: Mapping[str, Hooks] = {

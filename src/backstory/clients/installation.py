@@ -9,11 +9,15 @@ from .catalogue import CLIENTS, places
 from .formats import MISSING
 from .hooks import hook_target, put_script, remove_script
 from .machine import Machine
-from .programs import COMMANDS, ProgramTarget, install_entry, uninstall_entry
+from .plugins import PLUGIN, PluginTarget, install_plugin, plugin_target, uninstall_plugin
+from .programs import COMMANDS, ENTRY, ProgramTarget, install_entry, uninstall_entry
 from .receipts import FileReceipt, ProgramReceipt, Receipt, load, load_all, save
 from .steps import Consent, FileTarget, Outcome, install_file, uninstall_file
 
 USER, PROJECT = "user", "project"
+
+
+Target = FileTarget | ProgramTarget | PluginTarget
 
 
 class Installation:
@@ -24,32 +28,47 @@ class Installation:
         self.client = client
         self.receipt = load(machine.data, client, scope, project)
 
-    def install(self, targets: Sequence[FileTarget | ProgramTarget], consent: Consent) -> Iterator[Outcome]:
+    def install(self, targets: Sequence[Target], consent: Consent) -> Iterator[Outcome]:
         """What is wanted is put in; what an earlier installation put elsewhere goes."""
-        wanted = {target.path for target in targets if isinstance(target, FileTarget)}
-        if not consent.is_dry and any(t.has_hooks for t in targets if isinstance(t, FileTarget)):
+        paths = {target.path for target in targets if isinstance(target, FileTarget)}
+        names = {_receipt_name(target) for target in targets}
+        yield from self._remove_programs([p for p in self.receipt.programs if p.name not in names], consent)
+        yield from self._remove_files([f for f in self.receipt.files if f.path not in paths], consent)
+        if not consent.is_dry and any(_needs_script(target) for target in targets):
             put_script(self.machine.data)
-        yield from self._remove_files([f for f in self.receipt.files if f.path not in wanted], consent)
         for target in targets:
-            if isinstance(target, ProgramTarget):
-                known_entry = next(iter(self.receipt.programs), None)
-                yield install_entry(self.machine, target, known_entry, consent, self._save_program)
-            else:
-                known = next((file for file in self.receipt.files if file.path == target.path), None)
-                yield install_file(self.client, target, known, consent, self.machine.data, self._save_file)
+            yield self._install(target, consent)
+
+    def _install(self, target: Target, consent: Consent) -> Outcome:
+        if isinstance(target, FileTarget):
+            file = next((file for file in self.receipt.files if file.path == target.path), None)
+            return install_file(self.client, target, file, consent, self.machine.data, self._save_file)
+        name = _receipt_name(target)
+        known = next((program for program in self.receipt.programs if program.name == name), None)
+        if isinstance(target, PluginTarget):
+            return install_plugin(self.machine, target, known, consent, self._save_program)
+        return install_entry(self.machine, target, known, consent, self._save_program)
 
     def uninstall(self, consent: Consent) -> Iterator[Outcome]:
-        for program in self.receipt.programs:
-            target = entry_target(self.machine, self.client)
-            outcome, is_settled = uninstall_entry(self.machine, target, program, consent)
-            if is_settled and not consent.is_dry:
-                self._update(self.receipt._replace(programs=()))
-            yield outcome
+        yield from self._remove_programs(self.receipt.programs, consent)
         yield from self._remove_files(
             self.receipt.files[::-1], consent
         )  # folders go with the file that made them
         if not load_all(self.machine.data):
             remove_script(self.machine.data)
+
+    def _remove_programs(self, known: Sequence[ProgramReceipt], consent: Consent) -> Iterator[Outcome]:
+        for program in known:
+            if program.name == PLUGIN:
+                plugin = plugin_target(self.machine, self.client)
+                outcome, is_settled = uninstall_plugin(self.machine, plugin, program, consent)
+            else:
+                entry = entry_target(self.machine, self.client)
+                outcome, is_settled = uninstall_entry(self.machine, entry, program, consent)
+            if is_settled and not consent.is_dry:
+                left = tuple(other for other in self.receipt.programs if other != program)
+                self._update(self.receipt._replace(programs=left))
+            yield outcome
 
     def _remove_files(self, known: Sequence[FileReceipt], consent: Consent) -> Iterator[Outcome]:
         for file in known:
@@ -63,11 +82,20 @@ class Installation:
         self._update(self.receipt._replace(files=(*others, file)))
 
     def _save_program(self, program: ProgramReceipt) -> None:
-        self._update(self.receipt._replace(programs=(program,)))
+        others = tuple(other for other in self.receipt.programs if other.name != program.name)
+        self._update(self.receipt._replace(programs=(*others, program)))
 
     def _update(self, receipt: Receipt) -> None:
         save(self.machine.data, receipt)
         self.receipt = receipt
+
+
+def _receipt_name(target: Target) -> str:
+    return PLUGIN if isinstance(target, PluginTarget) else ENTRY if isinstance(target, ProgramTarget) else ""
+
+
+def _needs_script(target: Target) -> bool:
+    return isinstance(target, PluginTarget) or (isinstance(target, FileTarget) and target.has_hooks)
 
 
 def installation(machine: Machine, client: str, scope: str) -> Installation:
@@ -83,10 +111,12 @@ def installations(machine: Machine) -> list[Installation]:
 
 
 def targets(
-    machine: Machine, name: str, scope: str, *, with_hooks: bool = True
-) -> list[FileTarget | ProgramTarget]:
+    machine: Machine, name: str, scope: str, *, with_hooks: bool = True, as_plugin: bool = False
+) -> list[Target]:
     """The files of a client that are to be changed, each once: its entry, then its hooks."""
     client = CLIENTS[name]
+    if as_plugin:
+        return [plugin_target(machine, name)]
     if scope == PROJECT and not client.project:
         raise InvalidInput(
             f"{client.title} keeps no servers in a project.",

@@ -17,6 +17,7 @@ from .receipts import ProgramReceipt
 from .steps import Action, Consent, Outcome, unified_diff
 
 LONGEST_S = 60.0
+ENTRY = "entry"
 
 
 class Commands(NamedTuple):
@@ -101,7 +102,7 @@ def install_entry(
         if consent.is_dry:
             return Outcome(target.client, shown, action, diff=diff)
         replaced = known.replaced if known and is_ours else found
-        save(ProgramReceipt(target.client, replaced, value))
+        save(ProgramReceipt(ENTRY, replaced, value))
         if found is not MISSING:
             run_program(machine, (target.program, *commands.remove))
         run_program(machine, (target.program, *commands.add(value)))

@@ -31,10 +31,10 @@ class FileReceipt(NamedTuple):
 
 
 class ProgramReceipt(NamedTuple):
-    """An entry that the client's own command made."""
+    """An entry or a plugin that the client's own command added."""
 
     name: str
-    """Of the step."""
+    """`entry` or `plugin`."""
     replaced: Any
     value: Any
 
