@@ -18,6 +18,7 @@ VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 CLIENTS = ROOT / "tests" / "clients"
+ASSISTANTS = CLIENTS / "assistants"
 
 OLDEST = (3, 11)
 NEWER = ["python3." + str(minor) for minor in range(20, 10, -1)] + ["python3", "python"]
@@ -43,11 +44,12 @@ python3 run.py demo          set up, then show Backstory at work
 python3 run.py test          set up, then run every check and test
 python3 run.py test --quick  the checks and tests that need no PostgreSQL and no whole processes
 python3 run.py coverage      which lines and branches the tests reach
+python3 run.py assistants    install the real assistants, 2 GB, that tests/clients/test_assistants.py asks
 python3 run.py setup         set up only"""
 
 
 def main(words: list[str]) -> int:
-    if not words or words[0] not in ("demo", "test", "coverage", "setup"):
+    if not words or words[0] not in ("demo", "test", "coverage", "assistants", "setup"):
         print(USAGE)
         return 2
     if sys.version_info < OLDEST:
@@ -58,8 +60,10 @@ def main(words: list[str]) -> int:
         return subprocess.call([str(PYTHON), "-m", "backstory", "demo", *rest])
     if command == "test" and rest == ["--quick"]:
         return run_checks(QUICK)
+    if command == "assistants":
+        return install_packages(ASSISTANTS)
     if command in ("test", "coverage"):
-        install_clients()
+        install_packages(CLIENTS)
         return run_checks(FULL if command == "test" else COVERAGE)
     return 0
 
@@ -138,14 +142,14 @@ def make_venv() -> list[str]:
     )
 
 
-def install_clients() -> None:
-    """The clients that the server is tested with. Without npm those tests are skipped, or fail when CI is set."""
+def install_packages(folder: Path) -> int:
+    """The programs that the server is tested with. Without npm those tests are skipped, or fail when CI is set."""
     npm = shutil.which("npm")
-    stamp = CLIENTS / "node_modules" / "installed.stamp"
-    wanted = (CLIENTS / "package.json").read_text()
+    stamp = folder / "node_modules" / "installed.stamp"
+    wanted = (folder / "package.json").read_text()
     if npm is None or (stamp.exists() and stamp.read_text() == wanted):
-        return
-    say("Installing the MCP clients to test with.")
+        return 0 if npm else 1
+    say("Installing the {} to test with.".format("MCP clients" if folder == CLIENTS else "assistants"))
     command = [
         npm,
         "install",
@@ -155,8 +159,10 @@ def install_clients() -> None:
         "--ignore-scripts",
         "--loglevel=error",
     ]
-    if subprocess.call(command, cwd=CLIENTS) == 0:
+    failed = subprocess.call(command, cwd=folder)
+    if not failed:
         stamp.write_text(wanted)
+    return failed
 
 
 def run_checks(checks: list[list[str]]) -> int:

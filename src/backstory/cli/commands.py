@@ -130,7 +130,7 @@ class _Parser(argparse.ArgumentParser):
     """Mistakes become errors of ours, and name what was probably meant."""
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
-        options, unknown = self.parse_known_args(words)
+        options, unknown = self.parse_known_intermixed_args(words)
         for word in unknown:
             if word.startswith("-"):
                 name = word.partition("=")[0]

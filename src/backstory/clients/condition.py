@@ -16,6 +16,8 @@ from . import files, yaml
 from .catalogue import CLIENTS, NAME, Client, Place, is_there, places
 from .formats import FORMATS, MISSING, lookup
 from .machine import Machine
+from .plugins import PLUGIN
+from .receipts import load
 
 VERSION_S = 15.0
 ANSWER_S = 30.0
@@ -39,7 +41,7 @@ class Condition(NamedTuple):
     version: str = ""
     """Empty where the client has no command, or it does not tell."""
     entries: tuple[str, ...] = ()
-    """The files that have our entry."""
+    """The files that have our entry, or that a plugin has it."""
     is_answered: bool | None = None
     """Whether the server of every entry answers; None without an entry."""
     problem: str = ""
@@ -77,6 +79,11 @@ def _answered(machine: Machine, name: str, answers: Any) -> dict[str, Any]:
                 commands.append(entry_command(found))
     except BackstoryError as error:
         return {"problem": f"{place.path(machine)}: {error.message}", "entries": tuple(entries)}
+    for program in load(machine.data, name, "user", "").programs:
+        if program.name == PLUGIN:
+            servers = json.loads(program.value["plugins/backstory/.mcp.json"])["mcpServers"]
+            entries.append("its plugin")
+            commands.append(entry_command(servers[NAME]))
     if not entries:
         return {}
     silent = [command for command in commands if not answers(command)]
