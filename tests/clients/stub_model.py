@@ -1,0 +1,94 @@
+"""A model that always says the same: the answers of Anthropic's and OpenAI's interfaces, and what it was asked."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+Event = dict[str, Any]
+_USAGE = {"input_tokens": 1, "output_tokens": 1}
+
+MESSAGES: tuple[Event, ...] = (
+    {
+        "type": "message_start",
+        "message": {
+            "id": "m",
+            "type": "message",
+            "role": "assistant",
+            "model": "stub",
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": _USAGE,
+        },
+    },
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Good."}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": _USAGE},
+    {"type": "message_stop"},
+)
+RESPONSES: tuple[Event, ...] = (
+    {"type": "response.created", "response": {"id": "r"}},
+    {
+        "type": "response.output_item.done",
+        "item": {
+            "type": "message",
+            "role": "assistant",
+            "id": "m",
+            "content": [{"type": "output_text", "text": "Good."}],
+        },
+    },
+    {"type": "response.completed", "response": {"id": "r", "usage": {**_USAGE, "total_tokens": 2}}},
+)
+
+
+class Model(NamedTuple):
+    url: str
+    requests: list[str]
+    """The bodies, in the order in which they came."""
+
+
+@contextmanager
+def stub_model() -> Iterator[Model]:
+    requests: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("content-length", 0))).decode()
+            if "count_tokens" in self.path:
+                return self._answer("application/json", b'{"input_tokens": 100}')
+            requests.append(body)
+            events = RESPONSES if self.path.endswith("/responses") else MESSAGES
+            lines = [f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events]
+            return self._answer("text/event-stream", "".join(lines).encode())
+
+        def do_GET(self) -> None:
+            self._answer("application/json", b'{"data": [], "models": []}')
+
+        def do_HEAD(self) -> None:
+            self._answer("application/json", b"")
+
+        def _answer(self, kind: str, body: bytes) -> None:
+            self.send_response(200)
+            self.send_header("content-type", kind)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *values: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield Model(f"http://127.0.0.1:{server.server_port}", requests)
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
