@@ -24,6 +24,7 @@ PEOPLES = [
     if name
     not in (
         "serve",
+        "web",
         "demo",
         "search",
         "show",

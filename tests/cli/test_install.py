@@ -78,3 +78,8 @@ def test_a_mistake_is_named_and_changes_nothing(person: Path, words: tuple[str, 
     assert (done.returncode, done.stdout) == (2, "")
     assert sentence in done.stderr
     assert list((person / ".cursor").iterdir()) == []
+
+
+def test_names_and_flags_come_in_any_order(person: Path) -> None:
+    steps = typed(person, "install", "cursor", "--no-hooks", "kiro", "--dry-run")["steps"]
+    assert [step["client"] for step in steps] == ["cursor", "kiro"]

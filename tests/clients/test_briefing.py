@@ -31,6 +31,13 @@ def person_with_memory(folder: Path, program: str) -> Person:
     return person
 
 
+def wait_for_hooks(person: Person, name: str) -> None:
+    """However busy the machine is: a client gives ours two seconds."""
+    for path in (person.home / name, *person.data.rglob("hooks.json")):
+        if path.exists():
+            path.write_text(path.read_text().replace('"timeout": 2\n', f'"timeout": {PATIENCE_S}\n'))
+
+
 def claude(person: Person, model: Model, *words: str) -> dict[str, str]:
     said = person.ask(
         "-p",
@@ -50,6 +57,7 @@ def claude(person: Person, model: Model, *words: str) -> dict[str, str]:
 def test_claude_code_tells_the_model(tmp_path: Path, form: tuple[str, ...]) -> None:
     person = person_with_memory(tmp_path, "claude")
     person.backstory("install", "claude-code", *form)
+    wait_for_hooks(person, ".claude/settings.json")
     with stub_model() as model:
         session = claude(person, model, "hello")["session_id"]
         first = next(request for request in model.requests if "hello" in request)

@@ -130,7 +130,8 @@ class _Parser(argparse.ArgumentParser):
     """Mistakes become errors of ours, and name what was probably meant."""
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
-        options, unknown = self.parse_known_intermixed_args(words)
+        parse = self.parse_known_args if "--" in words else self.parse_known_intermixed_args
+        options, unknown = parse(words)  # words and flags in any order
         for word in unknown:
             if word.startswith("-"):
                 name = word.partition("=")[0]
