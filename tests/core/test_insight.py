@@ -7,12 +7,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from backstory.core.insight.digest import DigestForm, Subject, clipped, digest
+from backstory.core.insight.digest import DigestForm, Subject, digest
 from backstory.core.insight.heatmap import MOST_DAYS, by_day
 from backstory.core.insight.periods import Grain, ago, duration, hour_of, how_long_ago, label, start_of
 from backstory.core.insight.tasks import is_open_task
 from backstory.core.insight.terms import are_alike, terms_of
 from backstory.domain.filters import Filter
+from backstory.domain.lines import one_line
 from backstory.domain.records import Event, Priority
 from backstory.store import Store
 
@@ -72,7 +73,7 @@ def test_a_period_to_come_is_told_as_such() -> None:
     ],
 )
 def test_a_clipped_text_ends_at_a_word(text: str, longest: int, shown: str) -> None:
-    assert clipped(text, longest) == shown
+    assert one_line(text, longest) == shown
 
 
 def test_every_section_has_its_turn_in_a_digest() -> None:

@@ -23,8 +23,8 @@ from backstory.domain.errors import (
     Unavailable,
 )
 from backstory.surfaces import all_tools, load_surfaces
-from backstory.surfaces.gandalf.vocabulary import BUDGET
 from backstory.tools import Reply
+from backstory.tools.budget import ANSWER_BYTES
 
 from ..doubles import DAWN
 from ..processes import serving
@@ -338,7 +338,7 @@ def test_a_listing_too_large_for_an_answer_says_how_to_read_on(core: Core, proje
     offset = 0
     while True:
         reply = TOOLS["list_project_files"].call(core, {"offset": offset})
-        assert len(reply.text.encode()) < BUDGET + 1_000
+        assert len(reply.text.encode()) < ANSWER_BYTES + 1_000
         assert reply.structured is not None
         seen += [file["path"] for file in reply.structured["files"]]
         if "next_offset" not in reply.structured:

@@ -15,7 +15,7 @@ from backstory.core.workspaces import workspace_hash
 from backstory.domain.records import Conversation, Message, Trace
 from backstory.domain.sources import SourceState
 from backstory.surfaces import load_surfaces
-from backstory.surfaces.gandalf.vocabulary import BUDGET
+from backstory.tools.budget import ANSWER_BYTES
 
 from ..doubles import DAWN, make_conversation
 from ..processes import serving
@@ -429,7 +429,7 @@ def test_an_answer_that_would_be_too_large_is_paged(core: Core) -> None:
     offset = 0
     while True:
         reply = TOOL.call(core, {"offset": offset})
-        assert len(reply.text.encode()) < BUDGET + 2_000
+        assert len(reply.text.encode()) < ANSWER_BYTES + 2_000
         assert reply.structured is not None
         seen += ids(reply.structured)
         if "next_offset" not in reply.structured["summary"]:

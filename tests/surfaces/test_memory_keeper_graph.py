@@ -10,7 +10,7 @@ from backstory.core import Caller, Core, graph
 from backstory.core.graph import COLORS
 from backstory.domain.filters import Filter
 from backstory.surfaces.memory_keeper import surface
-from backstory.surfaces.memory_keeper.graph import ANSWER_CHARACTERS
+from backstory.surfaces.memory_keeper.graph import LIST_BYTES
 
 from ..conftest import Call, caller_of
 from ..doubles import SteppedClock
@@ -176,7 +176,7 @@ def test_a_large_answer_is_cut_to_the_most_mentioned_and_says_so(call: Call) -> 
     assert answer["entities"][0]["name"] == "main_loop"
     assert answer["stats"]["totalEntities"] == 902
     assert len(answer["entities"]) < 902
-    assert len(str(answer)) < 1.5 * ANSWER_CHARACTERS
+    assert len(str(answer)) < 3 * LIST_BYTES
     assert "left out" in answer["notices"][0]
 
 

@@ -12,7 +12,7 @@ from backstory.core import Caller, Core, Engine
 from backstory.domain.filters import Filter, Page
 from backstory.store import Store
 from backstory.surfaces.memory_keeper import surface
-from backstory.surfaces.memory_keeper.fitting import BUDGET
+from backstory.tools.budget import ANSWER_BYTES
 
 from ..conftest import Call, OpenCore, OpenStore, caller_of
 from ..doubles import DAWN, HashedWords, SteppedClock, make_settings
@@ -565,14 +565,14 @@ def test_a_pattern_that_would_backtrack_for_ever_answers_at_once(call: Call) -> 
 @requirement("keeper-items.budget")
 def test_a_listing_over_the_budget_pages_and_the_pages_are_the_whole(call: Call) -> None:
     for number in range(10):
-        call("context_save", key=f"k{number}", value=f"{number}" * (BUDGET // 4))
+        call("context_save", key=f"k{number}", value=f"{number}" * (ANSWER_BYTES // 4))
     seen: list[str] = []
     offset = 0
     while True:
         answer = call("context_get", offset=offset, sort="key_asc")
         seen += keys(answer)
         assert answer["totalCount"] == 10
-        assert len(str(answer["items"]).encode()) <= BUDGET * 1.1
+        assert len(str(answer["items"]).encode()) <= ANSWER_BYTES * 1.1
         if not answer["hasMore"]:
             break
         offset = answer["nextOffset"]

@@ -14,7 +14,8 @@ from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Memory
 from backstory.store import Store
 from backstory.surfaces import load_surfaces
-from backstory.surfaces.projectmemory import ANSWER_CHARACTERS, surface
+from backstory.surfaces.projectmemory import surface
+from backstory.tools.budget import ANSWER_BYTES
 
 from ..conftest import Call, OpenCore, OpenStore, caller_of
 from ..doubles import HashedWords, SteppedClock, make_memory
@@ -247,7 +248,7 @@ def test_private_memories_of_another_session_are_not_found(call: Call, store: St
 
 @requirement("projectmemory.retrieve.budget")
 def test_an_answer_holds_whole_texts_within_its_budget_and_says_what_is_left(call: Call) -> None:
-    texts = [f"JWT {n} " + "x" * (ANSWER_CHARACTERS // 2 - 100) for n in range(3)]
+    texts = [f"JWT {n} " + "x" * (ANSWER_BYTES // 2 - 100) for n in range(3)]
     for text in texts:
         call("save_context", context_text=text)
     reply = call("retrieve_context", query="JWT")
@@ -258,7 +259,7 @@ def test_an_answer_holds_whole_texts_within_its_budget_and_says_what_is_left(cal
 
 @requirement("projectmemory.retrieve.budget", "projectmemory.save.full-text")
 def test_the_best_text_is_returned_whole_however_long_it_is(call: Call) -> None:
-    text = "JWT " + "x" * (2 * ANSWER_CHARACTERS)
+    text = "JWT " + "x" * (2 * ANSWER_BYTES)
     call("save_context", context_text=text)
     assert results(call, "jwt") == [text]
 

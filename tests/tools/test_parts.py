@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from backstory.tools.parts import PART_BYTES, REPEATED_BYTES, size, split
+from backstory.tools.budget import size
+from backstory.tools.parts import PART_BYTES, REPEATED_BYTES, split
 
 Json = dict[str, Any]
 

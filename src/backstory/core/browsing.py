@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import ConversationFilter, Filter, Kind, Order, Page
+from ..domain.lines import one_line
 from ..domain.records import Conversation, Former, Memory, Message
 from .facet import Facet
 from .names import ConversationNames
@@ -108,8 +109,8 @@ class Browsing(Facet):
         memories = self._memories(id)
         places = self._places(id)
         if len(memories) + len(places) > 1:
-            named = [f"{each.id} ({_opening(each.text)})" for each in memories]
-            named += [f"{each.conversation.id} ({_opening(each.conversation.title)})" for each in places]
+            named = [f"{each.id} ({one_line(each.text, 60)})" for each in memories]
+            named += [f"{each.conversation.id} ({one_line(each.conversation.title, 60)})" for each in places]
             raise InvalidInput(
                 f"{len(named)} records begin with {id!r}.",
                 hint="Type more of the one that is meant:\n" + "\n".join(named[:MOST_NAMED]),
@@ -171,8 +172,3 @@ class Browsing(Facet):
             return []
         which = self.caller.visible_conversations(ConversationFilter(ids=tuple(ids[: MOST_NAMED + 1])))
         return self.engine.store.conversations.find(which)
-
-
-def _opening(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 60 else f"{line[:59]}…"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ..domain.errors import InvalidInput
 from ..domain.filters import ConversationFilter
 from ..domain.records import Conversation, Message
+from ..domain.topics import slug
 from ..domain.when import iso
 from ..settings import expand_home
 from .facet import Facet
@@ -114,10 +115,9 @@ class ConversationTree(NamedTuple):
 
 def file_stem(conversation: Conversation) -> str:
     """The day, the title as far as every file system takes it, and what makes it unique."""
-    words = "".join(letter if letter.isalnum() else " " for letter in conversation.title.lower()).split()
-    slug = "-".join(words).encode()[:LONGEST_NAME_BYTES].decode(errors="ignore").strip("-")
+    name = slug(conversation.title).encode()[:LONGEST_NAME_BYTES].decode(errors="ignore").strip("-")
     return (
-        f"{conversation.created_at:%Y-%m-%d}-{slug or 'conversation'}-{workspace_hash(conversation.id)[:8]}"
+        f"{conversation.created_at:%Y-%m-%d}-{name or 'conversation'}-{workspace_hash(conversation.id)[:8]}"
     )
 
 

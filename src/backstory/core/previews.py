@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..domain.filters import ConversationFilter, Filter
+from ..domain.lines import one_line
 from ..domain.records import Entry, Memory, Message, heading
 from .facet import Facet
 
@@ -105,8 +106,7 @@ class Previews(Facet):
 
 def _excerpt(entry: Entry) -> str:
     role = entry.role if isinstance(entry, Message) else "memory"
-    text = " ".join(entry.text.split())
-    return f"{role}: {text if len(text) <= EXCERPT else text[:EXCERPT] + ' …'}"
+    return f"{role}: {one_line(entry.text, EXCERPT)}"
 
 
 def _subject(entry: Entry, terms: frozenset[str]) -> str:

@@ -17,15 +17,13 @@ from ..domain.errors import (
 )
 from ..domain.when import iso
 from ..tools import ADDS, READS, Surface, Tool, camel, dump
+from ..tools.budget import fitting
 from ..tools.failures import ErrorTable
 from ..tools.origin import cautions, safe_text
 from ..tools.params import CoreName, Json, Param, PathName, Range
 
 if TYPE_CHECKING:
     from ..core.stored_sessions import SavedSession, StoredSession, StoredSessionPage
-
-LISTED_CHARACTERS = 80_000
-"""About 20,000 tokens: clients cut or refuse larger answers."""
 
 _ERRORS = ErrorTable(
     {
@@ -272,13 +270,7 @@ def _row(session: StoredSession) -> SessionRow:
 
 def _listed(listing: StoredSessionPage, offset: int, limit: int | None) -> SessionsAnswer:
     """As many as an answer can hold; what is left out is said, and how to get it."""
-    rows: list[SessionRow] = []
-    left = LISTED_CHARACTERS
-    for row in map(_row, listing.sessions):
-        left -= len(dump(row))
-        if left < 0 and rows:
-            break
-        rows.append(row)
+    rows = fitting(map(_row, listing.sessions))
     message = f"Found {len(rows)} session(s)"
     reply: SessionsAnswer = {"sessions": rows, "count": len(rows), "total": listing.total, "message": message}
     following = offset + len(rows)

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 from ..core import Core
 from ..domain.errors import BackstoryError, InvalidInput
 from ..tools import ADDS, CLEARS, READS, REMOVES, REPLACES, Surface, dump
+from ..tools.budget import fitting, size
 from ..tools.origin import Origin, cautions, origin, safe_text
 from ..tools.params import CoreName, Range
 
 if TYPE_CHECKING:
     from ..core.searching import MemoryHits
     from ..domain.records import Memory
-
-ANSWER_CHARACTERS = 80_000
-"""About 20,000 tokens: clients cut or refuse larger answers."""
 
 CONFIRMATION = "confirm"
 
@@ -116,13 +114,7 @@ def replace_context(
 def _fitted(found: MemoryHits) -> tuple[list[Memory], list[str]]:
     """With whole texts, as many as an answer can hold and at least the best; what was left out is said."""
     memories = [hit.memory for hit in found.hits]
-    kept: list[Memory] = []
-    left = ANSWER_CHARACTERS
-    for memory in memories:
-        left -= len(memory.text)
-        if left < 0 and kept:
-            break
-        kept.append(memory)
+    kept = fitting(memories, cost=lambda memory: size(memory.text))
     notices = [*found.notices, *cautions(memory.trust for memory in kept)]
     if len(kept) < len(memories):
         notices.append(

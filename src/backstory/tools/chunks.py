@@ -7,8 +7,9 @@ from typing import Annotated, cast
 
 from ..core import Core
 from ..domain.errors import InvalidInput
+from .budget import size
 from .params import Json, output_schema
-from .parts import Part, size, split
+from .parts import Part, split
 
 MOST_TOKENS = 4_000
 BYTES_PER_TOKEN = 4

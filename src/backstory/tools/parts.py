@@ -6,11 +6,11 @@ else are repeated. A text or list that is too large for any part is cut, and goe
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from copy import deepcopy
 from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
+from .budget import size
 from .params import Json
 
 PART_BYTES = 15_000
@@ -63,11 +63,6 @@ def split(body: Json) -> list[Json]:
         filling.append(unit)
         left -= needed
     return [*parts, _filled(frame, filling)]
-
-
-def size(value: Any) -> int:
-    """In bytes, as JSON."""
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
 
 
 def cut_to(value: Any, most: int, note: str) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ...domain.lines import one_line
 from ...domain.neutral import neutral
-from ..insight.digest import clipped
 
 LARGEST = 20_000  # characters of a message that are looked at
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -38,4 +38,4 @@ def substance(text: str) -> str:
 
 def quote(text: str, longest: int) -> str:
     """On one line; no angle opens in it, so that nothing in it can be a tag."""
-    return clipped(neutral(plain(text)), longest).replace("<", "\u2039")
+    return one_line(neutral(plain(text)), longest).replace("<", "\u2039")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ...domain.lines import one_line
 from ...domain.records import Memory, Priority
-from .digest import RANKS, clipped
+from .digest import RANKS
 from .findings import Finding, Sample, sources
 from .patterns import QUOTED, groups_of_errors, times_seen
 from .tasks import is_open_task, stale_tasks
@@ -52,7 +53,7 @@ def _undecided_errors(sample: Sample) -> list[Finding]:
             advice.append(
                 Finding(
                     kind="undecided error",
-                    statement=f"Decide what to do about {often}: {clipped(group[0].text, QUOTED)}",
+                    statement=f"Decide what to do about {often}: {one_line(group[0].text, QUOTED)}",
                     times=times,
                     evidence=sources(group),
                     priority=priority,
@@ -104,7 +105,7 @@ def _waiting_tasks(sample: Sample) -> list[Finding]:
 def _about(kind: str, advice: str, memory: Memory) -> Finding:
     return Finding(
         kind=kind,
-        statement=f"{advice}: {clipped(memory.text, QUOTED)}",
+        statement=f"{advice}: {one_line(memory.text, QUOTED)}",
         times=1,
         evidence=sources([memory]),
         priority=memory.priority,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+from ...domain.lines import one_line
 from ...domain.neutral import neutral
 from ...domain.records import Memory, Priority, Trust
 from ...domain.when import iso
@@ -65,17 +66,6 @@ def quotable(memory: Memory) -> str:
     return memory.text if memory.trust is Trust.OWN else f"({memory.trust.value}) {neutral(memory.text)}"
 
 
-def clipped(text: str, longest: int) -> str:
-    """The text on one line; where it is too long it ends with an ellipsis, at a word unless half of it would go for that."""
-    line = " ".join(text.split())
-    if len(line) <= longest:
-        return line
-    head = line[: longest - 1]
-    if line[longest - 1] != " " and " " in head[longest // 2 :]:
-        head = head[: head.rindex(" ")]
-    return head.rstrip() + "…"
-
-
 def digest(subject: Subject, form: DigestForm, longest: int) -> Digest:
     """As many memories as fit: the critical ones first, then the best of each section in turn."""
     line_length = min(LONGEST_LINE, max(longest // 8, 40))
@@ -117,7 +107,7 @@ def urgent_first(memories: Iterable[Memory]) -> list[Memory]:
 
 
 def _entry(memory: Memory, form: DigestForm, longest: int) -> str:
-    text = clipped(memory.summary or memory.text, longest)
+    text = one_line(memory.summary or memory.text, longest)
     if form is DigestForm.JSON:
         entry = {
             "id": memory.id,
@@ -127,7 +117,7 @@ def _entry(memory: Memory, form: DigestForm, longest: int) -> str:
             "text": text,
         }
         return json.dumps(entry, ensure_ascii=False)
-    key = clipped(memory.key, LONGEST_TITLE) if memory.key else ""
+    key = one_line(memory.key, LONGEST_TITLE) if memory.key else ""
     stress = "" if memory.priority is Priority.NORMAL else f" [{memory.priority}]"
     name = f"**{key}**" if form is DigestForm.MARKDOWN and key else key
     return f"- {name}{stress}{': ' if name or stress else ''}{text} ({memory.updated_at:%Y-%m-%d})"
@@ -148,14 +138,14 @@ def _as_json(subject: Subject, sections: dict[str, list[str]], left_out: int) ->
     filled = ", ".join(
         f"{json.dumps(title)}: [{', '.join(entries)}]" for title, entries in sections.items() if entries
     )
-    title = json.dumps(clipped(subject.title, LONGEST_TITLE), ensure_ascii=False)
+    title = json.dumps(one_line(subject.title, LONGEST_TITLE), ensure_ascii=False)
     overview = f'"overview": {json.dumps(subject.overview, ensure_ascii=False)}, ' if subject.overview else ""
     return f'{{"title": {title}, {overview}"sections": {{{filled}}}, "leftOut": {left_out}}}'
 
 
 def _as_lines(subject: Subject, sections: dict[str, list[str]], left_out: int, form: DigestForm) -> str:
     is_markdown = form is DigestForm.MARKDOWN
-    lines = [f"{'# ' if is_markdown else ''}{clipped(subject.title, LONGEST_TITLE)}"]
+    lines = [f"{'# ' if is_markdown else ''}{one_line(subject.title, LONGEST_TITLE)}"]
     if subject.overview:
         lines += ["", subject.overview]
     for title, entries in sections.items():

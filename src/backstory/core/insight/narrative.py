@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from ...domain.lines import one_line
 from ...domain.records import Memory
 from ..journal import JOURNAL
-from .digest import RANKS, clipped, urgent_first
+from .digest import RANKS, urgent_first
 from .findings import Evidence, Finding, Sample, sources
 from .tasks import is_open_task
 from .timeline import UNCATEGORIZED
@@ -78,7 +79,7 @@ def _told(title: str, memories: Iterable[Memory]) -> Chapter | None:
 def _sentence(memory: Memory) -> str:
     stress = f" ({memory.priority})" if RANKS[memory.priority] < 2 else ""
     name = f"{memory.key}: " if memory.key else ""
-    return f"{name}{clipped(memory.summary or memory.text, SENTENCE)}{stress}"
+    return f"{name}{one_line(memory.summary or memory.text, SENTENCE)}{stress}"
 
 
 def _teaches(memory: Memory) -> bool:

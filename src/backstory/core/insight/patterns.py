@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from ...domain.lines import one_line
 from ...domain.records import Memory, Priority
-from .digest import clipped
 from .findings import Finding, Sample, sources
 from .tasks import stale_tasks
 from .terms import are_alike, spelled, terms_of
@@ -52,7 +52,7 @@ def repeated_errors(sample: Sample) -> list[Finding]:
     return [
         Finding(
             kind="repeated error",
-            statement=f"An error was reported {times} times: {clipped(group[0].text, QUOTED)}",
+            statement=f"An error was reported {times} times: {one_line(group[0].text, QUOTED)}",
             times=times,
             evidence=sources(group),
             priority=Priority.HIGH,
@@ -66,7 +66,7 @@ def waiting_tasks(sample: Sample) -> list[Finding]:
     return [
         Finding(
             kind="waiting task",
-            statement=f"A task is open for {(sample.now - task.updated_at).days} days: {clipped(task.text, QUOTED)}",
+            statement=f"A task is open for {(sample.now - task.updated_at).days} days: {one_line(task.text, QUOTED)}",
             times=1,
             evidence=sources([task]),
             priority=task.priority,

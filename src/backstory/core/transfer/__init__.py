@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.records import Session
+from ...domain.topics import slug
 from ...domain.when import iso
 from ..facet import Facet
 from . import arrival, ours, places, reading
@@ -102,7 +103,6 @@ class Transfer(Facet):
     def _target(self, path: str | None, session: Session, suffix: str) -> places.ExportPlace:
         if path is not None:
             return self._locate(path)
-        slug = "-".join("".join(c if c.isalnum() else " " for c in session.name.lower()).split())[:40]
-        stem = f"{slug or 'session'}-{self.engine.now():%Y%m%d-%H%M%S}"
+        stem = f"{slug(session.name)[:40] or 'session'}-{self.engine.now():%Y%m%d-%H%M%S}"
         name = f"{stem}-{self.engine.new_id()[-8:]}.{suffix}"
         return self._locate(name)

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from ...domain.errors import NotAllowed, NotFound
 from ...domain.filters import Filter, Kind, Page
+from ...domain.lines import one_line
 from ...domain.records import Memory, Session
 from ..facet import Facet
 from ..insight.advice import errors_and_answers, recommendations
-from ..insight.digest import clipped, urgent_first
+from ..insight.digest import urgent_first
 from ..projects import project_root, work_tree
 from ..projects.effort import Effort, look
 from ..projects.git_snapshot import GitSnapshot, take_git_snapshot
@@ -208,7 +209,7 @@ class Working(Facet):
         known = self.engine.store.memories.find(Filter(ids=ids, public_or_in=""), Page())
         there = {memory.id for memory in known}
         day = f"{handoff.ended_at:%Y-%m-%d}"
-        return [f"Not settled on {day}: {clipped(e.text, QUOTED)}" for e in handoff.errors if e.id in there]
+        return [f"Not settled on {day}: {one_line(e.text, QUOTED)}" for e in handoff.errors if e.id in there]
 
     def _handoff(self, past: History, measured: ProjectAssessment) -> Handoff:
         session, project = past.session, measured.project

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...domain.lines import one_line
 from ...domain.records import Memory
 from ..insight.advice import recommendations
-from ..insight.digest import clipped, quotable
+from ..insight.digest import quotable
 from ..projects.health import Project
 from .handoff import Handoff
 from .history import History
@@ -20,7 +21,7 @@ QUOTED = 200
 
 
 def left_open(tasks: Sequence[Memory], handoff: Handoff | None) -> list[str]:
-    lines = [f"{_since(task, handoff)}: {clipped(quotable(task), QUOTED)}" for task in tasks[:MOST_TASKS]]
+    lines = [f"{_since(task, handoff)}: {one_line(quotable(task), QUOTED)}" for task in tasks[:MOST_TASKS]]
     return lines + ([f"{len(tasks) - MOST_TASKS} more tasks are open."] if len(tasks) > MOST_TASKS else [])
 
 

@@ -10,16 +10,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...domain.lines import one_line
 from ...domain.records import Memory
 from ...domain.when import iso
 from ...store.whole_files import write_whole
-from ..insight.digest import clipped, quotable
+from ..insight.digest import quotable
 
 FOLDER = Path(".backstory") / "handoff"
 LONGEST_LINE = 300
 MOST_STEPS = 3
 """Tasks among the next steps."""
-OPENING = 40  # characters; a quoted text is clipped after many more
+OPENING = 40  # characters; a quoted text is one_line after many more
 MOST_LISTED = 50
 """Lines of a section; the rest is counted."""
 
@@ -53,7 +54,7 @@ class Handoff(NamedTuple):
 
 
 def note(memory: Memory) -> Note:
-    return Note(memory.id, clipped(quotable(memory), LONGEST_LINE), memory.priority.value)
+    return Note(memory.id, one_line(quotable(memory), LONGEST_LINE), memory.priority.value)
 
 
 def go_on(tasks: Sequence[Note]) -> Iterator[str]:
@@ -63,7 +64,7 @@ def go_on(tasks: Sequence[Note]) -> Iterator[str]:
 
 
 def opening(text: str) -> str:
-    """By which a quoted text is known again, however it was clipped."""
+    """By which a quoted text is known again, however it was one_line."""
     return " ".join(text.split())[:OPENING]
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ..insight.digest import clipped
+from ...domain.lines import one_line
 from ..insight.patterns import groups_of_errors, times_seen
 from ..projects.changes import Changes
 from ..projects.health import LARGE_CHANGE, Project, is_test
@@ -67,7 +67,7 @@ def suggestions(history: History, project: Project, seen: Workflow) -> list[str]
     """What would make the work go better, each with the fact that it rests on."""
     return [
         *_about_stretches(history, seen),
-        *(f"{clipped(e.what, QUOTED)}: this error came up {e.times} times. Write down its cause before the next attempt." for e in seen.errors),
+        *(f"{one_line(e.what, QUOTED)}: this error came up {e.times} times. Write down its cause before the next attempt." for e in seen.errors),
         *_about_files(seen.files),
         *_about_tests(history, project, seen),
         *_about_changes(seen),

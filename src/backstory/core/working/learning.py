@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...domain.lines import one_line
 from ...domain.records import Memory, Priority
 from ..insight.advice import errors_and_answers
-from ..insight.digest import clipped
 from ..insight.patterns import recurring_terms, rewritten_keys
 from .history import History
 from .insights import QUOTED, Workflow
@@ -27,17 +27,17 @@ class Learning(NamedTuple):
 
 def learning(past: History, seen: Workflow) -> Learning:
     return Learning(
-        insights=tuple(clipped(memory.text, QUOTED) for memory in past.memories if _is_insight(memory))[
+        insights=tuple(one_line(memory.text, QUOTED) for memory in past.memories if _is_insight(memory))[
             :MOST
         ],
         solutions=tuple(
-            f"{clipped(group[0].text, QUOTED)} → {clipped(answer.text, QUOTED)}"
+            f"{one_line(group[0].text, QUOTED)} → {one_line(answer.text, QUOTED)}"
             for group, answer in errors_and_answers(past.sample)
             if answer is not None
         )[:MOST],
         patterns=(
             *(
-                f"This error came up {error.times} times: {clipped(error.what, QUOTED)}"
+                f"This error came up {error.times} times: {one_line(error.what, QUOTED)}"
                 for error in seen.errors
             ),
             *(f"{file.what} was changed {file.times} times." for file in seen.files),

@@ -10,9 +10,10 @@ from ...core.workspaces import workspace_hash
 from ...domain.when import iso
 from ...readers import reader_names
 from ...tools import READS
+from ...tools.budget import fitting
 from ...tools.origin import cautions, safe_excerpt, safe_text
 from ...tools.params import CoreName, Json, OneOf, Range, Shaped
-from .vocabulary import Stopwatch, fitting, surface
+from .vocabulary import Stopwatch, surface
 
 if TYPE_CHECKING:
     from ...core.recall import ConversationHit, ReaderState, RecallPage, RecallQuery
@@ -181,8 +182,7 @@ def _narrowing(wanted: RecallQuery, offset: int) -> RecallFilters:
 def _arranged(
     core: Core, found: RecallPage, filters: FiltersApplied, notices: tuple[str, ...], clock: Stopwatch
 ) -> Shaped[Recollected]:
-    shown = [_shown(each) for each in found.found]
-    shown = shown[: fitting(shown)]
+    shown = fitting(map(_shown, found.found))
     readers = core.recall.readers()
     results = _tool_results(readers, found.by_surface, filters.get("tools"))
     after = filters.get("offset", 0) + len(shown)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 from ...core import Core
 from ...domain.errors import InvalidInput
 from ...tools import READS
+from ...tools.budget import fitting
 from ...tools.params import Range, Shaped
-from .vocabulary import Stopwatch, fitting, surface
+from .vocabulary import Stopwatch, surface
 
 if TYPE_CHECKING:
     from ...core.projects.description import Description
@@ -142,8 +143,7 @@ def list_project_files(
         raise InvalidInput("file_types must be extensions.", hint="Such as .py or js.", field="file_types")
     root, now, is_scored = Path(core.caller.checkout()), core.engine.now(), use_relevance_scoring
     found = look(lambda effort: list_files(root, now, effort, types=types, is_scored=is_scored), core.call)
-    page = [_listed(file) for file in found.files[offset : offset + max_files]]
-    shown = page[: fitting(page)]
+    shown = fitting(map(_listed, found.files[offset : offset + max_files]))
     reply: ListedFiles = {
         "files": shown,
         "total_files": len(found.files),

@@ -1,16 +1,12 @@
-"""What all of Gandalf's tools share: the surface, its error codes, and how much an answer holds."""
+"""What all of Gandalf's tools share: the surface, its error codes, and a clock."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
 from ...domain.errors import BackstoryError, InvalidInput, NotAllowed, NotFound, TimedOut
-from ...tools import Surface, dump
+from ...tools import Surface
 from ...tools.failures import ErrorTable
-
-BUDGET = 80_000
-"""Bytes of JSON in an answer's list, about 20,000 tokens."""
 
 _ERRORS = ErrorTable(
     {
@@ -32,16 +28,6 @@ surface = Surface(
     about="Recall conversations with every assistant on this machine, and look over the project at hand.",
     word_error=_word_error,
 )
-
-
-def fitting(items: Sequence[object]) -> int:
-    """How many of the first fit into an answer, and at least one."""
-    room = BUDGET
-    for count, item in enumerate(items):
-        room -= len(dump(item).encode(errors="replace"))
-        if room < 0 and count:
-            return count
-    return len(items)
 
 
 class Stopwatch:

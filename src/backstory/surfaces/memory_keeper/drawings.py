@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict
 
 from ...core import Core
 from ...domain.filters import Filter
 from ...domain.records import Event, Memory
 from ...domain.when import iso
-from ...tools import READS, dump
-from .fitting import BUDGET
+from ...tools import READS
+from ...tools.budget import ANSWER_BYTES, fitting, size
 from .timeline import GroupBy, narrowed, newest_fitting, older
 from .vocabulary import surface
 
@@ -100,7 +99,7 @@ def _drawn_period(core: Core, period: Period, where: Filter) -> DrawnPeriod:
 
 def _happening(happened: Memory | Event) -> Happening:
     from ...core.events import readable
-    from ...core.insight.digest import clipped
+    from ...domain.lines import one_line
 
     if isinstance(happened, Event):
         description = f"{happened.tool}: {readable(happened.data)}"
@@ -111,7 +110,7 @@ def _happening(happened: Memory | Event) -> Happening:
     return {
         "time": iso(happened.created_at),
         "type": kind,
-        "description": clipped(description, DESCRIPTION),
+        "description": one_line(description, DESCRIPTION),
     }
 
 
@@ -119,9 +118,7 @@ def _graph(core: Core, where: Filter) -> Drawing:
     view = core.graph.view(where)
     nodes = [node._asdict() for node in view.nodes]
     edges = [edge._asdict() for edge in view.edges]
-    room = max(BUDGET - len(dump(nodes).encode()), 0)
-    sizes = accumulate(len(dump(edge).encode()) for edge in edges)
-    kept = [edge for edge, size in zip(edges, sizes, strict=True) if size <= room]
+    kept = fitting(edges, ANSWER_BYTES - size(nodes), least=0)
     reply: Drawing = {"nodes": nodes, "edges": kept}
     notices = []
     if len(kept) < len(edges):

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypedDict
 
-from ...tools import dump
+from ...tools.budget import ANSWER_BYTES, fitting, size
 
-BUDGET = 80_000
-"""Bytes of JSON in an answer's items, about 20,000 tokens."""
 USUAL_ITEMS = 250
 """On a page, unless the call says how many."""
 MOST_ITEMS = 1_000
@@ -41,13 +39,7 @@ class Fitted(NamedTuple):
 
 def fitted(shown: Sequence[Shown], *, offset: int, total: int) -> Fitted:
     """As many whole items as fit, and at least the first, whose value is cut if it must be."""
-    kept: list[Any] = []
-    room = BUDGET
-    for one in shown:
-        room -= len(dump(one.item).encode())
-        if room < 0 and kept:
-            break
-        kept.append(cut(one, BUDGET))
+    kept = [cut(one, ANSWER_BYTES) for one in fitting(shown, cost=lambda one: size(one.item))]
     after = offset + len(kept)
     return Fitted(kept, after if kept and after < total else None)
 
@@ -59,14 +51,14 @@ def page_size(limit: int | None) -> int:
 def cut(shown: Shown, budget: int) -> Any:
     """The item with as much of its value as the budget holds, marked when that is not all."""
     item = shown.item
-    whole = len(dump(item).encode())
+    whole = size(item)
     if whole <= budget:
         return item
     value: str = item["value"]
-    room = max(budget - whole + len(dump(value).encode()), LEAST_VALUE)
+    room = max(budget - whole + size(value), LEAST_VALUE)
     kept = value
-    while (size := len(dump(kept).encode())) > room:
-        kept = kept[: int(len(kept) * room / size * 0.99)]
+    while (bytes := size(kept)) > room:
+        kept = kept[: int(len(kept) * room / bytes * 0.99)]
     start = item["truncated"]["start"] if "truncated" in item else 0
     return {**item, "value": kept, "truncated": mark(shown.id, start, len(kept), start + len(value))}
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
 from ...core import Core
 from ...domain.filters import Filter
 from ...domain.when import from_ms, iso
-from ...tools import READS, dump
+from ...tools import READS
+from ...tools.budget import fitting
 from ...tools.params import Range
 from .vocabulary import surface
 
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from ...core.graph import GraphAnalysis
     from ...domain.graph import Entity, Label, Relation
 
-ANSWER_CHARACTERS = 60_000
-"""About 15,000 tokens, half for the entities and half for the relations."""
+LIST_BYTES = 30_000  # for the entities, and as many for the relations
 
 
 class EntityBody(TypedDict):
@@ -145,12 +145,10 @@ def _entity_bodies(core: Core, entities: list[Entity], where: Filter) -> list[En
     """The most mentioned, as many as fit."""
     from ...core.graph import entity_id
 
-    bodies: list[EntityBody] = []
-    left = ANSWER_CHARACTERS // 2
-    likely = entities[: left // 100]
+    likely = entities[: LIST_BYTES // 100]
     sources = core.graph.sources(likely, where)
-    for entity in likely:
-        body: EntityBody = {
+    bodies: Iterator[EntityBody] = (
+        {
             "id": entity_id(entity),
             "type": entity.type,
             "name": entity.name,
@@ -162,11 +160,9 @@ def _entity_bodies(core: Core, entities: list[Entity], where: Filter) -> list[En
                 "sourceCount": entity.sources,
             },
         }
-        left -= len(dump(body))
-        if left < 0:
-            break
-        bodies.append(body)
-    return bodies
+        for entity in likely
+    )
+    return fitting(bodies, LIST_BYTES, least=0)
 
 
 def _relation_bodies(relations: list[Relation], entities: Sequence[Entity | Label]) -> list[RelationBody]:
@@ -174,20 +170,16 @@ def _relation_bodies(relations: list[Relation], entities: Sequence[Entity | Labe
     from ...core.graph import certainty, entity_id
 
     ids = {entity.number: entity_id(entity) for entity in entities}
-    bodies: list[RelationBody] = []
-    left = ANSWER_CHARACTERS // 2
-    for relation in relations:
-        body: RelationBody = {
+    bodies: Iterator[RelationBody] = (
+        {
             "subject": ids[relation.subject],
             "predicate": relation.predicate,
             "object": ids[relation.object],
             "confidence": certainty(relation),
         }
-        left -= len(dump(body))
-        if left < 0:
-            break
-        bodies.append(body)
-    return bodies
+        for relation in relations
+    )
+    return fitting(bodies, LIST_BYTES, least=0)
 
 
 def _left_out(found: GraphAnalysis, entities: int, relations: int) -> list[str]:

@@ -11,9 +11,10 @@ from ...domain.errors import InvalidInput
 from ...domain.records import Memory
 from ...domain.when import iso
 from ...tools import READS
+from ...tools.budget import ANSWER_BYTES
 from ...tools.origin import safe_text
 from ...tools.params import Json, Range
-from .fitting import BUDGET, Shown, Truncated, cut, fitted, page_size
+from .fitting import Shown, Truncated, cut, fitted, page_size
 from .items import described
 from .narrowing import (
     After,
@@ -165,7 +166,7 @@ def context_semantic_search(
     session = None if session_id == ALL_SESSIONS else session_id
     where = narrowed(core, ItemFilter(session, categories or (), (), (), TimeBounds({}, {})))
     found = core.searching.memories(query, where, limit=top_k, least=min_similarity)
-    share = BUDGET // max(len(found.hits), 1)
+    share = ANSWER_BYTES // max(len(found.hits), 1)
     results = [
         cut(Shown(hit.memory.id, _similar_item(hit.memory, hit.certainty)), share) for hit in found.hits
     ]

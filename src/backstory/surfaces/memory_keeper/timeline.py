@@ -11,10 +11,11 @@ from ...domain.errors import InvalidInput
 from ...domain.filters import Filter
 from ...domain.records import Memory
 from ...domain.when import iso, parse_when
-from ...tools import READS, dump
+from ...tools import READS
+from ...tools.budget import fitting
 from ...tools.origin import safe_text
 from ...tools.params import Range
-from .fitting import BUDGET, Truncated, mark
+from .fitting import Truncated, mark
 from .vocabulary import surface
 
 if TYPE_CHECKING:
@@ -204,15 +205,7 @@ def _dated(core: Core, entry: PeriodShown, period: Period, grain: Any) -> Period
 
 def newest_fitting(line: Timeline, show: Callable[[Period], Shown]) -> list[Shown]:
     """The newest periods, as many as an answer can hold, in the order of time."""
-    kept: list[Shown] = []
-    room = BUDGET
-    for period in line.periods[::-1][:MOST_PERIODS]:
-        shown = show(period)
-        room -= len(dump(shown).encode())
-        if room < 0 and kept:
-            break
-        kept.append(shown)
-    return kept[::-1]
+    return fitting(map(show, line.periods[::-1][:MOST_PERIODS]))[::-1]
 
 
 def older(line: Timeline, shown: int) -> list[str]:

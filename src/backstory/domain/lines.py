@@ -1,0 +1,14 @@
+"""Texts in one line, as long as there is room for."""
+
+from __future__ import annotations
+
+
+def one_line(text: str, longest: int) -> str:
+    """The text on one line; where it is too long it ends at a word, with an ellipsis."""
+    line = " ".join(text.split())
+    if len(line) <= longest:
+        return line
+    head = line[: longest - 1]
+    if line[longest - 1] != " " and " " in head:
+        head = head[: head.rindex(" ")]
+    return head.rstrip() + "…"
