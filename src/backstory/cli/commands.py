@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from keyword import iskeyword
+from types import ModuleType
 from typing import NoReturn
 
 from .. import __version__
@@ -17,6 +18,7 @@ from ..app import read_settings
 from ..domain.errors import InvalidInput
 from ..front import Heard
 from ..settings import TABLE
+from .examples import EXAMPLES, EXIT_STATUS
 from .flags import flag, setting_flags
 from .progress import clear_progress
 from .report import Report, plain, table
@@ -54,12 +56,33 @@ COMMANDS = {
     "token": "Make, list and revoke the tokens that let people use this server over HTTP.",
     "audit": "Who changed what over HTTP: tools, times and outcomes, never contents.",
     "integrity": "Check every page and index of the store.",
+    "completion": "What a shell needs to complete commands and flags.",
 }
 """Each is a module of this package; one that Python keeps the name of ends with `_`."""
 
 ALIASES = {"ui": "web"}
 
-BEGINNING = ("demo", "install", "sync", "import", "restore", "migrate", "token", "settings", "tools")
+GROUPS = {
+    "To begin": ("install", "uninstall", "demo", "serve"),
+    "To look": ("search", "sessions", "show", "timeline", "resume", "blame", "why", "list", "web"),
+    "To correct": ("edit", "delete", "forget", "archive", "unarchive"),
+    "To bring in": ("sync", "import", "embed"),
+    "For a team": ("token", "audit"),
+}
+"""How the overview shows them; the others serve to look after it."""
+
+BEGINNING = (
+    "demo",
+    "install",
+    "sync",
+    "import",
+    "restore",
+    "migrate",
+    "token",
+    "settings",
+    "tools",
+    "completion",
+)
 """Commands that may be the first in a new home, or need none. In others a missing one is a mistake, not to be made true."""
 
 SERVING = ("surfaces", "http", "http_auth", "http_hosts", "project", "home")
@@ -79,7 +102,7 @@ terminal, `backstory` serves: that is how an assistant starts it."""
 
 def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
-        print(OVERVIEW.format(commands=table(COMMANDS.items(), indent="  ")))
+        print(OVERVIEW.format(commands=_overview()))
         return 0
     if words[0] in ("-V", "--version"):
         print(f"backstory {__version__}")
@@ -91,16 +114,10 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
         raise InvalidInput(
             f"There is no {kind} {name!r}.", hint=_nearest(name, [*COMMANDS, *setting_flags(), "--version"])
         )
-    parser = _Parser(prog=f"backstory {name}", description=COMMANDS[name], epilog=_EPILOG, allow_abbrev=False)
+    parser = parser_of(name)
     if name == "serve":
-        for setting in SERVING:  # taken already; named here for whoever asks
-            parser.add_argument(flag(setting), metavar="VALUE", help=MEANINGS[setting])
         parser.read(rest)
         return serve(flags, Heard())
-    module = f"{name}_" if iskeyword(name) else name
-    command = importlib.import_module(f".{module}", __package__)
-    command.add_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
     # a setting's flag was taken before the command was known; where both have it, the command gets it too
     for spelled, setting in setting_flags().items():
         if setting in flags and spelled in parser:
@@ -111,7 +128,7 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
         raise InvalidInput(
             f"There is no directory {settings.home}.", hint="Check --home; nothing was written.", field="home"
         )
-    report: Report = command.run(options, settings)
+    report: Report = _module(name).run(options, settings)
     clear_progress()
     if options.json:
         _print(json.dumps(report.body, ensure_ascii=False, indent=2))
@@ -123,7 +140,42 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
     return report.exit_code
 
 
-_EPILOG = "Every setting can be given as a flag too, such as --home; `backstory settings` lists them."
+def _overview() -> str:
+    grouped = {name for names in GROUPS.values() for name in names}
+    others = tuple(name for name in COMMANDS if name not in grouped)
+    widest = max(map(len, COMMANDS))
+    return "\n\n".join(
+        f"{title}:\n{table([(f'{name:<{widest}}', COMMANDS[name]) for name in names], indent='  ')}"
+        for title, names in {**GROUPS, "To look after it": others}.items()
+    )
+
+
+def parser_of(name: str) -> _Parser:
+    """What reads the words after a command, and writes its help."""
+    parser = _Parser(
+        prog=f"backstory {name}",
+        description=COMMANDS[name],
+        epilog=_epilog(name),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    if name == "serve":
+        for setting in SERVING:  # taken already; named here for whoever asks
+            parser.add_argument(flag(setting), metavar="VALUE", help=MEANINGS[setting])
+        return parser
+    _module(name).add_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    return parser
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f".{name}_" if iskeyword(name) else f".{name}", __package__)
+
+
+def _epilog(name: str) -> str:
+    lines = [f"  {line}\n      {meaning}" for line, meaning in EXAMPLES.get(name, ())]
+    closing = "Every setting can be given as a flag too, such as --home; `backstory settings` lists them."
+    return "\n".join(["examples:", *lines, "", EXIT_STATUS, "", closing]).replace("%", "%%")
 
 
 class _Parser(argparse.ArgumentParser):

@@ -1,0 +1,110 @@
+"""Examples for the help of each command: what to type, and what that does."""
+
+from __future__ import annotations
+
+EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
+    "serve": (
+        ("backstory serve", "what an assistant's configuration starts"),
+        ("backstory serve --surfaces memory-keeper", "with the tools of one family only"),
+        ("backstory serve --http 127.0.0.1:8000", "for many, over HTTP"),
+    ),
+    "demo": (("backstory demo", "three invented conversations, one memory; nothing of yours is touched"),),
+    "install": (
+        ("backstory install", "every assistant that is found here"),
+        ("backstory install --dry-run", "what it would change"),
+    ),
+    "uninstall": (("backstory uninstall", "takes out what install put there, and nothing else"),),
+    "search": (
+        ("backstory search which database did we pick", "by words and by meaning"),
+        ("backstory search timeout --assistant codex --since 30d", "in one assistant's last month"),
+        ("backstory search --file src/auth.py", "what touched or names a file"),
+        ("backstory search login cookie --open", "the best result, with what stands around it"),
+        ("backstory search deploy --kind decision --json", "for a program"),
+    ),
+    "sessions": (
+        ("backstory sessions --project .", "of the project you are in"),
+        (
+            "backstory sessions --assistant claude --since yesterday",
+            "of one assistant, of today and yesterday",
+        ),
+        ("backstory sessions --file src/auth.py", "those that read or wrote a file"),
+    ),
+    "show": (
+        ("backstory show 1af7fc5e", "a conversation from its beginning; eight characters are enough"),
+        ("backstory show 1af7fc5e --around 12", "the messages around number 12"),
+        ("backstory show 1af7fc5e#12", "the same, as search writes it"),
+        ("backstory show 1af7fc5e --from=-5 --full", "the last five, whole"),
+    ),
+    "timeline": (
+        ("backstory timeline --project . --since 7d", "a week of this project, with its commits"),
+        ("backstory timeline --kind memory", "what was saved, day by day"),
+    ),
+    "resume": (
+        ("backstory resume", "the latest conversation of the project you are in"),
+        ("backstory resume 1af7fc5e", "this one, in its assistant and its directory"),
+        ("backstory resume 1af7fc5e --print", "the command instead, to paste elsewhere"),
+    ),
+    "blame": (
+        ("backstory blame src/auth.py:42", "one line: session, message, prompt and commit"),
+        ("backstory blame src/auth.py:40-60", "some lines"),
+        ("backstory blame src/auth.py", "the whole file, by stretches of lines"),
+    ),
+    "why": (("backstory why src/auth.py", "decisions, dead ends, errors and sessions about a file"),),
+    "list": (
+        ("backstory list --project . --kind decision", "what was decided here"),
+        ("backstory list --since 7d", "what was saved or changed this week"),
+    ),
+    "edit": (
+        ("backstory edit 5f0c1d2e3a", "in your editor (VISUAL or EDITOR)"),
+        ('backstory edit 5f0c1d2e3a --text "Deploy on Mondays."', "without one"),
+    ),
+    "delete": (
+        ("backstory delete 5f0c1d2e3a", "one memory; asks first"),
+        ("backstory delete 1af7fc5e --yes", "a conversation with its subagents, without asking"),
+    ),
+    "web": (
+        ("backstory web", "opens your browser; ends with the terminal"),
+        ("backstory web --port 8123 --no-open", "for a forwarded port"),
+    ),
+    "status": (("backstory status", "what the store holds, and what waits"),),
+    "doctor": (("backstory doctor", "every check, and what to do about what is wrong"),),
+    "tools": (("backstory tools", "by family, with what each does"),),
+    "settings": (("backstory settings", "flags, variables, meanings and present values"),),
+    "sync": (
+        ("backstory sync", "all assistants, now"),
+        ("backstory sync --reader codex --reader cursor", "only these"),
+    ),
+    "import": (("backstory import chatgpt export.zip", "the archive as it was downloaded"),),
+    "forget": (
+        ("backstory forget --project ~/old --before 2026-01-01", "old conversations of a project"),
+        ("backstory forget 1af7fc5e --backups", "out of the backups too"),
+    ),
+    "embed": (("backstory embed", "waits until every text has its vectors"),),
+    "backup": (("backstory backup ~/backstory.db", "a whole copy, while servers run"),),
+    "restore": (("backstory restore ~/backstory.db", "the present store is kept as a backup"),),
+    "migrate": (
+        ("backstory migrate --from sqlite:///store.db --to postgresql://me@localhost/memory", "resumable"),
+    ),
+    "archive": (("backstory archive --older-than 365", "what would go; --yes does it"),),
+    "unarchive": (
+        ("backstory unarchive", "what is in the archive"),
+        ("backstory unarchive old_plan", "makes it live again"),
+    ),
+    "token": (
+        ("backstory token create --user ann --expires 90", "shown once"),
+        ("backstory token", "the tokens there are"),
+    ),
+    "audit": (("backstory audit", "the last changes over HTTP"),),
+    "integrity": (("backstory integrity", "every page and index"),),
+    "completion": (
+        ("source <(backstory completion bash)", "in ~/.bashrc; zsh the same in ~/.zshrc"),
+        ("backstory completion fish | source", "in ~/.config/fish/config.fish"),
+    ),
+}
+
+EXIT_STATUS = """\
+exit status:
+  0    done
+  1    it failed; standard error says why, and what to do
+  2    the command was not understood; nothing was done
+  130  interrupted"""
