@@ -77,6 +77,16 @@ def editor_command() -> list[str]:
     return shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or usual)
 
 
+def environment_of(home: Path, *, columns: int) -> dict[str, str]:
+    """For a process of another user's, as far as programs can tell: without what leads to this one's files and
+    settings."""
+    needed = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR")
+    kept = {
+        name: value for name, value in os.environ.items() if name in needed or name.startswith("COVERAGE")
+    }
+    return kept | {"HOME": str(home), "USERPROFILE": str(home), "COLUMNS": str(columns)}
+
+
 def open_core(settings: Settings) -> Core:
     """The product over the configured store, for one caller."""
     caller = Caller(project=str(project_root(settings.project)), directory=str(settings.project))

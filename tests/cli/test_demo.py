@@ -5,30 +5,69 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from backstory.cli.demo import ANSWER, QUERY
+import pytest
 
-from ..processes import run
+from backstory.cli.demo import MEMORY, QUERY, QUESTION
+from backstory.cli.demo_home import BILLING, DATABASE, LINE
+
+from ..processes import Json, run
 
 
-def test_it_finds_the_memory_and_says_how_to_go_on(tmp_path: Path) -> None:
-    hostile = {"BACKSTORY_DATABASE_URL": f"sqlite:///{tmp_path}/mine.db", "BACKSTORY_EMBEDDINGS": "off"}
-    done = run("demo", "--json", home=tmp_path, **hostile)
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+@pytest.fixture(scope="module")
+def told() -> Iterator[Json]:
+    """Of one run, whose surroundings lead to a store of the user's."""
+    with TemporaryDirectory() as folder:
+        home = Path(folder)
+        hostile = {"BACKSTORY_DATABASE_URL": f"sqlite:///{home}/mine.db", "BACKSTORY_EMBEDDINGS": "off"}
+        hostile |= {
+            "CLAUDE_CONFIG_DIR": str(
+                Path(__file__).parents[1] / "readers" / "claude-code" / "home" / ".claude"
+            )
+        }
+        done = run("demo", "--json", home=home, **hostile)
+        assert done.returncode == 0, done.stderr
+        assert list(home.iterdir()) == []
+        yield json.loads(done.stdout)
+
+
+def output(told: Json, number: int) -> str:
+    text: str = told["steps"][number]["output"]
+    return text
+
+
+def test_the_conversations_of_three_assistants_are_read_and_no_others(told: Json) -> None:
+    lines = output(told, 0).splitlines()
+    assert [line.partition("  ")[0].strip() for line in lines] == ["Claude Code", "Codex", "Gemini CLI"]
+    assert all("1 conversation" in line for line in lines)
+
+
+def test_a_new_session_is_told_of_all_three(told: Json) -> None:
+    brief = " ".join(output(told, 1).split())
+    for said in ("PostgreSQL", "mobile app", "Tuesdays"):
+        assert said in brief
+
+
+def test_a_question_is_answered_by_what_was_said_to_another_assistant(told: Json) -> None:
+    assert [(each["source"], each["text"]) for each in told["answers"]] == [("claude-code", DATABASE)]
+    assert not set(re.findall(r"\w+", QUESTION.lower())) & set(re.findall(r"\w+", DATABASE.lower()))
+
+
+def test_what_was_saved_survives_the_server(told: Json) -> None:
+    assert re.search(r"server \d+ was killed", output(told, 3))
     assert told["found"]
-    assert told["results"] == [ANSWER]
+    assert set(re.findall(r"\w+", QUERY.lower())) & set(re.findall(r"\w+", MEMORY.lower())) <= {"the"}
+
+
+def test_a_line_leads_to_its_conversation(told: Json) -> None:
+    shown = output(told, 4)
+    assert BILLING.splitlines()[LINE - 1].strip() in shown
+    assert re.search(r"exact +5f2c7a10#2 claude-code", shown)
+
+
+def test_it_says_how_to_go_on(told: Json) -> None:
     assert shlex.split(told["install"])[-1] == "install"
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_it_tells_its_story(tmp_path: Path) -> None:
-    text = run("demo", home=tmp_path).stdout
-    assert re.search(r"server \d+ was killed", text)
-    assert "found by its meaning" in text
-    assert text.rstrip().endswith("backstory install")
-
-
-def test_the_question_shares_no_word_with_the_answer() -> None:
-    assert not set(re.findall(r"\w+", QUERY.lower())) & set(re.findall(r"\w+", ANSWER.lower()))
+    assert shlex.split(told["web"])[-1] == "web"

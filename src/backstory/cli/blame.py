@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from ..app import history_places, open_core
 from ..core import Core
-from ..core.blame import BlamedLine, Origin
+from ..core.blame import BlamedLine, LineOrigin
 from ..core.names import ConversationNames
 from ..domain.when import iso
 from ..settings import Settings
-from .report import Block, Json, Line, Paragraph, Report, Span, Style, Table, Text, legible, shortened
+from .report import Block, Json, Paragraph, Report, Span, Style, Table, Text, Verbatim, legible, shortened
 
 SHORT_HASH = 9
 SAID = 160  # characters of a prompt
@@ -96,15 +96,15 @@ def _line_body(found: _Findings, line: BlamedLine) -> Json:
     }
 
 
-def _name(found: _Findings, origin: Origin) -> str:
+def _name(found: _Findings, origin: LineOrigin) -> str:
     return f"{found.names.short(origin.conversation.id)}#{origin.number}"
 
 
 def _one(found: _Findings) -> list[Block]:
     (line,) = found.lines
     blocks: list[Block] = [
-        Line([Span(f"{found.path}:{line.number}", Style.HEADING)]),
-        Line(f"  {legible(line.text)}"),
+        Verbatim([Span(f"{found.path}:{line.number}", Style.HEADING)]),
+        Verbatim(f"  {legible(line.text)}"),
         "",
     ]
     rows: list[list[Text]] = []
@@ -113,9 +113,10 @@ def _one(found: _Findings) -> list[Block]:
     else:
         origin = line.origin
         rows.append([origin.sureness.value, [Span(_name(found, origin), Style.ID), " ", *_who(origin)]])
-        rows.append(["session", shortened(origin.conversation.title, SAID)])
-        if prompt := found.prompts.get((origin.conversation.id, origin.number)):
-            rows.append(["asked", shortened(prompt, SAID)])
+        title = shortened(origin.conversation.title, SAID)
+        prompt = shortened(found.prompts.get((origin.conversation.id, origin.number), ""), SAID)
+        rows += [["session", title]] if title and title != prompt else []
+        rows += [["asked", prompt]] if prompt else []
     rows.append(["commit", _commit(line)])
     blocks.append(Table((), rows))
     if line.origin is not None:
@@ -129,7 +130,7 @@ def _one(found: _Findings) -> list[Block]:
     return blocks
 
 
-def _who(origin: Origin) -> list[str | Span]:
+def _who(origin: LineOrigin) -> list[str | Span]:
     return [Span(origin.conversation.surface, Style.ASSISTANT), f", {origin.at:%Y-%m-%d %H:%M}"]
 
 

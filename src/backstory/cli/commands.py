@@ -26,7 +26,7 @@ from .serve import serve
 
 COMMANDS = {
     "serve": "Speak MCP over standard input and output, which is what an assistant starts, or with --http for many.",
-    "demo": "See it work: save, kill the server, start another, find by meaning. Touches no memory of yours.",
+    "demo": "See it work on three invented conversations. Touches no memory of yours.",
     "install": "Give Backstory to the assistants on this machine; `uninstall` takes it back.",
     "uninstall": "Take out of the assistants' files what `install` put there, and nothing else.",
     "search": "Search memories and conversations.",

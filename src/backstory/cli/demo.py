@@ -1,6 +1,7 @@
-"""`backstory demo`: a memory saved over MCP survives the death of its server and is found by its meaning.
+"""`backstory demo`: what three assistants said is one memory; it survives the death of its server, and knows who wrote a line.
 
-Everything is real (processes, pipes, protocol, store, model) except the home: a temporary one, deleted at the end.
+Everything is real (files of the assistants, processes, protocol, store, model) except the user: their home is a
+temporary one with three invented conversations, deleted at the end.
 """
 
 from __future__ import annotations
@@ -10,31 +11,41 @@ import json
 import shlex
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Timer
-from typing import Any
+from typing import Any, NamedTuple
 
+from ..app import environment_of, open_core
 from ..clients.command import server_command
+from ..core.brief import Brief
 from ..domain.errors import Unavailable
+from ..domain.when import utc_now
 from ..settings import Settings
+from .demo_home import LINE, Shop, make_shop
 from .progress import show_progress
-from .report import Json, Report, shortened, wrapped
+from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, shortened, wrapped
 
-MEMORIES = (
-    "We chose PostgreSQL for the billing service because its reports need window functions.",
-    "The login page times out when the session cookie is older than 24 hours; renew it on every request.",
-    "Deploy on Tuesdays only. The on-call rota is empty at weekends.",
-)
-QUERY = "which database did they pick?"
-ANSWER = MEMORIES[0]
+QUESTION = "which database did they pick?"
+"""Asked in Gemini's words of what was said to Claude: they have none in common with the answer."""
+MEMORY = "The warehouse closes at noon on Fridays; orders after that ship on Monday."
+QUERY = "when do parcels leave if somebody buys late in the week?"
 """What the query means. They have no word in common."""
 
 SHOWN = 200  # characters of a message
-LONGEST_S = 60.0  # a server that hangs must not make the demo hang
+WIDTH = 76
+LONGEST_S = 60.0  # a process that hangs must not make the demo hang
 FAILED = 1
+
+
+class Step(NamedTuple):
+    title: str
+    command: str
+    """What a person would type; empty where an assistant did it."""
+    output: str
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,51 +53,158 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    transcript: list[str] = []
-    with TemporaryDirectory(prefix="backstory-demo-", ignore_cleanup_errors=True) as home:
-        found = _play(Path(home), transcript)
-    is_found = found[:1] == [ANSWER]
-    verdict = "found by its meaning" if is_found else "NOT found"
-    transcript.append(f"\nThe memory was {verdict}, by a server that never saw it being saved.")
-    install = shlex.join([*server_command()[:-1], "install"])
-    body = {"found": is_found, "query": QUERY, "results": found, "install": install}
-    transcript += ["\nTo give your assistants this memory:\n", f"   {install}"]
-    return Report(body, "\n".join(transcript), 0 if is_found else FAILED)
+    with TemporaryDirectory(prefix="backstory-demo-", ignore_cleanup_errors=True) as folder:
+        demo = _Demo(make_shop(Path(folder), utc_now()), Path(folder) / "backstory", settings)
+        steps = list(demo.play())
+    command = shlex.join(server_command()[:-1])
+    body = {
+        "found": demo.found == [MEMORY],
+        "answers": demo.answers,
+        "steps": [step._asdict() for step in steps],
+        "install": f"{command} install",
+        "web": f"{command} web",
+    }
+    is_good = demo.found == [MEMORY] and bool(demo.answers)
+    return Report(body, _blocks(steps, command), 0 if is_good else FAILED)
 
 
-def _play(home: Path, transcript: list[str]) -> list[str]:
-    """The two acts; what the second server finds."""
-    show_progress(0, None, "A server saves three memories")
-    with _server(home, transcript) as server:
-        server.greet()
-        for text in MEMORIES:
-            server.call("save_context", context_text=text)
-        server.process.kill()
-        transcript.append(f"   *  server {server.process.pid} was killed (SIGKILL)\n")
-    show_progress(0, None, "Another server finds one of them")
-    with _server(home, transcript) as server:
-        server.greet()
-        answer = server.call("retrieve_context", query=QUERY, limit=1)
-    return list(answer.get("results", []))
-
-
-@contextmanager
-def _server(home: Path, transcript: list[str]) -> Iterator[_Server]:
-    # every setting that could lead to the user's own store or to an endpoint is given
-    flags = [f"--home={home}", "--database-url=", f"--project={home}"]
-    flags += ["--embeddings=local", "--summaries=local", "--surfaces=projectmemory", "--histories=off"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "backstory", "serve", *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+def _blocks(steps: list[Step], command: str) -> list[Block]:
+    blocks: list[Block] = []
+    for number, step in enumerate(steps, 1):
+        blocks.append(Paragraph([Span(f"{number}. {step.title}", Style.HEADING)]))
+        if step.command:
+            blocks.append(Verbatim([Span(f"   $ {step.command}", Style.ID)]))
+        blocks += [Verbatim(f"   {line}" if line else "") for line in step.output.splitlines()]
+        blocks.append("")
+    rows = (
+        (f"{command} install", "give this memory to your assistants"),
+        (f"{command} web", "see yours in a browser"),
     )
-    transcript.append(f"   *  server {process.pid} was started (backstory serve)")
-    alarm = Timer(LONGEST_S, process.kill)
-    alarm.start()
-    try:
-        yield _Server(process, transcript)
-    finally:
-        alarm.cancel()
-        process.kill()
-        process.communicate()
+    blocks.append(Paragraph([Span("Nothing of this was kept. To begin:", Style.HEADING)]))
+    for line, meaning in rows:
+        blocks += [Verbatim([Span(f"   {line}", Style.ID)]), Verbatim(f"       {meaning}")]
+    return blocks
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(
+        textwrap.fill(line, WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+        for line in text.splitlines()
+    )
+
+
+class _Demo:
+    def __init__(self, shop: Shop, home: Path, settings: Settings) -> None:
+        self.shop = shop
+        self.home = home
+        # every setting that could lead to the user's own store or to an endpoint is given
+        self._settings = settings.changed(
+            home=home,
+            project=shop.project,
+            database_url="",
+            embeddings="local",
+            summaries="local",
+            histories=("off",),
+        )
+        self._flags = [
+            f"--home={home}",
+            "--database-url=",
+            "--embeddings=local",
+            "--summaries=local",
+            "--backups=off",
+        ]
+        self._environment = environment_of(shop.user, columns=WIDTH)
+        self.found: list[str] = []
+        self.answers: list[Json] = []
+
+    def play(self) -> Iterator[Step]:
+        show_progress(0, None, "Reading what three assistants left")
+        yield Step(
+            "Claude Code, Codex and Gemini CLI worked on one project. Backstory reads what they kept.",
+            "backstory sync",
+            self._typed("sync"),
+        )
+        self._typed("embed")
+        brief = self._brief()
+        yield Step(
+            f"What a new session is told, in {brief.tokens} tokens, in any assistant.",
+            "",
+            _wrapped(brief.text),
+        )
+        show_progress(0, None, "Asking across assistants")
+        self.answers = json.loads(self._typed("search", QUESTION, "--limit=1", "--json"))["results"]
+        asked = self._typed("search", QUESTION, "--limit=1")
+        yield Step(
+            "A question is answered, whoever it was said to, in whatever words.",
+            f'backstory search "{QUESTION}"',
+            asked,
+        )
+        show_progress(0, None, "Killing a server")
+        yield Step("A server saves, is killed, and another finds it.", "", self._survival())
+        show_progress(0, None, "Asking who wrote a line")
+        place = f"src/billing.py:{LINE}"
+        yield Step(
+            "A line of code knows the conversation it came from.",
+            f"backstory blame {place}",
+            self._typed("blame", place),
+        )
+
+    def _typed(self, *words: str) -> str:
+        command = [sys.executable, "-m", "backstory", *self._flags, *words]
+        done = subprocess.run(
+            command,
+            env=self._environment,
+            cwd=self.shop.project,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=LONGEST_S,
+        )
+        if done.returncode:
+            raise Unavailable(f"`backstory {words[0]}` failed: {done.stderr.strip()}")
+        return done.stdout.rstrip("\n")
+
+    def _brief(self) -> Brief:
+        core = open_core(self._settings)
+        try:
+            return core.briefing.brief()
+        finally:
+            core.engine.close()
+
+    def _survival(self) -> str:
+        transcript: list[str] = []
+        with self._server(transcript) as server:
+            server.greet()
+            server.call("save_context", context_text=MEMORY)
+            server.process.kill()
+            transcript.append(f"*  server {server.process.pid} was killed (SIGKILL)")
+        with self._server(transcript) as server:
+            server.greet()
+            self.found = list(server.call("retrieve_context", query=QUERY, limit=1).get("results", []))
+        return "\n".join(transcript)
+
+    @contextmanager
+    def _server(self, transcript: list[str]) -> Iterator[_Server]:
+        flags = [
+            *self._flags,
+            f"--project={self.shop.project}",
+            "--surfaces=projectmemory",
+            "--histories=off",
+        ]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "backstory", "serve", *flags],
+            env=self._environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        transcript.append(f"*  server {process.pid} was started (backstory serve)")
+        alarm = Timer(LONGEST_S, process.kill)
+        alarm.start()
+        try:
+            yield _Server(process, transcript)
+        finally:
+            alarm.cancel()
+            process.kill()
+            process.communicate()
 
 
 class _Server:
@@ -100,11 +218,8 @@ class _Server:
     def greet(self) -> None:
         client = {"name": "backstory-demo", "version": "1"}
         opening = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
-        info = self._ask("initialize", opening)["serverInfo"]
+        self._ask("initialize", opening)
         self._send({"method": "notifications/initialized"})
-        tools = [tool["name"] for tool in self._ask("tools/list", {})["tools"]]
-        self._note("→", "initialize, tools/list")
-        self._note("←", f"{info['title']} {info['version']}: {', '.join(tools)}")
 
     def call(self, tool: str, **arguments: Any) -> Json:
         self._note("→", f"{tool} {json.dumps(arguments)}")
@@ -130,4 +245,4 @@ class _Server:
         self.process.stdin.flush()
 
     def _note(self, arrow: str, text: str) -> None:
-        self._transcript.append(wrapped(shortened(text, SHOWN), f"   {arrow}  ", "      "))
+        self._transcript.append(wrapped(shortened(text, SHOWN), f"{arrow}  ", "   "))

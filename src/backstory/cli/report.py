@@ -53,13 +53,13 @@ class Paragraph(NamedTuple):
     indent: int = 0
 
 
-class Line(NamedTuple):
+class Verbatim(NamedTuple):
     """It does not wrap, since somebody will copy it."""
 
     text: Text
 
 
-Block = str | Table | Paragraph | Line
+Block = str | Table | Paragraph | Verbatim
 """A text alone is a line without style."""
 
 
@@ -91,7 +91,7 @@ def _plain_block(block: Block) -> str:
     if isinstance(block, Paragraph):
         indent = " " * block.indent
         return "\n".join(wrapped(line, indent, indent) for line in plain_text(block.text).split("\n"))
-    return plain_text(block.text) if isinstance(block, Line) else block
+    return plain_text(block.text) if isinstance(block, Verbatim) else block
 
 
 def table(rows: Iterable[Sequence[str]], indent: str = "") -> str:

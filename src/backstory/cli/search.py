@@ -23,7 +23,7 @@ from ..settings import Settings
 from ..tools.origin import origin, safe_text
 from . import show
 from .narrowing import add_narrowing, read_narrowing
-from .report import Block, Json, Line, Paragraph, Report, Span, Style, shortened
+from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, shortened
 from .words import project_name
 
 LIMIT = 5
@@ -182,7 +182,7 @@ def _blocks(findings: Findings, explain: bool) -> list[Block]:
 
 def _block(findings: Findings, place: int, shown: Preview, explain: bool) -> Iterator[Block]:
     entry, hit = shown.entry, shown.hit
-    yield Line([f"{place}. ", *_name(findings, shown), Span(f"  score {hit.certainty:.2f}", Style.QUIET)])
+    yield Verbatim([f"{place}. ", *_name(findings, shown), Span(f"  score {hit.certainty:.2f}", Style.QUIET)])
     yield Paragraph([Span(", ".join(_about(findings, shown)), Style.QUIET)], indent=3)
     text = shortened(safe_text(shown.content, entry.trust), SHOWN)
     yield Paragraph(list(_highlighted(text, findings.ranking.words)), indent=3)
@@ -193,7 +193,7 @@ def _block(findings: Findings, place: int, shown: Preview, explain: bool) -> Ite
             caption = Span(f"#{other.seq + 1} ", Style.ID)
             yield Paragraph([caption, *_highlighted(said, findings.ranking.words)], indent=3)
     if explain:
-        yield Line("   " + " · ".join(f"{name} {part:.2f}" for name, part in _parts(shown).items()))
+        yield Verbatim("   " + " · ".join(f"{name} {part:.2f}" for name, part in _parts(shown).items()))
 
 
 def _name(findings: Findings, shown: Preview) -> list[str | Span]:

@@ -16,7 +16,7 @@ from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import origin, safe_text
 from .list import memory_body
-from .report import Block, Json, Line, Paragraph, Report, Span, Style, counted, legible, shortened
+from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, counted, legible, shortened
 
 LIMIT = 20
 AROUND = 4
@@ -86,7 +86,7 @@ def _memory_report(memory: Memory, history: Sequence[Former]) -> Report:
     about += [f"key {memory.key}"] if memory.key else []
     about += [f"tags {', '.join(memory.tags)}"] if memory.tags else []
     blocks: list[Block] = [
-        Line([Span(memory.id, Style.ID)]),
+        Verbatim([Span(memory.id, Style.ID)]),
         Paragraph([Span(shortened(", ".join(about), 200), Style.QUIET)]),
         "",
         Paragraph(legible(safe_text(memory.text, memory.trust))),
@@ -178,12 +178,12 @@ def _heading(shown: _Shown) -> list[Block]:
     about = [conversation.surface, conversation.model, conversation.directory or conversation.project]
     about += [conversation.branch, span, counted(shown.page.total, "message")]
     blocks: list[Block] = [
-        Line([Span(conversation.id, Style.ID)]),
+        Verbatim([Span(conversation.id, Style.ID)]),
         Paragraph([Span(shortened(conversation.title, 200), Style.HEADING)]),
         Paragraph([Span(shortened(", ".join(part for part in about if part), 400), Style.QUIET)]),
     ]
     if shown.resume:
-        blocks.append(Line([Span(shown.resume, Style.QUIET)]))
+        blocks.append(Verbatim([Span(shown.resume, Style.QUIET)]))
     return blocks
 
 

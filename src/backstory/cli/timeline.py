@@ -6,14 +6,13 @@ import argparse
 from itertools import groupby
 
 from ..app import open_core
-from ..core.chronicle import ChronicleEvent, EventKind, Span
+from ..core.chronicle import Bounds, ChronicleEvent, EventKind
 from ..core.names import ConversationNames, short_memory_id
 from ..domain.errors import InvalidInput
 from ..domain.when import iso
 from ..settings import Settings
 from .narrowing import add_limit, add_narrowing, read_narrowing
-from .report import Block, Paragraph, Report, Style, Table, Text, shortened
-from .report import Span as Styled
+from .report import Block, Paragraph, Report, Span, Style, Table, Text, shortened
 from .words import project_name
 
 LIMIT = 50
@@ -34,7 +33,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     core = open_core(settings)
     try:
         kinds = (EventKind(options.kind),) if options.kind else tuple(EventKind)
-        events = core.chronicle.events(Span(*read_narrowing(options, core)), kinds, limit=options.limit)
+        events = core.chronicle.events(Bounds(*read_narrowing(options, core)), kinds, limit=options.limit)
         names = core.browsing.names()
     finally:
         core.engine.close()
@@ -51,7 +50,7 @@ def _blocks(events: list[ChronicleEvent], names: ConversationNames) -> list[Bloc
     blocks: list[Block] = []
     for day, some in groupby(events, key=lambda event: event.at.date()):
         blocks += [""] if blocks else []
-        blocks.append(Paragraph([Styled(f"{day:%A, %Y-%m-%d}", Style.HEADING)]))
+        blocks.append(Paragraph([Span(f"{day:%A, %Y-%m-%d}", Style.HEADING)]))
         blocks.append(Table((), [rows[event] for event in some], alike=list(rows.values())))
     return blocks
 
@@ -64,8 +63,8 @@ def _row(event: ChronicleEvent, names: ConversationNames) -> list[Text]:
     }[event.kind]()
     return [
         f"{event.at:%H:%M}",
-        [Styled(name, Style.ID)],
-        [Styled(_what(event), Style.ASSISTANT)],
+        [Span(name, Style.ID)],
+        [Span(_what(event), Style.ASSISTANT)],
         project_name(event.project),
         shortened(event.title, LONGEST_TITLE),
     ]

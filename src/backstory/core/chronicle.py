@@ -24,7 +24,7 @@ class EventKind(StrEnum):
     COMMIT = "commit"
 
 
-class Span(NamedTuple):
+class Bounds(NamedTuple):
     projects: tuple[str, ...] = ()
     surfaces: tuple[str, ...] = ()
     since: datetime | None = None
@@ -45,7 +45,7 @@ class ChronicleEvent(NamedTuple):
 
 class Chronicle(Facet):
     def events(
-        self, span: Span, kinds: Sequence[EventKind] = tuple(EventKind), *, limit: int
+        self, span: Bounds, kinds: Sequence[EventKind] = tuple(EventKind), *, limit: int
     ) -> list[ChronicleEvent]:
         """The newest first. Commits are those of the named projects, else of the caller's own, as far as they are on this
         machine; who asks for assistants wants none."""
@@ -58,7 +58,7 @@ class Chronicle(Facet):
             found += self._commits(span, limit)
         return sorted(found, key=lambda event: (event.at, event.kind, event.id), reverse=True)[:limit]
 
-    def _conversations(self, span: Span, limit: int) -> Iterator[ChronicleEvent]:
+    def _conversations(self, span: Bounds, limit: int) -> Iterator[ChronicleEvent]:
         which = ConversationFilter(
             kinds=HEADS,
             projects=span.projects,
@@ -74,7 +74,7 @@ class Chronicle(Facet):
                 each.updated_at, EventKind.CONVERSATION, each.id, title, each.project, each.surface
             )
 
-    def _memories(self, span: Span, limit: int) -> Iterator[ChronicleEvent]:
+    def _memories(self, span: Bounds, limit: int) -> Iterator[ChronicleEvent]:
         where = Filter(
             kinds=(Kind.MEMORY,),
             projects=span.projects,
@@ -88,14 +88,14 @@ class Chronicle(Facet):
                 each.created_at, EventKind.MEMORY, each.id, each.text, each.project, each.surface
             )
 
-    def _commits(self, span: Span, limit: int) -> Iterator[ChronicleEvent]:
+    def _commits(self, span: Bounds, limit: int) -> Iterator[ChronicleEvent]:
         projects = span.projects or (self.caller.project,)
         for project in projects:
             if (Path(project) / ".git").exists():
                 yield from _commits_of(project, span, limit)
 
 
-def _commits_of(project: str, span: Span, limit: int) -> Iterator[ChronicleEvent]:
+def _commits_of(project: str, span: Bounds, limit: int) -> Iterator[ChronicleEvent]:
     bounds = [f"--since={span.since:%Y-%m-%dT%H:%M:%SZ}"] if span.since else []
     bounds += [f"--until={span.until:%Y-%m-%dT%H:%M:%SZ}"] if span.until else []
     told = git(Path(project), "log", f"--max-count={limit}", "-z", f"--format={_FIELDS}", *bounds)

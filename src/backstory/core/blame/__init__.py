@@ -38,7 +38,7 @@ class Sureness(StrEnum):
     """The file was written shortly before the commit, with a text that is not known."""
 
 
-class Origin(NamedTuple):
+class LineOrigin(NamedTuple):
     """Where an assistant wrote a line."""
 
     conversation: Conversation
@@ -53,7 +53,7 @@ class BlamedLine(NamedTuple):
     text: str
     commit: Commit | None
     """None where it is not committed."""
-    origin: Origin | None
+    origin: LineOrigin | None
     """None where no assistant is known to have written it."""
 
 
@@ -128,7 +128,7 @@ class Blame(Facet):
 
 def _origin(
     writings: Writings, numbers: dict[str, int], commit: Commit | None, found: Sequence[Match]
-) -> Origin | None:
+) -> LineOrigin | None:
     latest = None if commit is None else commit.committed_at + SLACK
     in_time = [match for match in found if latest is None or writings.edits[match.edit].at <= latest]
     match = author(in_time)
@@ -142,9 +142,9 @@ def _origin(
     return None if last is None else _made(writings, numbers, last, Sureness.TIME)
 
 
-def _made(writings: Writings, numbers: dict[str, int], writing: Writing, sureness: Sureness) -> Origin:
+def _made(writings: Writings, numbers: dict[str, int], writing: Writing, sureness: Sureness) -> LineOrigin:
     conversation = writings.conversations[writing.conversation]
-    return Origin(conversation, numbers.get(writing.message, 1), writing.at, sureness)
+    return LineOrigin(conversation, numbers.get(writing.message, 1), writing.at, sureness)
 
 
 def _read(file: Path) -> list[str]:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from ...core import Core
 from ...core.browsing import HEADS
-from ...core.chronicle import ChronicleEvent, EventKind, Span
+from ...core.chronicle import Bounds, ChronicleEvent, EventKind
 from ...domain.filters import ConversationFilter
 from ...domain.when import iso
 from ..asked import Asked
@@ -20,7 +20,7 @@ def page(core: Core, asked: Asked) -> View:
     chosen = asked.choice("kind", tuple(EventKind))
     kinds = (EventKind(chosen),) if chosen else tuple(EventKind)
     tallies = core.replay.tally(ConversationFilter(kinds=HEADS))
-    span = Span(
+    span = Bounds(
         projects=tuple(filter(None, [asked.text("project")])),
         surfaces=tuple(filter(None, [asked.text("assistant")])),
         since=asked.moment("since"),
@@ -39,7 +39,7 @@ def page(core: Core, asked: Asked) -> View:
 
 
 def _events(
-    core: Core, span: Span, kinds: tuple[EventKind, ...], projects: list[str]
+    core: Core, span: Bounds, kinds: tuple[EventKind, ...], projects: list[str]
 ) -> list[ChronicleEvent]:
     found = core.chronicle.events(span, [kind for kind in kinds if kind is not EventKind.COMMIT], limit=SIZE)
     if EventKind.COMMIT in kinds:
