@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import sqlite3
@@ -88,3 +89,130 @@ def test_server_memory(core: Core, tmp_path: Path) -> None:
     texts = [memory.text for memory in memories(core)]
     assert "Ada: prefers tabs — and «quotes»" in texts
     assert "Ada maintains billing service" in texts
+
+
+def test_projectmemory(core: Core) -> None:
+    path = ORIGINALS / "projectmemory" / "projectmemory-0.1.6-real.db"
+    sql = Sql(path)
+    assert counts(run(core, "projectmemory", path)) == {
+        "contexts": Counts(
+            new=sql("SELECT count(*) FROM context_memory WHERE trim(summary_text) <> ''"),
+            skipped=sql("SELECT count(*) FROM context_memory WHERE trim(summary_text) = ''"),
+        )
+    }
+    assert [each.text for each in memories(core)] == sql.texts(
+        "SELECT summary_text FROM context_memory WHERE trim(summary_text) <> ''"
+    )
+
+
+@pytest.mark.parametrize("version", ["0.1.5", "0.1.8"])
+def test_codearchitect(core: Core, version: str) -> None:
+    project = ORIGINALS / "codearchitect" / version
+    files = sorted(project.rglob("full.md"))
+    written = [
+        json.loads(file.read_text("utf-8").partition("```json\n")[2].partition("\n```\n")[0])
+        for file in files
+    ]
+    spoken = [turns for turns in written if turns]
+    found = counts(run(core, "codearchitect", project))
+    assert found == {"stored sessions": Counts(new=len(spoken), skipped=len(files) - len(spoken))}
+    kept = core.engine.store.database.value("SELECT count(*) FROM entry WHERE kind = 'message'")
+    assert kept == sum(map(len, spoken))
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "session-mgmt-0.1.2-reflection.duckdb",
+        "session-mgmt-0.2.1-reflection.duckdb",
+        "session-buddy-0.23.0-checkpointed.duckdb",
+    ],
+)
+def test_session_mgmt(core: Core, file: str, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    path = ORIGINALS / "session-mgmt" / file
+    shutil.copy(path, tmp_path)
+    with duckdb.connect(str(tmp_path / file), read_only=True) as connection:
+        tables = {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
+
+        def texts(kind: str) -> set[str]:
+            named = [table for table in (kind, f"{kind}_v2") if table in tables]
+            return {
+                text
+                for table in named
+                for (text,) in connection.execute(f"SELECT content FROM {table}").fetchall()
+            }
+
+        expected = {kind: texts(kind) for kind in ("reflections", "conversations")}
+    found = counts(run(core, "session-mgmt", path))
+    assert {kind: found[kind].new if kind in found else 0 for kind in expected} == {
+        kind: len(some) for kind, some in expected.items()
+    }
+    assert {each.text for each in memories(core) if each.category == "reflection"} == expected["reflections"]
+
+
+def test_claude_mem(core: Core) -> None:
+    path = RIVALS / "claude-mem" / "claude-mem.db"
+    sql = Sql(path)
+    found = counts(run(core, "claude-mem", path))
+    assert found["sessions"] == Counts(new=sql("SELECT count(*) FROM sdk_sessions"))
+    assert found["observations"] == Counts(new=sql("SELECT count(*) FROM observations"))
+    assert found["summaries"] == Counts(new=sql("SELECT count(*) FROM session_summaries"))
+    logs = sql("SELECT count(DISTINCT content_session_id) FROM user_prompts")
+    assert found["prompt logs"] == Counts(new=logs)
+    prompts = core.engine.store.database.values("SELECT text FROM entry WHERE kind = 'message'")
+    assert sorted(prompts) == sql.texts("SELECT prompt_text FROM user_prompts")
+
+
+def test_mcp_memory_service(core: Core, tmp_path: Path) -> None:
+    path = tmp_path / "sqlite_vec.db"
+    path.write_bytes(gzip.decompress((RIVALS / "mcp-memory-service" / "sqlite_vec.db.gz").read_bytes()))
+    sql = Sql(path)
+    live = "FROM memories WHERE deleted_at IS NULL AND superseded_by IS NULL"
+    assert counts(run(core, "mcp-memory-service", tmp_path)) == {
+        "memories": Counts(new=sql(f"SELECT count(*) {live}"))
+    }
+    assert [each.text for each in memories(core)] == sql.texts(f"SELECT content {live}")
+    assert {each.tags for each in memories(core)} == {("decision", "billing"), ("bug", "auth")}
+
+
+def test_basic_memory(core: Core, tmp_path: Path) -> None:
+    sql = Sql(RIVALS / "basic-memory" / "config" / "memory.db")
+    expected = {
+        "notes": Counts(new=sql("SELECT count(*) FROM entity")),
+        "observations": Counts(new=sql("SELECT count(*) FROM observation")),
+        "relations": Counts(new=sql("SELECT count(*) FROM relation")),
+    }
+    notes = tmp_path / "notes"
+    shutil.copytree(RIVALS / "basic-memory" / "notes", notes)
+    assert counts(run(core, "basic-memory", notes)) == expected
+    config = json.loads((RIVALS / "basic-memory" / "config" / "config.json").read_text("utf-8"))
+    config["projects"]["main"]["path"] = str(notes)
+    (tmp_path / "config.json").write_text(json.dumps(config), "utf-8")
+    again = counts(run(core, "basic-memory", tmp_path / "config.json"))
+    assert again == {kind: Counts(unchanged=count.new) for kind, count in expected.items()}
+
+
+def test_the_index_of_basic_memory_alone(core: Core) -> None:
+    path = RIVALS / "basic-memory" / "config" / "memory.db"
+    sql = Sql(path)
+    assert counts(run(core, "basic-memory", path)) == {
+        "notes": Counts(skipped=sql("SELECT count(*) FROM entity")),
+        "observations": Counts(new=sql("SELECT count(*) FROM observation")),
+        "relations": Counts(new=sql("SELECT count(*) FROM relation")),
+    }
+
+
+def test_mem0(core: Core, tmp_path: Path) -> None:
+    shutil.copytree(RIVALS / "mem0", tmp_path / "mem0")
+    path = tmp_path / "mem0" / "history.db"
+    sql = Sql(path)
+    found = counts(run(core, "mem0", path))
+    assert found["memories"] == Counts(new=sql("SELECT count(DISTINCT memory_id) FROM history"))
+    newest = "SELECT new_memory FROM history h WHERE rowid = (SELECT max(rowid) FROM history WHERE memory_id = h.memory_id)"
+    assert [each.text for each in memories(core)] == sql.texts(newest)
+    formers = [
+        each.text for memory in memories(core) for each in core.engine.store.memories.former(memory.id)
+    ]
+    assert formers == sql.texts("SELECT old_memory FROM history WHERE event = 'UPDATE'")
+    assert {memory.metadata.get("user_id") for memory in memories(core)} == {"ada"}

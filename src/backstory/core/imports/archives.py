@@ -12,7 +12,7 @@ from ...readers import Cursor, Piece, Places, Reader
 from ..sync.pieces import merged, messages_of, placed, traces_of
 from ..sync.subjects import OPENING, subject_of
 from .contents import ForeignConversation, Record, Unplaced
-from .stores import Importer, locate_any
+from .stores import Importer, located
 
 
 def archive_importer(reader: Reader) -> Importer:
@@ -35,7 +35,7 @@ def archive_importer(reader: Reader) -> Importer:
         reader.name,
         reader.title,
         read,
-        locate=locate_any,
+        locate=located,
         find=lambda places: (),
         folder=lambda path: None,
         realm=lambda path: "",

@@ -69,7 +69,7 @@ def kind_of(record: Record) -> str:
 
 def locate(path: Path, names: tuple[str, ...]) -> Path:
     """The file itself, or the one in the folder that has one of the names, the first name first."""
-    path = _existing(path)
+    path = located(path)
     if not path.is_dir():
         return path
     for name in names:
@@ -82,11 +82,6 @@ def locate(path: Path, names: tuple[str, ...]) -> Path:
     raise Unreadable(f"{path} has no {' or '.join(names)}.", hint="Name the file; nothing was imported.")
 
 
-def locate_any(path: Path) -> Path:
-    """For what may be a file or a tree of them."""
-    return _existing(path)
-
-
 def size_of(path: Path) -> int:
     """Of a file, or of all in a folder."""
     if path.is_file():
@@ -95,7 +90,8 @@ def size_of(path: Path) -> int:
     return sum(os.path.getsize(file) for file in files if os.path.isfile(file))
 
 
-def _existing(path: Path) -> Path:
+def located(path: Path) -> Path:
+    """A file or folder that is there, without links."""
     if not path.exists():
         raise InvalidInput(f"There is no file {path}.", hint="Nothing was imported.")
     return path.resolve()

@@ -12,7 +12,7 @@ from typing import Any
 from ...domain.errors import Unreadable
 from ...domain.records import Priority
 from ...domain.when import from_ms
-from ...readers.formats import databases
+from ...readers.formats import databases, duck
 from ...readers.formats.values import fields_of, items_of, text_of, time_ms
 
 
@@ -89,6 +89,16 @@ def sqlite_tables(path: Path, *required: str) -> Iterator[Tables]:
                 ):
                     raise Unreadable(f"{path} has no {each}: another program wrote it.")
             yield lambda table: map(Row, databases.records(connection, table))
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+@contextmanager
+def duckdb_tables(path: Path) -> Iterator[tuple[Tables, bool]]:
+    """Of a copy of the file, and whether what waits in its log is among them."""
+    try:
+        with duck.open_copy(path) as (connection, is_whole):
+            yield lambda table: map(Row, duck.records(connection, table)), is_whole
     except OSError as error:
         raise Unreadable(f"{path} cannot be read: {error.strerror or error}.") from error
 

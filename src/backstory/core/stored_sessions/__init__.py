@@ -22,10 +22,10 @@ from ..secrets import Redactor
 from . import places
 from .fullfile import SessionHeader, SessionReading, write_full
 from .places import SessionFile, SessionsPlace
-from .reading import SessionHead, derived_id, read_head, read_session
+from .reading import SessionHead, derived_id, read_head, read_session, session_id
 from .rows import messages_of, turns_in
 from .summaryfile import write_summary
-from .turns import SPEAKERS, USER, SessionTurn, first_part, read_conversation, said, to_json
+from .turns import SPEAKERS, USER, SessionTurn, first_part, read_conversation, said
 
 MB = 1 << 20
 LARGEST = 10 * MB
@@ -304,12 +304,11 @@ def _age(session: StoredSession) -> tuple[Any, ...]:
 def _identified(
     session: StoredSession, reading: SessionReading | None
 ) -> tuple[str, StoredSession, SessionReading | None]:
-    """With an id. A file without a head is known by its name and by what was said first."""
+    """With an id."""
     if session.head.id:
         return session.head.id, session, reading
     reading = reading or read_session(session.found)
-    first = to_json(reading.turns[0].as_json()) if reading.turns else ""
-    return derived_id(session.found.name, first), session, reading
+    return session_id(session.found, session.head, reading), session, reading
 
 
 def _is_unchanged(session: StoredSession, known: Conversation) -> bool:

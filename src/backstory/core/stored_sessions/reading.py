@@ -12,6 +12,7 @@ from ...domain.when import from_ms, iso
 from .foreign import read_foreign
 from .fullfile import SessionReading, opening_of, read_full
 from .places import SessionFile
+from .turns import to_json
 
 LARGEST_MB = 100
 """A larger file was not written by a session."""
@@ -56,6 +57,12 @@ def read_session(found: SessionFile) -> SessionReading:
     except OSError as error:
         raise Unreadable(f"{found.file} cannot be read: {error.strerror}.") from error
     return read_full(text) or SessionReading(read_foreign(text))
+
+
+def session_id(found: SessionFile, head: SessionHead, reading: SessionReading) -> str:
+    """A file without a head is known by its name and by what was said first."""
+    first = to_json(reading.turns[0].as_json()) if reading.turns else ""
+    return head.id or derived_id(found.name, first)
 
 
 def derived_id(*parts: str) -> str:

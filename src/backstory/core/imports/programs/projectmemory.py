@@ -1,0 +1,43 @@
+"""ProjectMemory: texts in one SQLite table of the project it runs in. Its vectors mean nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ....domain.when import from_ms
+from ....readers import Places
+from ....readers.formats.paths import homes
+from ..contents import ForeignMemory, Record
+from ..stores import store_importer
+from ..tables import sqlite_tables
+
+FILE = ".projectmemory.db"
+
+
+def find(places: Places) -> Iterator[Path]:
+    for folder in (*homes(places), *places.projects):
+        yield folder / FILE
+
+
+def read(path: Path) -> Iterator[Record]:
+    with sqlite_tables(path, "context_memory.summary_text") as tables:
+        for row in tables("context_memory"):
+            at = row.time("timestamp", default=from_ms(0))
+            yield ForeignMemory(
+                kind="contexts",
+                place=f"context_memory/{row.id('id')}",
+                text=row.text("summary_text"),
+                created_at=at,
+                updated_at=at,
+            )
+
+
+importer = store_importer(
+    "projectmemory",
+    "ProjectMemory",
+    read=read,
+    find=find,
+    names=(FILE, "*.db"),
+    has_own_ids=False,
+)

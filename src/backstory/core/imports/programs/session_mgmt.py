@@ -1,0 +1,128 @@
+"""session-mgmt and its successor session-buddy: reflections and conversations in DuckDB, in three generations of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ....domain.when import from_ms, to_ms
+from ....readers import ConversationHeader, Piece, Places, Role, Turn
+from ....readers.formats.paths import homes
+from ....readers.formats.values import fingerprint
+from ...reflections import REFLECTION
+from ..archives import conversation_of
+from ..contents import ForeignConversation, ForeignMemory, ForeignSession, Record, Unplaced, relation
+from ..counts import Skip
+from ..stores import store_importer
+from ..tables import Row, Tables, duckdb_tables
+
+NAME = "session-mgmt"
+FILE = "reflection.duckdb"
+_EPOCH = from_ms(0)
+_TIMES = ("timestamp", "created_at")
+_UNPLACED = {
+    "project_groups": "project groups",
+    "session_links": "links between sessions",
+    "code_graphs": "code graphs",
+    "distilled_skills": "distilled skills",
+}
+
+
+def find(places: Places) -> Iterator[Path]:
+    yield from (home / ".claude" / "data" / FILE for home in homes(places))
+
+
+def read(path: Path) -> Iterator[Record]:
+    with duckdb_tables(path) as (tables, is_whole):
+        if not is_whole:
+            reason = "wait in its log: end the program that has it open, and import again"
+            yield Unplaced("last changes", reason)
+        yield from (_session(row) for row in tables("session_windows"))
+        yield from _reflections(tables)
+        yield from _conversations(tables, path)
+        yield from (_dependency(row) for row in tables("project_dependencies"))
+        for table, kind in _UNPLACED.items():
+            if times := sum(1 for _ in tables(table)):
+                yield Unplaced(kind, "a thing of session-mgmt alone", times)
+
+
+def _project(row: Row) -> str:
+    name = row.text("project")
+    return "" if name.lower() in ("unknown", "default") else name
+
+
+def _session(row: Row) -> ForeignSession:
+    made = row.time("started_at", default=_EPOCH)
+    directory = row.text("working_directory")
+    return ForeignSession(
+        place=f"session_windows/{row.id('id')}",
+        name=_project(row) or Path(directory).name or "session",
+        created_at=made,
+        updated_at=row.time("ended_at", default=made),
+        project=directory or _project(row),
+    )
+
+
+def _reflections(tables: Tables) -> Iterator[Record]:
+    """Newer versions keep both tables, and some texts in both."""
+    seen: set[str] = set()
+    for table in ("reflections_v2", "reflections"):
+        for row in tables(table):
+            if row.text("content") in seen:
+                yield Unplaced("reflections", Skip.TWICE)
+                continue
+            seen.add(row.text("content"))
+            yield _reflection(row)
+
+
+def _reflection(row: Row) -> ForeignMemory:
+    made = row.time(*_TIMES, default=_EPOCH)
+    names = ("category", "subcategory", "insight_type", "memory_tier")
+    about = {name: row.text(name) for name in names if row.text(name)}
+    return ForeignMemory(
+        kind="reflections",
+        place=f"reflections/{row.id('id')}",
+        text=row.text("content"),
+        created_at=made,
+        updated_at=row.time("updated_at", default=made),
+        project=_project(row),
+        category=REFLECTION,
+        tags=row.texts("tags"),
+        metadata={**row.object("metadata"), **about},
+    )
+
+
+def _conversations(tables: Tables, path: Path) -> Iterator[Record]:
+    seen: set[str] = set()
+    for table in ("conversations_v2", "conversations"):
+        for row in tables(table):
+            if row.text("content") in seen:
+                yield Unplaced("conversations", Skip.TWICE)
+                continue
+            seen.add(row.text("content"))
+            yield _conversation(row, path)
+
+
+def _conversation(row: Row, path: Path) -> ForeignConversation:
+    """A text that sums up where a session stood."""
+    id, text = row.id("id"), row.text("content")
+    at_ms = to_ms(row.time(*_TIMES, default=_EPOCH))
+    title = text.strip().partition("\n")[0].lstrip("# ").strip()[:100]
+    header = ConversationHeader(id, f"{path}#{id}", title=title, completeness="partial")
+    turns = [Turn("0", Role.SUMMARY, text, at_ms)] if text.strip() else []
+    return conversation_of(NAME, "conversations", Piece(header, turns), at_ms, project=_project(row))
+
+
+def _dependency(row: Row) -> ForeignMemory:
+    said = row.text("source_project"), row.text("dependency_type"), row.text("target_project")
+    return relation(
+        f"project_dependencies/{fingerprint(*said)}",
+        *said,
+        row.time("created_at", default=_EPOCH),
+        extra={"description": row.text("description")} if row.text("description") else {},
+    )
+
+
+importer = store_importer(
+    NAME, "session-mgmt and session-buddy", read=read, find=find, names=(FILE, "*.duckdb")
+)
