@@ -176,25 +176,9 @@ def baselines(questions: Questions) -> None:
         questions.report(name, {answer["id"]: answer for answer in map(json.loads, lines)})
 
 
-def measure(questions: Questions, state: str) -> None:
+def measure_tools(questions: Questions, state: str) -> None:
     cwd = questions.work / "cwd"
-    command_line = questions.environment(state)
-
-    def search(row: Json) -> Json:
-        done = subprocess.run(
-            questions.frozen("search", "--json", row["question"]),
-            env=command_line,
-            cwd=cwd,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return {
-            **questions.messages(json.loads(done.stdout)["results"]),
-            "tokens": len(done.stdout) // 4,
-        }
-
-    server = questions.theirs.Server(questions.frozen("serve"), command_line, cwd)
+    server = questions.theirs.Server(questions.frozen("serve"), questions.environment(state), cwd)
     try:
 
         def reflect(row: Json) -> Json:
@@ -206,19 +190,34 @@ def measure(questions: Questions, state: str) -> None:
         server.close()
     recent = questions.theirs.Server(questions.frozen("serve"), questions.environment(f"{state}-recent"), cwd)
     try:
-        for argument, name in (("question", "question"), ("keywords", "keywords")):
+        for field in ("question", "keywords"):
 
-            def recall(row: Json, argument: str = argument) -> Json:
-                asked = row[argument] if isinstance(row[argument], str) else " ".join(row[argument])
+            def recall(row: Json, field: str = field) -> Json:
+                asked = row[field] if isinstance(row[field], str) else " ".join(row[field])
                 body, tokens = recent.call(
                     "recall_conversations", user_prompt=asked, days_lookback=60, min_score=0, limit=PAGE
                 )
                 ranked = [questions.canonical(talk["id"]) for talk in body["conversations"]]
                 return {"ranked": ranked, "tokens": tokens}
 
-            questions.run(f"{state}: recall_conversations, {name}", recall, at_now=True)
+            questions.run(f"{state}: recall_conversations, {field}", recall, at_now=True)
     finally:
         recent.close()
+
+
+def measure_command_line(questions: Questions, state: str) -> None:
+    def search(row: Json) -> Json:
+        done = subprocess.run(
+            questions.frozen("search", "--json", row["question"]),
+            env=questions.environment(state),
+            cwd=questions.work / "cwd",
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        results = json.loads(done.stdout)["results"]
+        return {**questions.messages(results), "tokens": len(done.stdout) // 4}
+
     questions.run(f"{state}: backstory search", search, at_now=False)
 
 
@@ -232,7 +231,9 @@ def main(directory: Path, work: Path, states: Sequence[str]) -> None:
     print("|---|---|---|---|---|---|---|")
     baselines(questions)
     for state in states or STATES:
-        measure(questions, state)
+        measure_tools(questions, state)
+    for state in states or STATES:
+        measure_command_line(questions, state)
 
 
 if __name__ == "__main__":

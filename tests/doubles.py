@@ -64,6 +64,10 @@ class HashedWords:
     meanwhile: Callable[[], None] = lambda: None
     """Called in the middle of embedding."""
     embedded: list[str] = field(default_factory=list)
+    is_loaded: bool = True
+
+    def load(self) -> None:
+        self.is_loaded = True
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.meanwhile()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -285,3 +286,48 @@ def test_catching_up_with_an_embedder_that_fails_is_no_error(store: Store, open_
     backlog = open_backlog(store, embedder)
     assert not backlog.catch_up()
     until(lambda: backlog.problem == "The endpoint is down.")
+
+
+class SlowToLoad(HashedWords):
+    def __init__(self) -> None:
+        super().__init__(is_loaded=False)
+        self.may_load = threading.Event()
+
+    def load(self) -> None:
+        assert self.may_load.wait(PATIENCE_S)
+        if self.failure is not None:
+            raise self.failure
+        super().load()
+
+
+def test_who_is_waited_for_answers_by_words_until_the_model_is_loaded(store: Store) -> None:
+    store.memories.put([make_memory("it", "vehicle"), make_memory("word", "car")])
+    embedder = SlowToLoad()
+    backlog = Backlog(store, embedder, is_serving=lambda: True, model_patience_s=0.0)
+    with closing(backlog):
+        search = Search(store, backlog)
+        found = search.find("car", Filter())
+        assert found_ids(store, found) == ["word"]
+        assert found.notices == ("Searched by words alone: the model is still being loaded.",)
+        embedder.may_load.set()
+        until(lambda: embedder.is_loaded)
+        found = search.find("car", Filter())
+        assert (set(found_ids(store, found)), found.notices) == ({"it", "word"}, ())
+
+
+def test_a_model_that_cannot_be_loaded_is_said_by_the_next_search(store: Store) -> None:
+    store.memories.put([make_memory("word", "car")])
+    embedder = SlowToLoad()
+    embedder.failure = Unavailable("The model is broken.")
+    embedder.may_load.set()
+    backlog = Backlog(store, embedder, is_serving=lambda: True, model_patience_s=PATIENCE_S)
+    with closing(backlog):
+        found = Search(store, backlog).find("car", Filter())
+        assert found.notices == ("Searched by words alone: The model is broken.",)
+
+
+def test_on_the_command_line_nobody_answers_before_the_model_is_loaded(store: Store) -> None:
+    store.memories.put([make_memory("it", "vehicle")])
+    embedder = SlowToLoad()
+    with closing(Backlog(store, embedder, model_patience_s=0.0)) as backlog:
+        assert Search(store, backlog).find("car", Filter()).strategy == "hybrid"

@@ -11,7 +11,7 @@ from backstory.domain.errors import Unavailable
 from backstory.store import Store
 
 from ..conftest import Call, OpenCore, caller_of
-from ..doubles import HashedWords, SteppedClock
+from ..doubles import HashedWords, SteppedClock, make_conversation, make_messages
 
 requirement = pytest.mark.requirement
 
@@ -447,3 +447,13 @@ def test_large_values_in_a_search_by_meaning_are_cut_and_marked(call: Call) -> N
     results = call("context_semantic_search", query="car")["results"]
     assert len(results) == 3
     assert all(result["truncated"]["size"] > 100_000 for result in results)
+
+
+@requirement("keeper-items.search.conversations")
+def test_who_finds_no_item_is_told_of_conversations_that_match(varied: Call, store: Store) -> None:
+    texts = ("What about Kafka?", "Kafka was chosen for the queue, since consumers must replay.")
+    store.conversations.put(make_conversation("c"), make_messages("c", *texts))
+    for tool in ("context_search", "context_semantic_search"):
+        told = varied(tool, query="Kafka chosen queue")["notices"][-1]
+        assert told.startswith("1 conversation matches what no memory says for sure")
+    assert "notices" not in varied("context_search", query="shed")

@@ -18,7 +18,7 @@ from backstory.surfaces.projectmemory import surface
 from backstory.tools.budget import ANSWER_BYTES
 
 from ..conftest import Call, OpenCore, OpenStore, caller_of
-from ..doubles import HashedWords, SteppedClock, make_memory
+from ..doubles import HashedWords, SteppedClock, make_conversation, make_memory, make_messages
 from ..patience import until
 
 requirement = pytest.mark.requirement
@@ -475,3 +475,16 @@ def test_the_documents_client_session_works(call: Call) -> None:
     assert saved["id"]
     retrieved = call("retrieve_context", query="What information do we have?", limit=3)
     assert retrieved["results"] == ["This is important information to remember."]
+
+
+@requirement("projectmemory.retrieve.conversations")
+def test_conversations_that_hold_what_no_memory_does_are_told_of(call: Call, store: Store) -> None:
+    call("save_context", context_text="The weather is fine.")
+    texts = ("What about Kafka?", "Kafka was chosen for the queue, since consumers must replay.")
+    store.conversations.put(make_conversation("c"), make_messages("c", *texts))
+    notice = call("retrieve_context", query="Kafka chosen for the queue")["notices"][-1]
+    assert notice.startswith("1 conversation matches what no memory says for sure")
+    assert "The best is c, of " in notice
+    call("save_context", context_text="Kafka was chosen for the queue.")
+    known = call("retrieve_context", query="Kafka chosen for the queue")
+    assert not any("conversation" in notice for notice in known.get("notices", []))

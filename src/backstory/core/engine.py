@@ -123,6 +123,11 @@ class Engine:
         self.problems.succeeded("sync")
         return ()
 
+    def load_soon(self) -> None:
+        """After an answer: the next search need not wait for the model."""
+        if self.backlog is not None:
+            self.backlog.load_soon()
+
     @property
     def makes_backups(self) -> bool:
         return self.store.backups is not None and self.settings.backups == "on"
@@ -165,7 +170,9 @@ class Engine:
     def _make_backlog(self) -> Backlog | None:
         from ..search.backlog import Backlog
 
-        return None if self._embedder is None else Backlog(self.store, self._embedder, self.problems)
+        if self._embedder is None:
+            return None
+        return Backlog(self.store, self._embedder, self.problems, is_serving=lambda: self.is_serving)
 
     def _make_search(self) -> Search:
         from ..search.engine import Search

@@ -6,6 +6,7 @@ search goes on without them and says so. What is shown of a hit is in `core/prev
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..domain.errors import InvalidInput
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 LEAST = 0.02  # of certainty: what is less sure is not looked for in the whole store
 LARGEST_POOL = 64
+SURE = 0.5  # of certainty: more likely meant than not
 EVERYTHING = Filter()
 
 
@@ -83,6 +85,22 @@ class Searching(Facet):
             if isinstance(memory := entries.get(hit.entry), Memory)
         ]
         return MemoryHits(memories, found.strategy, found.notices, found.vector)
+
+    def in_conversations(self, query: str, hits: Sequence[MemoryHit] = ()) -> tuple[str, ...]:
+        """Says to who looked for memories, when none of the hits is sure, that conversations hold it."""
+        if any(hit.certainty >= SURE for hit in hits):
+            return ()
+        where = self.caller.visible(Filter(kinds=(Kind.MESSAGE,)))
+        sure = [hit for hit in self._found(query, where, SURE).hits if hit.certainty >= SURE]
+        best = self.engine.store.conversations.get([sure[0].conversation or ""]) if sure else []
+        if not best:
+            return ()
+        match = "1 conversation matches" if len(sure) == 1 else f"{len(sure)} conversations match"
+        place = PurePath(best[0].project).name or best[0].project
+        return (
+            f"{match} what no memory says for sure: search conversations for it. The best is {best[0].id},"
+            f" of {best[0].updated_at:%Y-%m-%d} in {place}.",
+        )
 
     def messages(self, query: str, *, limit: int, projects: tuple[str, ...] = ()) -> list[Message]:
         """What was said in conversations, each message by itself."""

@@ -6,6 +6,7 @@ a time; a lease that is not kept ends by itself.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,13 +23,15 @@ if TYPE_CHECKING:
     from ..domain.entries import Vector
     from .embed import Embedder
 
-NAME = "embedding"
+NAME, LOADING = "embedding", "model"
 BATCH = 16
 LEASE_MS = 30_000
 SMALL_BACKLOG = 64  # texts a search embeds before it answers; more are left to the background
 PATIENCE_S = (
     2.0  # how much of its own CPU time a search spends on them; a busy machine does not change results
 )
+MODEL_PATIENCE_S = 0.3  # CPU time of this process that a call waits for the model to be loaded
+LONGEST_WAIT_S = 5.0  # for a machine that gives it none
 PROBE = "Can you hear me?"  # tells a text that cannot be embedded from an embedder that cannot embed
 
 
@@ -52,18 +55,31 @@ class Backlog:
         problems: Problems | None = None,
         *,
         backoff_s: Callable[[int], float] = backoff_s,
+        is_serving: Callable[[], bool] = lambda: False,
+        model_patience_s: float = MODEL_PATIENCE_S,
     ) -> None:
+        """While it `is_serving`, somebody waits for each answer: better one by words than a late one."""
         self._store = store
         self._embedder = embedder
         self._problems = problems or Problems()
         self._worker = Worker(NAME, self._work, self._problems, backoff_s=backoff_s)
+        self._loader = Worker(LOADING, self._load, self._problems, backoff_s=backoff_s)
+        self._was_loading = threading.Event()
+        self._is_serving = is_serving
+        self._model_patience_s = model_patience_s
         self._refused: dict[tuple[int, int], BackstoryError] = {}  # by entry and revision
 
     def wake(self) -> None:
         """Texts wait: embed them soon."""
         self._worker.wake()
 
+    def load_soon(self) -> None:
+        """Behind the answers, so that the next search need not wait for the model."""
+        if not self._embedder.is_loaded and not self._was_loading.is_set():
+            self._loader.wake()
+
     def close(self) -> None:
+        self._loader.close()
         self._worker.close()
 
     @property
@@ -77,6 +93,8 @@ class Backlog:
 
     def query(self, text: str) -> QueryVector:
         """Embed a query, after the few texts that may still wait: what was just saved can be found."""
+        if not self._has_model():
+            return QueryVector(notices=("Searched by words alone: the model is still being loaded.",))
         try:
             space = self.space
             left = self._catch_up(space)
@@ -110,6 +128,26 @@ class Backlog:
         self._raise_refusal()
         self._problems.succeeded(NAME)
         return done
+
+    def _has_model(self) -> bool:
+        """Whether the model is there, or comes before a caller has waited too long. Should it fail to load, whoever
+        embeds is told why."""
+        if self._embedder.is_loaded or not self._is_serving():
+            return True
+        self.load_soon()
+        start, deadline = time.process_time(), time.monotonic() + LONGEST_WAIT_S
+        while time.process_time() < start + self._model_patience_s and time.monotonic() < deadline:
+            if self._was_loading.wait(0.01):
+                return True
+        return self._embedder.is_loaded
+
+    def _load(self) -> None:
+        try:
+            self._embedder.load()
+        except BackstoryError:
+            pass  # the next search says it
+        finally:
+            self._was_loading.set()
 
     def _catch_up(self, space: int) -> int:
         """Embed a small backlog; how many texts are left."""

@@ -32,6 +32,13 @@ class Embedder(Protocol):
     def dimensions(self) -> int:
         """The length of every vector. May ask the endpoint the first time; raises Unavailable."""
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether `embed` can begin at once."""
+
+    def load(self) -> None:
+        """Get ready for `embed`, which does so itself otherwise. Raises Unavailable."""
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row of unit length for each text, in their order. Raises Unavailable."""
 

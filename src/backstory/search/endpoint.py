@@ -17,6 +17,7 @@ MOST_TEXTS, MOST_CHARACTERS = 64, 100_000
 
 class Endpoint:
     at_once = MOST_TEXTS
+    is_loaded = True
 
     def __init__(self, remote: Remote, model: str) -> None:
         self._remote = remote
@@ -33,6 +34,9 @@ class Endpoint:
         if not self._dimensions:
             self.embed(["dimensions"])
         return self._dimensions
+
+    def load(self) -> None:
+        """Nothing: the model is where the endpoint is."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         import numpy as np

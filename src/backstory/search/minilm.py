@@ -46,9 +46,14 @@ class MiniLM:
         self._loading = threading.Lock()
         self._loaded: tuple[WordPiece, Network] | None = None
 
+    @property
+    def is_loaded(self) -> bool:
+        return self._loaded is not None
+
+    def load(self) -> None:
+        self._load()
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        # before onnxruntime, which imports a submodule of numpy first: beside another thread's `import numpy`
-        # Python then breaks the tie of the two locks by giving one of them half a module
         import numpy as np
 
         tokenizer, network = self._load()
@@ -58,6 +63,10 @@ class MiniLM:
         return vectors
 
     def _load(self) -> tuple[WordPiece, Network]:
+        # before onnxruntime, which imports a submodule of numpy first: beside another thread's `import numpy`
+        # Python then breaks the tie of the two locks by giving one of them half a module
+        import numpy as np  # noqa: F401
+
         with self._loading:
             if self._loaded is None:
                 from .wordpiece import bert_wordpiece

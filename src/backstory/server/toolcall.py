@@ -77,6 +77,7 @@ class Runner:
             self._send(line)
         if not self._is_leaving():
             self._core.engine.sync_soon()
+            self._core.engine.load_soon()
 
     def answer(self, call: PendingCall) -> ToolAnswer:
         """The result, also of a call that failed. Raises Refused when not even that can be said."""

@@ -69,6 +69,7 @@ def retrieve_context(
     """Find the saved texts that answer a query best, by words and by meaning, best first."""
     found = core.searching.memories(query, limit=limit)
     memories, notices = _fitted(found)
+    notices += core.searching.in_conversations(query, found.hits)
     reply: Retrieved = {
         "results": [safe_text(memory.text, memory.trust) for memory in memories],
         "origins": [origin(memory) for memory in memories],

@@ -74,6 +74,7 @@ class SearchResult(TypedDict):
     hasMore: NotRequired[bool]
     nextOffset: NotRequired[int]
     groups: NotRequired[list[ItemGroup]]
+    notices: NotRequired[list[str]]
 
 
 class SimilarItem(TypedDict):
@@ -148,6 +149,8 @@ def context_search(
     if group_by is not None:
         listing = MemoryPage(whole.memories[offset:][: page_size(limit)], whole.total)
     reply = _answer(listing, limit, offset, include_metadata)
+    if not whole.total and (notices := core.searching.in_conversations(query)):
+        reply["notices"] = list(notices)
     return reply if group_by is None else {**reply, "groups": groups_of(whole.memories, group_by)}
 
 
@@ -172,7 +175,8 @@ def context_semantic_search(
     ]
     vector = [] if found.vector is None else [round(float(number), 6) for number in found.vector]
     reply: SemanticAnswer = {"results": results, "queryEmbedding": vector}
-    return {**reply, "notices": list(found.notices)} if found.notices else reply
+    notices = [*found.notices, *core.searching.in_conversations(query, found.hits)]
+    return {**reply, "notices": notices} if notices else reply
 
 
 def _fields(search_in: list[Searched]) -> TextFields:
