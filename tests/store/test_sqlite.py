@@ -244,3 +244,15 @@ def test_a_place_without_write_ahead_logs_is_refused(path: Path, monkeypatch: py
     monkeypatch.setattr(sqlite3, "connect", lambda path, **options: connect(":memory:", **options))
     with pytest.raises(Unavailable, match="write-ahead log"):
         SqliteStore(path)
+
+
+def test_a_few_entries_are_looked_up_by_their_numbers_whatever_is_asked_of_their_session(
+    store: SqliteStore,
+) -> None:
+    store.memories.put([make_memory(f"m{n}", session="s") for n in range(50)])
+    source, numbers = store.database.chosen_entries([3, 1, 2, 3])
+    condition = "e.kind = 'memory' AND e.thread = 's' AND e.project = '/p' ORDER BY e.created_at DESC"
+    plan = store.database.rows(f"EXPLAIN QUERY PLAN SELECT e.n FROM {source} WHERE {condition}", [numbers])
+    assert any("SEARCH e USING INTEGER PRIMARY KEY" in step[-1] for step in plan)
+    rows = store.database.rows(f"SELECT e.n FROM {source} WHERE {condition}", [numbers])
+    assert sorted(n for (n,) in rows) == [1, 2, 3]

@@ -79,6 +79,11 @@ class Database(ABC):
         """A condition that a column holds one of many numbers, and its one parameter."""
 
     @abstractmethod
+    def chosen_entries(self, numbers: Iterable[int]) -> tuple[str, Any]:
+        """What stands after FROM for the entries `e` of these numbers, each looked up by its number whatever else is
+        asked of it; with its one parameter."""
+
+    @abstractmethod
     def json_array(self, values: Sequence[str]) -> str:
         """An expression that gives SQL values as the text of one JSON array, without line breaks."""
 

@@ -73,16 +73,14 @@ class EntryRoom:
     def outlines(self, entries: Iterable[int], where: Filter) -> list[Outline]:
         """Outlines of those entries that match, in no particular order."""
         condition, values = where_clause(where)
-        among, numbers = self._database.among("e.n", entries)
-        return self._database.records(
-            _OUTLINE, f"FROM entry e WHERE {among} AND {condition}", [numbers, *values]
-        )
+        source, numbers = self._database.chosen_entries(entries)
+        return self._database.records(_OUTLINE, f"FROM {source} WHERE {condition}", [numbers, *values])
 
     def readings(self, entries: Iterable[int], where: Filter) -> list[EntryText]:
         """Outlines and texts of those entries that match, in no particular order."""
         condition, values = where_clause(where)
-        among, numbers = self._database.among("e.n", entries)
-        sql = f"SELECT {_OUTLINE.selected}, e.text FROM entry e WHERE {among} AND {condition}"
+        source, numbers = self._database.chosen_entries(entries)
+        sql = f"SELECT {_OUTLINE.selected}, e.text FROM {source} WHERE {condition}"
         rows = self._database.rows(sql, [numbers, *values])
         return [EntryText(_OUTLINE.read(row[:-1]), row[-1]) for row in rows]
 

@@ -65,11 +65,13 @@ class MemoryRoom:
     def listing(self, where: Filter, order: Order, among: Iterable[int] | None = None) -> list[ListedMemory]:
         """Memories that match, in order; `among` are the only ones considered."""
         condition, values = where_clause(where)
+        values = [Kind.MEMORY, *values]
+        source = "entry e"
         if among is not None:
-            only, numbers = self._database.among("e.n", among)
-            condition, values = f"{only} AND {condition}", [numbers, *values]
-        rest = f"FROM entry e WHERE e.kind = ? AND {condition} ORDER BY {ordered(order)}"
-        return self._database.records(_LISTED, rest, [Kind.MEMORY, *values])
+            source, numbers = self._database.chosen_entries(among)
+            values = [numbers, *values]
+        rest = f"FROM {source} WHERE e.kind = ? AND {condition} ORDER BY {ordered(order)}"
+        return self._database.records(_LISTED, rest, values)
 
     def with_metadata(self, field: str) -> dict[int, str]:
         """Memories whose metadata may have such a field: entry number and metadata as JSON."""

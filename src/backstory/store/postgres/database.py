@@ -140,6 +140,11 @@ class PostgresDatabase(Database):
     def among(self, column: str, numbers: Iterable[int]) -> tuple[str, Any]:
         return f"{column} = ANY(?::bigint[])", list(numbers)
 
+    def chosen_entries(self, numbers: Iterable[int]) -> tuple[str, Any]:
+        return "unnest(?::bigint[]) AS chosen (value) JOIN entry e ON e.n = chosen.value", sorted(
+            set(numbers)
+        )
+
     def column_names(self, table: str) -> list[str]:
         sql = "SELECT attname::text FROM pg_attribute WHERE attrelid = ?::regclass AND attnum > 0 AND NOT attisdropped"
         return self.values(sql, [table])

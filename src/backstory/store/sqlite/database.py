@@ -173,6 +173,12 @@ class SqliteDatabase(Database):
     def among(self, column: str, numbers: Iterable[int]) -> tuple[str, Any]:
         return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(sorted(numbers))
 
+    def chosen_entries(self, numbers: Iterable[int]) -> tuple[str, Any]:
+        # CROSS keeps the order of the join: for a few numbers and a condition on the session, SQLite would otherwise
+        # walk through that whole session
+        chosen = "json_each(?) AS chosen CROSS JOIN entry e ON e.n = chosen.value"
+        return chosen, json.dumps(sorted(set(numbers)))
+
     def reserve(self, count: int) -> int:
         # entries that are inserted with these numbers move the sequence on; until then the write lock is ours
         last = self.values("SELECT seq FROM sqlite_sequence WHERE name = 'entry'")
