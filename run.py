@@ -20,6 +20,8 @@ PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 CLIENTS = ROOT / "tests" / "clients"
 ASSISTANTS = CLIENTS / "assistants"
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
 OLDEST = (3, 11)
 NEWER = ["python3." + str(minor) for minor in range(20, 10, -1)] + ["python3", "python"]
 
@@ -29,7 +31,7 @@ LINT = [
     ["mypy"],
     ["lint-imports", "--no-cache"],
 ]
-TESTS = ["pytest", "--numprocesses=4"]  # many wait for a process of their own
+TESTS = ["pytest", "--numprocesses=4", "--dist=loadgroup"]  # many wait for a process of their own
 FULL = [*LINT, TESTS]
 QUICK = [*LINT, [*TESTS, "--quick", "--hypothesis-profile=quick"]]
 COVERAGE = [  # twice the time
@@ -64,6 +66,7 @@ def main(words: list[str]) -> int:
         return install_packages(ASSISTANTS)
     if command in ("test", "coverage"):
         install_packages(CLIENTS)
+        install_browser()
         return run_checks(FULL if command == "test" else COVERAGE)
     return 0
 
@@ -163,6 +166,20 @@ def install_packages(folder: Path) -> int:
     if not failed:
         stamp.write_text(wanted)
     return failed
+
+
+def install_browser() -> None:
+    """The Chromium that the pages are tested in. Without one those tests are skipped, or fail when CI is set."""
+    apt = shutil.which("apt-get")
+    if any(map(shutil.which, BROWSERS)) or apt is None or os.geteuid() != 0:
+        return
+    say("Installing Chromium to test the pages in.")
+    apt_get = ["env", "DEBIAN_FRONTEND=noninteractive", apt]
+    install = [*apt_get, "install", "--yes", "--no-install-recommends", "chromium"]
+    # a new machine has no list of packages
+    for command in (install, [*apt_get, "update"], install):
+        if not any(map(shutil.which, BROWSERS)):
+            subprocess.call(command, stdout=subprocess.DEVNULL)
 
 
 def run_checks(checks: list[list[str]]) -> int:

@@ -48,7 +48,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="leave out PostgreSQL and whole processes")
 
 
-NOT_QUICK = ("postgres", "/cli/", "/clients/", "/test_http.py", "/test_database.py", "/test_processes.py")
+NOT_QUICK = (
+    "postgres",
+    "/cli/",
+    "/clients/",
+    "/test_browser.py",
+    "/test_http.py",
+    "/test_database.py",
+    "/test_processes.py",
+)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -17,7 +17,8 @@ import uvicorn
 from backstory.core import Caller, Core, Engine
 from backstory.store.sqlite import SqliteStore
 from backstory.web.access import Keys
-from backstory.web.serving import LOOPBACK, configured, local_app
+from backstory.web.serving import LOOPBACK, configured, guarded, lender
+from backstory.web.site import Site
 
 from ..doubles import HashedWords, SteppedClock, counted_ids, make_settings
 from ..patience import PATIENCE_S, until
@@ -93,7 +94,8 @@ def serve_pages(core: Core, *, is_read_only: bool = False) -> Iterator[Pages]:
     listening = socket.create_server((LOOPBACK, 0))
     port = listening.getsockname()[1]
     keys = Keys(port, redeemed=lambda: None)
-    server = uvicorn.Server(configured(local_app(core, keys, port, is_read_only=is_read_only)))
+    site = Site(lender(core), is_read_only=lambda _: is_read_only, is_closing=lambda: server.should_exit)
+    server = uvicorn.Server(configured(guarded(site, keys, port)))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     until(lambda: server.started)

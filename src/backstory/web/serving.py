@@ -20,9 +20,10 @@ from ..domain.errors import InvalidInput, Unavailable
 from .access import Door, Keys, SameSite
 from .hosts import Host, Hosts, read_host
 from .pages.health import Checks
-from .site import Site
+from .site import Lend, Site
 
 LOOPBACK = "127.0.0.1"
+GRACE_S = 3  # longer than a page waits between two looks for what is new
 NAMES = (LOOPBACK, "localhost", "[::1]")
 
 
@@ -45,8 +46,13 @@ def serve(
             is_secure=start.startswith("https:"),
             redeemed=lambda: _say("For another browser", start, keys),
         )
-        app = local_app(core, keys, port, public, is_read_only=is_read_only, checks=checks)
-        server = uvicorn.Server(configured(app))
+        site = Site(
+            lender(core),
+            is_read_only=lambda request: is_read_only,
+            checks=checks,
+            is_closing=lambda: server.should_exit,
+        )
+        server = uvicorn.Server(configured(guarded(site, keys, port, public)))
         _say("Open", start, keys)
         if opens_browser:
             # some systems wait until the browser ends
@@ -54,23 +60,21 @@ def serve(
         server.run(sockets=[listening])
 
 
-def local_app(
-    core: Core,
-    keys: Keys,
-    port: int,
-    public: Host | None = None,
-    *,
-    is_read_only: bool,
-    checks: Checks | None = None,
-) -> Starlette:
+def lender(core: Core) -> Lend:
     @contextmanager
     def lend(request: Request) -> Iterator[Core]:
         yield core
 
-    allowed = [Host(name, str(port)) for name in NAMES] + ([public] if public else [])
-    app = Site(lend, is_read_only=lambda request: is_read_only, checks=checks).app()
+    return lend
+
+
+def guarded(site: Site, keys: Keys, port: int, public: Host | None = None) -> Starlette:
+    """For whoever has the link, by the names of this machine."""
+    app = site.app()
     app.add_middleware(Door, keys=keys)
-    app.add_middleware(Hosts, allowed=allowed)
+    app.add_middleware(
+        Hosts, allowed=[Host(name, str(port)) for name in NAMES] + ([public] if public else [])
+    )
     app.add_middleware(SameSite)  # the last one added is the first to see a request
     return app
 
@@ -84,7 +88,7 @@ def configured(app: Starlette) -> uvicorn.Config:
         lifespan="off",
         proxy_headers=False,
         server_header=False,
-        timeout_graceful_shutdown=1,
+        timeout_graceful_shutdown=GRACE_S,
     )
 
 

@@ -4,15 +4,17 @@ The core is synchronous, so each page is made on a thread."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, NamedTuple
 
+import anyio
 import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -20,6 +22,7 @@ from .. import __version__
 from ..core import Core
 from ..domain.errors import BackstoryError, InvalidInput, NotAllowed, NotFound, Unavailable
 from .asked import Asked
+from .live import news
 from .pages import conversation, conversations, files, graph, health, home, memories, search, stats, timeline
 from .rendering import STATIC, templates
 from .view import Download, Json, Moved, View
@@ -34,6 +37,7 @@ STATUS: dict[type[BackstoryError], int] = {
     NotFound: 404,
     Unavailable: 503,
 }
+PULSE_S = 1.0  # between two looks for what is new
 THEMES = ("light", "dark")
 THEME = "backstory_theme"
 
@@ -85,11 +89,17 @@ MENU = (
 
 class Site:
     def __init__(
-        self, lend: Lend, *, is_read_only: Callable[[Request], bool], checks: health.Checks | None = None
+        self,
+        lend: Lend,
+        *,
+        is_read_only: Callable[[Request], bool],
+        checks: health.Checks | None = None,
+        is_closing: Callable[[], bool] = lambda: False,
     ) -> None:
         """`lend` gives the product as whoever asks may see it; `checks` is what the doctor does."""
         self._lend = lend
         self._is_read_only = is_read_only
+        self._is_closing = is_closing
         self._pages: dict[str, Page] = {**PAGES, "/health": partial(health.page, checks=checks)}
 
     def app(self) -> Starlette:
@@ -97,6 +107,7 @@ class Site:
             *(Route(path, self._page(make)) for path, make in self._pages.items()),
             *(Route(path, self._download(make)) for path, make in DOWNLOADS.items()),
             *(Route(path, self._change(make), methods=["POST"]) for path, make in CHANGES.items()),
+            Route("/events", self._events),
             Mount("/static", StaticFiles(directory=STATIC), name="static"),
         ]
         return Starlette(routes=routes, exception_handlers={404: self._missing})
@@ -119,6 +130,28 @@ class Site:
             return await self._in_thread(request, file)
 
         return answer
+
+    async def _events(self, request: Request) -> Response:
+        """Tells a page that is open what is new, as it comes."""
+
+        def look() -> str:
+            with self._lend(request) as core:
+                if not self._is_read_only(request):
+                    core.engine.sync_soon()
+                return json.dumps(news(core, _asked(request, core)))
+
+        async def told() -> AsyncIterator[str]:
+            before = ""
+            while not self._is_closing():
+                try:
+                    now = await anyio.to_thread.run_sync(look)
+                except BackstoryError:  # what it is about is gone
+                    return
+                yield f"data: {now}\n\n" if now != before else ": still here\n\n"
+                before = now
+                await anyio.sleep(PULSE_S)
+
+        return StreamingResponse(told(), media_type="text/event-stream")
 
     def _change(self, make: Change) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:

@@ -128,6 +128,34 @@ if (messages) {
   });
 }
 
+// what was said meanwhile
+const recent = $("#recent");
+if (recent || messages) {
+  const about = messages ? `?conversation=${encodeURIComponent(messages.dataset.conversation)}` : "";
+  let known = null;
+  new EventSource(`${base}/events${about}`).onmessage = async (event) => {
+    const told = JSON.parse(event.data), before = known;
+    known = told;
+    if (messages) await showNew(told.end);
+    else if (before !== null) {
+      const answer = await fetch(`${base}/`);
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("recent");
+      if (answer.ok && fresh) $("#recent").replaceWith(fresh);
+    }
+  };
+}
+async function showNew(end) {
+  const shown = Number(messages.dataset.end);
+  if (!(end > shown)) return;
+  messages.dataset.end = end;
+  say(`${end - shown} new`);
+  if ($("[data-later]", messages)) return;  // they come when one gets there
+  const part = await fetchPart(`${base}/conversation/${encodeURIComponent(messages.dataset.conversation)}?from=${shown + 1}`);
+  for (const each of $$("[data-earlier]", part)) each.remove();
+  messages.append(...part.childNodes);
+  watch();
+}
+
 // the keyboard
 const lettersKey = "backstory-letters";
 const letters = $("#letters");
