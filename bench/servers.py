@@ -56,7 +56,7 @@ class Server:
 
     def cpu_ms(self) -> float:
         """CPU time of the process and its children so far, to the microsecond where the kernel tells."""
-        return sum(_task_ms(pid) for pid in self._family())
+        return sum(process_ms(pid) for pid in self._family())
 
     def settled_cpu_ms(self) -> float:
         """The same, once background work has come to rest."""
@@ -83,7 +83,8 @@ class Server:
         self._process.stdin.flush()
 
 
-def _task_ms(pid: int) -> float:
+def process_ms(pid: int) -> float:
+    """CPU time of all threads that a process has now."""
     tasks = Path(f"/proc/{pid}/task").iterdir()
     return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e6
 

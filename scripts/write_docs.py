@@ -15,6 +15,7 @@ from backstory.cli.flags import flag
 from backstory.clients.packages import gemini_extension, marketplace, registry_entry
 from backstory.front import ALL, AS_BEFORE, PREPARED
 from backstory.server.message import HANDSHAKE_VERSIONS, MODERN_VERSIONS, PREFIX
+from backstory.server.offer import Offer
 from backstory.server.rpc import RpcPeer
 from backstory.settings import COMPUTED, TABLE, Setting, variable
 from backstory.surfaces import load_surfaces
@@ -109,7 +110,7 @@ def _answers(surfaces: tuple[str, ...]) -> str:
 
 
 def _result(surfaces: tuple[str, ...], method: str, params: Json) -> str:
-    conversation = RpcPeer(load_surfaces(surfaces), lambda level: None)
+    conversation = RpcPeer(Offer(load_surfaces(surfaces)), lambda level: None)
     request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     (line,) = conversation.receive(json.dumps(request).encode())
     assert isinstance(line, bytes)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from backstory.server.offer import Offer
 from backstory.server.rpc import RpcPeer
 from backstory.surfaces import load_surfaces
 
@@ -140,7 +141,7 @@ def test_what_every_start_asks_is_answered_without_the_product(tmp_path: Path) -
     ],
 )
 def test_prepared_or_not_the_answer_is_the_product_s(tmp_path: Path, line: str) -> None:
-    conversation = RpcPeer(load_surfaces(), lambda level: None)
+    conversation = RpcPeer(Offer(load_surfaces()), lambda level: None)
     outcomes = conversation.receive(line.encode())
     expected = b"".join(each for each in outcomes if isinstance(each, bytes)).decode()
     assert answers(tmp_path, line, "").stdout == expected

@@ -8,14 +8,13 @@ from typing import TypedDict
 from backstory.core import Core, Engine
 from backstory.domain.scopes import Scope
 from backstory.server.auth import Principal
+from backstory.server.dispatch import Dispatcher
 from backstory.server.http_sessions import ClientContext, HttpSessions
-from backstory.server.message import Request
 from backstory.server.metrics import Metrics
-from backstory.server.registry import Registry
+from backstory.server.offer import Offer
+from backstory.server.responses import HttpRequest, Response
 from backstory.server.sessionlog import SessionLog
 from backstory.server.tenants import Tenants
-from backstory.server.toolcall import PendingCall
-from backstory.server.wire import NO_ID
 from backstory.store import Store
 from backstory.tools import ADDS, Surface
 
@@ -41,15 +40,15 @@ def test_a_change_is_written_down_before_it_is_made(
         seen.extend(each.outcome for each in control.team.audit_log(DAWN))
         return {"done": True}
 
-    spaces = Tenants(lambda space: Engine(make_settings(tmp_path), store, None))
-    visits = HttpSessions(spaces, "/p", SteppedClock(), are_local=False)
-    registry = Registry(
-        {"toy": surface}, visits, SessionLog(tmp_path, "emergency"), Metrics(), control, SteppedClock(),
-        workers=1, keeps_sessions=False,
-    )  # fmt: skip
-    visit = ClientContext(Principal("t1", "alice", Scope.WRITE, ()), "user-alice", None)
-    request = Request(NO_ID, {}, {}, False, 0)
-    call = PendingCall(request, surface.tools["change"], {}, level=None, version="", envelope={})
-    registry._answer(visit, call, lambda line: None)
+    tenants = Tenants(lambda tenant: Engine(make_settings(tmp_path), store, None))
+    sessions = HttpSessions(tenants, "/p", SteppedClock(), are_local=False)
+    log = SessionLog(tmp_path, "emergency")
+    dispatcher = Dispatcher(
+        Offer({"toy": surface}), sessions, log, Metrics(), control, SteppedClock(), keeps_sessions=False
+    )
+    client = ClientContext(Principal("t1", "alice", Scope.WRITE, ()), "user-alice")
+    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"change"}}'
+    answer = dispatcher.dispatch(client, HttpRequest("POST", "/mcp", {}, ""), body)
+    assert isinstance(answer, Response)
     assert seen == ["begun"]
     assert [each.outcome for each in control.team.audit_log(DAWN)] == ["completed"]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backstory.server.offer import Offer
 from backstory.server.rpc import RpcPeer, Withdrawal
 from backstory.server.sessionlog import LEVELS, SessionLog
 from backstory.server.toolcall import PendingCall, Runner
@@ -29,7 +30,7 @@ class Client:
 
     def __init__(self, home: Path) -> None:
         self.levels: list[str] = []
-        self.conversation = RpcPeer({"toy": toy}, self.levels.append)
+        self.conversation = RpcPeer(Offer({"toy": toy}), self.levels.append)
         self.lines: list[bytes] = []
         self.sent: list[Json] = []
         log = SessionLog(home, "emergency")

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from threading import Thread
 
 from ..app import open_core, read_settings
-from ..domain.errors import Unavailable
-from ..domain.extras import install_hint
 from ..front import Heard
 from ..server.stdio import StdioServer
 from ..settings import Settings
@@ -19,13 +17,8 @@ CLOSING_S = 0.2
 
 
 def _serve_http(settings: Settings) -> int:
-    try:
-        from ..server.http import serve_http
-    except ModuleNotFoundError as error:
-        raise Unavailable(
-            f"Serving over HTTP needs {error.name}, which is not installed.",
-            hint=install_hint("http"),
-        ) from None
+    from ..server.http import serve_http  # stdio needs none of it
+
     return serve_http(load_surfaces(settings.surfaces), settings)
 
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 PIECE_BYTES = 16_384
 """The headers are one piece, and then so much of the body: each has the time anew."""
 
 
-class PromptHttp(H11Protocol):
+class PromptHttp(AutoHTTPProtocol):  # type: ignore[valid-type, misc]
     piece_s = 15.0
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -24,19 +23,23 @@ class PromptHttp(H11Protocol):
         self._deadline: asyncio.TimerHandle | None = None
         self._received = 0
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
         self._expect()
 
     def data_received(self, data: bytes) -> None:
-        was_body = self.conn.their_state is h11.SEND_BODY
+        known = self.cycle  # of the last request whose headers came
         super().data_received(data)
         self._received += len(data)
-        is_body = self.conn.their_state is h11.SEND_BODY
-        if not is_body and self.conn.their_state is not h11.IDLE:
+        awaits_body = self.cycle is not None and not self.cycle.response_complete and self.cycle.more_body
+        if awaits_body:
+            if self.cycle is not known or self._deadline is None or self._received >= PIECE_BYTES:
+                self._expect()
+        elif self.cycle is None or self.cycle.response_complete:
+            if self._deadline is None:
+                self._expect()
+        else:
             self._relax()
-        elif self._deadline is None or (is_body and (not was_body or self._received >= PIECE_BYTES)):
-            self._expect()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._relax()

@@ -22,19 +22,12 @@ TOUCHED = timedelta(hours=1)
 
 
 class ClientContext:
-    """One HTTP request: who asks, of which tenant, and for which connection, if it named or opened one."""
+    """One HTTP request: who asks, of which tenant, and on which connection, if it is known by one."""
 
-    def __init__(self, principal: Principal, tenant: str, connection: str | None) -> None:
+    def __init__(self, principal: Principal, tenant: str) -> None:
         self.principal = principal
         self.tenant = tenant
-        self.connection = connection
-        self.level: str | None = None  # the least severe event that the connection wants to hear of
-        self.is_new = False
-
-
-def lasting_id(principal: Principal, client: str) -> str:
-    """The connection of a client whose protocol knows none: all requests of one program with one credential."""
-    return sha256(f"{principal.credential}\0{client}".encode()).hexdigest()[:32]
+        self.connection: Connection | None = None
 
 
 class HttpSessions:
@@ -50,45 +43,52 @@ class HttpSessions:
         self._callers: WeakValueDictionary[tuple[str, str], Caller] = WeakValueDictionary()
         self._lock = Lock()
 
-    def is_known(self, client: ClientContext) -> bool:
-        """Whether the connection that a request names is one of its own."""
-        assert client.connection is not None
+    def resume(self, client: ClientContext, id: str) -> bool:
+        """Go on with the connection that a request names; whether it is one of its own."""
         with self._tenants.lend(client.tenant) as engine:
-            found = engine.store.team.connection(client.connection)
+            found = engine.store.team.connection(id)
         if found is None or found.owner != client.principal.credential or not self._is_alive(found):
             return False
-        client.level = found.level
+        client.connection = found
         return True
 
-    def open(self, client: ClientContext) -> None:
+    def resume_lasting(self, client: ClientContext, program: str) -> None:
+        """Go on with the connection of a client whose protocol knows none: that of all requests of one program with
+        one credential."""
+        id = sha256(f"{client.principal.credential}\0{program}".encode()).hexdigest()[:32]
+        if not self.resume(client, id):
+            client.connection = self._fresh(client, id)
+
+    def open(self, client: ClientContext) -> str:
+        """The id of a new connection."""
         with self._tenants.lend(client.tenant) as engine:
-            client.connection = engine.new_id() + engine.new_id()
-            client.is_new = True
+            client.connection = self._fresh(client, engine.new_id() + engine.new_id())
             engine.store.team.expire_connections(self._now() - KEPT)
-            engine.store.team.put_connection(self._fresh(client, client.connection))
+            engine.store.team.put_connection(client.connection)
+        return client.connection.id
 
     def set_level(self, client: ClientContext, level: str) -> None:
         """From now on the connection hears of such events, and of more severe ones."""
         if client.connection is None:
             return  # nothing is remembered of it
         with self._tenants.lend(client.tenant) as engine, engine.store.transaction():
-            known = engine.store.team.connection(client.connection)
+            known = engine.store.team.connection(client.connection.id)
             if known is not None:
                 engine.store.team.put_connection(known._replace(level=level))
 
     def end(self, client: ClientContext) -> None:
         assert client.connection is not None
         with self._tenants.lend(client.tenant) as engine:
-            engine.store.team.delete_connection(client.connection)
+            engine.store.team.delete_connection(client.connection.id)
 
     @contextmanager
     def core(self, client: ClientContext) -> Iterator[Core]:
         """The product as the visitor sees it. What the call changes of the caller is kept before it is answered."""
         with self._tenants.lend(client.tenant) as engine:
-            if client.connection is None:
+            known = client.connection
+            if known is None:
                 yield Core(engine, self._caller(client, self._fresh(client, "")))
                 return
-            known = engine.store.team.connection(client.connection) or self._fresh(client, client.connection)
             with self._lock:
                 caller = self._callers.get((client.tenant, known.id)) or self._caller(client, known)
                 self._callers[client.tenant, known.id] = caller

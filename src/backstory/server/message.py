@@ -15,9 +15,10 @@ MODERN_VERSIONS = ("2026-07-28",)
 VERSIONS = (*MODERN_VERSIONS, *HANDSHAKE_VERSIONS)
 
 PREFIX = "io.modelcontextprotocol/"
-_VERSION = PREFIX + "protocolVersion"
+VERSION = PREFIX + "protocolVersion"
 _CAPABILITIES = PREFIX + "clientCapabilities"
 _LEVEL = PREFIX + "logLevel"
+_CLIENT = PREFIX + "clientInfo"
 
 _MODERN_ONLY = ("server/discover", "subscriptions/listen")
 
@@ -35,7 +36,7 @@ class Request(NamedTuple):
     @property
     def version(self) -> str | None:
         """From 2026-07-28 each request says which version it is of."""
-        return self.meta[_VERSION] if self.modern else None
+        return self.meta[VERSION] if self.modern else None
 
     @property
     def progress_token(self) -> str | int | None:
@@ -47,6 +48,13 @@ class Request(NamedTuple):
         """From 2026-07-28 each request says what the client wants to hear about it."""
         return self.meta.get(_LEVEL) if self.modern else None
 
+    @property
+    def client(self) -> str:
+        """The name of the program that asks, where each request gives it."""
+        client = self.meta.get(_CLIENT)
+        name = client.get("name") if isinstance(client, dict) else None
+        return name if isinstance(name, str) else ""
+
 
 def read_request(id: str, method: str, params: Any, size: int) -> Request:
     params = {} if params is None else params
@@ -55,19 +63,24 @@ def read_request(id: str, method: str, params: Any, size: int) -> Request:
     meta = params.get("_meta", {})
     if not isinstance(meta, dict):
         raise Refused(INVALID_PARAMS, "Invalid params: _meta must be an object")
-    modern = method in _MODERN_ONLY or (_VERSION in meta and method != "initialize")
+    modern = is_modern(method, meta)
     if modern:
         _check_envelope(meta)
     return Request(id, params, meta, modern, size)
 
 
+def is_modern(method: str, meta: Json) -> bool:
+    """Whether a request is of 2026-07-28 or later."""
+    return method in _MODERN_ONLY or (VERSION in meta and method != "initialize")
+
+
 def _check_envelope(meta: Json) -> None:
-    for key, kind, name in ((_VERSION, str, "a string"), (_CAPABILITIES, dict, "an object")):
+    for key, kind, name in ((VERSION, str, "a string"), (_CAPABILITIES, dict, "an object")):
         if not isinstance(meta.get(key), kind):
             raise Refused(INVALID_PARAMS, f"Invalid params: _meta must hold {key}, {name}")
-    if meta[_VERSION] not in MODERN_VERSIONS:
+    if meta[VERSION] not in MODERN_VERSIONS:
         # Naming the older versions too tells a client that it can still fall back to `initialize`.
-        versions = {"supported": list(VERSIONS), "requested": meta[_VERSION]}
+        versions = {"supported": list(VERSIONS), "requested": meta[VERSION]}
         raise Refused(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data=versions)
     if meta.get(_LEVEL) is not None:
         check_level(meta[_LEVEL])

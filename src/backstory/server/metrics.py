@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import accumulate
 from threading import Lock
-
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import __version__
 
@@ -17,7 +17,7 @@ class Metrics:
     def __init__(self) -> None:
         self._lock = Lock()
         self._calls: Counter[tuple[str, str]] = Counter()
-        self._within: Counter[tuple[str, float]] = Counter()
+        self._within: Counter[tuple[str, int]] = Counter()  # by the number of the least bound that holds
         self._seconds: dict[str, float] = {}
         self._responses: Counter[int] = Counter()
 
@@ -25,25 +25,11 @@ class Metrics:
         with self._lock:
             self._calls[tool, outcome] += 1
             self._seconds[tool] = self._seconds.get(tool, 0.0) + seconds
-            for bound in BUCKETS_S:
-                self._within[tool, bound] += seconds <= bound
+            self._within[tool, bisect_left(BUCKETS_S, seconds)] += 1
 
     def responded(self, status: int) -> None:
         with self._lock:
             self._responses[status] += 1
-
-    def counted(self, app: ASGIApp) -> ASGIApp:
-        """The same application, with its responses counted."""
-
-        async def count(scope: Scope, receive: Receive, send: Send) -> None:
-            async def counting(message: Message) -> None:
-                if message["type"] == "http.response.start":
-                    self.responded(message["status"])
-                await send(message)
-
-            await app(scope, receive, counting)
-
-        return count
 
     def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
         """`gauges`: name → what it is, and its value now."""
@@ -71,8 +57,9 @@ class Metrics:
     def _durations(self) -> Iterable[str]:
         for tool in sorted(self._seconds):
             total = sum(count for (name, _), count in self._calls.items() if name == tool)
-            for bound in BUCKETS_S:
-                yield f'backstory_tool_seconds_bucket{{tool="{tool}",le="{bound:g}"}} {self._within[tool, bound]}'
+            within = accumulate(self._within[tool, number] for number in range(len(BUCKETS_S)))
+            for bound, count in zip(BUCKETS_S, within, strict=True):
+                yield f'backstory_tool_seconds_bucket{{tool="{tool}",le="{bound:g}"}} {count}'
             yield f'backstory_tool_seconds_bucket{{tool="{tool}",le="+Inf"}} {total}'
             yield f'backstory_tool_seconds_sum{{tool="{tool}"}} {self._seconds[tool]:.6f}'
             yield f'backstory_tool_seconds_count{{tool="{tool}"}} {total}'

@@ -20,6 +20,7 @@ from ..settings import Settings, variable
 from ..tools import Surface
 from . import wire
 from .heap import share_heap
+from .offer import Offer
 from .rpc import Outcome, RpcPeer, Withdrawal
 from .sessionlog import SessionLog
 from .toolcall import PendingCall, Runner
@@ -42,7 +43,7 @@ class StdioServer:
     def __init__(self, core: Core, surfaces: Mapping[str, Surface], settings: Settings) -> None:
         log = SessionLog(settings.home, settings.log_level)
         core.engine.problems.log = log.write
-        self._conversation = RpcPeer(surfaces, log.set_level)
+        self._conversation = RpcPeer(Offer(surfaces), log.set_level)
         self._sync_soon = core.engine.sync_soon
         runner = Runner(core, log, self._send, self._conversation.finish, lambda: self._is_leaving)
         self._limit_mb = settings.max_request_mb

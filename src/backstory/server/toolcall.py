@@ -41,12 +41,20 @@ class PendingCall:
         self.envelope = envelope
         self.is_withdrawn = False
 
+    @property
+    def size(self) -> int:
+        return self.request.size
+
 
 class ToolAnswer(NamedTuple):
     """A result, and the same as JSON text: that it can be written is known."""
 
     body: Json
     text: str
+
+    @property
+    def outcome(self) -> str:
+        return "failed" if self.body["isError"] else "completed"
 
 
 class Runner:
@@ -67,7 +75,7 @@ class Runner:
         self._is_leaving = is_leaving
 
     def run(self, call: PendingCall) -> None:
-        """Answer a call, unless the client withdrew it. Never raises."""
+        """ToolAnswer a call, unless the client withdrew it. Never raises."""
         try:
             line = wire.result(call.request.id, self.answer(call).text)
         except wire.Refused as refused:
@@ -89,9 +97,9 @@ class Runner:
             self._report_bug(call, bug)
             answer = _apologise(call)
         elapsed = round(time.perf_counter() - started, 6)
-        is_error = answer.body["isError"]
-        outcome = "withdrawn" if call.is_withdrawn else "failed" if is_error else "completed"
-        self._report(call, "info", f"Tool call {outcome}", {"processing_time": elapsed, "is_error": is_error})
+        outcome = "withdrawn" if call.is_withdrawn else answer.outcome
+        measured = {"processing_time": elapsed, "is_error": answer.body["isError"]}
+        self._report(call, "info", f"Tool call {outcome}", measured)
         return answer
 
     def _attempt(self, call: PendingCall) -> ToolAnswer:
@@ -134,8 +142,12 @@ class Runner:
             self._send(wire.notification("notifications/message", params))
 
 
-def result_of(reply: Reply) -> Json:
-    """The result of a `tools/call`, whatever carries it."""
+def failure(call: PendingCall, error: BackstoryError) -> ToolAnswer:
+    """The result of a call that could not even begin."""
+    return _written(call.tool.surface.fail(error), call)
+
+
+def _result(reply: Reply) -> Json:
     annotations = {"audience": ["assistant"], "priority": 0.9 if reply.is_error else 0.8}
     body: Json = {"content": [{"type": "text", "text": reply.text, "annotations": annotations}]}
     if reply.structured is not None and not reply.is_error:
@@ -144,13 +156,13 @@ def result_of(reply: Reply) -> Json:
 
 
 def _written(reply: Reply, call: PendingCall) -> ToolAnswer:
-    body = result_of(reply) | call.envelope
+    body = _result(reply) | call.envelope
     return ToolAnswer(body, wire.to_json(body))
 
 
 def _apologise(call: PendingCall) -> ToolAnswer:
     error = BackstoryError("An internal error occurred.", hint="The session log has the details.")
     try:
-        return _written(call.tool.surface.fail(error), call)
+        return failure(call, error)
     except Exception:
         raise wire.Refused(wire.INTERNAL_ERROR, "Internal error") from None

@@ -12,6 +12,7 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
+HEADER_MISMATCH = -32020
 UNSUPPORTED_PROTOCOL_VERSION = -32022
 
 NO_ID = "null"
@@ -58,16 +59,6 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 
 def to_json(body: object) -> str:
     return _ENCODER.encode(body)
-
-
-def sound(body: dict[str, Any], text: str) -> dict[str, Any]:
-    """A body whose JSON text is given, with U+FFFD for each lone surrogate: others than us may not be able to write it."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        repaired: dict[str, Any] = json.loads(_to_line(text))
-        return repaired
-    return body
 
 
 def result(id: str, body: str) -> bytes:

@@ -6,14 +6,17 @@ knows the names we go by, so that no other name leads here (DNS rebinding).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from secrets import compare_digest, token_urlsafe
 from threading import Lock
 from urllib.parse import urlencode
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .hosts import AllowedHosts, Host
 
 LINK = "t"
 OPEN_TO_ALL = "/static/"
@@ -67,6 +70,21 @@ class Keys:
             self.cookie, self._secret, path="/", httponly=True, samesite="strict", secure=self.is_secure
         )
         return response
+
+
+class Hosts:
+    """ASGI middleware that turns away who calls us by another name."""
+
+    def __init__(self, app: ASGIApp, allowed: Iterable[Host]) -> None:
+        self._app = app
+        self._allowed = AllowedHosts(allowed)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        refused = self._allowed.refusal(", ".join(hosts), ", ".join(origins) if origins else None)
+        answer = PlainTextResponse(f"{refused[1]}\n", refused[0]) if refused else self._app
+        await answer(scope, receive, send)
 
 
 class Door:

@@ -7,10 +7,6 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
-
 _HOST = r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?"
 _ORIGIN = re.compile(rf"https?://{_HOST}", re.IGNORECASE)
 
@@ -43,24 +39,19 @@ def _host(found: re.Match[str] | None) -> Host | None:
         return None
 
 
-class Hosts:
-    """ASGI middleware before every page, health and figures too."""
+class AllowedHosts:
+    """What is asked before every page. A header that came twice is one with a comma, which no name has."""
 
-    def __init__(self, app: ASGIApp, allowed: Iterable[Host]) -> None:
-        self._app = app
+    def __init__(self, allowed: Iterable[Host]) -> None:
         self._allowed = frozenset(allowed)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refused = self._refusal(Headers(scope=scope)) if scope["type"] == "http" else None
-        await (refused or self._app)(scope, receive, send)
-
-    def _refusal(self, headers: Headers) -> Response | None:
-        hosts, origins = headers.getlist("host"), headers.getlist("origin")
-        if len(hosts) != 1 or not self._is_allowed(read_host(hosts[0])):
-            return PlainTextResponse("This server is not known by that name.\n", 421)
-        if not all(self._is_allowed(read_origin(origin)) for origin in origins):
-            return PlainTextResponse("Pages of other sites may not ask.\n", 403)
+    def refusal(self, host: str, origin: str | None) -> tuple[int, str] | None:
+        """The status and the sentence that a request is turned away with."""
+        if not self._includes(read_host(host)):
+            return 421, "This server is not known by that name."
+        if origin is not None and not self._includes(read_origin(origin)):
+            return 403, "Pages of other sites may not ask."
         return None
 
-    def _is_allowed(self, host: Host | None) -> bool:
+    def _includes(self, host: Host | None) -> bool:
         return host is not None and (host in self._allowed or Host(host.name) in self._allowed)

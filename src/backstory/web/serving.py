@@ -17,8 +17,8 @@ from starlette.requests import Request
 
 from ..core import Core
 from ..domain.errors import InvalidInput, Unavailable
-from .access import Door, Keys, SameSite
-from .hosts import Host, Hosts, read_host
+from .access import Door, Hosts, Keys, SameSite
+from .hosts import Host, read_host
 from .pages.health import Checks
 from .site import Lend, Site
 

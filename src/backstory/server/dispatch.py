@@ -1,0 +1,157 @@
+"""One message that came over HTTP: understood by the same rpc as over standard input, and answered on a thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+from ..core.engine import new_id
+from ..domain.errors import BackstoryError
+from ..domain.team import AuditRecord
+from ..domain.when import Clock
+from ..store import Store
+from ..tools import Tool
+from . import wire
+from .auth import LOCAL
+from .http_sessions import ClientContext, HttpSessions
+from .message import HANDSHAKE_VERSIONS, read_id
+from .metrics import Metrics
+from .offer import Offer
+from .responses import JSON, Headers, HttpRequest, Response, text
+from .routing import VERSION, check_headers
+from .rpc import RpcPeer
+from .sessionlog import SessionLog
+from .toolcall import PendingCall, Runner, ToolAnswer, failure
+
+SESSION = "mcp-session-id"
+UNSAID_VERSION = "2025-03-26"
+"""Of a client that does not say it: the last that did not have to."""
+EVENT_STREAM = "text/event-stream"
+
+_STATUS = {wire.PARSE_ERROR: 400, wire.INVALID_REQUEST: 400}
+_MODERN_STATUS = _STATUS | {
+    wire.INVALID_PARAMS: 400,
+    wire.HEADER_MISMATCH: 400,
+    wire.UNSUPPORTED_PROTOCOL_VERSION: 400,
+    wire.METHOD_NOT_FOUND: 404,
+}
+
+Tell = Callable[[bytes], None]
+
+
+class Streamed(NamedTuple):
+    """A call that has more to say than its answer. To be run on a thread; gives the answer's line."""
+
+    run: Callable[[Tell], bytes]
+
+
+class Dispatcher:
+    def __init__(
+        self,
+        offer: Offer,
+        sessions: HttpSessions,
+        log: SessionLog,
+        metrics: Metrics,
+        control: Store | None,
+        now: Clock,
+        *,
+        keeps_sessions: bool,
+    ) -> None:
+        self._offer = offer
+        self._sessions = sessions
+        self._log = log
+        self._metrics = metrics
+        self._control = control
+        self._now = now
+        self._keeps_sessions = keeps_sessions
+
+    def dispatch(self, client: ClientContext, request: HttpRequest, body: bytes) -> Response | Streamed:
+        """The answer to a POST, or the call that will give it. Raises Unavailable when the store is away."""
+        id, statuses = wire.NO_ID, _STATUS
+        try:
+            message = wire.read(body)
+            if isinstance(message, list):
+                raise wire.Refused(wire.INVALID_REQUEST, "Invalid request: one message at a time")
+            id = read_id(message)
+            if _version(request) not in HANDSHAKE_VERSIONS:
+                statuses = _MODERN_STATUS
+            if check_headers(request, message):
+                statuses = _MODERN_STATUS
+            elif SESSION in request.headers and not self._sessions.resume(client, request.headers[SESSION]):
+                return text(404, "There is no such session.")
+            return self._respond(client, request, message, len(body))
+        except wire.Refused as refused:
+            line = wire.refusal(id if refused.id == wire.NO_ID else refused.id, refused)
+            return Response(statuses.get(refused.code, 200), line, JSON)
+
+    def _respond(
+        self, client: ClientContext, request: HttpRequest, message: Any, size: int
+    ) -> Response | Streamed:
+        level = client.connection.level if client.connection else None
+        set_level = partial(self._sessions.set_level, client)
+        conversation = RpcPeer(self._offer, set_level, level=level, version=_version(request))
+        for outcome in conversation.outcomes(message, size):
+            if isinstance(outcome, PendingCall):
+                return self._call(client, request, outcome)
+            if isinstance(outcome, bytes):
+                return Response(200, outcome, (*JSON, *self._greeting(client, message)))
+        return Response(202)
+
+    def _greeting(self, client: ClientContext, message: Any) -> Headers:
+        if message["method"] != "initialize" or not self._keeps_sessions:
+            return ()
+        return ((SESSION.encode(), self._sessions.open(client).encode()),)
+
+    def _call(self, client: ClientContext, request: HttpRequest, call: PendingCall) -> Response | Streamed:
+        if call.request.modern and self._keeps_sessions:
+            self._sessions.resume_lasting(client, call.request.client)
+        has_more_to_say = call.request.progress_token is not None or call.level is not None
+        if has_more_to_say and EVENT_STREAM in request.headers.get("accept", ""):
+            return Streamed(partial(self._line, client, call))
+        return Response(200, self._line(client, call, lambda line: None), JSON)
+
+    def _line(self, client: ClientContext, call: PendingCall, tell: Tell) -> bytes:
+        started = time.perf_counter()
+        try:
+            answer = self._answer(client, call, tell)
+        except BackstoryError as error:  # the tenant itself cannot be used
+            answer = failure(call, error)
+        except wire.Refused as refused:
+            return wire.refusal(call.request.id, refused)
+        self._metrics.called(call.tool.name, answer.outcome, time.perf_counter() - started)
+        return wire.result(call.request.id, answer.text)
+
+    def _answer(self, client: ClientContext, call: PendingCall, tell: Tell) -> ToolAnswer:
+        with self._audited(client, call.tool) as outcomes, self._sessions.core(client) as core:
+            answer = Runner(core, self._log, tell, lambda call: None, lambda: False).answer(call)
+            outcomes.append(answer.outcome)
+        return answer
+
+    @contextmanager
+    def _audited(self, client: ClientContext, tool: Tool) -> Iterator[list[str]]:
+        """Nothing is changed that is not written down: the record is there before the call begins, and says `begun`
+        for good should the server die in it. The outcome follows, as the last of the list that is given."""
+        outcomes: list[str] = []
+        if self._control is None or client.principal is LOCAL or tool.effect.read_only:
+            yield outcomes
+            return
+        who = (client.principal.person, client.principal.credential, client.tenant)
+        record = AuditRecord(new_id(), self._now(), *who, tool.name, "begun")
+        self._control.team.audit(record)
+        try:
+            yield outcomes
+        finally:
+            self._note(self._control, record.id, outcomes[-1] if outcomes else "failed")
+
+    def _note(self, control: Store, id: str, outcome: str) -> None:
+        try:
+            control.team.set_outcome(id, outcome)
+        except BackstoryError as error:  # the call is done all the same, and its record is there
+            self._log.write("error", "audit", error.message, {"record": id, "outcome": outcome})
+
+
+def _version(request: HttpRequest) -> str:
+    return request.headers.get(VERSION, UNSAID_VERSION)

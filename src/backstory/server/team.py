@@ -1,0 +1,199 @@
+"""The team server as an ASGI application: who asks, which page, and what people who run a server need to see."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any
+
+from ..app import CONTROL, open_engine, open_pool, open_store
+from ..core import Engine
+from ..core.projects import project_root
+from ..domain.errors import BackstoryError, Unavailable
+from ..domain.extras import install_hint
+from ..domain.when import utc_now
+from ..search.embed import build_embedder
+from ..settings import Settings
+from ..store import Store
+from ..tools import Surface
+from ..web.hosts import AllowedHosts, Host
+from .auth import LOCAL, Principal, Verifier
+from .dispatch import Dispatcher
+from .endpoint import Endpoint
+from .http_sessions import HttpSessions
+from .limits import RateLimit
+from .logins import Logins, TooManyFailures
+from .metrics import Metrics
+from .offer import Offer
+from .responses import JSON, Gone, HttpRequest, Receive, Response, Send, put_off, read_request, text, write
+from .sessionlog import SessionLog
+from .tenants import ORDINARY, Tenants
+from .threads import Threads
+
+if TYPE_CHECKING:
+    from .oauth import IdentityProvider
+
+READY_S = 5.0
+"""A store that takes longer to answer is not ready: whoever asks wants to know now."""
+LOOKUPS = 4
+"""Threads for logins, health and figures, so that none waits for a tool."""
+MCP = "/mcp"
+
+
+class TeamServer:
+    def __init__(
+        self, surfaces: Mapping[str, Surface], settings: Settings, allowed: tuple[Host, ...]
+    ) -> None:
+        # without tokens only this machine's own user can connect, unless a proxy with a name of its own stands before
+        is_personal = settings.http_auth == "none" and not settings.http_hosts
+        # else a caller's project is elsewhere, and sessions that are kept as files go to the server's own place
+        own_place = "" if is_personal else str(settings.home / "sessions")
+        self._settings = settings.changed(sessions_dir=settings.sessions_dir or own_place)
+        self._hosts = AllowedHosts(allowed)
+        self._embedder = build_embedder(settings)  # one model for all tenants
+        self._pool = open_pool(settings)
+        self._tenants = Tenants(self._open_tenant)
+        self._metrics = Metrics()
+        self._log = SessionLog(settings.home, settings.log_level)
+        self._lookups = Threads(LOOKUPS)
+        self._control: Store | None = None
+        self._provider: IdentityProvider | None = None
+        self._logins: Logins | None = None
+        if settings.http_auth != "none":
+            self._control = open_store(settings, CONTROL, pool=self._pool)
+            self._provider = _identity_provider(settings) if settings.http_auth == "oauth" else None
+            verifier = Verifier(self._control, utc_now, self._provider.verify if self._provider else None)
+            self._logins = Logins(verifier.verify, self._control, utc_now, self._lookups)
+        self._endpoint = self._open_endpoint(surfaces, is_personal)
+
+    def _open_endpoint(self, surfaces: Mapping[str, Surface], is_personal: bool) -> Endpoint:
+        settings = self._settings
+        sessions = HttpSessions(
+            self._tenants, str(project_root(settings.project)), utc_now, are_local=is_personal
+        )
+        dispatcher = Dispatcher(
+            Offer(surfaces, is_remote=not is_personal, can_announce=False),
+            sessions,
+            self._log,
+            self._metrics,
+            self._control,
+            utc_now,
+            keeps_sessions=settings.http_sessions == "kept",
+        )
+        limit = RateLimit(settings.requests_per_minute)
+        most_bytes = int(settings.max_request_mb * 1024 * 1024)
+        return Endpoint(dispatcher, sessions, Threads(settings.workers), limit, most_bytes)
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        request = read_request(scope)
+        try:
+            response = self._refusal(request) or await self._respond(request, receive)
+        except Gone:
+            return
+        except TooManyFailures as error:
+            response = put_off(str(error), error.wait_s)
+        except Unavailable as error:  # the store fails before a request has reached its tool
+            response = text(503, str(error))
+        self._metrics.responded(response.status)
+        await write(response, send)
+
+    def close(self) -> None:
+        self._tenants.close()
+        if self._control is not None:
+            self._control.close()
+        if self._pool is not None:
+            self._pool.close()
+
+    def _refusal(self, request: HttpRequest) -> Response | None:
+        """The answer to a request that may not know us, health and figures included."""
+        refused = self._hosts.refusal(request.headers.get("host", ""), request.headers.get("origin"))
+        return text(*refused) if refused else None
+
+    async def _respond(self, request: HttpRequest, receive: Receive) -> Response:
+        path = request.path
+        if path == MCP or path.startswith(MCP + "/"):
+            principal = await self._principal(request)
+            if principal is None:
+                return self._unauthorized(request)
+            team = path.removeprefix(MCP).strip("/") or None
+            return await self._endpoint.respond(request, principal, team, receive)
+        if request.method not in ("GET", "HEAD"):
+            return text(405, "This page is only read.", (b"allow", b"GET, HEAD"))
+        if path == "/healthz":
+            return text(200, "ok")
+        if path == "/readyz":
+            return await self._readiness()
+        if path == "/metrics":
+            is_known = await self._principal(request) is not None
+            return await self._lookups.start(self._figures) if is_known else self._unauthorized(request)
+        if self._provider is not None and path == self._provider.metadata_path:
+            return Response(200, self._provider.metadata(), JSON)
+        return text(404, "There is no such page.")
+
+    async def _principal(self, request: HttpRequest) -> Principal | None:
+        if self._logins is None:
+            return LOCAL
+        authorization = request.headers.get("authorization")
+        return await self._logins.login(authorization, request.address) if authorization else None
+
+    def _unauthorized(self, request: HttpRequest) -> Response:
+        words = ['realm="backstory"']
+        if "authorization" in request.headers:
+            words.append('error="invalid_token"')
+        if self._provider is not None:
+            words.append(f'resource_metadata="{self._provider.metadata_url}"')
+        return text(
+            401, "A valid token is needed.", (b"www-authenticate", f"Bearer {', '.join(words)}".encode())
+        )
+
+    async def _readiness(self) -> Response:
+        try:
+            await asyncio.wait_for(self._lookups.start(self._ask_store), READY_S)
+        except TimeoutError:
+            return text(503, "The store did not answer in time.")
+        except BackstoryError as error:
+            return text(503, error.message)
+        return text(200, "ok")
+
+    def _ask_store(self) -> None:
+        if self._control is not None:
+            self._control.team.count_connections()
+        else:
+            with self._tenants.lend(ORDINARY) as engine:
+                engine.store.team.count_connections()
+
+    def _figures(self) -> Response:
+        content = (b"content-type", b"text/plain; version=0.0.4; charset=utf-8")
+        return Response(200, self._metrics.text(self._gauges()).encode(), (content,))
+
+    def _gauges(self) -> dict[str, tuple[str, float]]:
+        tenants = self._tenants.open_now()
+        sessions = waiting = problems = 0
+        for tenant in tenants:
+            with self._tenants.lend(tenant) as engine:
+                sessions += engine.store.team.count_connections()
+                problems += len(engine.problems.reported())
+                if engine.backlog is not None:
+                    waiting += engine.store.vectors.count_waiting(engine.backlog.space)
+        return {
+            "backstory_open_spaces": ("Databases that this server has open.", len(tenants)),
+            "backstory_sessions": ("MCP sessions that are kept in the open databases.", sessions),
+            "backstory_problems": ("Work behind the answers of the open databases that fails.", problems),
+            "backstory_waiting_vectors": ("Texts in the open databases without a vector yet.", waiting),
+        }
+
+    def _open_tenant(self, tenant: str) -> Engine:
+        engine = open_engine(self._settings, tenant, embedder=self._embedder, pool=self._pool)
+        engine.problems.log = self._log.write
+        return engine
+
+
+def _identity_provider(settings: Settings) -> IdentityProvider:
+    try:
+        from .oauth import IdentityProvider  # cryptography is large, and only this needs it
+    except ModuleNotFoundError as error:
+        raise Unavailable(
+            f"Checking tokens of an identity provider needs {error.name}, which is not installed.",
+            hint=install_hint("http"),
+        ) from None
+    return IdentityProvider(settings)

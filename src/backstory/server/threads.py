@@ -1,0 +1,86 @@
+"""Where the event loop has work done that may wait for a disk or a database: on threads, with the result awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import Any, Generic, TypeVar
+
+from .workers import Workers
+
+T = TypeVar("T")
+
+PING_S = 15.0
+"""How often a stream that has nothing to say shows that it lives: proxies close silent ones."""
+_PING = b": ping\r\n\r\n"
+
+
+class Job(Generic[T]):
+    def __init__(self, work: Callable[[], T], size: int) -> None:
+        self.size = size
+        self.result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._work = work
+
+    def run(self) -> None:
+        try:
+            result = self._work()
+        except BaseException as error:  # whatever it is, somebody waits
+            self._tell(self.result.set_exception, error)
+        else:
+            self._tell(self.result.set_result, result)
+
+    def _tell(self, settle: Callable[[Any], None], outcome: object) -> None:
+        def tell() -> None:
+            if not self.result.done():  # cancelled: its client left, or the server's time is over
+                settle(outcome)
+
+        call_soon(self.result.get_loop(), tell)
+
+
+class Threads:
+    """Up to `limit` of them, started when needed. Work that began is done, though nobody may wait for it any more."""
+
+    def __init__(self, limit: int) -> None:
+        self._workers: Workers[Job[Any]] = Workers(limit, math.inf, Job.run)
+
+    def start(self, work: Callable[[], T], size: int = 0) -> asyncio.Future[T]:
+        job = Job(work, size)
+        self._workers.submit(job)
+        return job.result
+
+
+class Lines:
+    """What a thread says on the way to its result."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
+
+    def send(self, line: bytes) -> None:
+        """From any thread."""
+        call_soon(self._loop, self._queue.put_nowait, line)
+
+    async def events(self, answer: asyncio.Future[bytes]) -> AsyncIterator[bytes]:
+        """All lines as server-sent events, and the answer as the last."""
+        answer.add_done_callback(lambda _: self._queue.put_nowait(None))
+        while True:
+            try:
+                line = await asyncio.wait_for(self._queue.get(), PING_S)
+            except TimeoutError:
+                yield _PING
+                continue
+            if line is None:
+                break
+            yield event(line)
+        yield event(answer.result())
+
+
+def event(line: bytes) -> bytes:
+    return b"event: message\r\ndata: %s\r\n\r\n" % line.rstrip()
+
+
+def call_soon(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: object) -> None:
+    with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+        loop.call_soon_threadsafe(function, *arguments)
