@@ -13,6 +13,7 @@ import pytest
 from backstory.core import Caller, Core, Engine
 from backstory.core.backups import DAILY, Backups, surplus
 from backstory.core.calls import Call
+from backstory.core.reflections import REFLECTION
 from backstory.core.retention import Retention
 from backstory.domain.backups import LOG, MANUAL, Backup
 from backstory.domain.errors import InvalidInput, StorageFull
@@ -157,7 +158,7 @@ def test_one_is_made_before_the_archive_if_something_goes_there(
     retention = Retention(make_engine())
     retention.archive(retention.find(30), Call())
     assert reasons(store) == []
-    store.memories.put([make_memory("old", "a reflection", surface="session-mgmt")])
+    store.memories.put([make_memory("old", "a reflection", surface="session-mgmt", category=REFLECTION)])
     days.go_on(400)
     retention.archive(retention.find(30), Call())
     (backup,) = files(store)

@@ -10,7 +10,7 @@ from ..domain.filters import Filter, Order, Page
 from ..domain.records import Memory, Priority, Session
 from ..store import Store
 from .facet import Facet
-from .merging import MergeOutcome, merge_memories
+from .merging import Choice, MergeOutcome, fresh_copies, keep_current, merge_memories
 
 WEIGHTY = (Priority.CRITICAL, Priority.HIGH)
 """What a shallow branch takes along."""
@@ -21,10 +21,9 @@ class Resolution(StrEnum):
     KEEP_SOURCE = "keep_source"
     KEEP_NEWEST = "keep_newest"
 
-    def prefers_source(self, current: Memory, source: Memory) -> bool:
-        if self is Resolution.KEEP_NEWEST:
-            return source.updated_at > current.updated_at
-        return self is Resolution.KEEP_SOURCE
+    def choose(self, current: Memory, source: Memory) -> Choice:
+        is_newer = self is Resolution.KEEP_NEWEST and source.updated_at > current.updated_at
+        return Choice.REPLACE if is_newer or self is Resolution.KEEP_SOURCE else Choice.KEEP
 
 
 class Branch(NamedTuple):
@@ -53,7 +52,7 @@ class Branches(Facet):
             )
             store.sessions.put(session)
             mine = store.memories.find(self.caller.visible(where), Page(order=Order.OLDEST))
-            arrived = merge_memories(self.engine, mine, session, _never)
+            arrived = merge_memories(self.engine, fresh_copies(self.engine, mine), session, keep_current)
             files = store.files.find(parent.id) if deep else []
             for file in files:
                 store.files.put(file._replace(id=self.engine.new_id(), session=session.id))
@@ -73,7 +72,9 @@ class Branches(Facet):
         where = Filter(surfaces=(self.surface,), threads=(origin.id,), categories=categories)
         with self.engine.store.transaction():
             theirs = self.engine.store.memories.find(self.caller.visible(where), Page(order=Order.OLDEST))
-            arrived = merge_memories(self.engine, theirs, target, resolution.prefers_source)
+            arrived = merge_memories(
+                self.engine, fresh_copies(self.engine, theirs), target, resolution.choose
+            )
         self.engine.embed_soon()
         return arrived
 
@@ -86,7 +87,3 @@ def lineage(store: Store, session: str | None) -> list[str]:
         known = store.sessions.get(session)
         session = known.parent if known else None
     return line
-
-
-def _never(current: Memory, arriving: Memory) -> bool:
-    return False

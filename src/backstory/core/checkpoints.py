@@ -8,10 +8,10 @@ from typing import NamedTuple
 from ..domain.checkpoints import CachedFile, Checkpoint
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import Filter
-from ..domain.records import Memory, Session
+from ..domain.records import Session
 from .branches import lineage
 from .facet import Facet
-from .merging import merge_memories
+from .merging import fresh_copies, merge_memories, take_arriving
 from .projects import git_branch, git_status
 from .sessions import GENERAL
 
@@ -77,7 +77,7 @@ class Checkpoints(Facet):
             contents = store.checkpoints.read(checkpoint)
             session = current or self._new_session(checkpoint, is_family)
             allowed = [memory for memory in contents.memories if is_family or not memory.private]
-            merge_memories(self.engine, allowed, session, _restored_wins)
+            merge_memories(self.engine, fresh_copies(self.engine, allowed), session, take_arriving)
             restored_files = contents.files if files else []
             self._put_files(restored_files, session)
         self.caller.session = session.id
@@ -108,7 +108,3 @@ class Checkpoints(Facet):
             known = self.engine.store.files.get(session.id, file.path)
             id = known.id if known else self.engine.new_id()
             self.engine.store.files.put(file._replace(id=id, session=session.id))
-
-
-def _restored_wins(current: Memory, restored: Memory) -> bool:
-    return True

@@ -1,8 +1,10 @@
-"""Bring copies of memories into a session: from a branch's parent, another session or a checkpoint."""
+"""The one way memories come into a session that may have them already: by branching, merging, restoring and importing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from enum import Enum, auto
+from itertools import count
 from typing import NamedTuple
 
 from ..domain.filters import Filter, Order, Page
@@ -10,8 +12,27 @@ from ..domain.records import Former, Memory, Session
 from ..store import Store
 from .engine import Engine
 
-Wins = Callable[[Memory, Memory], bool]
-"""Whether the arriving memory (second) takes the place of the session's own (first) under the same key."""
+
+class Choice(Enum):
+    """What happens where the session has another value under the same key."""
+
+    KEEP = auto()
+    """Its own stays."""
+    REPLACE = auto()
+    """The arriving one takes its place, and its own goes to the history."""
+    RENAME = auto()
+    """Both stay, the arriving one under a new key."""
+
+
+Choose = Callable[[Memory, Memory], Choice]
+"""By the session's own memory and the arriving one."""
+
+
+class MemoryCopy(NamedTuple):
+    """A memory, and what it said before, the oldest first."""
+
+    memory: Memory
+    history: tuple[Former, ...] = ()
 
 
 class MergeOutcome(NamedTuple):
@@ -26,32 +47,62 @@ class MergeOutcome(NamedTuple):
     """The session says the same already."""
 
 
-def merge_memories(engine: Engine, memories: Sequence[Memory], session: Session, wins: Wins) -> MergeOutcome:
-    """Copies keep their times, channel, metadata and whether they are private; only ids are new. What replaces
-    a value keeps that one's id and time made, and is private when either was. Texts that came wait for their vectors: whoever calls says `embed_soon` after its own commit."""
+def merge_memories(
+    engine: Engine, copies: Sequence[MemoryCopy], session: Session, choose: Choose
+) -> MergeOutcome:
+    """Copies keep their ids, times, channel, metadata and whether they are private. What replaces a value keeps that one's
+    id and time made, and is private when either was. Texts that came wait for their vectors: whoever calls says
+    `embed_soon` after its own commit."""
     store, now = engine.store, engine.now()
     own = Filter(surfaces=(session.surface,), threads=(session.id,))
-    arrived = MergeOutcome([], [], [], [])
+    outcome = MergeOutcome([], [], [], [])
     with store.transaction():
         engine.check_room()
         present = {_place(memory): memory for memory in store.memories.find(own, Page(order=Order.OLDEST))}
-        for memory in memories:
+        keys = {memory.key for memory in (*present.values(), *(copy.memory for copy in copies))}
+        waiting: list[Memory] = []  # most have no history, and are written together
+        for arriving, history in copies:
+            memory = arriving._replace(session=session.id, project=session.project)
             current = present.get(_place(memory))
-            if current is None:
-                copy = memory._replace(id=engine.new_id(), session=session.id, project=session.project)
-                arrived.added.append(copy)
-                if copy.key is not None:  # two that have none may say the same at the same time
-                    present[copy.key] = copy
-            elif _said(current) == _said(_in_place_of(current, memory)):
-                arrived.known.append(memory)
-            elif wins(current, memory):
-                store.memories.add_former(current)
-                arrived.replaced.append(_in_place_of(current, memory)._replace(updated_at=now))
+            if current is not None:
+                choice = choose(current, memory)
+                if choice is Choice.RENAME:
+                    memory = memory._replace(key=_free_key(memory.key, keys))
+                elif _content(current) == _content(_in_place_of(current, memory)):
+                    outcome.known.append(memory)
+                    continue
+                elif choice is Choice.KEEP:
+                    outcome.refused.append(memory)
+                    continue
+                else:
+                    store.memories.put(waiting)  # the current one may be among them
+                    waiting.clear()
+                    store.memories.add_former(current)
+                    memory = _in_place_of(current, memory)._replace(updated_at=now)
+            (outcome.replaced if memory.id == (current and current.id) else outcome.added).append(memory)
+            if history:
+                put_with_history(store, memory, history)
             else:
-                arrived.refused.append(memory)
-        store.memories.put([*arrived.added, *arrived.replaced])
+                waiting.append(memory)
+            if memory.key is not None:  # two that have none may say the same at the same time
+                present[memory.key] = memory
+                keys.add(memory.key)
+        store.memories.put(waiting)
         store.sessions.put(session._replace(updated_at=now))
-    return arrived
+    return outcome
+
+
+def keep_current(current: Memory, arriving: Memory) -> Choice:
+    return Choice.KEEP
+
+
+def take_arriving(current: Memory, arriving: Memory) -> Choice:
+    return Choice.REPLACE
+
+
+def fresh_copies(engine: Engine, memories: Iterable[Memory]) -> list[MemoryCopy]:
+    """Under ids of their own, without their histories."""
+    return [MemoryCopy(memory._replace(id=engine.new_id())) for memory in memories]
 
 
 def put_with_history(store: Store, memory: Memory, history: Iterable[Former]) -> None:
@@ -76,7 +127,7 @@ def _place(memory: Memory) -> object:
     return memory.key if memory.key is not None else (memory.text, memory.category, memory.created_at)
 
 
-def _said(m: Memory) -> object:
+def _content(m: Memory) -> object:
     return m.text, m.category, m.priority, m.channel, m.tags, dict(m.metadata), m.private
 
 
@@ -85,6 +136,11 @@ def _in_place_of(current: Memory, memory: Memory) -> Memory:
         id=current.id,
         session=current.session,
         project=current.project,
+        channel=memory.channel or current.channel,
         created_at=current.created_at,
         private=current.private or memory.private,
     )
+
+
+def _free_key(key: str | None, taken: Iterable[str | None]) -> str:
+    return next(free for number in count(2) if (free := f"{key}-{number}") not in taken)

@@ -7,14 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
-from itertools import count as numbers
 from typing import NamedTuple
 
-from ...domain.filters import Filter, Page
+from ...domain.filters import Filter
 from ...domain.records import Memory, Session
 from ..engine import Engine
-from ..merging import put_with_history
-from .bundle import Counts, FileCopy, MemoryCopy, SessionCopy, count
+from ..merging import Choice, MemoryCopy, keep_current, merge_memories, put_with_history, take_arriving
+from .bundle import Counts, FileCopy, SessionCopy, count
 from .copies import keep_checkpoint, keep_file
 
 
@@ -74,7 +73,6 @@ def into(
     items = _merge_items(engine, session, [item for part in parts for item in part.items], strategy)
     items += _merge_archived(engine, session, [item for part in parts for item in part.archived])
     files = _merge_files(engine, session, [file for part in parts for file in part.files], strategy)
-    engine.store.sessions.put(session._replace(updated_at=engine.now()))
     all_ = count(parts)
     return ImportResult(
         Counts(0, items, files, all_.checkpoints), all_.items - items + all_.files - files, (session.id,)
@@ -83,25 +81,21 @@ def into(
 
 def _merge_items(engine: Engine, session: Session, items: Iterable[MemoryCopy], strategy: Strategy) -> int:
     """How many were brought in."""
-    items = list(items)
-    mine = Filter(surfaces=(session.surface,), threads=(session.id,))
-    present = {_mark(memory): memory for memory in engine.store.memories.find(mine, Page())}
-    keys = {memory.key for memory in (*present.values(), *(item.memory for item in items))}
-    skipped = 0
-    for item in items:
-        known = present.get(_mark(item.memory))
-        if known is None:
-            memory = _keep(engine, item, session)
-        elif strategy is Strategy.SKIP or known.key is None:
-            skipped += 1
-            continue
-        elif strategy is Strategy.OVERWRITE:
-            memory = _overwrite(engine, item, known, session)
-        else:
-            memory = _keep(engine, _renamed(item, keys), session)
-        present[_mark(memory)] = memory
-        keys.add(memory.key)
-    return len(items) - skipped
+    merged = merge_memories(engine, [_prepared(engine, item) for item in items], session, _CHOICES[strategy])
+    # what the session said already counts as overwritten, if that was asked for
+    same = [each for each in merged.known if strategy is Strategy.OVERWRITE and each.key is not None]
+    return len(merged.added) + len(merged.replaced) + len(same)
+
+
+def _rename(current: Memory, arriving: Memory) -> Choice:
+    return Choice.KEEP if current.key is None else Choice.RENAME
+
+
+_CHOICES = {
+    Strategy.SKIP: keep_current,
+    Strategy.OVERWRITE: take_arriving,
+    Strategy.RENAME: _rename,
+}
 
 
 def _merge_files(engine: Engine, session: Session, files: Iterable[FileCopy], strategy: Strategy) -> int:
@@ -130,43 +124,16 @@ def _archive(engine: Engine, session: Session, items: Sequence[MemoryCopy]) -> i
     return len(items)
 
 
-def _mark(memory: Memory) -> object:
-    """What makes an item the same as another in its session: its key, else what it says and when it was said."""
-    return memory.key if memory.key is not None else (memory.text, memory.category, memory.created_at)
-
-
-def _said(m: Memory) -> object:
-    return m.text, m.category, m.priority, m.channel, m.tags, dict(m.metadata), m.private
-
-
-def _renamed(item: MemoryCopy, taken: Iterable[str | None]) -> MemoryCopy:
-    key = next(key for number in numbers(2) if (key := f"{item.memory.key}-{number}") not in taken)
-    return item._replace(memory=item.memory._replace(key=key))
-
-
-def _overwrite(engine: Engine, item: MemoryCopy, known: Memory, session: Session) -> Memory:
-    """As saving the key again: id and time of making stay, the former value goes to the history. What was
-    private stays so."""
-    if _said(item.memory) == _said(known):
-        return known
-    engine.store.memories.add_former(known)
-    memory = item.memory._replace(
-        id=known.id,
-        channel=item.memory.channel or known.channel,
-        created_at=known.created_at,
-        updated_at=engine.now(),
-        private=known.private or item.memory.private,
-    )
-    return _keep(engine, MemoryCopy(memory, item.history), session)
+def _prepared(engine: Engine, item: MemoryCopy) -> MemoryCopy:
+    """With a summary, which files do not hold."""
+    summary = engine.summarizer.summary(item.memory.text)
+    return item._replace(memory=item.memory._replace(summary=summary))
 
 
 def _keep(engine: Engine, item: MemoryCopy, session: Session) -> Memory:
-    memory = item.memory._replace(
-        session=session.id,
-        project=session.project,
-        summary=engine.summarizer.summary(item.memory.text),
-    )
-    put_with_history(engine.store, memory, item.history)
+    memory, history = _prepared(engine, item)
+    memory = memory._replace(session=session.id, project=session.project)
+    put_with_history(engine.store, memory, history)
     return memory
 
 

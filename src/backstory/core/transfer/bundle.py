@@ -6,14 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from ...domain.records import Former, Memory, Session
-
-
-class MemoryCopy(NamedTuple):
-    """A memory, and what it said before, the oldest first."""
-
-    memory: Memory
-    history: tuple[Former, ...] = ()
+from ...domain.records import Memory, Session
+from ..merging import MemoryCopy
 
 
 class FileCopy(NamedTuple):

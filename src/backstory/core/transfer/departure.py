@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from ...domain.filters import Filter, Order, Page
 from ...domain.records import Former, Memory, Session
 from ..facet import Facet
+from ..merging import MemoryCopy
 from . import bundle
-from .bundle import FileCopy, MemoryCopy, SessionCopy
+from .bundle import FileCopy, SessionCopy
 
 if TYPE_CHECKING:
     from ...domain.checkpoints import CachedFile, Checkpoint

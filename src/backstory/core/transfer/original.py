@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from ...domain.records import Memory, Session, Trust
-from .bundle import CheckpointCopy, FileCopy, MemoryCopy, SessionCopy
+from ..merging import MemoryCopy
+from .bundle import CheckpointCopy, FileCopy, SessionCopy
 from .fields import Fields
 
 Linked = TypeVar("Linked")

@@ -13,7 +13,8 @@ from typing import Any
 
 from ...domain.records import Former, Memory, Session, Trust
 from ...domain.when import iso
-from .bundle import CheckpointCopy, FileCopy, MemoryCopy, SessionCopy
+from ..merging import MemoryCopy
+from .bundle import CheckpointCopy, FileCopy, SessionCopy
 from .fields import Fields
 
 FORMAT = "backstory-export"

@@ -14,7 +14,8 @@ from typing import Any
 from ...domain.errors import Unreadable
 from ...domain.records import Memory, Session
 from ...domain.when import iso
-from .bundle import MemoryCopy, SessionCopy
+from ..merging import MemoryCopy
+from .bundle import SessionCopy
 from .fields import Fields, ImportProblems, parse
 from .ours import read_memory
 from .places import LARGEST_MB
