@@ -1,6 +1,6 @@
 """The hook of every client that starts one: it prints the brief of the project, or nothing.
 
-Run as `python -I -S hook.py CLIENT [DATA]`, it imports nothing but sys, os and json and asks no server. Whatever is
+Run as `python -I -S hook.py CLIENT [DATA]`, it imports nothing but what Python has started with, and asks no server. Whatever is
 wrong, it is silent and succeeds: a session must never wait for its memory, nor fail for want of it.
 """
 
@@ -27,14 +27,12 @@ def main(client: str, data: str) -> None:
     give_up_after(float(os.environ.get("BACKSTORY_BRIEF_TIMEOUT_S") or LONGEST_S))
     if is_off(os.environ.get("BACKSTORY_BRIEF", "")):
         return
-    import json  # dear, and not needed for the words above
-
-    event = json.loads(sys.stdin.buffer.read())
+    event = parse(sys.stdin.buffer.read())
     project = project_of(event)
     mode = setting(data, project)
     if is_off(mode) or "agent_id" in event or (mode != "on" and is_unattended()):
         return
-    brief = json.loads(read(os.path.join(data, "briefs", file_name(project))))
+    brief = parse(read(os.path.join(data, "briefs", file_name(project))))
     if brief["project"] != project:
         return
     if event.get("hook_event_name", "").lower() == "precompact":
@@ -71,14 +69,12 @@ def is_new(event: Json, text: str, data: str, source: str) -> bool:
 
 
 def envelope(client: str, event: Json, text: str) -> str:
-    import json
-
     if client == "opencode":
         return text
     if client == "cursor":
-        return json.dumps({"additional_context": text})
-    name = event.get("hook_event_name", "SessionStart")
-    return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
+        return f'{{"additional_context": {quoted(text)}}}'
+    name = quoted(event.get("hook_event_name", "SessionStart"))
+    return f'{{"hookSpecificOutput": {{"hookEventName": {name}, "additionalContext": {quoted(text)}}}}}'
 
 
 def project_of(event: Json) -> str:
@@ -139,6 +135,36 @@ def session_of(event: Json) -> str:
 
 def file_name(project: str) -> str:
     return checksum(project) + ".json"
+
+
+class Scanning:
+    """What the scanner of `json` asks for; it is in C, while `json` around it imports `re`, which takes as long as Python itself."""
+
+    strict = True
+    object_hook = object_pairs_hook = parse_constant = None
+    parse_float, parse_int = float, int
+
+
+def parse(content: bytes) -> Any:
+    text = content.decode().lstrip()
+    try:
+        from _json import make_scanner
+    except ImportError:  # another Python
+        import json
+
+        return json.loads(text)
+    scanner: Any = make_scanner
+    return scanner(Scanning)(text, 0)[0]
+
+
+def quoted(text: str) -> str:
+    try:
+        from _json import encode_basestring_ascii
+    except ImportError:
+        import json
+
+        return json.dumps(text)
+    return str(encode_basestring_ascii(text))
 
 
 def checksum(text: str) -> str:
