@@ -11,7 +11,7 @@ import pytest
 
 from backstory.core import Core
 from backstory.core.background import Background
-from backstory.core.briefs import BriefFiles, Briefs
+from backstory.core.briefs import BriefFiles, Briefs, opening
 from backstory.core.erasure import Erasure
 from backstory.core.removal import ForgetRequest
 
@@ -127,3 +127,28 @@ def test_a_running_server_renders_them(tmp_path: Path, core: Core, monkeypatch: 
         until(lambda: files(core).all() != [])
     finally:
         background.close()
+
+
+def decided(core: Core, project: str = "/p") -> None:
+    core.engine.store.memories.put([make_memory("d", "We chose Go.", category="decision", project=project)])
+
+
+def test_a_session_is_told_once_and_again_after_each_compaction(core: Core) -> None:
+    assert opening(core, "s", "startup") == ""
+    decided(core)
+    assert "We chose Go." in opening(core, "s", "startup")
+    assert opening(core, "s", "resume") == ""
+    assert "We chose Go." in opening(core, "other", "startup")
+    for _ in range(2):
+        assert "We chose Go." in opening(core, "s", "compact")
+
+
+def test_a_session_is_told_nothing_where_the_user_wants_none_or_nothing_is_new(core: Core) -> None:
+    decided(core)
+    settings = core.engine.settings
+    for changes in ({"brief": "off"}, {"brief_off": ("/p",)}):
+        core.engine.settings = settings.changed(**changes)
+        assert opening(core, "s", "startup") == ""
+    core.engine.settings = settings
+    core.engine.now = lambda: DAWN + timedelta(days=31)
+    assert opening(core, "s", "startup") == ""

@@ -49,6 +49,7 @@ class Background:
         if engine.makes_backups:
             self._workers.append(self._worker(BACKUPS, self._back_up))
 
+        self._briefing: Worker | None = None
         if engine.settings.brief != "off":
             self._briefing = self._worker(BRIEFS, self._render_briefs)
             self._workers.append(self._briefing)
@@ -80,6 +81,8 @@ class Background:
             self._run(self._call(self._syncing), 0.0)
         finally:
             sys.setswitchinterval(before)
+        if self._briefing is not None:
+            self._briefing.wake()  # with what was just read
         return self._engine.settings.sync_interval_s
 
     def _overwrite(self) -> float:
@@ -105,6 +108,7 @@ class Background:
     def _render_briefs(self) -> float:
         from .briefs import Briefs
 
+        assert self._briefing is not None
         Briefs(self._engine).refresh(self._call(self._briefing))
         return self._engine.settings.sync_interval_s
 

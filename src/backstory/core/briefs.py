@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..domain.census import ProjectActivity
 from ..domain.when import to_ms
-from ..settings import expand_home
+from ..settings import Settings, expand_home
 from ..store.whole_files import write_whole
 from . import Caller, Core, Engine
 from .brief import Brief, Briefing
@@ -24,6 +24,7 @@ from .calls import Call
 from .projects import project_root
 
 FOLDER, GIVEN = "briefs", "given"
+COMPACTED = "compact"
 RECENT = timedelta(days=30)
 """What lies longer ago, with nothing open, is no news to a new session."""
 GIVEN_S = 30 * 86_400.0
@@ -58,6 +59,19 @@ class BriefFiles(NamedTuple):
 
     def all(self) -> list[Path]:
         return list(self.folder.glob("*.json"))
+
+    def give(self, session: str, text: str) -> bool:
+        """Whether the session was not given the very same before; it is from now on."""
+        name = "".join(c for c in session if c.isalnum() or c in "-_")[:100]
+        if not name:
+            return True
+        path, print_of_text = self.folder / GIVEN / name, f"{crc32(text.encode()):08x}"
+        with suppress(OSError):
+            if path.read_text() == print_of_text:
+                return False
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(path, [print_of_text])
+        return True
 
     def clear(self) -> None:
         for path in self.all():
@@ -96,7 +110,7 @@ class Briefs(NamedTuple):
 
     def _wanted(self) -> Iterator[ProjectActivity]:
         """Projects that are directories here, in which something happened lately or is open, and which the user did not except."""
-        excepted = {str(project_root(expand_home(each))) for each in self.engine.settings.brief_off}
+        excepted = _excepted(self.engine.settings)
         since = self.engine.now() - RECENT
         for activity in self.engine.store.entries.activity():
             if activity.project in excepted or not os.path.isabs(activity.project):
@@ -124,6 +138,24 @@ class Briefs(NamedTuple):
     def _briefing(self, project: str) -> Briefing:
         """For nobody's session: nothing private is in it."""
         return Core(self.engine, Caller(project=project, directory=project)).briefing
+
+
+def opening(core: Core, session: str, source: str) -> str:
+    """What a session is told that starts now, is cleared, resumed or compacted: the brief of its project, or nothing where the user
+    wants none, where there is no news, and where it was told the same before. A compaction has just made it forget."""
+    settings, is_continued = core.engine.settings, source == COMPACTED
+    if settings.brief == "off" or core.caller.project in _excepted(settings):
+        return ""
+    brief = core.briefing.brief(closing=CLOSING, is_continued=is_continued)
+    is_old = brief.last_at is not None and brief.last_at < core.engine.now() - RECENT
+    if not brief.is_known or (is_old and not brief.open_tasks):
+        return ""
+    is_new = BriefFiles(settings.home).give(session, brief.text)
+    return brief.text if is_new or is_continued else ""
+
+
+def _excepted(settings: Settings) -> set[str]:
+    return {str(project_root(expand_home(each))) for each in settings.brief_off}
 
 
 def _text(brief: Brief) -> str:
