@@ -188,7 +188,18 @@ def test_it_imports_next_to_nothing(tmp_path: Path, project: Path) -> None:
     assert context(done.stdout.decode()) == TEXT
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines()}
     assert "_json" in imported
-    assert not imported & {"json", "re", "enum", "typing", "tomllib", "signal", "hashlib", "subprocess", "pathlib", "dataclasses"}
+    assert not imported & {
+        "json",
+        "re",
+        "enum",
+        "typing",
+        "tomllib",
+        "signal",
+        "hashlib",
+        "subprocess",
+        "pathlib",
+        "dataclasses",
+    }
 
 
 def test_without_a_data_directory_it_looks_in_the_usual_place(tmp_path: Path, project: Path) -> None:
