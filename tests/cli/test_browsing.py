@@ -11,7 +11,7 @@ import pytest
 
 from backstory.store import Store
 
-from ..doubles import make_conversation
+from ..doubles import make_conversation, make_memory
 from ..processes import BACKSTORY, environment
 from ..repositories import commit
 from ..typed import Typing
@@ -94,10 +94,13 @@ def test_an_id_that_several_have_is_refused_with_their_names(typing: Typing, fil
     assert "There is no memory or conversation '019'." in typing.refusal("show", "019", status=1)
 
 
-def test_memories_are_listed_narrowed_and_shown_with_their_history(typing: Typing) -> None:
+def test_memories_are_listed_narrowed_and_shown_with_their_history(typing: Typing, filled: Store) -> None:
     (line,) = typing.text("list").splitlines()
     assert line.split()[:4] == [MEMORY[:10], "2026-03-01", "decision", "site"]
     assert typing.json("list", "--kind", "task")["memories"] == []
+    filled.memories.put([make_memory("w1", category="warning"), make_memory("n1", category="note")])
+    assert [each["id"] for each in typing.json("list", "--kind", "error")["memories"]] == ["w1"]
+    assert [each["id"] for each in typing.json("list", "--kind", "fact")["memories"]] == ["n1"]
     changed = typing.json("edit", MEMORY[:10], "--text", "Deploy on Mondays.")
     assert (changed["id"], changed["changed"]) == (MEMORY, True)
     assert typing.json("edit", MEMORY, "--text", "Deploy on Mondays.")["changed"] is False

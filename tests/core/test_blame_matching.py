@@ -32,8 +32,9 @@ def test_other_indentation_is_the_same_line() -> None:
 
 
 def test_a_line_that_stands_everywhere_is_less_sure_than_one_with_its_surroundings() -> None:
-    (brace,) = matches(["}"], [("", "{\n}")])
-    assert brace[0].weight < ENOUGH
+    assert matches(["}"], [("", "{\n}")]) == [[]]
+    (common,) = matches(["return value"], [("", "return value")])
+    assert common[0].weight < ENOUGH
     (unmistakable,) = matches(["raise OutOfCheeseError(shop)"], [("", "raise OutOfCheeseError(shop)")])
     assert unmistakable[0].weight >= ENOUGH
     assert matches(["nobody wrote this"], [("", "x")]) == [[]]

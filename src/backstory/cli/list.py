@@ -12,7 +12,7 @@ from ..domain.records import Memory
 from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import origin, safe_text
-from .narrowing import add_limit, add_narrowing, read_narrowing
+from .narrowing import add_limit, add_narrowing, categories, read_narrowing
 from .report import Block, Json, Report, Span, Style, Table, shortened
 from .words import project_name
 
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
             projects=narrowing.projects,
             created_after=narrowing.since,
             created_before=narrowing.until,
-            categories=(options.kind,) if options.kind else (),
+            categories=categories(options.kind),
         )
         found = core.browsing.memories(where, limit=options.limit, offset=max(options.offset, 0))
     finally:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ..core import Core
 from ..domain.errors import InvalidInput
+from ..domain.kinds import NOTE, MemoryKind, categories_of
 from ..domain.when import parse_when
 from ..readers import reader_names
 from ..surfaces import load_surfaces
@@ -37,6 +38,15 @@ def add_limit(parser: argparse.ArgumentParser, default: int) -> None:
     parser.add_argument(
         "--limit", type=int, default=default, metavar="N", help=f"at most so many (default: {default})"
     )
+
+
+def categories(kind: str | None) -> tuple[str, ...]:
+    """Those that memories of a kind have, by the kind's name or as the tools that saved them call it."""
+    if kind is None:
+        return ()
+    if kind == MemoryKind.FACT:
+        return (NOTE, kind)
+    return categories_of(MemoryKind(kind)) if kind in list(MemoryKind) else (kind,)
 
 
 def read_narrowing(options: argparse.Namespace, core: Core) -> Narrowing:

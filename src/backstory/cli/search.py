@@ -22,7 +22,7 @@ from ..search.terms import stem
 from ..settings import Settings
 from ..tools.origin import origin, safe_text
 from . import show
-from .narrowing import add_narrowing, read_narrowing
+from .narrowing import add_narrowing, categories, read_narrowing
 from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, shortened
 from .words import project_name
 
@@ -95,7 +95,7 @@ def _ranking(core: Core, query: str, options: argparse.Namespace) -> Ranking:
         created_after=narrowing.since,
         created_before=narrowing.until,
         kinds=_kinds(options.kind),
-        categories=(options.kind,) if options.kind and options.kind not in KINDS else (),
+        categories=() if options.kind in KINDS else categories(options.kind),
     )
     if not options.file:
         return core.searching.everywhere(query, narrow=narrow)

@@ -27,56 +27,85 @@ class Match(NamedTuple):
     """How much agrees, the line itself and its neighbours."""
 
 
+class _File(NamedTuple):
+    lines: list[str]
+    """Without indentation, which formatters change."""
+    weights: list[float]
+    telling: dict[str, list[int]]
+    """Where each line stands that says something by itself."""
+
+
 def matches(lines: Sequence[str], edits: Sequence[tuple[str, str]]) -> list[list[Match]]:
     """For each line of a file the edits that wrote such a line, in the order of the edits. An edit is what it replaced and
-    what it put there."""
-    bare = [line.strip() for line in lines]
-    weights = _weights(bare)
+    what it put there. A line that stands everywhere is found beside one that does not."""
+    file = _read([line.strip() for line in lines])
     found: list[list[Match]] = [[] for _ in lines]
-    where: dict[str, list[int]] = {}
-    for place, text in enumerate(bare):
-        where.setdefault(text, []).append(place)
     for number, (old, new) in enumerate(edits):
-        for place, line, weight in _matches_of(old, new, where, weights):
+        for place, line, weight in _matches_of(file, old, _bare(new)):
             found[place].append(Match(number, line, weight))
     return found
 
 
-def _weights(bare: Sequence[str]) -> list[float]:
-    counts: dict[str, int] = {}
-    for text in bare:
-        counts[text] = counts.get(text, 0) + 1
-    return [
-        ENOUGH if len(text) >= UNMISTAKABLE and counts[text] == 1 else 1.0 if len(text) >= TELLING else SLIGHT
+def _bare(text: str) -> list[str]:
+    """Lines as git counts them: by newlines alone."""
+    return [line.strip() for line in text.removesuffix("\n").split("\n")] if text else []
+
+
+def _read(bare: list[str]) -> _File:
+    where: dict[str, list[int]] = {}
+    for place, text in enumerate(bare):
+        where.setdefault(text, []).append(place)
+    weights = [
+        SLIGHT
+        if len(text) < TELLING
+        else ENOUGH
+        if len(text) >= UNMISTAKABLE and len(where[text]) == 1
+        else 1.0
         for text in bare
     ]
+    return _File(bare, weights, {text: places for text, places in where.items() if len(text) >= TELLING})
 
 
-def _matches_of(
-    old: str, new: str, where: dict[str, list[int]], weights: Sequence[float]
-) -> Iterator[tuple[int, int, float]]:
+def _matches_of(file: _File, old: str, written: list[str]) -> Iterator[tuple[int, int, float]]:
     """Of each line of the file the best place in one edit."""
-    written = [line.strip() for line in new.splitlines()]
-    pairs = [(place, line) for line, text in enumerate(written) for place in where.get(text, ())]
+    pairs = _pairs(file, written)
     above: dict[tuple[int, int], float] = {}
     for place, line in pairs:  # in the order of the lines, so that the one above is known
-        above[place, line] = weights[place] + above.get((place - 1, line - 1), 0.0)
+        above[place, line] = file.weights[place] + above.get((place - 1, line - 1), 0.0)
     below: dict[tuple[int, int], float] = {}
     for place, line in reversed(pairs):
-        below[place, line] = weights[place] + below.get((place + 1, line + 1), 0.0)
+        below[place, line] = file.weights[place] + below.get((place + 1, line + 1), 0.0)
+    added = set(_added(old, written))
     best: dict[int, tuple[float, int]] = {}
-    for line in _added(old, written):
-        for place in where.get(written[line], ()):
-            weight = above[place, line] + below[place, line] - weights[place]
-            if weight > best.get(place, (0.0, 0))[0]:
-                best[place] = (weight, line)
+    for place, line in pairs:
+        weight = above[place, line] + below[place, line] - file.weights[place]
+        if line in added and weight > best.get(place, (0.0, 0))[0]:
+            best[place] = (weight, line)
     for place, (weight, line) in best.items():
         yield place, line, weight
 
 
+def _pairs(file: _File, written: Sequence[str]) -> list[tuple[int, int]]:
+    """Places of equal lines in the file and in what was written: of those that say something, and of the others as far
+    as they stand beside these."""
+    pairs = {(place, line) for line, text in enumerate(written) for place in file.telling.get(text, ())}
+    for start in tuple(pairs):
+        for step in (-1, 1):
+            place, line = start[0] + step, start[1] + step
+            while (
+                0 <= place < len(file.lines)
+                and 0 <= line < len(written)
+                and file.lines[place] == written[line]
+                and (place, line) not in pairs
+            ):
+                pairs.add((place, line))
+                place, line = place + step, line + step
+    return sorted(pairs)
+
+
 def _added(old: str, written: Sequence[str]) -> Iterator[int]:
     """The lines that were not there before."""
-    before = [line.strip() for line in old.splitlines()]
+    before = _bare(old)
     if not before:
         yield from range(len(written))
         return
