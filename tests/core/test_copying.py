@@ -111,7 +111,7 @@ def fill_store(store: Store) -> None:
     store.answers.put(CachedAnswer("key", "chunks", "", {"a": [1]}, DAWN + timedelta(hours=1)), DAWN)
     store.team.put_connection(Connection("c", "owner", "p", "d", None, "info", DAWN))
     store.team.add_token(Token("t", "hash", "alice", "read", ("ops",), DAWN))
-    store.team.audit(AuditRecord("1", DAWN, "alice", "t", "user-alice", "save_context", "completed"))
+    store.team.audit([AuditRecord("1", DAWN, "alice", "t", "user-alice", "save_context", "completed")])
 
 
 def contents(store: Store) -> dict[str, list[object]]:

@@ -1,12 +1,19 @@
-"""Who changed what: the record is there before the change."""
+"""Who changed what: the record is there before the change, and the outcome soon after it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from threading import Thread
 from typing import TypedDict
 
+import pytest
+
 from backstory.core import Core, Engine
+from backstory.domain.errors import Unavailable
 from backstory.domain.scopes import Scope
+from backstory.domain.team import AuditRecord
+from backstory.server.audit import AuditLog
 from backstory.server.auth import Principal
 from backstory.server.dispatch import Dispatcher
 from backstory.server.http_sessions import ClientContext, HttpSessions
@@ -20,6 +27,9 @@ from backstory.tools import ADDS, Surface
 
 from ..conftest import OpenStore
 from ..doubles import DAWN, SteppedClock, make_settings
+from ..patience import PATIENCE_S, until
+
+ALICE = Principal("t1", "alice", Scope.WRITE, ())
 
 
 class Changed(TypedDict):
@@ -43,12 +53,73 @@ def test_a_change_is_written_down_before_it_is_made(
     tenants = Tenants(lambda tenant: Engine(make_settings(tmp_path), store, None))
     sessions = HttpSessions(tenants, "/p", SteppedClock(), are_local=False)
     log = SessionLog(tmp_path, "emergency")
-    dispatcher = Dispatcher(
-        Offer({"toy": surface}), sessions, log, Metrics(), control, SteppedClock(), keeps_sessions=False
-    )
-    client = ClientContext(Principal("t1", "alice", Scope.WRITE, ()), "user-alice")
+    audit = AuditLog(control, SteppedClock(), log)
+    dispatcher = Dispatcher(Offer({"toy": surface}), sessions, log, Metrics(), audit, keeps_sessions=False)
+    client = ClientContext(ALICE, "user-alice")
     body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"change"}}'
     answer = dispatcher.dispatch(client, HttpRequest("POST", "/mcp", {}, ""), body)
     assert isinstance(answer, Response)
     assert seen == ["begun"]
-    assert [each.outcome for each in control.team.audit_log(DAWN)] == ["completed"]
+    audit.flush()
+    assert outcomes(control) == ["completed"]
+
+
+def test_calls_that_begin_while_others_are_written_share_a_commit(
+    store: Store, open_store: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    control, commits = open_store(), list[int]()
+    write = control.team.audit
+
+    def count(records: Sequence[AuditRecord], outcomes: Mapping[str, str]) -> None:
+        commits.append(len(records))
+        write(records, outcomes)
+
+    monkeypatch.setattr(control.team, "audit", count)
+    audit = AuditLog(control, SteppedClock(), SessionLog(tmp_path, "emergency"))
+
+    def change() -> None:
+        with audit.call(ALICE, "user-alice", "change"):
+            pass
+
+    threads = [Thread(target=change) for _ in range(6)]
+    with store.transaction():  # nobody else can write meanwhile
+        threads[0].start()
+        until(lambda: commits == [1])
+        for thread in threads[1:]:
+            thread.start()
+        until(lambda: len(audit._next.records) == 5)
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    assert commits[:2] == [1, 5]
+    audit.flush()
+    assert outcomes(control) == ["failed"] * 6, "nobody said that they were completed"
+
+
+def test_what_cannot_be_written_down_does_not_begin(open_store: OpenStore, tmp_path: Path) -> None:
+    control = open_store()
+    audit = AuditLog(control, SteppedClock(), SessionLog(tmp_path, "emergency"))
+    control.close()
+    with pytest.raises(Unavailable), audit.call(ALICE, "user-alice", "change"):
+        pytest.fail("it began")
+
+
+def test_an_outcome_waits_until_it_can_be_written(
+    open_store: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*what: object) -> None:
+        raise Unavailable("The disk is full.")
+
+    control = open_store()
+    audit = AuditLog(control, SteppedClock(), SessionLog(tmp_path, "emergency"))
+    with audit.call(ALICE, "user-alice", "change") as said:
+        said.append("completed")
+        monkeypatch.setattr(control.team, "audit", fail)
+    audit.flush()
+    assert outcomes(control) == ["begun"]
+    monkeypatch.undo()
+    audit.flush()
+    assert outcomes(control) == ["completed"]
+
+
+def outcomes(control: Store) -> list[str]:
+    return [each.outcome for each in control.team.audit_log(DAWN)]

@@ -42,7 +42,8 @@ def test_a_token_is_found_by_its_hash_and_revoked_once(store: Store) -> None:
 def test_the_audit_log_is_read_from_a_time_on(store: Store) -> None:
     first = AuditRecord("1", DAWN, "alice", "t", "user-alice", "save_context", "completed")
     second = first._replace(id="2", at=DAWN + HOUR)
-    store.team.audit(second)
-    store.team.audit(first)
+    store.team.audit([second])
+    store.team.audit([first], {"2": "failed"})
+    second = second._replace(outcome="failed")
     assert store.team.audit_log(DAWN) == [first, second]
     assert store.team.audit_log(DAWN + HOUR) == [second]

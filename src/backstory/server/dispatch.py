@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..core.engine import new_id
 from ..domain.errors import BackstoryError
-from ..domain.team import AuditRecord
-from ..domain.when import Clock
-from ..store import Store
 from ..tools import Tool
 from . import wire
+from .audit import AuditLog
 from .auth import LOCAL
 from .http_sessions import ClientContext, HttpSessions
 from .message import HANDSHAKE_VERSIONS, read_id
@@ -55,8 +52,7 @@ class Dispatcher:
         sessions: HttpSessions,
         log: SessionLog,
         metrics: Metrics,
-        control: Store | None,
-        now: Clock,
+        audit: AuditLog | None,
         *,
         keeps_sessions: bool,
     ) -> None:
@@ -64,8 +60,7 @@ class Dispatcher:
         self._sessions = sessions
         self._log = log
         self._metrics = metrics
-        self._control = control
-        self._now = now
+        self._audit = audit
         self._keeps_sessions = keeps_sessions
 
     def dispatch(self, client: ClientContext, request: HttpRequest, body: bytes) -> Response | Streamed:
@@ -130,27 +125,10 @@ class Dispatcher:
             outcomes.append(answer.outcome)
         return answer
 
-    @contextmanager
-    def _audited(self, client: ClientContext, tool: Tool) -> Iterator[list[str]]:
-        """Nothing is changed that is not written down: the record is there before the call begins, and says `begun`
-        for good should the server die in it. The outcome follows, as the last of the list that is given."""
-        outcomes: list[str] = []
-        if self._control is None or client.principal is LOCAL or tool.effect.read_only:
-            yield outcomes
-            return
-        who = (client.principal.person, client.principal.credential, client.tenant)
-        record = AuditRecord(new_id(), self._now(), *who, tool.name, "begun")
-        self._control.team.audit(record)
-        try:
-            yield outcomes
-        finally:
-            self._note(self._control, record.id, outcomes[-1] if outcomes else "failed")
-
-    def _note(self, control: Store, id: str, outcome: str) -> None:
-        try:
-            control.team.set_outcome(id, outcome)
-        except BackstoryError as error:  # the call is done all the same, and its record is there
-            self._log.write("error", "audit", error.message, {"record": id, "outcome": outcome})
+    def _audited(self, client: ClientContext, tool: Tool) -> AbstractContextManager[list[str]]:
+        if self._audit is None or client.principal is LOCAL or tool.effect.read_only:
+            return nullcontext([])
+        return self._audit.call(client.principal, client.tenant, tool.name)
 
 
 def _version(request: HttpRequest) -> str:

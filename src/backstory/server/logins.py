@@ -85,4 +85,4 @@ class Logins:
     def _write_down(self, address: str) -> None:
         """Never what was given: it may be a good token with a letter too many."""
         record = AuditRecord(new_id(), self._now(), "", f"from {address}", "", LOGIN, REFUSED)
-        self._control.team.audit(record)
+        self._control.team.audit([record])

@@ -17,6 +17,7 @@ from ..settings import Settings
 from ..store import Store
 from ..tools import Surface
 from ..web.hosts import AllowedHosts, Host
+from .audit import AuditLog
 from .auth import LOCAL, Principal, Verifier
 from .dispatch import Dispatcher
 from .endpoint import Endpoint
@@ -59,10 +60,12 @@ class TeamServer:
         self._control: Store | None = None
         self._provider: IdentityProvider | None = None
         self._logins: Logins | None = None
+        self._audit: AuditLog | None = None
         if settings.http_auth != "none":
             self._control = open_store(settings, CONTROL, pool=self._pool)
             self._provider = _identity_provider(settings) if settings.http_auth == "oauth" else None
             verifier = Verifier(self._control, utc_now, self._provider.verify if self._provider else None)
+            self._audit = AuditLog(self._control, utc_now, self._log)
             self._logins = Logins(verifier.verify, self._control, utc_now, self._lookups)
         self._endpoint = self._open_endpoint(surfaces, is_personal)
 
@@ -76,8 +79,7 @@ class TeamServer:
             sessions,
             self._log,
             self._metrics,
-            self._control,
-            utc_now,
+            self._audit,
             keeps_sessions=settings.http_sessions == "kept",
         )
         limit = RateLimit(settings.requests_per_minute)
@@ -99,6 +101,8 @@ class TeamServer:
 
     def close(self) -> None:
         self._tenants.close()
+        if self._audit is not None:
+            self._audit.flush()
         if self._control is not None:
             self._control.close()
         if self._pool is not None:

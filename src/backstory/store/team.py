@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from ..domain.team import AuditRecord, Connection, Token
@@ -36,14 +37,12 @@ class TeamRoom:
             sql = "UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
             return self._database.change(sql, [to_ms(at), id]) > 0
 
-    def audit(self, record: AuditRecord) -> None:
+    def audit(self, records: Sequence[AuditRecord], outcomes: Mapping[str, str] | None = None) -> None:
+        """Write down calls that begin, and by id what became of those that were written down before."""
+        ended = [(outcome, id) for id, outcome in (outcomes or {}).items()]
         with self._database.transaction():
-            self._database.change(_AUDIT.insert("audited"), _AUDIT.write(record))
-
-    def set_outcome(self, id: str, outcome: str) -> None:
-        """What became of a call whose record was written when it began."""
-        with self._database.transaction():
-            self._database.change("UPDATE audited SET outcome = ? WHERE id = ?", [outcome, id])
+            self._database.change_many(_AUDIT.insert("audited"), list(map(_AUDIT.write, records)))
+            self._database.change_many("UPDATE audited SET outcome = ? WHERE id = ?", ended)
 
     def audit_log(self, since: datetime) -> list[AuditRecord]:
         """The oldest first."""

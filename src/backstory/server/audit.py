@@ -1,0 +1,104 @@
+"""The audit log of calls: each is written down before it begins, and in groups, since every commit waits for the disk.
+
+Calls that begin while others are being written share the next commit, and outcomes go with whatever is written after them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Lock, Thread
+
+from ..core.engine import new_id
+from ..domain.team import AuditRecord
+from ..domain.when import Clock
+from ..store import Store
+from .auth import Principal
+from .sessionlog import SessionLog
+
+BEGUN, FAILED = "begun", "failed"
+OUTCOMES_WAIT_S = 0.05
+"""For something to be written with."""
+
+
+class _Batch:
+    """What one commit writes."""
+
+    def __init__(self) -> None:
+        self.records: list[AuditRecord] = []
+        self.outcomes: dict[str, str] = {}
+        self.is_done = False
+        self.error: Exception | None = None
+
+
+class AuditLog:
+    """For any thread."""
+
+    def __init__(self, control: Store, now: Clock, log: SessionLog) -> None:
+        self._control = control
+        self._now = now
+        self._log = log
+        self._writing = Lock()
+        self._joining = Lock()
+        self._next = _Batch()
+        self._ended = Event()
+        self._writer: Thread | None = None
+
+    @contextmanager
+    def call(self, who: Principal, tenant: str, tool: str) -> Iterator[list[str]]:
+        """Nothing is changed that is not written down: the record is there before the call begins, and says `begun`
+        for good should the server die in it. The outcome follows, as the last of the list that is given."""
+        record = AuditRecord(new_id(), self._now(), who.person, who.credential, tenant, tool, BEGUN)
+        self._begin(record)
+        outcomes = [FAILED]
+        try:
+            yield outcomes
+        finally:
+            self._end(record.id, outcomes[-1])
+
+    def flush(self) -> None:
+        """Write the outcomes that wait. What cannot be written waits on, and the session log says so."""
+        with self._writing:
+            batch = self._next
+            if batch.outcomes:
+                self._commit(batch)
+        if batch.error is not None:
+            self._log.write("error", "audit", str(batch.error), {"outcomes": len(batch.outcomes)})
+
+    def _begin(self, record: AuditRecord) -> None:
+        with self._joining:
+            batch = self._next
+            batch.records.append(record)
+        with self._writing:
+            if not batch.is_done:  # else one of those who waited with us has written it
+                self._commit(batch)
+        if batch.error is not None:
+            raise batch.error
+
+    def _end(self, id: str, outcome: str) -> None:
+        with self._joining:
+            self._next.outcomes[id] = outcome
+            if self._writer is None:
+                self._writer = Thread(target=self._write_outcomes, name="audit", daemon=True)
+                self._writer.start()
+        self._ended.set()
+
+    def _commit(self, batch: _Batch) -> None:
+        """Of the next batch, while nobody else writes."""
+        with self._joining:
+            self._next = _Batch()
+        try:
+            self._control.team.audit(batch.records, batch.outcomes)
+        except Exception as error:
+            batch.error = error
+            with self._joining:
+                self._next.outcomes = batch.outcomes | self._next.outcomes
+        batch.is_done = True
+
+    def _write_outcomes(self) -> None:
+        while True:
+            self._ended.wait()
+            self._ended.clear()
+            time.sleep(OUTCOMES_WAIT_S)
+            self.flush()
