@@ -134,6 +134,15 @@ def test_every_module_opens_with_what_it_is_for() -> None:
     assert silent == []
 
 
+def test_the_name_of_a_class_occurs_once() -> None:
+    places: dict[str, list[str]] = {}
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+
+
 FOREIGN = (
     "readers/",  # files of other programs have names of their own,
     "core/imports/programs/",  # and so have the programs and their tables

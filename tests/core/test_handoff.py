@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.core.working.handoff import Handoff, Note, as_data, from_data, markdown, note, write
+from backstory.core.working.handoff import Handoff, HandoffNote, as_data, from_data, markdown, note, write
 
 from ..doubles import DAWN, make_memory
 
@@ -19,8 +19,8 @@ HANDOFF = Handoff(
     ended_at=DAWN + timedelta(minutes=90),
     branch="main",
     quality=71,
-    decisions=(Note("d1", "We use PostgreSQL", "high"),),
-    tasks=(Note("t1", "Größe 日本語 🦉", "normal"),),
+    decisions=(HandoffNote("d1", "We use PostgreSQL", "high"),),
+    tasks=(HandoffNote("t1", "Größe 日本語 🦉", "normal"),),
     errors=(),
     files=("src/api.py",),
     next_steps=("Go on",),

@@ -19,7 +19,7 @@ from backstory.clients.formats import FORMATS, lookup
 from backstory.clients.hooks import SOURCE
 from backstory.clients.installation import PROJECT, USER, installation, installations, targets
 from backstory.clients.machine import Machine
-from backstory.clients.steps import Consent, FileTarget, Outcome
+from backstory.clients.steps import Consent, FileTarget, StepOutcome
 
 from .test_formats import CONFIGS
 from .texts import json_texts
@@ -41,12 +41,14 @@ def on(platform: str, folder: Path) -> Machine:
     return Machine(home, {"PATH": ""}, platform, project, folder / "data", COMMAND, "/usr/bin/python3")
 
 
-def install(machine: Machine, client: str, scope: str = USER, consent: Consent = YES) -> list[Outcome]:
+def install(machine: Machine, client: str, scope: str = USER, consent: Consent = YES) -> list[StepOutcome]:
     wanted = targets(machine, client, scope)
     return list(installation(machine, client, scope).install(wanted, consent))
 
 
-def uninstall(machine: Machine, client: str, scope: str = USER, *, is_forced: bool = False) -> list[Outcome]:
+def uninstall(
+    machine: Machine, client: str, scope: str = USER, *, is_forced: bool = False
+) -> list[StepOutcome]:
     return list(installation(machine, client, scope).uninstall(Consent(is_forced=is_forced)))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from ..app import this_machine
 from ..clients.catalogue import CLIENTS, is_there
 from ..clients.installation import PROJECT, USER, installation, targets
-from ..clients.steps import Consent, Outcome
+from ..clients.steps import Consent, StepOutcome
 from ..domain.errors import InvalidInput
 from ..settings import Settings
 from ..surfaces import load_surfaces
@@ -101,7 +101,7 @@ def named_clients(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def step_report(outcomes: Sequence[Outcome], closing: Iterable[str], *, is_dry: bool) -> Report:
+def step_report(outcomes: Sequence[StepOutcome], closing: Iterable[str], *, is_dry: bool) -> Report:
     rows = [(each.action, each.client, " ".join(filter(None, _sentence(each)))) for each in outcomes]
     parts = [each.diff for each in outcomes if each.diff and (is_dry or each.action == "left")]
     parts.append(table(rows))
@@ -111,7 +111,7 @@ def step_report(outcomes: Sequence[Outcome], closing: Iterable[str], *, is_dry: 
     return Report(body, "\n\n".join(parts), 0 if is_done else FAILED)
 
 
-def _sentence(outcome: Outcome) -> tuple[str, str]:
+def _sentence(outcome: StepOutcome) -> tuple[str, str]:
     return outcome.target + (":" if outcome.message else ""), outcome.message
 
 
@@ -124,7 +124,7 @@ def _overview(there: Sequence[str]) -> Report:
     return Report({"clients": {name: name in there for name in CLIENTS}}, f"{table(rows)}\n\n{hint}")
 
 
-def _next_steps(outcomes: Sequence[Outcome]) -> list[str]:
+def _next_steps(outcomes: Sequence[StepOutcome]) -> list[str]:
     if not any(each.action in ("added", "updated") for each in outcomes):
         return []
     return ["Start these programs again; `backstory uninstall` takes all of it back."]

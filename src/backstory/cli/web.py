@@ -6,7 +6,7 @@ import argparse
 
 from ..app import open_core
 from ..settings import Settings
-from ..web.serving import Address, serve
+from ..web.serving import WebAddress, serve
 from . import doctor
 from .report import Report
 
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     core = open_core(settings)
     try:
-        address = Address(options.port, options.public_url)
+        address = WebAddress(options.port, options.public_url)
         serve(
             core,
             address,

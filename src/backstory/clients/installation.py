@@ -11,8 +11,8 @@ from .hooks import hook_target, put_script, remove_script
 from .machine import Machine
 from .plugins import PLUGIN, PluginTarget, install_plugin, plugin_target, uninstall_plugin
 from .programs import COMMANDS, ENTRY, ProgramTarget, install_entry, uninstall_entry
-from .receipts import FileReceipt, ProgramReceipt, Receipt, load, load_all, save
-from .steps import Consent, FileTarget, Outcome, install_file, uninstall_file
+from .receipts import FileReceipt, InstallReceipt, ProgramReceipt, load, load_all, save
+from .steps import Consent, FileTarget, StepOutcome, install_file, uninstall_file
 
 USER, PROJECT = "user", "project"
 
@@ -28,7 +28,7 @@ class Installation:
         self.client = client
         self.receipt = load(machine.data, client, scope, project)
 
-    def install(self, targets: Sequence[Target], consent: Consent) -> Iterator[Outcome]:
+    def install(self, targets: Sequence[Target], consent: Consent) -> Iterator[StepOutcome]:
         """What is wanted is put in; what an earlier installation put elsewhere goes."""
         paths = {target.path for target in targets if isinstance(target, FileTarget)}
         names = {_receipt_name(target) for target in targets}
@@ -39,7 +39,7 @@ class Installation:
         for target in targets:
             yield self._install(target, consent)
 
-    def _install(self, target: Target, consent: Consent) -> Outcome:
+    def _install(self, target: Target, consent: Consent) -> StepOutcome:
         if isinstance(target, FileTarget):
             file = next((file for file in self.receipt.files if file.path == target.path), None)
             return install_file(self.client, target, file, consent, self.machine.data, self._save_file)
@@ -49,7 +49,7 @@ class Installation:
             return install_plugin(self.machine, target, known, consent, self._save_program)
         return install_entry(self.machine, target, known, consent, self._save_program)
 
-    def uninstall(self, consent: Consent) -> Iterator[Outcome]:
+    def uninstall(self, consent: Consent) -> Iterator[StepOutcome]:
         yield from self._remove_programs(self.receipt.programs, consent)
         yield from self._remove_files(
             self.receipt.files[::-1], consent
@@ -57,7 +57,7 @@ class Installation:
         if not load_all(self.machine.data):
             remove_script(self.machine.data)
 
-    def _remove_programs(self, known: Sequence[ProgramReceipt], consent: Consent) -> Iterator[Outcome]:
+    def _remove_programs(self, known: Sequence[ProgramReceipt], consent: Consent) -> Iterator[StepOutcome]:
         for program in known:
             if program.name == PLUGIN:
                 plugin = plugin_target(self.machine, self.client)
@@ -70,7 +70,7 @@ class Installation:
                 self._update(self.receipt._replace(programs=left))
             yield outcome
 
-    def _remove_files(self, known: Sequence[FileReceipt], consent: Consent) -> Iterator[Outcome]:
+    def _remove_files(self, known: Sequence[FileReceipt], consent: Consent) -> Iterator[StepOutcome]:
         for file in known:
             outcome, is_settled = uninstall_file(self.client, file, consent, self.machine.data)
             if is_settled and not consent.is_dry:
@@ -85,7 +85,7 @@ class Installation:
         others = tuple(other for other in self.receipt.programs if other.name != program.name)
         self._update(self.receipt._replace(programs=(*others, program)))
 
-    def _update(self, receipt: Receipt) -> None:
+    def _update(self, receipt: InstallReceipt) -> None:
         save(self.machine.data, receipt)
         self.receipt = receipt
 

@@ -43,7 +43,7 @@ class Node(NamedTuple):
 
 def parse(text: str, dialect: Dialect = LENIENT) -> Any:
     """The value; None for an empty text, or one of comments alone."""
-    root = _Parser(text, dialect).document()
+    root = _JsoncParser(text, dialect).document()
     return root.value if root else None
 
 
@@ -106,7 +106,7 @@ def _values_without(node: Node, number: int) -> list[tuple[str | None, Any]]:
 
 def _walk(text: str, path: Sequence[str], dialect: Dialect) -> tuple[Node | None, Sequence[str]]:
     """The deepest node on the path, and the keys that it has not. Of equal keys the last counts, as in every parser."""
-    node = _Parser(text, dialect).document()
+    node = _JsoncParser(text, dialect).document()
     for depth, key in enumerate(path):
         if node is None:
             return None, path
@@ -214,7 +214,7 @@ def _removal(text: str, node: Node, number: int, *, with_space: bool) -> list[Sp
     return splices
 
 
-class _Parser:
+class _JsoncParser:
     def __init__(self, text: str, dialect: Dialect) -> None:
         self._text = text
         self._dialect = dialect

@@ -15,26 +15,26 @@ from .machine import Machine
 from .packages import NAME, marketplace
 from .programs import run_program
 from .receipts import ProgramReceipt
-from .steps import Consent, Outcome
+from .steps import Consent, StepOutcome
 
 PLUGIN = "plugin"
 FOLDER = "marketplace"
 _ID = f"{NAME}@{NAME}"
 
 
-class Commands(NamedTuple):
+class PluginCommands(NamedTuple):
     """What the client's command is told, after its name; the folder comes last in the first of `add`."""
 
     add: Sequence[Sequence[str]]
     remove: Sequence[Sequence[str]]
 
 
-COMMANDS: Mapping[str, Commands] = {
-    "claude-code": Commands(
+COMMANDS: Mapping[str, PluginCommands] = {
+    "claude-code": PluginCommands(
         (("plugin", "marketplace", "add"), ("plugin", "install", _ID)),
         (("plugin", "uninstall", _ID), ("plugin", "marketplace", "remove", NAME)),
     ),
-    "codex": Commands(
+    "codex": PluginCommands(
         (("plugin", "marketplace", "add"), ("plugin", "add", _ID)),
         (("plugin", "remove", _ID), ("plugin", "marketplace", "remove", NAME)),
     ),
@@ -74,13 +74,13 @@ def install_plugin(
     known: ProgramReceipt | None,
     consent: Consent,
     save: Callable[[ProgramReceipt], None],
-) -> Outcome:
+) -> StepOutcome:
     """The folder is written anew each time; a client that has it reads the new one when it starts."""
     wanted = marketplace(machine.command, hook_words(machine, target.client))
     if known and known.value == wanted and target.folder.is_dir():
-        return Outcome(target.client, target.shown, "unchanged")
+        return StepOutcome(target.client, target.shown, "unchanged")
     if consent.is_dry:
-        return Outcome(target.client, target.shown, "updated" if known else "added")
+        return StepOutcome(target.client, target.shown, "updated" if known else "added")
     try:
         save(ProgramReceipt(PLUGIN, MISSING, wanted))
         _write(target.folder, wanted)
@@ -91,13 +91,13 @@ def install_plugin(
         for words in others:
             run_program(machine, (target.program, *words))
     except BackstoryError as error:
-        return Outcome(target.client, target.shown, "failed", str(error))
-    return Outcome(target.client, target.shown, "updated" if known else "added")
+        return StepOutcome(target.client, target.shown, "failed", str(error))
+    return StepOutcome(target.client, target.shown, "updated" if known else "added")
 
 
 def uninstall_plugin(
     machine: Machine, target: PluginTarget, known: ProgramReceipt, consent: Consent
-) -> tuple[Outcome, bool]:
+) -> tuple[StepOutcome, bool]:
     """Whether the receipt is settled is the second."""
     try:
         if not consent.is_dry:
@@ -108,10 +108,12 @@ def uninstall_plugin(
                 folder.rmdir()
             target.folder.rmdir()
     except BackstoryError as error:
-        return Outcome(target.client, target.shown, "failed", str(error)), False
+        return StepOutcome(target.client, target.shown, "failed", str(error)), False
     except OSError as error:
-        return Outcome(target.client, target.shown, "failed", f"{error.filename}: {error.strerror}"), False
-    return Outcome(target.client, target.shown, "removed"), True
+        return StepOutcome(
+            target.client, target.shown, "failed", f"{error.filename}: {error.strerror}"
+        ), False
+    return StepOutcome(target.client, target.shown, "removed"), True
 
 
 def _remove(machine: Machine, target: PluginTarget) -> None:

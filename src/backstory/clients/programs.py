@@ -14,7 +14,7 @@ from .catalogue import NAME
 from .formats import FORMATS, MISSING, Change, Entry, equal, present, unmake
 from .machine import Machine
 from .receipts import ProgramReceipt
-from .steps import Action, Consent, Outcome, unified_diff
+from .steps import Action, Consent, StepOutcome, unified_diff
 
 LONGEST_S = 60.0
 ENTRY = "entry"
@@ -84,23 +84,23 @@ def install_entry(
     known: ProgramReceipt | None,
     consent: Consent,
     save: Callable[[ProgramReceipt], None],
-) -> Outcome:
+) -> StepOutcome:
     commands, value = COMMANDS[target.client], target.change.value
     shown = f"{target.path} (by {Path(target.program).name})"
     try:
         found = target.found()
         if found is not MISSING and equal(found, value):
-            return Outcome(target.client, shown, "unchanged")
+            return StepOutcome(target.client, shown, "unchanged")
         is_ours = known is not None and found is not MISSING and equal(found, known.value)
         diff = unified_diff(str(target.path), _lines(found), _lines(value))
         if found is not MISSING and not is_ours and not consent.is_forced:
             question = f"{target.path} has another {'.'.join(target.change.path)}. Replace it?"
             if not consent.replace(question):
                 message = f"{'.'.join(target.change.path)} is there already and differs; --yes replaces it"
-                return Outcome(target.client, shown, "left", message, diff)
+                return StepOutcome(target.client, shown, "left", message, diff)
         action: Action = "added" if found is MISSING else "updated"
         if consent.is_dry:
-            return Outcome(target.client, shown, action, diff=diff)
+            return StepOutcome(target.client, shown, action, diff=diff)
         replaced = known.replaced if known and is_ours else found
         save(ProgramReceipt(ENTRY, replaced, value))
         if found is not MISSING:
@@ -109,28 +109,28 @@ def install_entry(
         if not equal(target.found(), value):
             raise Unavailable(f"{target.program} said that it added the server, and did not")
     except BackstoryError as error:
-        return Outcome(target.client, shown, "failed", str(error))
-    return Outcome(target.client, shown, action, diff=diff)
+        return StepOutcome(target.client, shown, "failed", str(error))
+    return StepOutcome(target.client, shown, action, diff=diff)
 
 
 def uninstall_entry(
     machine: Machine, target: ProgramTarget, known: ProgramReceipt, consent: Consent
-) -> tuple[Outcome, bool]:
+) -> tuple[StepOutcome, bool]:
     """By the program if it is still there, else in its file; whether the receipt is settled."""
     try:
         found = target.found()
         if found is MISSING:
-            return Outcome(target.client, str(target.path), "unchanged", "it is gone"), True
+            return StepOutcome(target.client, str(target.path), "unchanged", "it is gone"), True
         if not equal(found, known.value) and not consent.is_forced:
             message = "the entry was changed since it was put there; --force takes it out"
-            return Outcome(target.client, str(target.path), "left", message), False
+            return StepOutcome(target.client, str(target.path), "left", message), False
         after = () if known.replaced is MISSING else _lines(known.replaced)
         diff = unified_diff(str(target.path), _lines(found), after)
         if not consent.is_dry:
             _take_out(machine, target, known)
     except BackstoryError as error:
-        return Outcome(target.client, str(target.path), "failed", str(error)), False
-    return Outcome(target.client, str(target.path), "removed", diff=diff), True
+        return StepOutcome(target.client, str(target.path), "failed", str(error)), False
+    return StepOutcome(target.client, str(target.path), "removed", diff=diff), True
 
 
 def _take_out(machine: Machine, target: ProgramTarget, known: ProgramReceipt) -> None:

@@ -39,7 +39,7 @@ class ProgramReceipt(NamedTuple):
     value: Any
 
 
-class Receipt(NamedTuple):
+class InstallReceipt(NamedTuple):
     client: str
     scope: str
     project: str
@@ -48,13 +48,13 @@ class Receipt(NamedTuple):
     programs: tuple[ProgramReceipt, ...] = ()
 
 
-def load(data: Path, client: str, scope: str, project: str) -> Receipt:
+def load(data: Path, client: str, scope: str, project: str) -> InstallReceipt:
     """An empty one where nothing was installed."""
     path = _path(data, client, scope, project)
     try:
         return _receipt(json.loads(path.read_text("utf-8")))
     except FileNotFoundError:
-        return Receipt(client, scope, project)
+        return InstallReceipt(client, scope, project)
     except (ValueError, KeyError, TypeError):
         raise Unreadable(
             f"{path} is not a receipt that this version can read.",
@@ -62,12 +62,12 @@ def load(data: Path, client: str, scope: str, project: str) -> Receipt:
         ) from None
 
 
-def load_all(data: Path) -> list[Receipt]:
+def load_all(data: Path) -> list[InstallReceipt]:
     paths = sorted((data / FOLDER).glob("*.json"))
     return [_receipt(json.loads(path.read_text("utf-8"))) for path in paths]
 
 
-def save(data: Path, receipt: Receipt) -> None:
+def save(data: Path, receipt: InstallReceipt) -> None:
     path = _path(data, receipt.client, receipt.scope, receipt.project)
     if not receipt.files and not receipt.programs:
         path.unlink(missing_ok=True)
@@ -96,7 +96,7 @@ def _path(data: Path, client: str, scope: str, project: str) -> Path:
     return data / FOLDER / f"{client}-{scope}{place}.json"
 
 
-def _body(receipt: Receipt) -> dict[str, Any]:
+def _body(receipt: InstallReceipt) -> dict[str, Any]:
     return {
         **receipt._asdict(),
         "files": [
@@ -128,8 +128,8 @@ def _optional(name: str, value: Any) -> dict[str, Any]:
     return {} if value is MISSING else {name: value}
 
 
-def _receipt(body: Mapping[str, Any]) -> Receipt:
-    return Receipt(
+def _receipt(body: Mapping[str, Any]) -> InstallReceipt:
+    return InstallReceipt(
         body["client"],
         body["scope"],
         body["project"],

@@ -19,7 +19,7 @@ from .receipts import FileReceipt, copy, copy_path
 Action = Literal["added", "updated", "unchanged", "removed", "left", "failed"]
 
 
-class Outcome(NamedTuple):
+class StepOutcome(NamedTuple):
     client: str
     target: str
     """The file, or the command that was asked."""
@@ -58,18 +58,18 @@ def install_file(
     consent: Consent,
     data: Path,
     save: Callable[[FileReceipt], None],
-) -> Outcome:
+) -> StepOutcome:
     """Make every change that is not there yet. The receipt is saved before the file: a crash leaves nothing unknown."""
     try:
         text = files.read(target.path)
         before = _without_ours(text or "", known)
         after, entries, refused = _with_changes(before, target, consent)
         if refused:
-            return Outcome(client, str(target.path), "left", refused, _diff(target.path, text, after))
+            return StepOutcome(client, str(target.path), "left", refused, _diff(target.path, text, after))
         if after == text or not entries:
-            return Outcome(client, str(target.path), "unchanged")
+            return StepOutcome(client, str(target.path), "unchanged")
         action: Action = "updated" if known or any(e.replaced is not MISSING for e in entries) else "added"
-        outcome = Outcome(client, str(target.path), action, diff=_diff(target.path, text, after))
+        outcome = StepOutcome(client, str(target.path), action, diff=_diff(target.path, text, after))
         if consent.is_dry:
             return outcome
         if text:
@@ -87,17 +87,17 @@ def install_file(
         )
         files.write(target.path, after, text)
     except BackstoryError as error:
-        return Outcome(client, str(target.path), "failed", str(error))
+        return StepOutcome(client, str(target.path), "failed", str(error))
     return outcome
 
 
-def uninstall_file(client: str, known: FileReceipt, consent: Consent, data: Path) -> tuple[Outcome, bool]:
+def uninstall_file(client: str, known: FileReceipt, consent: Consent, data: Path) -> tuple[StepOutcome, bool]:
     """Take out what the receipt says; whether the receipt is settled."""
     path = str(known.path)
     try:
         text = files.read(known.path)
         if text is None:
-            return Outcome(client, path, "unchanged", "the file is gone"), True
+            return StepOutcome(client, path, "unchanged", "the file is gone"), True
         after, changed = _restored(text, known, is_forced=consent.is_forced)
         is_ours = not known.existed and not after.strip("\ufeff \t\r\n")
         diff = _diff(known.path, text, None if is_ours else after)
@@ -109,11 +109,11 @@ def uninstall_file(client: str, known: FileReceipt, consent: Consent, data: Path
             if not changed:
                 copy_path(data, client, known.path).unlink(missing_ok=True)
     except BackstoryError as error:
-        return Outcome(client, path, "failed", str(error)), False
+        return StepOutcome(client, path, "failed", str(error)), False
     if changed:
         message = f"{changed} was changed since it was put there; --force takes it out"
-        return Outcome(client, path, "left", message, diff), False
-    return Outcome(client, path, "unchanged" if after == text else "removed", diff=diff), True
+        return StepOutcome(client, path, "left", message, diff), False
+    return StepOutcome(client, path, "unchanged" if after == text else "removed", diff=diff), True
 
 
 def _without_ours(text: str, known: FileReceipt | None) -> str:

@@ -11,12 +11,12 @@ from .dispatch import SESSION, Dispatcher, Streamed
 from .http_sessions import ClientContext, HttpSessions
 from .limits import RateLimit
 from .responses import EVENTS, HttpRequest, Receive, Response, TooLarge, put_off, read_body, text
-from .threads import Lines, Threads, event
+from .threads import OutgoingLines, Threads, event
 
 _JSON_TYPES = ("application/json", "application/*", "*/*")
 
 
-class Endpoint:
+class McpEndpoint:
     def __init__(
         self,
         dispatcher: Dispatcher,
@@ -71,7 +71,7 @@ class Endpoint:
         work = partial(self._dispatcher.dispatch, client, request, body)
         answer = await self._threads.start(work, len(body))
         if isinstance(answer, Streamed):
-            lines = Lines()
+            lines = OutgoingLines()
             line = self._threads.start(partial(answer.run, lines.send), len(body))
             return Response(200, lines.events(line), EVENTS)
         if not takes_json and answer.status == 200 and isinstance(answer.body, bytes):

@@ -20,7 +20,7 @@ from ..web.hosts import AllowedHosts, Host
 from .audit import AuditLog
 from .auth import LOCAL, Principal, Verifier
 from .dispatch import Dispatcher
-from .endpoint import Endpoint
+from .endpoint import McpEndpoint
 from .http_sessions import HttpSessions
 from .limits import RateLimit
 from .logins import Logins, TooManyFailures
@@ -69,7 +69,7 @@ class TeamServer:
             self._logins = Logins(verifier.verify, self._control, utc_now, self._lookups)
         self._endpoint = self._open_endpoint(surfaces, is_personal)
 
-    def _open_endpoint(self, surfaces: Mapping[str, Surface], is_personal: bool) -> Endpoint:
+    def _open_endpoint(self, surfaces: Mapping[str, Surface], is_personal: bool) -> McpEndpoint:
         settings = self._settings
         sessions = HttpSessions(
             self._tenants, str(project_root(settings.project)), utc_now, are_local=is_personal
@@ -84,7 +84,7 @@ class TeamServer:
         )
         limit = RateLimit(settings.requests_per_minute)
         most_bytes = int(settings.max_request_mb * 1024 * 1024)
-        return Endpoint(dispatcher, sessions, Threads(settings.workers), limit, most_bytes)
+        return McpEndpoint(dispatcher, sessions, Threads(settings.workers), limit, most_bytes)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         request = read_request(scope)

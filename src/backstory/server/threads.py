@@ -51,7 +51,7 @@ class Threads:
         return job.result
 
 
-class Lines:
+class OutgoingLines:
     """What a thread says on the way to its result."""
 
     def __init__(self) -> None:

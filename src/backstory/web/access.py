@@ -87,7 +87,7 @@ class Hosts:
         await answer(scope, receive, send)
 
 
-class Door:
+class WebDoor:
     """ASGI middleware before every page of a site on this machine."""
 
     def __init__(self, app: ASGIApp, keys: Keys) -> None:

@@ -17,7 +17,7 @@ from starlette.requests import Request
 
 from ..core import Core
 from ..domain.errors import InvalidInput, Unavailable
-from .access import Door, Hosts, Keys, SameSite
+from .access import Hosts, Keys, SameSite, WebDoor
 from .hosts import Host, read_host
 from .pages.health import Checks
 from .site import Lend, Site
@@ -27,7 +27,7 @@ GRACE_S = 3  # longer than a page waits between two looks for what is new
 NAMES = (LOOPBACK, "localhost", "[::1]")
 
 
-class Address(NamedTuple):
+class WebAddress(NamedTuple):
     port: int = 0
     """0 is any that is free."""
     public_url: str = ""
@@ -35,7 +35,7 @@ class Address(NamedTuple):
 
 
 def serve(
-    core: Core, address: Address, *, is_read_only: bool, opens_browser: bool, checks: Checks | None = None
+    core: Core, address: WebAddress, *, is_read_only: bool, opens_browser: bool, checks: Checks | None = None
 ) -> None:
     public = _public(address.public_url)
     with _listening(address.port) as listening:
@@ -71,7 +71,7 @@ def lender(core: Core) -> Lend:
 def guarded(site: Site, keys: Keys, port: int, public: Host | None = None) -> Starlette:
     """For whoever has the link, by the names of this machine."""
     app = site.app()
-    app.add_middleware(Door, keys=keys)
+    app.add_middleware(WebDoor, keys=keys)
     app.add_middleware(
         Hosts, allowed=[Host(name, str(port)) for name in NAMES] + ([public] if public else [])
     )

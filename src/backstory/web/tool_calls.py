@@ -22,27 +22,27 @@ _SIDES = {
 _ANY_FIELD = re.compile(r"[a-z_]+: ")
 
 
-class Line(NamedTuple):
+class ToolLine(NamedTuple):
     kind: str
     """gone, new, place or plain."""
     text: str
 
 
-class ToolCall(NamedTuple):
+class ShownCall(NamedTuple):
     name: str
     about: str
     """A file, a command, or how its text begins."""
-    lines: list[Line]
+    lines: list[ToolLine]
     left_out: int
     """Lines beyond those that are shown."""
     failed: bool
 
 
-def tool_call(text: str, traces: Sequence[Trace]) -> ToolCall:
+def tool_call(text: str, traces: Sequence[Trace]) -> ShownCall:
     name, _, rest = text.partition(" ")
     name = name.strip().splitlines()[0][:60] if name.strip() else "tool"
     lines = list(_lines(rest))
-    return ToolCall(
+    return ShownCall(
         name=name,
         about=_about(traces) or " ".join(rest.split())[:LONGEST_ABOUT],
         lines=lines[:MOST_LINES],
@@ -57,24 +57,24 @@ def _about(traces: Sequence[Trace]) -> str:
     return f"{first} and {len(values) - 1} more" if len(values) > 1 else first
 
 
-def _lines(text: str) -> Iterable[Line]:
+def _lines(text: str) -> Iterable[ToolLine]:
     side, is_patch = "plain", False
     for line in text.split("\n"):
         if found := _FIELD.match(line):
             side = _SIDES[found[1]]
             if found[2]:
-                yield Line(side, found[2])
+                yield ToolLine(side, found[2])
             continue
         if side == "plain" and line.startswith(("*** Begin Patch", "--- ", "diff ")):
             is_patch = True
         if line.startswith("*** End Patch"):
             is_patch = False
         elif is_patch:
-            yield Line(_kind_in_patch(line), line)
+            yield ToolLine(_kind_in_patch(line), line)
             continue
         if side != "plain" and _ANY_FIELD.match(line):
             side = "plain"
-        yield Line(side, line)
+        yield ToolLine(side, line)
 
 
 def _kind_in_patch(line: str) -> str:

@@ -21,7 +21,7 @@ from . import programs
 from .archives import archive_importer
 from .arrival import Arrival, Choices
 from .counts import Outcome
-from .memories import Source
+from .memories import ImportSource
 from .owners import Owners
 from .stores import Importer, size_of
 
@@ -73,7 +73,7 @@ def run_import(
     store = importer.locate(_only(importer, places) if path is None else path)
     projects = dict.fromkeys([*engine.store.conversations.projects(), *engine.store.entries.projects()])
     owners = Owners(importer.folder(store), projects, places.platform)
-    source = Source(name, str(store), importer.realm(store))
+    source = ImportSource(name, str(store), importer.realm(store))
     arrival = Arrival(engine, source, importer.title, owners, choices, call or Call())
     return store, arrival.keep(importer.read(store))
 

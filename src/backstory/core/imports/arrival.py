@@ -30,8 +30,8 @@ from .contents import (
     Record,
     Unplaced,
 )
-from .counts import Fate, Outcome, Skip, Tally
-from .memories import MemoryArrival, Source, pairs
+from .counts import Fate, ImportTally, Outcome, Skip
+from .memories import ImportSource, MemoryArrival, pairs
 from .owners import Owners
 
 AT_ONCE = 100
@@ -48,7 +48,7 @@ class Arrival:
     """Of one store."""
 
     def __init__(
-        self, engine: Engine, source: Source, title: str, owners: Owners, choices: Choices, call: Call
+        self, engine: Engine, source: ImportSource, title: str, owners: Owners, choices: Choices, call: Call
     ) -> None:
         self._engine = engine
         self._store = engine.store
@@ -59,7 +59,7 @@ class Arrival:
         self._call = call
         self._cleaning = Cleaning(engine.settings.redaction)
         self._memories = MemoryArrival(engine, source, owners)
-        self._tally = Tally()
+        self._tally = ImportTally()
         self._seen: set[str] = set()
         self._sessions: dict[str, Session] = {}
         self._new_statements: dict[str, list[Memory]] = {}

@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
     """Names of projects of which no directory is known here; they stay names."""
 
 
-class Tally:
+class ImportTally:
     """Counts while an import goes on."""
 
     def __init__(self) -> None:

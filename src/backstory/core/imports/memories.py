@@ -24,7 +24,7 @@ _COMPARED = 500
 """Characters; to compare more takes long and says no more."""
 
 
-class Source(NamedTuple):
+class ImportSource(NamedTuple):
     """Whose store is imported, and from where."""
 
     importer: str
@@ -64,7 +64,7 @@ class Arriving(NamedTuple):
 class MemoryArrival:
     """What is changed in the store happens in transactions of the caller's."""
 
-    def __init__(self, engine: Engine, source: Source, owners: Owners) -> None:
+    def __init__(self, engine: Engine, source: ImportSource, owners: Owners) -> None:
         self._engine = engine
         self._store = engine.store
         self._source = source

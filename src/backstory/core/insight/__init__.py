@@ -13,7 +13,7 @@ from ...domain.records import Event, Memory, Session
 from ..facet import Facet
 from ..journal import JOURNAL
 from .digest import Digest, DigestForm, Subject, digest
-from .findings import MOST_EVIDENCE, Evidence, Sample
+from .findings import MOST_EVIDENCE, EvidenceItem, Sample
 from .heatmap import Heatmap, heatmap
 from .periods import Grain
 from .reports import analyzed, synthesized
@@ -126,7 +126,7 @@ class Insight(Facet):
             hours=tuple(self.engine.store.memories.tally_hours(visible)),
             events=() if scope.categories else tuple(self.core.events.busy_hours(where)),
             last_events=tuple(
-                Evidence(event.id, f"{event.tool} {event.type}")
+                EvidenceItem(event.id, f"{event.tool} {event.type}")
                 for event in self.core.events.find(where, MOST_EVIDENCE)
             ),
             now=self.engine.now(),

@@ -12,7 +12,7 @@ from ...domain.records import Memory, Priority
 MOST_EVIDENCE = 8
 
 
-class Evidence(NamedTuple):
+class EvidenceItem(NamedTuple):
     """A memory that a statement rests on."""
 
     id: str
@@ -24,7 +24,7 @@ class Finding(NamedTuple):
     statement: str
     times: int
     """How many memories, or times, it rests on."""
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[EvidenceItem, ...] = ()
     """The newest of them, at most eight."""
     priority: Priority | None = None
     """How urgent it is, where it asks for something to be done."""
@@ -44,7 +44,7 @@ class Sample(NamedTuple):
     hours: tuple[HourTally, ...]
     events: tuple[tuple[int, int], ...]
     """Hours since 1970, and how many events they saw."""
-    last_events: tuple[Evidence, ...]
+    last_events: tuple[EvidenceItem, ...]
     now: datetime
     since: datetime | None = None
 
@@ -54,9 +54,9 @@ class Confidence(NamedTuple):
     reasoning: str
 
 
-def sources(memories: Iterable[Memory]) -> tuple[Evidence, ...]:
+def sources(memories: Iterable[Memory]) -> tuple[EvidenceItem, ...]:
     newest = sorted(memories, key=lambda memory: (memory.updated_at, memory.id), reverse=True)
-    return tuple(Evidence(memory.id, memory.key or memory.id) for memory in newest[:MOST_EVIDENCE])
+    return tuple(EvidenceItem(memory.id, memory.key or memory.id) for memory in newest[:MOST_EVIDENCE])
 
 
 def focused(findings: Sequence[Finding], focus: Sequence[str]) -> list[Finding]:

@@ -11,7 +11,7 @@ from ...domain.lines import one_line
 from ...domain.records import Memory
 from ..journal import JOURNAL
 from .digest import RANKS, urgent_first
-from .findings import Evidence, Finding, Sample, sources
+from .findings import EvidenceItem, Finding, Sample, sources
 from .tasks import is_open_task
 from .timeline import UNCATEGORIZED
 
@@ -24,7 +24,7 @@ _LEARNED = re.compile(r"\b(learn(ed|t|ing)|lesson|turns? out|turned out|root cau
 class Chapter(NamedTuple):
     title: str
     text: str
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[EvidenceItem, ...]
 
 
 def narrative(sample: Sample, given: Sequence[Finding], *, metrics: bool, learnings: bool) -> list[Chapter]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ...domain.filters import Filter
 from ...domain.graph import Entity, Relation
 from ..graph import Graph, certainty
-from .findings import MOST_EVIDENCE, Evidence, Finding, Sample
+from .findings import MOST_EVIDENCE, EvidenceItem, Finding, Sample
 
 MOST_HUBS = 15
 MOST_RELATIONS = 40
@@ -36,7 +36,7 @@ def relationships(
     keys = graph.sources({entity.number: entity for entity in [*ends, *hubs]}.values(), where)
     ids = {memory.key or memory.id: memory.id for memory in reversed(sample.memories)}
     sources = {
-        number: tuple(Evidence(ids.get(key, key), key) for key in named) for number, named in keys.items()
+        number: tuple(EvidenceItem(ids.get(key, key), key) for key in named) for number, named in keys.items()
     }
     return [
         *(_hub(entity, others, sources.get(entity.number, ())) for entity, others in hubs.items()),
@@ -62,7 +62,7 @@ def _hubs(
     return {known[number]: [known[other].name for other in others[number]] for number in ranked[:MOST_HUBS]}
 
 
-def _hub(entity: Entity, others: Sequence[str], evidence: tuple[Evidence, ...]) -> Finding:
+def _hub(entity: Entity, others: Sequence[str], evidence: tuple[EvidenceItem, ...]) -> Finding:
     named = ", ".join(others[:NAMED])
     more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
     return Finding(
@@ -75,7 +75,7 @@ def _hub(entity: Entity, others: Sequence[str], evidence: tuple[Evidence, ...]) 
 
 
 def _relation(
-    relation: Relation, known: Mapping[int, Entity], sources: Mapping[int, tuple[Evidence, ...]]
+    relation: Relation, known: Mapping[int, Entity], sources: Mapping[int, tuple[EvidenceItem, ...]]
 ) -> Finding:
     subject, object = known[relation.subject], known[relation.object]
     of_object = sources.get(relation.object, ())

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...domain.records import Priority
 from ..journal import JOURNAL
-from .findings import Evidence, Finding, Sample, sources
+from .findings import EvidenceItem, Finding, Sample, sources
 from .periods import Grain, fitting_grain, hour_of, label, start_of
 from .timeline import UNCATEGORIZED
 
@@ -27,7 +27,7 @@ class Series(NamedTuple):
     early: float
     late: float
     """The sums of the earlier and the later half; with an odd number of periods the middle one is in neither."""
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[EvidenceItem, ...] = ()
 
     @property
     def change(self) -> float | None:
@@ -100,7 +100,7 @@ def _series(name: str, sample: Sample, starts: range, grain: Grain) -> Series:
     return Series(name, points, early, late, evidence)
 
 
-def _values(name: str, sample: Sample, grain: Grain) -> tuple[Mapping[int, float], tuple[Evidence, ...]]:
+def _values(name: str, sample: Sample, grain: Grain) -> tuple[Mapping[int, float], tuple[EvidenceItem, ...]]:
     if name in ("events", "event"):
         return _summed(((hour, count) for hour, count in sample.events), grain), sample.last_events
     choose = _chooser(name, {busy.category for busy in sample.hours})
@@ -132,7 +132,7 @@ def _summed(counts: Iterable[tuple[int, int]], grain: Grain) -> Mapping[int, flo
     return {start: float(total) for start, total in sums.items()}
 
 
-def _means(name: str, sample: Sample, grain: Grain) -> tuple[Mapping[int, float], tuple[Evidence, ...]]:
+def _means(name: str, sample: Sample, grain: Grain) -> tuple[Mapping[int, float], tuple[EvidenceItem, ...]]:
     field = name.removeprefix("metadata.")
     values: dict[int, list[float]] = {}
     carriers = []

@@ -20,7 +20,7 @@ _CLASSES = {
 }  # fmt: skip
 
 
-class Rule(NamedTuple):
+class IgnoreRule(NamedTuple):
     """One line: which names or paths it speaks of, and whether it leaves them out or takes them back."""
 
     pattern: re.Pattern[str]
@@ -34,7 +34,7 @@ class Rules(NamedTuple):
 
     base: str
     """Relative to the root, with a slash at its end; empty for the root."""
-    rules: tuple[Rule, ...]
+    rules: tuple[IgnoreRule, ...]
 
 
 def read_rules(path: Path, base: str) -> Rules:
@@ -78,7 +78,7 @@ def walk(root: Path, effort: Effort, exclude: Path | None = None) -> Iterator[st
                 yield path
 
 
-def _rule(line: str) -> Rule | None:
+def _rule(line: str) -> IgnoreRule | None:
     line = _trimmed(line.removesuffix("\r"))
     if not line or line.startswith("#"):
         return None
@@ -90,7 +90,7 @@ def _rule(line: str) -> Rule | None:
     expression = _expression(pattern.removeprefix("/"))
     if not pattern or expression is None:
         return None
-    return Rule(re.compile(expression, re.DOTALL), is_excluding, is_for_directories, is_for_names)
+    return IgnoreRule(re.compile(expression, re.DOTALL), is_excluding, is_for_directories, is_for_names)
 
 
 def _trimmed(line: str) -> str:

@@ -25,7 +25,7 @@ MOST_LISTED = 50
 """Lines of a section; the rest is counted."""
 
 
-class Note(NamedTuple):
+class HandoffNote(NamedTuple):
     """A memory in a line."""
 
     id: str
@@ -40,10 +40,10 @@ class Handoff(NamedTuple):
     ended_at: datetime
     branch: str
     quality: int
-    decisions: tuple[Note, ...]
-    tasks: tuple[Note, ...]
+    decisions: tuple[HandoffNote, ...]
+    tasks: tuple[HandoffNote, ...]
     """Still open."""
-    errors: tuple[Note, ...]
+    errors: tuple[HandoffNote, ...]
     """That nothing settled."""
     files: tuple[str, ...]
     next_steps: tuple[str, ...]
@@ -53,11 +53,11 @@ class Handoff(NamedTuple):
         return frozenset(task.id for task in self.tasks)
 
 
-def note(memory: Memory) -> Note:
-    return Note(memory.id, one_line(quotable(memory), LONGEST_LINE), memory.priority.value)
+def note(memory: Memory) -> HandoffNote:
+    return HandoffNote(memory.id, one_line(quotable(memory), LONGEST_LINE), memory.priority.value)
 
 
-def go_on(tasks: Sequence[Note]) -> Iterator[str]:
+def go_on(tasks: Sequence[HandoffNote]) -> Iterator[str]:
     """The first of the next steps."""
     for task in tasks[:MOST_STEPS]:
         yield f"Go on with: {task.text}"
@@ -71,7 +71,7 @@ def opening(text: str) -> str:
 def without(handoff: Handoff, memories: Collection[str], openings: Collection[str]) -> Handoff:
     """As if it had not known these memories, whose values begin like this."""
 
-    def others(notes: Iterable[Note]) -> tuple[Note, ...]:
+    def others(notes: Iterable[HandoffNote]) -> tuple[HandoffNote, ...]:
         return tuple(each for each in notes if each.id not in memories)
 
     return handoff._replace(
@@ -119,7 +119,7 @@ def from_data(data: Mapping[str, Any]) -> Handoff:
     for name in ("started_at", "ended_at"):
         fields[name] = datetime.fromisoformat(data[name])
     for name in ("decisions", "tasks", "errors"):
-        fields[name] = tuple(Note(**each) for each in data[name])
+        fields[name] = tuple(HandoffNote(**each) for each in data[name])
     for name in ("files", "next_steps"):
         fields[name] = tuple(data[name])
     return Handoff(**fields)
@@ -142,7 +142,7 @@ def markdown(handoff: Handoff) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line(each: Note) -> str:
+def _line(each: HandoffNote) -> str:
     return each.text if each.priority == "normal" else f"({each.priority}) {each.text}"
 
 

@@ -32,7 +32,7 @@ from .lines import (
     Block,
     LineMessage,
     LogLine,
-    Prompt,
+    QueuedPrompt,
     Utterance,
     blocks_of,
     call_of,
@@ -273,7 +273,7 @@ def _add(turn: OpenTurn, block: Block) -> None:
         turn.conversation.is_idle = False
 
 
-def _hear_prompt(log: Log, prompt: Prompt) -> None:
+def _hear_prompt(log: Log, prompt: QueuedPrompt) -> None:
     if not prompt.session_id:
         log.skipped[NO_SESSION] += 1
     elif text := with_pastes(prompt):

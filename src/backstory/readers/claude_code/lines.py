@@ -39,7 +39,7 @@ class Attachment(msgspec.Struct, gc=False):
     prompt: msgspec.Raw = msgspec.Raw()
 
 
-class LineOrigin(msgspec.Struct, gc=False, rename="camel"):
+class EntryOrigin(msgspec.Struct, gc=False, rename="camel"):
     """The line that a line of a fork was copied from."""
 
     session_id: str | None = None
@@ -68,10 +68,10 @@ class LogLine(msgspec.Struct, gc=False, rename="camel"):
     leaf_uuid: str | None = None
     ai_title: str | None = None
     custom_title: str | None = None
-    forked_from: LineOrigin | None = None
+    forked_from: EntryOrigin | None = None
 
 
-class Prompt(msgspec.Struct, gc=False, rename="camel"):
+class QueuedPrompt(msgspec.Struct, gc=False, rename="camel"):
     """A line of history.jsonl."""
 
     display: str = ""
@@ -82,7 +82,7 @@ class Prompt(msgspec.Struct, gc=False, rename="camel"):
 
 
 LINES = msgspec.json.Decoder(LogLine)
-PROMPTS = msgspec.json.Decoder(Prompt)
+PROMPTS = msgspec.json.Decoder(QueuedPrompt)
 _CONTENT: msgspec.json.Decoder[Content] = msgspec.json.Decoder(Content)
 _ANY = msgspec.json.Decoder()
 WARM_UP = "Warmup"
@@ -155,7 +155,7 @@ def _utterance_of(text: str) -> Utterance:
     return Utterance(text, is_human=not (text.startswith(CLAUDE) or text == WARM_UP))
 
 
-def with_pastes(prompt: Prompt) -> str:
+def with_pastes(prompt: QueuedPrompt) -> str:
     """A prompt as typed, with what was pasted in the place of its marker."""
     text = prompt.display
     for number, pasted in (prompt.pasted_contents or {}).items():

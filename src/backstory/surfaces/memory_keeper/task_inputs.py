@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from ...core import Core
-from ...core.insight.findings import Evidence, Finding
+from ...core.insight.findings import EvidenceItem, Finding
 from ...core.insight.terms import terms_of
 from ...core.insight.work import Analysis, Analyze, InsightScope, Synthesis, Synthesize
 from ...domain.errors import InvalidInput
@@ -156,7 +156,7 @@ def _finding(shown: Json) -> Finding:
         kind=str(shown.get("kind", "finding")),
         statement=shown["statement"],
         times=count if isinstance(count, int) else len(evidence),
-        evidence=tuple(Evidence(str(each.get("id", "")), str(each.get("key", ""))) for each in evidence),
+        evidence=tuple(EvidenceItem(str(each.get("id", "")), str(each.get("key", ""))) for each in evidence),
         about=str(shown.get("about", shown["statement"])),
     )
 

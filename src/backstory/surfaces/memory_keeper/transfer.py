@@ -33,7 +33,7 @@ class ImportCounts(TypedDict):
     checkpoints: int
 
 
-class Imported(TypedDict):
+class ImportedSessions(TypedDict):
     imported: ImportCounts
     skipped: int
     errors: list[str]
@@ -83,7 +83,7 @@ def context_import(
         Literal["skip", "overwrite", "rename"], "What to do with an item whose key the session has already"
     ] = "skip",
     session_name: Annotated[str | None, "Name for the imported session", CoreName("name")] = None,
-) -> Imported:
+) -> ImportedSessions:
     """Import an export of this server or of MCP Memory Keeper, whole or not at all: if anything is wrong with
     the file, nothing changes and `errors` says what."""
     from ...core.transfer import Strategy
