@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ..core.imports.invented import memory_keeper
+from ..core.imports.invented import engram, memory_keeper
 from ..processes import run
 
 SECRET = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hLaB3d"
@@ -74,6 +74,19 @@ def test_a_store_is_listed_looked_at_and_imported(user: Path) -> None:
     assert "4 items" in done.stdout
     assert "3 new; 1 skipped: deleted in MCP Memory Keeper" in done.stdout
     assert asked(user, "import", "memory-keeper")["kinds"]["items"]["unchanged"] == 3
+
+
+def test_what_was_imported_is_forgotten_and_unarchived_as_anything_else(user: Path) -> None:
+    path = engram(user / ".engram")
+    asked(user, "import", "engram", "--with-deleted")
+    archived = asked(user, "unarchive")["archived"]
+    (gone,) = [each["name"] for each in archived if "Gone" in each["text"]]
+    assert asked(user, "unarchive", gone)["restored"] == [gone]
+    asked(user, "forget", gone, "--yes")
+    asked(user, "forget", "--assistant", "engram", "--yes")
+    again = asked(user, "import", "engram", str(path), "--with-deleted")["kinds"]
+    assert again["prompt logs"]["skipped"] == {"deleted here": 1}
+    assert again["observations"]["skipped"] == {"deleted here": 1}
 
 
 @pytest.mark.parametrize(

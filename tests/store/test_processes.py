@@ -56,7 +56,8 @@ class Writer:
 
     def finish(self) -> list[str]:
         """The ids that were acknowledged by the time it ended."""
-        acknowledged, _ = self.process.communicate(timeout=PATIENCE_S)
+        acknowledged = self.stdout.read()  # communicate would pass over what readline has buffered
+        self.process.wait(PATIENCE_S)
         return acknowledged.split()
 
 

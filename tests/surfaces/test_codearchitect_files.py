@@ -243,6 +243,9 @@ def test_a_full_disk_is_a_write_error_and_leaves_nothing(tmp_path: Path) -> None
     arguments = {"conversation": "User: " + "word " * 100_000, "topic": "full", "sessionsDir": str(sessions)}
     with serving(tmp_path, "serve") as server:
         server.greet()
+        server.call(
+            "get_session", sessionsDir=str(sessions)
+        )  # opens the store, which is larger than the limit
         _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (200_000, hard))
         send(server, 1, arguments)

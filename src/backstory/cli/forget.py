@@ -12,6 +12,7 @@ from ..app import open_core
 from ..core import Core
 from ..core.engine import Engine
 from ..core.erasure import Erasure
+from ..core.imports import load_importers
 from ..core.projects import project_root
 from ..core.removal import ForgetRequest
 from ..domain.erasure import Receipt
@@ -19,8 +20,9 @@ from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import ConversationFilter, Filter, Page
 from ..domain.records import Conversation, Memory
 from ..domain.when import iso, parse_when
-from ..readers import load_readers
+from ..readers import reader_names
 from ..settings import Settings
+from ..surfaces import load_surfaces
 from .report import Json, Report, counted, shortened, table
 
 SHOWN = 10
@@ -130,14 +132,25 @@ def _which(options: argparse.Namespace, engine: Engine) -> ConversationFilter:
             "Say what to forget.",
             hint="An ID, --project DIR, --assistant NAME or --before DATE; they narrow together.",
         )
-    known = tuple(load_readers([options.assistant] if options.assistant else ()))
     before = parse_when(options.before, engine.now(), field="--before") if options.before else None
     projects: tuple[str, ...] = ()
     if options.project:
         projects = tuple({str(options.project), str(project_root(options.project))})
     return ConversationFilter(
-        ids=tuple(options.ids), surfaces=known, projects=projects, updated_before=before
+        ids=tuple(options.ids), surfaces=_surfaces(options), projects=projects, updated_before=before
     )
+
+
+def _surfaces(options: argparse.Namespace) -> tuple[str, ...]:
+    """Whose conversations may be meant: those that were read or imported; what our own tools stored only by name."""
+    known = {*reader_names(), *load_importers()}
+    if options.assistant:
+        if options.assistant not in known:
+            raise InvalidInput(
+                f"There is no reader {options.assistant!r}.", hint=f"Known: {', '.join(sorted(known))}."
+            )
+        return (options.assistant,)
+    return tuple(sorted(known if options.ids else known - set(load_surfaces())))
 
 
 def _announcement(chosen: Chosen) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from ..app import open_core
 from ..core import Core
+from ..core.imports import load_importers
 from ..core.retention import Retention
 from ..domain.errors import NotFound
 from ..domain.filters import ConversationFilter
@@ -32,7 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     core = open_core(settings)
     try:
-        surfaces = load_surfaces()  # also of families that are not served
+        # also of families that are not served, and of programs that are imported from
+        surfaces = dict.fromkeys([*load_surfaces(), *load_importers()])
         return _listed(core, surfaces) if options.name is None else _restored(core, surfaces, options.name)
     finally:
         core.engine.close()
