@@ -110,6 +110,15 @@ def test_memories_are_listed_narrowed_and_shown_with_their_history(typing: Typin
     assert "Deploy on Tuesdays only." in typing.text("show", MEMORY)
 
 
+def test_what_is_done_and_what_files_it_is_about_is_said(typing: Typing, filled: Store) -> None:
+    metadata = {"status": "done", "files": [{"path": "src/auth.py"}]}
+    filled.memories.put([make_memory("task-1", "Renew it.", category="task", metadata=metadata)])
+    (task,) = typing.json("list", "--kind", "task")["memories"]
+    assert (task["is_done"], task["files"]) == (True, ["src/auth.py"])
+    assert "task (done)" in typing.text("list", "--kind", "task")
+    assert "about src/auth.py, done" in typing.text("show", "task-1")
+
+
 def test_an_editor_changes_what_the_memory_says(
     typing: Typing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,8 +6,11 @@ import argparse
 
 from ..app import open_core
 from ..core.browsing import MemoryList
+from ..core.insight.tasks import is_open_task
 from ..core.names import short_memory_id
+from ..domain.file_marks import marks_of
 from ..domain.filters import Filter
+from ..domain.kinds import MemoryKind, kind_of
 from ..domain.records import Memory
 from ..domain.when import iso
 from ..settings import Settings
@@ -56,11 +59,17 @@ def memory_body(memory: Memory) -> Json:
         "key": memory.key,
         "priority": memory.priority.value,
         "tags": list(memory.tags),
+        "files": [mark.path for mark in marks_of(memory.metadata)],
+        "is_done": is_done(memory),
         "project": memory.project,
         **origin(memory),
         "created_at": iso(memory.created_at),
         "updated_at": iso(memory.updated_at),
     }
+
+
+def is_done(memory: Memory) -> bool:
+    return kind_of(memory) is MemoryKind.TASK and not is_open_task(memory)
 
 
 def _blocks(found: MemoryList) -> list[Block]:
@@ -78,7 +87,7 @@ def _row(memory: Memory) -> list[str | list[Span]]:
     return [
         [Span(short_memory_id(memory.id), Style.ID)],
         f"{memory.updated_at:%Y-%m-%d}",
-        memory.category or "-",
+        f"{memory.category or '-'}{' (done)' if is_done(memory) else ''}",
         project_name(memory.project),
         shortened(f"{memory.key}: {text}" if memory.key else text, LONGEST_TEXT),
     ]

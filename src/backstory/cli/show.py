@@ -85,6 +85,8 @@ def _memory_report(memory: Memory, history: Sequence[Former]) -> Report:
     about += [f"through {memory.surface}"]
     about += [f"key {memory.key}"] if memory.key else []
     about += [f"tags {', '.join(memory.tags)}"] if memory.tags else []
+    about += [f"about {', '.join(body['files'])}"] if body["files"] else []
+    about += ["done"] if body["is_done"] else []
     blocks: list[Block] = [
         Verbatim([Span(memory.id, Style.ID)]),
         Paragraph([Span(shortened(", ".join(about), 200), Style.QUIET)]),
