@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from backstory.core import Caller, Core, Engine
+from backstory.core import Caller, Core, Engine, abandoning
 from backstory.core.calls import Call, Cancelled
 from backstory.core.projects import effort as module
 from backstory.core.projects.effort import ELSEWHERE, TOO_SLOW, Effort, look
@@ -95,7 +95,7 @@ def hang() -> Iterator[Callable[[Effort], bool]]:
     over = threading.Event()
     yield lambda effort: over.wait(PATIENCE_S)
     over.set()
-    for thread in module._Look.abandoned:
+    for thread in abandoning.abandoned:
         thread.join(PATIENCE_S)
 
 
@@ -111,7 +111,7 @@ def test_who_withdraws_does_not_wait_for_a_file_system_either(hang: Callable[[Ef
 
 
 def test_only_so_many_threads_hang_in_file_systems(hang: Callable[[Effort], bool]) -> None:
-    for _ in range(module.MOST_ABANDONED):
+    for _ in range(abandoning.MOST_ABANDONED):
         with pytest.raises(TimedOut):
             look(hang, Call(), clock=Ticks())
     before = threading.active_count()

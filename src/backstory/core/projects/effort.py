@@ -7,14 +7,14 @@ that hangs in the file system cannot be stopped at all, so `look` does not wait 
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from ...domain.errors import TimedOut
+from ..abandoning import Stalled, run_aside
 from ..calls import Call
 
 LOOK_S = 10.0
@@ -23,9 +23,6 @@ GIVE_UP_S = 45.0
 """After so long there is no answer: clients wait for a minute."""
 MOST_ENTRIES = 200_000
 """Of one directory."""
-MOST_ABANDONED = 8
-"""Threads that may hang in file systems at the same time."""
-POLL_S = 0.05
 
 TOO_SLOW = f"Looking took longer than {LOOK_S:g} seconds; the rest was not looked at."
 ELSEWHERE = "Other file systems below the directory were not looked at."
@@ -98,52 +95,20 @@ def device_of(root: Path) -> int | None:
         return None
 
 
-class _Look(Generic[T]):
-    """Work on a thread of its own, which may be left to itself."""
-
-    abandoned: list[threading.Thread] = []  # noqa: RUF012  (of the process: that is what is bounded)
-
-    def __init__(self, work: Callable[[], T]) -> None:
-        self._work = work
-        self._result: T | None = None
-        self._error: BaseException | None = None
-        self.thread = threading.Thread(target=self._run, name="look", daemon=True)
-
-    def _run(self) -> None:
-        try:
-            self._result = self._work()
-        except BaseException as error:
-            self._error = error
-
-    def result(self) -> T:
-        if self._error is not None:
-            raise self._error
-        result: T = self._result  # type: ignore[assignment]
-        return result
-
-
 def look(
     work: Callable[[Effort], T], call: Call, *, clock: Clock = time.monotonic, seconds: float = LOOK_S
 ) -> T:
     """What `work` gives, which stops when its effort is over. Raises Cancelled as soon as the client withdraws, and
     TimedOut when the file system does not answer."""
-    _Look.abandoned[:] = [thread for thread in _Look.abandoned if thread.is_alive()]
-    if len(_Look.abandoned) >= MOST_ABANDONED:
-        raise _no_answer()
-    effort, give_up = Effort(seconds, clock), clock() + GIVE_UP_S
-    looking = _Look(lambda: work(effort))
-    looking.thread.start()
+    effort = Effort(seconds, clock)
     try:
-        while looking.thread.is_alive():
-            call.raise_if_cancelled()
-            if clock() >= give_up:
-                raise _no_answer()
-            looking.thread.join(POLL_S)
-    except BaseException:
+        return run_aside(
+            lambda: work(effort), "look", GIVE_UP_S, between=call.raise_if_cancelled, clock=clock
+        )
+    except Stalled:
+        raise _no_answer() from None
+    finally:
         effort.end()
-        _Look.abandoned.append(looking.thread)
-        raise
-    return looking.result()
 
 
 def _no_answer() -> TimedOut:

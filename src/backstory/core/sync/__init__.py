@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ...domain.errors import BackstoryError
 from ...readers import Places, Reader, Source
+from ..abandoning import Stalled, run_aside
 from ..calls import Call, Cancelled
 from ..engine import Engine
 from ..projects.identity import Identities
@@ -21,7 +22,6 @@ from .files import Stamp, stamp_of
 from .keeping import Keeper, PieceOutcome, SourceFiles
 from .reading import DueSource, ParsedSource, SourceReading
 from .redacting import Redaction
-from .waiting import Stalled, within
 
 LEASE = "sync"
 LEASE_MS = 15_000
@@ -152,7 +152,7 @@ class Sync:
         tally = _Tally(reader.title)
         states = self._store.sync.sources(reader.name)
         try:
-            found = within(FIND_S, f"find {reader.name}", lambda: _find(reader, places))
+            found = run_aside(lambda: _find(reader, places), f"find {reader.name}", FIND_S)
         except OSError as error:
             tally.problems[""] = str(error)
             return tally.told()

@@ -14,13 +14,13 @@ from ...domain.errors import BackstoryError, Unreadable
 from ...domain.records import Trust
 from ...domain.sources import SourceState
 from ...readers import Cursor, Form, Piece, Reader, Source
+from ..abandoning import Stalled, watched
 from ..engine import Engine
 from ..projects.origin import trust_of
 from .cursors import CONTEXT, context_of, conversations_in, without
 from .files import Checksum, Stamp
 from .keeping import FileKeeper, Keeper, PieceOutcome
 from .redacting import Redaction
-from .waiting import Stalled, watched
 
 RETRY_AFTER = timedelta(hours=1)
 """A file that could not be read is tried again then, though it did not change: we may have learned to read it."""

@@ -1,0 +1,117 @@
+"""Work that may hang in a file system runs in a thread that can be left behind: a call that hangs in the kernel cannot be ended."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from typing import Generic, NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+POLL_S = 0.05
+MOST_ABANDONED = 8
+"""Threads that may hang at the same time."""
+abandoned: list[threading.Thread] = []
+
+
+class Stalled(Exception):
+    """Nothing came for too long."""
+
+
+class _Item(NamedTuple, Generic[T]):
+    value: T
+
+
+class _End(NamedTuple):
+    error: BaseException | None
+
+
+def watched(items: Iterator[T], stall_s: float, name: str) -> Generator[T, None, None]:
+    """The same items, from a thread. Raises Stalled when none came for so long, and else what the iterator raises."""
+    handed: queue.Queue[_Item[T] | _End] = queue.Queue(maxsize=1)
+    left = threading.Event()
+
+    def hand(item: _Item[T] | _End) -> None:
+        while not left.is_set():
+            try:
+                handed.put(item, timeout=1.0)
+                return
+            except queue.Full:
+                continue  # whoever takes them is busy, or has left
+
+    def run() -> None:
+        error: BaseException | None = None
+        try:
+            for item in items:
+                if left.is_set():
+                    break
+                hand(_Item(item))
+        except BaseException as raised:  # it is raised where the items are taken
+            error = raised
+        hand(_End(error))
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    try:
+        while True:
+            try:
+                item = handed.get(timeout=stall_s)
+            except queue.Empty:
+                raise Stalled from None
+            if isinstance(item, _End):
+                if item.error is not None:
+                    raise item.error
+                return
+            yield item.value
+    finally:
+        left.set()
+
+
+class _Aside(Generic[T]):
+    """Work on a thread of its own, and what came of it."""
+
+    def __init__(self, work: Callable[[], T], name: str) -> None:
+        self._work = work
+        self._result: T | None = None
+        self._error: BaseException | None = None
+        self.thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def _run(self) -> None:
+        try:
+            self._result = self._work()
+        except BaseException as error:  # it is raised where the result is taken
+            self._error = error
+
+    def result(self) -> T:
+        if self._error is not None:
+            raise self._error
+        result: T = self._result  # type: ignore[assignment]
+        return result
+
+
+def run_aside(
+    work: Callable[[], T],
+    name: str,
+    give_up_s: float,
+    *,
+    between: Callable[[], None] = lambda: None,
+    clock: Callable[[], float] = time.monotonic,
+) -> T:
+    """What the work gives. Raises Stalled when it takes longer, or when too many hang already, and whatever `between`
+    raises, which is called all the while. The thread is then left behind."""
+    abandoned[:] = [thread for thread in abandoned if thread.is_alive()]
+    if len(abandoned) >= MOST_ABANDONED:
+        raise Stalled
+    aside, deadline = _Aside(work, name), clock() + give_up_s
+    aside.thread.start()
+    try:
+        while aside.thread.is_alive():
+            between()
+            if clock() >= deadline:
+                raise Stalled
+            aside.thread.join(POLL_S)
+    except BaseException:
+        abandoned.append(aside.thread)
+        raise
+    return aside.result()
