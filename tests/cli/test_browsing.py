@@ -26,6 +26,12 @@ def test_sessions_are_one_line_each_with_an_id_that_show_knows(typing: Typing) -
     assert typing.json("show", "019ddb75")["id"] == CODEX
 
 
+def test_a_pipe_gets_records_alone(typing: Typing) -> None:
+    status, out, err = typing.run("sessions", "--limit", "1")
+    assert (status, len(out.splitlines())) == (0, 1)
+    assert err.startswith("1 more;")
+
+
 @pytest.mark.parametrize(
     ("flags", "found"),
     [

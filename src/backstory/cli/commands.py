@@ -21,7 +21,7 @@ from ..settings import TABLE
 from .examples import EXAMPLES, EXIT_STATUS
 from .flags import flag, setting_flags
 from .progress import clear_progress
-from .report import Report, plain, table
+from .report import Report, hints, plain, table
 from .serve import serve
 
 COMMANDS = {
@@ -134,6 +134,8 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
         _print(json.dumps(report.body, ensure_ascii=False, indent=2))
     elif isinstance(report.text, str) or not sys.stdout.isatty():
         _print(plain(report.text))
+        for hint in hints(report.text):
+            print(hint, file=sys.stderr)
     else:
         terminal = importlib.import_module(".terminal", __package__)
         terminal.show(report.text)

@@ -16,7 +16,7 @@ from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import origin, safe_text
 from .narrowing import add_limit, add_narrowing, categories, read_narrowing
-from .report import Block, Json, Report, Span, Style, Table, shortened
+from .report import Block, Hint, Json, Report, Span, Style, Table, shortened
 from .words import project_name
 
 LIMIT = 20
@@ -78,7 +78,7 @@ def _blocks(found: MemoryList) -> list[Block]:
     rows = [_row(memory) for memory in found.memories]
     blocks: list[Block] = [Table(("ID", "CHANGED", "KIND", "PROJECT", "TEXT"), rows)]
     if (left := found.total - len(found.memories)) > 0:
-        blocks.append(f"{left:,} more; narrow with --project, --kind or --since, or raise --limit.")
+        blocks.append(Hint(f"{left:,} more; narrow with --project, --kind or --since, or raise --limit."))
     return blocks
 
 

@@ -59,7 +59,13 @@ class Verbatim(NamedTuple):
     text: Text
 
 
-Block = str | Table | Paragraph | Verbatim
+class Hint(NamedTuple):
+    """What a person may do next. It is no record, so that a pipe does not get it: it goes to standard error then."""
+
+    text: str
+
+
+Block = str | Table | Paragraph | Verbatim | Hint
 """A text alone is a line without style."""
 
 
@@ -73,14 +79,18 @@ def plain(text: str | Sequence[Block]) -> str:
     """Without colour, for whatever is not a terminal."""
     if isinstance(text, str):
         return text
-    return "\n".join(_plain_block(block) for block in text)
+    return "\n".join(_plain_block(block) for block in text if not isinstance(block, Hint))
+
+
+def hints(text: str | Sequence[Block]) -> list[str]:
+    return [] if isinstance(text, str) else [block.text for block in text if isinstance(block, Hint)]
 
 
 def plain_text(text: Text) -> str:
     return text if isinstance(text, str) else "".join(str(getattr(part, "text", part)) for part in text)
 
 
-def _plain_block(block: Block) -> str:
+def _plain_block(block: str | Table | Paragraph | Verbatim) -> str:
     if isinstance(block, Table):
         rows = [[plain_text(cell) for cell in row] for row in block.rows]
         widths = block._replace(heads=()).widths

@@ -11,7 +11,7 @@ from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import origin
 from .narrowing import add_limit, add_narrowing, read_narrowing
-from .report import Block, Json, Report, Span, Style, Table, shortened
+from .report import Block, Hint, Json, Report, Span, Style, Table, shortened
 from .words import project_name
 
 LIMIT = 20
@@ -76,7 +76,9 @@ def _blocks(found: ConversationList) -> list[Block]:
     heads = ("ID", "LAST", "ASSISTANT", "PROJECT", "MSGS", "TITLE")
     blocks: list[Block] = [Table(heads, [_row(each) for each in found.conversations])]
     if (left := found.total - len(found.conversations)) > 0:
-        blocks.append(f"{left:,} more; narrow with --project, --assistant or --since, or raise --limit.")
+        blocks.append(
+            Hint(f"{left:,} more; narrow with --project, --assistant or --since, or raise --limit.")
+        )
     return blocks
 
 

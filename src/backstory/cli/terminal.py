@@ -10,7 +10,7 @@ from rich.table import Table as RichTable
 from rich.text import Text as RichText
 from rich.theme import Theme
 
-from .report import Block, Paragraph, Span, Style, Table, Text
+from .report import Block, Hint, Paragraph, Span, Style, Table, Text
 
 GAP = 2  # between columns
 NARROWEST = 12
@@ -34,6 +34,8 @@ def show(blocks: Sequence[Block]) -> None:
             console.print(_table(block, console.width))
         elif isinstance(block, Paragraph):
             console.print(Padding(_text(block.text), (0, 0, 0, block.indent), expand=False))
+        elif isinstance(block, Hint):
+            console.print(block.text, style=Style.QUIET.value)
         else:
             console.print(block if isinstance(block, str) else _text(block.text), soft_wrap=True)
 
