@@ -136,7 +136,8 @@ def _tool_section(tool: Tool) -> list[str]:
     if tool.params:
         lines += ["", "| parameter | type | | meaning |", "| --- | --- | --- | --- |"]
         lines += [_parameter_row(p.wire, p.schema, p.required) for p in tool.params]
-    return [*lines, "", f"Answers with {_fields(described['outputSchema'])}."]
+    answer = "lean text" if "outputSchema" not in described else _fields(described["outputSchema"])
+    return [*lines, "", f"Answers with {answer}."]
 
 
 def _parameter_row(name: str, schema: Json, required: bool) -> str:

@@ -164,6 +164,8 @@ def caller_of(core: Core) -> Call:
 
     def call(tool: str, **arguments: Any) -> dict[str, Any]:
         reply = tools[tool].call(core, arguments)
+        if tools[tool].surface.name == "backstory":
+            return {"text": reply.text}
         body: dict[str, Any] = json.loads(reply.text)
         assert reply.is_error or reply.structured == body
         return body

@@ -34,8 +34,21 @@ def example_calls(known: Known) -> list[tuple[str, Json]]:
         *_codearchitect(known),
         *_gandalf(),
         *_session_mgmt(known),  # before something is deleted, and all cached answers with it
+        *_backstory(known),  # before its text is deleted: what is forgotten can be deleted still
         *_projectmemory(known),
         *_memory_keeper(known),
+    ]
+
+
+def _backstory(known: Known) -> list[tuple[str, Json]]:
+    return [
+        ("remember", {"text": "Rotate the signing key", "kind": "task"}),
+        ("recall", {"query": "signing key", "kind": "task", "since": "7d", "until": "today", "limit": 3}),
+        ("brief", {"max_tokens": 200}),
+        ("sessions", {"project": "*", "since": "last week"}),
+        ("open", {"id": known.replaced}),
+        ("done", {"id": known.replaced, "note": "Rotated"}),
+        ("forget", {"id": known.deleted}),
     ]
 
 

@@ -62,6 +62,10 @@ class Settings:
     surfaces: tuple[str, ...] = _setting(
         (), "Which tool surfaces to serve, by name, separated by commas. Default: all."
     )
+    prefix: str = _setting(
+        "",
+        "What the names of the `backstory` surface's tools begin with, such as `backstory_`, for clients that show the tools of all servers in one list.",
+    )
     project: Path = _setting(
         COMPUTED,
         "The project that memories belong to. Default: the git root of the working directory, else the directory.",

@@ -27,7 +27,10 @@ INSPECTOR = MODULES / "@modelcontextprotocol" / "inspector"
 Json = dict[str, Any]
 ALL = all_tools(load_surfaces())
 TOOLS = list(ALL)
+TEXTS = {name for name, tool in ALL.items() if tool.surface.name == "backstory"}
+"""Tools that answer with text alone."""
 STANDALONE = {
+    "brief",
     "codearchitect_help",
     "get_server_version",
     "context_session_list",
@@ -79,7 +82,8 @@ def test_python_sdk(tmp_path: Path, calls: list[Json], mode: str) -> None:
             for call in calls:
                 answer = await client.call_tool(call["name"], call["arguments"])
                 assert not answer.is_error
-                assert answer.structured_content is not None
+                assert (answer.structured_content is None) == (call["name"] in TEXTS)
+                assert answer.content
 
     asyncio.run(talk())
 
@@ -100,9 +104,9 @@ def test_typescript_sdk(tmp_path: Path, calls: list[Json], node: str, script: st
     told = json.loads(done.stdout)
     assert told["tools"] == TOOLS
     assert len(told["answers"]) == len(calls)
-    for answer in told["answers"]:
+    for call, answer in zip(calls, told["answers"], strict=True):
         assert not answer.get("isError")
-        assert answer["structuredContent"]
+        assert answer["content"] if call["name"] in TEXTS else answer["structuredContent"]
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
@@ -121,7 +125,7 @@ def test_inspector_calls_a_tool_of_every_surface(tmp_path: Path, calls: list[Jso
         words = ["--method", "tools/call", "--tool-name", call["name"]]
         done = inspect(node, tmp_path, *words, "--tool-args-json", json.dumps(call["arguments"]))
         assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout)["structuredContent"]
+        assert json.loads(done.stdout)["content" if call["name"] in TEXTS else "structuredContent"]
 
 
 def inspect(node: str, home: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -134,3 +134,10 @@ def test_an_export_and_the_archive_of_a_key_do_not_have_it(core: Core) -> None:
     core.forgetting.forget(saved.id)
     assert core.engine.store.archive.find_memories(Filter()) == []
     assert [m.id for m in core.through("memory-keeper").archive.all()] == [saved.id]
+
+
+def test_what_is_deleted_meanwhile_leaves_nothing_in_the_archive(core: Core) -> None:
+    saved = save(core, "The zebra crossing")
+    core.engine.store.memories.delete(Filter(ids=(saved.id,)))
+    core.engine.store.archive.put_memories([saved], forgotten_at=core.engine.now())
+    assert core.engine.store.archive.find_memories(Filter(), with_forgotten=True) == []

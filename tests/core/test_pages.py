@@ -153,7 +153,7 @@ def test_an_unknown_assistant_and_a_name_of_two_projects_are_errors(core: Core) 
 def test_the_beginning_of_an_id_and_the_number_of_a_message_are_enough(core: Core) -> None:
     keep(core, "claude-code:12a546d1-83a7-49a6-abba-5400db340b43", *(f"message {n}" for n in range(1, 6)))
     page = conversation_page(core, "12a546d1#4")
-    assert [each.text for each in page.messages] == ["message 4", "message 5"]
+    assert [each.text for each in page.messages] == ["message 3", "message 4", "message 5"]
     keep(core, "claude-code:12a546d2-83a7-49a6-abba-5400db340b43", "Another.")
     with pytest.raises(InvalidInput, match="2 records begin with"):
         core.pages.open("12a5")

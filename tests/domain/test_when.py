@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.domain.errors import InvalidInput
-from backstory.domain.when import from_ms, iso, parse_when, to_ms, utc_now
+from backstory.domain.when import from_ms, iso, parse_until, parse_when, to_ms, utc_now
 
 NOW = datetime(2026, 3, 31, 15, 30, tzinfo=UTC)
 
@@ -111,3 +111,28 @@ def test_anything_else_is_an_error_that_names_the_argument(text: str) -> None:
 def test_no_text_is_a_surprise(text: str) -> None:
     with suppress(InvalidInput):
         assert parse_when(text, NOW).utcoffset() == timedelta(0)
+
+
+@pytest.mark.requirement("backstory.times")
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("2026-03-01", "2026-03-01", "2026-03-02"),
+        ("2026-03-01T09:30", "2026-03-01T09:30", "2026-03-01T09:30"),
+        ("7d", "2026-03-24T15:30", "2026-03-24T15:30"),
+        ("3mo", "2025-12-31T15:30", "2025-12-31T15:30"),
+        ("2 weeks ago", "2026-03-17T15:30", "2026-03-17T15:30"),
+        ("yesterday", "2026-03-30", "2026-03-31"),
+        ("Last Tuesday", "2026-03-24", "2026-03-25"),
+        ("on monday", "2026-03-30", "2026-03-31"),
+        ("wednesday", "2026-03-25", "2026-03-26"),
+        ("last week", "2026-03-23", "2026-03-30"),
+        ("last month", "2026-02-01", "2026-03-01"),
+        ("this month", "2026-03-01", "2026-04-01"),
+    ],
+)
+def test_an_end_is_that_of_the_day_or_week_that_is_named(text: str, start: str, end: str) -> None:
+    def moment(written: str) -> datetime:
+        return datetime.fromisoformat(written).replace(tzinfo=UTC)
+
+    assert (parse_when(text, NOW), parse_until(text, NOW)) == (moment(start), moment(end))

@@ -77,7 +77,7 @@ class Pair:
         """What the calls of a former pair may have taken away is there again."""
         texts = [
             core.through("projectmemory").memories.save("It is called heron.").id
-            if name in ("replace_context", "delete_context")
+            if name in ("replace_context", "delete_context", "open", "done", "forget")
             else ""
             for name in names
         ]

@@ -160,7 +160,7 @@ def _space(settings: Settings) -> Check:
 
 def _tools(settings: Settings) -> Check:
     try:
-        surfaces = load_surfaces(settings.surfaces)
+        surfaces = load_surfaces(settings.surfaces, settings.prefix)
     except BackstoryError as error:
         return Check("tools", "fail", error.message, error.hint)
     return Check("tools", "ok", f"{counted(len(all_tools(surfaces)), 'tool')} of {', '.join(surfaces)}")

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import re
 from datetime import datetime
 from typing import NamedTuple
 
 from ..core import Core
 from ..domain.errors import InvalidInput
 from ..domain.kinds import NOTE, MemoryKind, categories_of
-from ..domain.when import parse_when
+from ..domain.when import parse_until, parse_when
 from ..readers import reader_names
 from ..surfaces import load_surfaces
-
-_AGO = re.compile(r"\d+ ?[a-z]+")
-"""`7d`; with a dash before it, a shell's word would look like a flag."""
 
 
 class Narrowing(NamedTuple):
@@ -55,8 +51,8 @@ def read_narrowing(options: argparse.Namespace, core: Core) -> Narrowing:
     return Narrowing(
         core.browsing.projects(options.project) if options.project else (),
         _surfaces(options.assistant) if options.assistant else (),
-        _moment(options.since, core, "--since"),
-        _moment(options.until, core, "--until"),
+        None if options.since is None else parse_when(options.since, core.engine.now(), field="--since"),
+        None if options.until is None else parse_until(options.until, core.engine.now(), field="--until"),
     )
 
 
@@ -69,9 +65,3 @@ def _surfaces(name: str) -> tuple[str, ...]:
             f"There is no assistant {name!r}.", hint=f"Known: {', '.join(known)}.", field="assistant"
         )
     return tuple(found)
-
-
-def _moment(text: str | None, core: Core, flag: str) -> datetime | None:
-    if text is None:
-        return None
-    return parse_when(f"-{text}" if _AGO.fullmatch(text) else text, core.engine.now(), field=flag)

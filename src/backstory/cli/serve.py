@@ -19,7 +19,7 @@ CLOSING_S = 0.2
 def _serve_http(settings: Settings) -> int:
     from ..server.http import serve_http  # stdio needs none of it
 
-    return serve_http(load_surfaces(settings.surfaces), settings)
+    return serve_http(load_surfaces(settings.surfaces, settings.prefix), settings)
 
 
 def serve(flags: Mapping[str, str], heard: Heard) -> int:
@@ -28,7 +28,7 @@ def serve(flags: Mapping[str, str], heard: Heard) -> int:
         gc.enable()
         return _serve_http(settings)
     core = open_core(settings)
-    surfaces = load_surfaces(settings.surfaces)
+    surfaces = load_surfaces(settings.surfaces, settings.prefix)
     gc.freeze()
     gc.enable()
     code = StdioServer(core, surfaces, settings).serve(heard)

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    surfaces = load_surfaces(settings.surfaces)
+    surfaces = load_surfaces(settings.surfaces, settings.prefix)
     body = {
         "surfaces": [
             {

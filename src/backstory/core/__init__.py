@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .graph import Graph
     from .insight import Insight
     from .journal import Journal
+    from .lookup import Lookup
     from .memories import Memories
     from .pages import Pages
     from .previews import Previews
@@ -79,6 +80,7 @@ class Core(_Fields):
     graph: Graph
     insight: Insight
     journal: Journal
+    lookup: Lookup
     memories: Memories
     pages: Pages
     previews: Previews

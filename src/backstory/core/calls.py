@@ -21,11 +21,17 @@ def _wanted() -> bool:
     return False
 
 
+def _unasked(question: str) -> None:
+    return None
+
+
 class Call(NamedTuple):
     progress: Progress = _silent
     is_cancelled: Callable[[], bool] = _wanted
     protocol: str = ""
     """The version of MCP that it came by; empty for a call that came another way."""
+    confirm: Callable[[str], bool | None] = _unasked
+    """Asks the user whether to go on; None where the client cannot ask."""
 
     def raise_if_cancelled(self) -> None:
         """Long work calls this between steps."""

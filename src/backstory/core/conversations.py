@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ..domain.errors import InvalidInput
 from ..domain.filters import ConversationFilter
 from ..domain.records import Conversation, Message
 from .facet import Facet
@@ -32,27 +31,16 @@ class Conversations(Facet):
     ) -> ConversationList:
         """The last added to first; of the caller's project, another one by name or path, or all for EVERY_PROJECT."""
         from .browsing import ConversationList
+        from .lookup import known_source
         from .projects.related import chosen_projects  # compiles patterns
 
         projects = chosen_projects(project, self.caller.project, self.engine.store.conversations.projects)
         if project is not None and projects is None:
             return ConversationList([], 0)
         which = ConversationFilter(
-            surfaces=() if assistant is None else (self._known_assistant(assistant),),
+            surfaces=() if assistant is None else (known_source(self.engine, assistant),),
             projects=projects or (),
             updated_after=since,
             updated_before=until,
         )
         return self.core.browsing.conversations(which, limit=limit)
-
-    def _known_assistant(self, name: str) -> str:
-        from ..readers import reader_names
-
-        tallies = self.engine.store.conversations.tally(ConversationFilter())
-        known = sorted({*reader_names(), *(tally.surface for tally in tallies)})
-        wanted = "-".join(name.lower().replace("_", " ").split())
-        if wanted not in known:
-            raise InvalidInput(
-                f"There is no assistant {name!r}.", hint=f"Known: {', '.join(known)}.", field="assistant"
-            )
-        return wanted

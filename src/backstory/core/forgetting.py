@@ -46,6 +46,7 @@ class Forgetting(Facet):
             return Forgotten(memory, None, tuple(receipt.notices))
         store, now = self.engine.store, self.engine.now()
         with store.transaction():
+            memory = self.memory(memory.id)  # it may be gone, or say something else, since it was looked at
             store.archive.put_memories([memory], forgotten_at=now)
             store.answers.delete_all()  # they may quote it
         BriefFiles(self.engine.settings.home).clear()

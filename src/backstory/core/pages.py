@@ -54,8 +54,8 @@ class ConversationPage(NamedTuple):
 
 class Pages(Facet):
     def open(self, id: str, at: int | None = None, limit: int = 10) -> TextPage | ConversationPage:
-        """What an id means, or the beginning of one, from piece or message `at` on; a negative one counts from the end. `ID#N` is
-        message N of a conversation. A message's own id opens its text."""
+        """What an id means, or the beginning of one, from piece or message `at` on; a negative one counts from the end. `ID#N` opens
+        a conversation around message N. A message's own id opens its text."""
         if at == 0:
             raise InvalidInput("at must not be 0.", hint="Numbers begin with 1; -1 is the last.", field="at")
         browsing = self.core.browsing
@@ -67,7 +67,8 @@ class Pages(Facet):
             return self._text_page(found, at or 1)._replace(history=browsing.history(found))
         if message := self.engine.store.conversations.message(id):
             return self._text_page(message, at or 1)
-        return self._conversation_page(found.conversation, at or found.number or 1, limit)
+        before = 1 if found.number is None else max(found.number - 1, 1)  # what it answers
+        return self._conversation_page(found.conversation, at or before, limit)
 
     def _not_found(self, id: str) -> NotFound:
         """One that is in the archive can be brought back."""

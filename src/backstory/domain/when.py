@@ -30,6 +30,8 @@ def iso(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
 
 
+_DAY, _WEEK = timedelta(days=1), timedelta(weeks=1)
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _LENGTHS = {
     "minute": timedelta(minutes=1),
     "hour": timedelta(hours=1),
@@ -40,50 +42,64 @@ _SHORT = {"m": "minute", "min": "minute", "h": "hour", "d": "day", "w": "week", 
 
 
 def parse_when(text: str, now: datetime, *, field: str | None = None) -> datetime:
-    """The instant meant by an ISO date or time, or by words such as `yesterday`, `2 hours ago` or `-7d`.
+    """The instant meant by an ISO date or time, or by words such as `yesterday`, `last tuesday`, `2 hours ago` or `7d`.
 
     A time without an offset is UTC. Days, weeks (from Monday) and months begin at midnight UTC."""
+    return _span(text, now, field)[0]
+
+
+def parse_until(text: str, now: datetime, *, field: str | None = None) -> datetime:
+    """The same for an end: of a day, a week or a month it is the moment after its last."""
+    return _span(text, now, field)[1]
+
+
+def _span(text: str, now: datetime, field: str | None) -> tuple[datetime, datetime]:
     written = text.strip()
     try:
-        moment = _in_words(" ".join(written.lower().split()), now)
-        moment = _iso(written) if moment is None else moment
-        return from_ms(to_ms(moment))
+        start, end = _in_words(" ".join(written.lower().split()), now) or _iso(written)
+        return from_ms(to_ms(start)), from_ms(to_ms(end))
     except (ValueError, OverflowError):
         shown = written if len(written) <= 60 else f"{written[:60]}…"
         raise InvalidInput(
             f"{field or 'The time'} {shown!r} is not a time.",
-            hint='Use an ISO date or time, or words such as "2 hours ago", "yesterday", "last week" or "-7d".',
+            hint='Use an ISO date or time, or words such as "2 hours ago", "yesterday", "last tuesday", "last week" or "7d".',
             field=field,
         ) from None
 
 
-def _iso(written: str) -> datetime:
+def _iso(written: str) -> tuple[datetime, datetime]:
     if len(written) > 40 or written[10:11] not in ("", "T", "t", " "):
         raise ValueError(written)
     moment = datetime.fromisoformat(written.upper())
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return moment, moment + _DAY if len(written) <= len("2026-03-01") else moment
 
 
-def _in_words(words: str, now: datetime) -> datetime | None:
+def _in_words(words: str, now: datetime) -> tuple[datetime, datetime] | None:
     today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     week, month = today - timedelta(days=today.weekday()), today.replace(day=1)
-    named = {
-        "now": now,
-        "today": today,
-        "yesterday": today - timedelta(days=1),
-        "this week": week,
-        "last week": week - timedelta(weeks=1),
-        "this month": month,
-        "last month": _months_before(month, 1),
+    weekday = words.removeprefix("on ").removeprefix("last ")
+    if weekday in _WEEKDAYS:
+        day = today - timedelta(days=(today.weekday() - _WEEKDAYS.index(weekday) - 1) % 7 + 1)
+        return day, day + _DAY
+    spans = {
+        "now": (now, now),
+        "today": (today, today + _DAY),
+        "yesterday": (today - _DAY, today),
+        "this week": (week, week + _WEEK),
+        "last week": (week - _WEEK, week),
+        "this month": (month, _months_before(month, -1)),
+        "last month": (_months_before(month, 1), month),
     }
-    return named.get(words) or _some_time_ago(words, now)
+    moment = _some_time_ago(words, now)
+    return spans.get(words) or (None if moment is None else (moment, moment))
 
 
 def _some_time_ago(words: str, now: datetime) -> datetime | None:
-    if words.startswith("-"):
-        number = words[1:].rstrip("abcdefghijklmnopqrstuvwxyz")
-        unit = _SHORT.get(words[1 + len(number) :])
-        return _before(now, number, unit) if unit else None
+    short = words.removeprefix("-")
+    number = short.rstrip("abcdefghijklmnopqrstuvwxyz")
+    if unit := _SHORT.get(short[len(number) :]):
+        return _before(now, number.rstrip(), unit)
     match words.split(" "):
         case [number, unit, "ago"]:
             return _before(now, "1" if number in ("a", "an") else number, unit.removesuffix("s"))

@@ -175,6 +175,9 @@ class ArchiveRoom:
             ids,
         )
         items = {id: [json.loads(line), []] for id, line in lines}
+        memories = [memory for memory in memories if memory.id in items]  # others were deleted meanwhile
+        if not memories:
+            return PackSize(0, 0, 0)
         for id, *former in self._database.rows(
             f"SELECT e.id, {FORMER.listed} FROM former f JOIN ({entries}) AS e ON e.n = f.entry"
             " ORDER BY e.n, f.place",

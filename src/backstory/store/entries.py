@@ -70,6 +70,10 @@ class EntryRoom:
             for project, records, last_at in self._database.rows(sql)
         ]
 
+    def surfaces(self) -> list[str]:
+        """Those of all entries."""
+        return self._database.values("SELECT DISTINCT surface FROM entry ORDER BY surface")
+
     def outlines(self, entries: Iterable[int], where: Filter) -> list[Outline]:
         """Outlines of those entries that match, in no particular order."""
         condition, values = where_clause(where)

@@ -14,18 +14,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from ..domain.errors import InvalidInput
 from ..tools import Surface, Tool
 
+LONGEST_PREFIX = 20
+
 
 class Surfaces(Mapping[str, Surface]):
     """Surfaces by name. One is imported when it is first looked at: a client waits for `initialize`, which needs
     their names alone."""
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], prefix: str = "") -> None:
         self._names = tuple(names)
+        self.prefix = prefix
 
     def __getitem__(self, name: str) -> Surface:
         if name not in self._names:
             raise KeyError(name)
-        return _load(name)
+        return _load(name).prefixed(self.prefix)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -34,8 +37,17 @@ class Surfaces(Mapping[str, Surface]):
         return len(self._names)
 
 
-def load_surfaces(names: Iterable[str] = ()) -> Surfaces:
-    """The named surfaces, or all. Modules are named after their surface: `memory-keeper` is memory_keeper."""
+def load_surfaces(names: Iterable[str] = (), prefix: str = "") -> Surfaces:
+    """The named surfaces, or all. Modules are named after their surface: `memory-keeper` is memory_keeper. Those tools that
+    take a prefix get this one."""
+    if prefix and not (
+        len(prefix) <= LONGEST_PREFIX and prefix.isascii() and prefix.replace("-", "_").isidentifier()
+    ):
+        raise InvalidInput(
+            f"prefix {prefix!r} cannot begin the name of a tool.",
+            hint=f"Use at most {LONGEST_PREFIX} letters, digits, `_` and `-`, beginning with a letter, such as backstory_.",
+            field="prefix",
+        )
     known = sorted(_names())
     wanted = list(names) or known
     for name in wanted:
@@ -43,7 +55,7 @@ def load_surfaces(names: Iterable[str] = ()) -> Surfaces:
             raise InvalidInput(
                 f"There is no surface {name!r}.", hint=f"Known: {', '.join(known)}.", field="surfaces"
             )
-    return Surfaces(wanted)
+    return Surfaces(wanted, prefix)
 
 
 def _names() -> Iterator[str]:
@@ -63,6 +75,18 @@ def _load(name: str) -> Surface:
 
 def all_tools(surfaces: Mapping[str, Surface]) -> dict[str, Tool]:
     return {name: tool for surface in surfaces.values() for name, tool in surface.tools.items()}
+
+
+def prefix_of(surfaces: Mapping[str, Surface]) -> str:
+    """What the names of those tools begin with that take a prefix."""
+    return surfaces.prefix if isinstance(surfaces, Surfaces) else ""
+
+
+def callable_tools(surfaces: Mapping[str, Surface]) -> dict[str, Tool]:
+    """Also those that are not listed."""
+    return all_tools(surfaces) | {
+        name: tool for surface in surfaces.values() for name, tool in surface.unlisted.items()
+    }
 
 
 def loaded_surfaces() -> dict[str, Surface]:

@@ -8,15 +8,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..core import Core
 from ..domain.errors import BackstoryError
 from ..domain.scopes import Scope
-from .params import Json, Param, Shaped, decode, input_schema, output_schema, read_params, spellings
+from .params import (
+    Json,
+    Param,
+    Shaped,
+    answers_in_text,
+    decode,
+    input_schema,
+    output_schema,
+    read_params,
+    spellings,
+)
 
 ToolFn = Callable[..., Any]
+
+ALWAYS_LOAD = "anthropic/alwaysLoad"
+"""How Claude Code is told."""
 
 
 class Reply(NamedTuple):
@@ -53,7 +67,14 @@ CLEARS = Effect(destructive=True, idempotent=True, sweeping=True)
 
 class Tool:
     def __init__(
-        self, fn: ToolFn, title: str, effect: Effect, surface: Surface, *, of_checkout: bool = False
+        self,
+        fn: ToolFn,
+        title: str,
+        effect: Effect,
+        surface: Surface,
+        *,
+        of_checkout: bool = False,
+        always_loaded: bool = False,
     ) -> None:
         self.fn = fn
         self.name = fn.__name__
@@ -63,10 +84,18 @@ class Tool:
         self.surface = surface
         self.of_checkout = of_checkout
         """Looks into the caller's working directory, so it is nothing for a caller on another machine."""
+        self.always_loaded = always_loaded
+        """Clients that show a model only the names of tools until it looks for one shall show this one at once."""
 
     @cached_property
     def params(self) -> tuple[Param, ...]:
         return read_params(self.fn, self.surface.wire)
+
+    def renamed(self, name: str) -> Tool:
+        """The same tool under another name."""
+        other = copy(self)
+        other.name = name
+        return other
 
     def call(self, core: Core, arguments: Mapping[str, Any]) -> Reply:
         """Answer one call. The surface words the errors a caller can understand; any other error is a bug
@@ -79,10 +108,10 @@ class Tool:
         except BackstoryError as error:
             return self.surface.fail(error)
 
-    def _run(self, core: Core, keywords: Mapping[str, Any]) -> Json:
+    def _run(self, core: Core, keywords: Mapping[str, Any]) -> Json | str:
         """What the function gives; what core refuses is called as the caller calls it."""
         try:
-            answer: Json = self.fn(core, **keywords)
+            answer: Json | str = self.fn(core, **keywords)
         except BackstoryError as error:
             error.spell(spellings(self.params))
             raise
@@ -90,12 +119,17 @@ class Tool:
 
     def describe(self) -> Json:
         """The tool as `tools/list` shows it."""
+        schema = {}
+        if not answers_in_text(self.fn):
+            success = output_schema(self.fn, self.surface.success)
+            schema = {"outputSchema": self.surface.fitted_schema(success)}
+        meta = {"_meta": {ALWAYS_LOAD: True}} if self.always_loaded else {}
         return {
             "name": self.name,
             "title": self.title,
             "description": self.description,
             "inputSchema": input_schema(self.params),
-            "outputSchema": self.surface.fitted_schema(output_schema(self.fn, self.surface.success)),
+            **schema,
             "annotations": {
                 "title": self.title,
                 "readOnlyHint": self.effect.read_only,
@@ -103,6 +137,7 @@ class Tool:
                 "idempotentHint": self.effect.idempotent,
                 "openWorldHint": False,
             },
+            **meta,
         }
 
 
@@ -119,8 +154,9 @@ class Surface:
         word_error: Callable[[BackstoryError], str],
         success: Json | None = None,
         wire: Callable[[str], str] = str,
-        fit: Callable[[Core, Json], Json] = lambda core, body: body,
+        fit: Callable[[Core, Any], Any] = lambda core, body: body,
         fitted_schema: Callable[[Json], Json] = lambda schema: schema,
+        takes_prefix: bool = False,
     ) -> None:
         """`word_error` gives the text of a failure. `success` are fields that every success carries, such as
         `{"status": "success"}`. `wire` spells parameter names: `str` keeps snake_case, `camel` gives camelCase.
@@ -132,18 +168,44 @@ class Surface:
         self.wire = wire
         self.fit = fit
         self.fitted_schema = fitted_schema
+        self.takes_prefix = takes_prefix
         self.tools: dict[str, Tool] = {}
+        self.unlisted: dict[str, Tool] = {}
+        """Tools that programs call who know of them; no model sees them."""
 
-    def tool(self, title: str, effect: Effect, *, of_checkout: bool = False) -> Callable[[ToolFn], ToolFn]:
+    def tool(
+        self,
+        title: str,
+        effect: Effect,
+        *,
+        of_checkout: bool = False,
+        always_loaded: bool = False,
+        is_listed: bool = True,
+    ) -> Callable[[ToolFn], ToolFn]:
         def register(fn: ToolFn) -> ToolFn:
-            if fn.__name__ in self.tools:
+            if fn.__name__ in self.tools | self.unlisted:
                 raise ValueError(f"{self.name} already has a tool {fn.__name__}")
-            self.tools[fn.__name__] = Tool(fn, title, effect, self, of_checkout=of_checkout)
+            tools = self.tools if is_listed else self.unlisted
+            tools[fn.__name__] = Tool(
+                fn, title, effect, self, of_checkout=of_checkout, always_loaded=always_loaded
+            )
             return fn
 
         return register
 
-    def succeed(self, body: Json | Shaped[Any]) -> Reply:
+    def prefixed(self, prefix: str) -> Surface:
+        """The same with a prefix before the names of its tools, for clients that show the tools of all servers in one list."""
+        if not self.takes_prefix or not prefix:
+            return self
+        other = copy(self)
+        other.tools = {
+            f"{prefix}{name}": tool.renamed(f"{prefix}{name}") for name, tool in self.tools.items()
+        }
+        return other
+
+    def succeed(self, body: Json | Shaped[Any] | str) -> Reply:
+        if isinstance(body, str):
+            return Reply(body)
         if isinstance(body, Shaped):
             return Reply(dump({**self.success, **body.text}), structured={**self.success, **body.structured})
         whole = {**self.success, **body}

@@ -131,6 +131,11 @@ def input_schema(params: tuple[Param, ...]) -> Json:
     return schema
 
 
+def answers_in_text(fn: Callable[..., Any]) -> bool:
+    """Whether a success is a text, without a structure."""
+    return get_type_hints(fn)["return"] is str
+
+
 def output_schema(fn: Callable[..., Any], constants: Json) -> Json:
     """The shape of a success: the function's TypedDict, and the constants its surface adds."""
     told = get_type_hints(fn, include_extras=True)["return"]

@@ -1,0 +1,120 @@
+"""The seven tools."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from ...core import Core
+from ...tools import READS, REMOVES, Effect
+from ...tools.params import Range
+from .vocabulary import KindName, RecallKind, end, start, surface
+
+SAVES = Effect(idempotent=True)
+
+
+@surface.tool("Recall", READS, always_loaded=True)
+def recall(
+    core: Core,
+    query: Annotated[str, "What to find, in any words"],
+    project: Annotated[str | None, 'Name or path; "*" = all alike. Default: all, this one first'] = None,
+    kind: Annotated[RecallKind | None, "Only this kind"] = None,
+    file: Annotated[str | None, "Only what touched or names this file"] = None,
+    since: Annotated[str | None, "2026-11-01, 7d, 3mo, last tuesday"] = None,
+    until: Annotated[str | None, "As since"] = None,
+    assistant: Annotated[str | None, "Such as claude-code, codex"] = None,
+    limit: Annotated[int, "Most hits", Range(1, 20)] = 5,
+) -> str:
+    """Search memory: what was decided, learned, tried or said before, in earlier sessions with any assistant. Use it before
+    asking the user again, and before changing what you did not write."""
+    from ...core.lookup import Wanted  # not for start-up
+    from .texts import recalled
+
+    wanted = Wanted(query, project, kind, file, start(core, since), end(core, until), assistant, limit)
+    return recalled(core.lookup.find(wanted), limit)
+
+
+@surface.tool("Remember", SAVES, always_loaded=True)
+def remember(
+    core: Core,
+    text: Annotated[str, "Makes sense on its own, with the reason"],
+    kind: Annotated[KindName | None, "Default fact"] = None,
+    replaces: Annotated[str | None, "Id of the memory that this corrects"] = None,
+    files: Annotated[list[str] | None, "Files it is about; later answers say if they changed"] = None,
+    project: Annotated[str | None, "Name or path. Default: this one"] = None,
+) -> str:
+    """Save one lasting thing for later sessions: a decision with its reason, a preference, a dead end or error, an open task.
+    Not what the code or git already says; never secrets."""
+    from ...domain.kinds import MemoryKind
+    from .texts import remembered
+
+    chosen = None if kind is None else MemoryKind(kind)
+    made = core.remembering.remember(text, chosen, replaces=replaces, files=files or (), project=project)
+    return remembered(made, is_replacement=replaces is not None)
+
+
+@surface.tool("Open", READS)
+def open(
+    core: Core,
+    id: Annotated[str, "As shown by recall, sessions or brief"],
+    at: Annotated[int | None, "First message or piece to show; -1 = the end"] = None,
+    limit: Annotated[int, "Most messages", Range(1, 50)] = 10,
+) -> str:
+    """Show a memory with its history, or a page of a past conversation, by id."""
+    from .texts import opened
+
+    return opened(core, core.pages.open(id, at, limit))
+
+
+@surface.tool("Brief", READS, always_loaded=True)
+def brief(
+    core: Core,
+    project: Annotated[str | None, "Name or path. Default: this one"] = None,
+    max_tokens: Annotated[int, "Size", Range(100, 600)] = 400,
+) -> str:
+    """Where work on this project stands: last sessions, open tasks, next step, decisions in force. Call once at the start if
+    you were not given it."""
+    return core.briefing.brief(project, max_tokens).text
+
+
+@surface.tool("Sessions", READS)
+def sessions(
+    core: Core,
+    project: Annotated[str | None, 'Name or path; "*" = all. Default: this one'] = None,
+    assistant: Annotated[str | None, "Such as claude-code, codex"] = None,
+    since: Annotated[str | None, "2026-11-01, 7d, last week"] = None,
+    until: Annotated[str | None, "As since"] = None,
+    limit: Annotated[int, "Most sessions", Range(1, 50)] = 10,
+) -> str:
+    """List past conversations with any assistant, newest first."""
+    from .texts import listed
+
+    found = core.conversations.recent(
+        project=project, assistant=assistant, since=start(core, since), until=end(core, until), limit=limit
+    )
+    return listed(found, core.caller.project if project is None else project)
+
+
+@surface.tool("Done", SAVES)
+def done(
+    core: Core,
+    id: Annotated[str, "Id of the task"],
+    note: Annotated[str, "How, or with what result"] = "",
+) -> str:
+    """Mark a remembered task as done."""
+    task = core.remembering.done(id, note)
+    return f"{task.id} is done."
+
+
+@surface.tool("Forget", REMOVES)
+def forget(
+    core: Core,
+    id: Annotated[str, "Id of the memory"],
+    for_good: Annotated[bool, "Erase now; cannot be undone"] = False,
+) -> str:
+    """Delete one memory, only when the user asks; to correct one, use remember with replaces. It can be restored for 30 days."""
+    from .texts import forgotten, question
+
+    memory = core.forgetting.memory(id)
+    if core.call.confirm(question(memory, for_good)) is False:
+        return "The user said no; nothing was forgotten."
+    return forgotten(core.forgetting.forget(memory.id, for_good=for_good))
