@@ -147,6 +147,15 @@ def test_delete_takes_ids_from_any_list(typing: Typing) -> None:
     assert "There is no conversation or memory" in typing.refusal("delete", MEMORY, "--yes")
 
 
+def test_a_brief_says_where_a_project_stands(typing: Typing) -> None:
+    brief = typing.json("brief", "site")
+    assert "Deploy on Tuesdays only." in brief["text"]
+    assert brief["tokens"] <= 400
+    assert typing.text("brief", "/w/site").strip() == brief["text"]
+    assert "Nothing is known yet" in typing.text("brief", "nowhere")
+    assert "max_tokens" in typing.refusal("brief", "--max-tokens", "1")
+
+
 def test_the_timeline_has_conversations_memories_and_commits(
     typing: Typing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,9 +19,8 @@ from tempfile import TemporaryDirectory
 from threading import Timer
 from typing import Any, NamedTuple
 
-from ..app import environment_of, open_core
+from ..app import environment_of
 from ..clients.command import server_command
-from ..core.brief import Brief
 from ..domain.errors import Unavailable
 from ..domain.when import utc_now
 from ..settings import Settings
@@ -54,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     with TemporaryDirectory(prefix="backstory-demo-", ignore_cleanup_errors=True) as folder:
-        demo = _Demo(make_shop(Path(folder), utc_now()), Path(folder) / "backstory", settings)
+        demo = _Demo(make_shop(Path(folder), utc_now()), Path(folder) / "backstory")
         steps = list(demo.play())
     command = shlex.join(server_command()[:-1])
     body = {
@@ -94,18 +93,9 @@ def _wrapped(text: str) -> str:
 
 
 class _Demo:
-    def __init__(self, shop: Shop, home: Path, settings: Settings) -> None:
+    def __init__(self, shop: Shop, home: Path) -> None:
         self.shop = shop
-        self.home = home
         # every setting that could lead to the user's own store or to an endpoint is given
-        self._settings = settings.changed(
-            home=home,
-            project=shop.project,
-            database_url="",
-            embeddings="local",
-            summaries="local",
-            histories=("off",),
-        )
         self._flags = [
             f"--home={home}",
             "--database-url=",
@@ -125,11 +115,11 @@ class _Demo:
             self._typed("sync"),
         )
         self._typed("embed")
-        brief = self._brief()
+        brief = json.loads(self._typed("brief", "--json"))
         yield Step(
-            f"What a new session is told, in {brief.tokens} tokens, in any assistant.",
-            "",
-            _wrapped(brief.text),
+            f"What a new session is told, in {brief['tokens']} tokens, in any assistant.",
+            "backstory brief",
+            _wrapped(brief["text"]),
         )
         show_progress(0, None, "Asking across assistants")
         self.answers = json.loads(self._typed("search", QUESTION, "--limit=1", "--json"))["results"]
@@ -162,13 +152,6 @@ class _Demo:
         if done.returncode:
             raise Unavailable(f"`backstory {words[0]}` failed: {done.stderr.strip()}")
         return done.stdout.rstrip("\n")
-
-    def _brief(self) -> Brief:
-        core = open_core(self._settings)
-        try:
-            return core.briefing.brief()
-        finally:
-            core.engine.close()
 
     def _survival(self) -> str:
         transcript: list[str] = []

@@ -35,6 +35,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("backstory show 1af7fc5e#12", "the same, as search writes it"),
         ("backstory show 1af7fc5e --from=-5 --full", "the last five, whole"),
     ),
+    "brief": (
+        ("backstory brief", "of the project you are in"),
+        ("backstory brief shop --max-tokens 600", "of another one, at more length"),
+    ),
     "timeline": (
         ("backstory timeline --project . --since 7d", "a week of this project, with its commits"),
         ("backstory timeline --kind memory", "what was saved, day by day"),

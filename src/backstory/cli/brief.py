@@ -1,0 +1,41 @@
+"""`backstory brief`: what a new session in a project is told, in any assistant."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..app import open_core
+from ..core.brief import USUAL_TOKENS
+from ..domain.when import iso
+from ..settings import Settings
+from .report import Report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "name", nargs="?", metavar="PROJECT", help="its name or directory (default: where you are)"
+    )
+    parser.add_argument(
+        "--max-tokens",
+        type=int,
+        default=USUAL_TOKENS,
+        metavar="N",
+        help=f"at most so long (default: {USUAL_TOKENS})",
+    )
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    core = open_core(settings)
+    try:
+        brief = core.briefing.brief(options.name, options.max_tokens)
+    finally:
+        core.engine.close()
+    body = {
+        "project": brief.project,
+        "text": brief.text,
+        "tokens": brief.tokens,
+        "is_known": brief.is_known,
+        "last_at": brief.last_at and iso(brief.last_at),
+        "open_tasks": brief.open_tasks,
+    }
+    return Report(body, brief.text)
