@@ -33,6 +33,7 @@ ALL = [
     "/timeline",
     "/graph",
     "/graph?about=queue",
+    "/injected",
     "/stats",
     "/health",
 ]

@@ -6,8 +6,11 @@ import re
 
 import pytest
 
+from backstory.clients.hook import checksum
+from backstory.core.briefs import GIVEN, BriefFiles
+
 from .conftest import Pages
-from .sample import HARMFUL, MAIN, MARKDOWN, PLANTED, SUBAGENT
+from .sample import HARMFUL, MAIN, MARKDOWN, PLANTED, SHOP, SUBAGENT
 
 PAGES = [
     "/",
@@ -21,6 +24,7 @@ PAGES = [
     "/timeline",
     "/graph",
     "/graph?about=RabbitMQ",
+    "/injected",
     "/stats",
     "/health",
 ]
@@ -199,3 +203,19 @@ def test_health_tells_what_is_held_and_runs_the_doctor_when_asked(pages: Pages) 
     body = pages.json("/health")
     assert body["holds"]["memories"] == 3
     assert body["doctor"] is None
+
+
+def test_what_sessions_are_told_is_shown_word_for_word_with_who_was_told(own_pages: Pages) -> None:
+    files = BriefFiles(own_pages.core.engine.settings.home)
+    text = "Last: RabbitMQ was chosen <b>for</b> orders."
+    body = {"project": SHOP, "basis": "1", "last_at": 1, "text": text, "continued": ""}
+    files.write(SHOP, body)
+    (files.folder / GIVEN / "main").write_text(checksum(text))
+    (files.folder / GIVEN / "gone").write_text("00000000")
+    told = own_pages.json("/injected")
+    assert [(each["project"], each["text"]) for each in told["briefs"]] == [(SHOP, text)]
+    by_session = {each["session"]: each for each in told["given"]}
+    assert by_session["main"]["conversation"]["id"] == MAIN
+    assert by_session["main"]["tokens"] == told["briefs"][0]["tokens"] > 5
+    assert by_session["gone"]["tokens"] is None
+    assert "<b>for</b>" not in own_pages.get("/injected").text

@@ -86,7 +86,8 @@ class Browsing(Facet):
 
     def memories(self, where: Filter, *, limit: int | None = None, offset: int = 0) -> MemoryList:
         """Of every surface, the last changed first."""
-        where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
+        surfaces = where.surfaces or tuple(self.engine.store.memories.surfaces())  # which have an index
+        where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,), surfaces=surfaces)
         found = self.engine.store.memories.find(where, Page(limit, offset, Order.UPDATED_NEWEST))
         return MemoryList(found, self.engine.store.entries.count(where))
 

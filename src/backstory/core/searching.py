@@ -59,14 +59,15 @@ class Searching(Facet):
         with_related: bool = True,
         narrow: Filter = EVERYTHING,
         own_first: bool = True,
+        largest_pool: int = LARGEST_POOL,
     ) -> Ranking:
         """Memories and conversations that `narrow` lets through and that are at least so sure; unless that is not
         wanted, the caller's own project comes first, then what is related to it. When fewer than `fill` are, the next
-        best make up the number, and a notice says so."""
+        best make up the number, and a notice says so. A smaller pool is weighed sooner, and may lack what is hardly sure."""
         where = self._where(project, with_related, narrow)
         if where is None:
             return Ranking([], [], "text", (f"Nothing is known of a project {project!r}.",))
-        return self._ranking(self._found(query, where, least), least, fill, own_first)
+        return self._ranking(self._found(query, where, least, largest_pool), least, fill, own_first)
 
     def memories(
         self, query: str, where: Filter = EVERYTHING, *, limit: int, least: float = 0.0
@@ -122,7 +123,7 @@ class Searching(Facet):
         hits = file_hits(self.engine.store, path, where)
         return Ranking(self._own_first(hits), [], "text", words=(path.rpartition("/")[2],))
 
-    def _found(self, query: str, where: Filter, least: float) -> Found:
+    def _found(self, query: str, where: Filter, least: float, largest_pool: int = LARGEST_POOL) -> Found:
         if not query.strip():
             raise InvalidInput("query is empty.", hint="Say what to look for.", field="query")
         from ..readers import reader_names
@@ -130,20 +131,20 @@ class Searching(Facet):
 
         projects = self.engine.store.conversations.projects
         question = read_question(query, where, self.engine.now(), projects, reader_names)
-        found = self._weighed(question.query, question.where, least)
+        found = self._weighed(question.query, question.where, least, largest_pool)
         said = tuple(f"Understood {each}." for each in question.understood)
         if question.understood and not found.hits:
-            found = self._weighed(query, where, least)
+            found = self._weighed(query, where, least, largest_pool)
             said = tuple(f"Nothing was found with {each}; searched without." for each in question.understood)
         return found._replace(notices=(*said, *found.notices))
 
-    def _weighed(self, query: str, where: Filter, least: float) -> Found:
+    def _weighed(self, query: str, where: Filter, least: float, largest_pool: int) -> Found:
         """Enough candidates that none which is left out can be as sure as asked."""
         pool = 1
         while True:
             found = self.engine.search.find(query, where, pool=pool)
             is_enough = not found.hits or min(hit.certainty for hit in found.hits) < max(least, LEAST)
-            if found.is_whole or is_enough or pool >= LARGEST_POOL:
+            if found.is_whole or is_enough or pool >= largest_pool:
                 return found
             pool *= 4
 

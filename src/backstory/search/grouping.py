@@ -57,7 +57,8 @@ def apart(evidence: Evidence, scores: Scores) -> list[Group]:
         best = sorted((float(scores.total[column]) for column in columns), reverse=True)[:COMPANY]
         shared = COMPANY_SHARE * sum(best) / COMPANY
         for column in columns:
-            head = evidence.outlines[column].thread if evidence.outlines[column].role else None
+            outline = evidence.readings[column].outline
+            head = outline.thread if outline.role else None
             total = float(scores.total[column]) + shared
             groups.append(Group(column, total, head, (column,), bool(scores.is_apt[column])))
     return sorted(groups, key=lambda group: (-group.score, -int(evidence.entry[group.column])))
@@ -66,7 +67,7 @@ def apart(evidence: Evidence, scores: Scores) -> list[Group]:
 def _group(columns: list[int], evidence: Evidence, scores: Scores, heads: Mapping[str, str]) -> Group:
     total, entry = scores.total, evidence.entry
     order = sorted(columns, key=lambda column: (-total[column], -int(entry[column])))
-    best = evidence.outlines[order[0]]
+    best = evidence.readings[order[0]].outline
     second = SECOND * total[order[1]] if len(order) > 1 else 0.0
     return Group(
         column=order[0],

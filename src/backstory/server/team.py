@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, MutableMapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..app import CONTROL, open_engine, open_pool, open_store
@@ -33,12 +34,14 @@ from .threads import Threads
 
 if TYPE_CHECKING:
     from .oauth import IdentityProvider
+    from .pages import TeamPages
 
 READY_S = 5.0
 """A store that takes longer to answer is not ready: whoever asks wants to know now."""
 LOOKUPS = 4
 """Threads for logins, health and figures, so that none waits for a tool."""
 MCP = "/mcp"
+WEB = "/web"
 
 
 class TeamServer:
@@ -67,29 +70,33 @@ class TeamServer:
             verifier = Verifier(self._control, utc_now, self._provider.verify if self._provider else None)
             self._audit = AuditLog(self._control, utc_now, self._log)
             self._logins = Logins(verifier.verify, self._control, utc_now, self._lookups)
+        self._sessions = HttpSessions(
+            self._tenants, str(project_root(settings.project)), utc_now, are_local=is_personal
+        )
+        self._limit = RateLimit(settings.requests_per_minute)
         self._endpoint = self._open_endpoint(surfaces, is_personal)
 
     def _open_endpoint(self, surfaces: Mapping[str, Surface], is_personal: bool) -> McpEndpoint:
         settings = self._settings
-        sessions = HttpSessions(
-            self._tenants, str(project_root(settings.project)), utc_now, are_local=is_personal
-        )
         dispatcher = Dispatcher(
             Offer(surfaces, is_remote=not is_personal, can_announce=False),
-            sessions,
+            self._sessions,
             self._log,
             self._metrics,
             self._audit,
             keeps_sessions=settings.http_sessions == "kept",
         )
-        limit = RateLimit(settings.requests_per_minute)
         most_bytes = int(settings.max_request_mb * 1024 * 1024)
-        return McpEndpoint(dispatcher, sessions, Threads(settings.workers), limit, most_bytes)
+        return McpEndpoint(dispatcher, self._sessions, Threads(settings.workers), self._limit, most_bytes)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         request = read_request(scope)
         try:
-            response = self._refusal(request) or await self._respond(request, receive)
+            refused = self._refusal(request)
+            if refused is None and (request.path == WEB or request.path.startswith(WEB + "/")):
+                await self._pages(scope, receive, send)
+                return
+            response = refused or await self._respond(request, receive)
         except Gone:
             return
         except TooManyFailures as error:
@@ -98,6 +105,12 @@ class TeamServer:
             response = text(503, str(error))
         self._metrics.responded(response.status)
         await write(response, send)
+
+    @cached_property
+    def _pages(self) -> TeamPages:
+        from .pages import TeamPages  # templates and what serves them; most servers have no visitor
+
+        return TeamPages(self._sessions, self._limit, self._logins, self._audit)
 
     def close(self) -> None:
         self._tenants.close()

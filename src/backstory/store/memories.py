@@ -53,7 +53,20 @@ class MemoryRoom:
 
     def projects(self) -> list[str]:
         """The projects that memories belong to."""
-        sql = "SELECT DISTINCT project FROM entry WHERE kind = ? AND project <> '' ORDER BY project"
+        return [project for project in self._distinct("project") if project]
+
+    def surfaces(self) -> list[str]:
+        """The surfaces that memories were saved through."""
+        return self._distinct("surface")
+
+    def _distinct(self, column: str) -> list[str]:
+        """The values of an indexed column, each looked up after the one before: DISTINCT would read every message too."""
+        sql = (
+            f"WITH RECURSIVE each (value) AS (SELECT min({column}) FROM entry UNION ALL"
+            f" SELECT (SELECT min(e.{column}) FROM entry e WHERE e.{column} > each.value) FROM each"
+            " WHERE each.value IS NOT NULL) SELECT value FROM each WHERE value IS NOT NULL AND EXISTS"
+            f" (SELECT 1 FROM entry e WHERE e.{column} = each.value AND e.kind = ?) ORDER BY value"
+        )
         return self._database.values(sql, [Kind.MEMORY])
 
     def delete(self, where: Filter) -> int:

@@ -22,8 +22,21 @@ from .. import __version__
 from ..core import Core
 from ..domain.errors import BackstoryError, InvalidInput, NotAllowed, NotFound, Unavailable
 from .asked import Asked
+from .figures import renew
 from .live import news
-from .pages import conversation, conversations, files, graph, health, home, memories, search, stats, timeline
+from .pages import (
+    conversation,
+    conversations,
+    files,
+    graph,
+    health,
+    home,
+    injected,
+    memories,
+    search,
+    stats,
+    timeline,
+)
 from .rendering import STATIC, templates
 from .view import Download, Json, Moved, View
 
@@ -52,6 +65,7 @@ PAGES: dict[str, Page] = {
     "/file": files.file_page,
     "/timeline": timeline.page,
     "/graph": graph.page,
+    "/injected": injected.page,
     "/stats": stats.page,
 }
 CHANGES: dict[str, Change] = {
@@ -82,6 +96,7 @@ MENU = (
     Menu("/files", "Files", "f"),
     Menu("/timeline", "Timeline", "t"),
     Menu("/graph", "Graph", "r"),
+    Menu("/injected", "Injected", "i"),
     Menu("/stats", "Stats", "a"),
     Menu("/health", "Health", "d"),
 )
@@ -161,6 +176,7 @@ class Site:
 
             def changed(core: Core) -> Response:
                 moved = make(core, _asked(request, core, form))
+                renew(core)
                 if isinstance(moved, View):
                     return self._shown(request, moved)
                 if form.get("format") == "json":

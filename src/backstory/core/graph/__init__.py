@@ -189,7 +189,7 @@ class Graph(Facet):
 
     def _visible(self, where: Filter) -> Filter:
         """Of one surface; of all when it is none."""
-        surfaces = (self.surface,) if self.surface else ()
+        surfaces = (self.surface,) if self.surface else tuple(self.engine.store.memories.surfaces())
         narrowed = where._replace(kinds=(Kind.MEMORY,), surfaces=surfaces)
         return self.core.memories.visible(narrowed)
 

@@ -16,6 +16,7 @@ from ...domain.errors import BackstoryError
 from ...domain.records import Conversation, Message, Trace
 from ...domain.when import iso
 from ..asked import Asked
+from ..figures import figure
 from ..rendering import STATIC, templates
 from ..tool_calls import tool_call
 from ..view import Download, Json, View
@@ -51,7 +52,9 @@ def page(core: Core, asked: Asked) -> View:
     }
     if asked.text("part"):
         return View("conversation.html", body, conversation.title, "messages.html")
-    return View("conversation.html", body | _around(core, conversation, first - 1), conversation.title)
+    return View(
+        "conversation.html", body | _around(core, conversation, first - 1, part.end), conversation.title
+    )
 
 
 def _resume_command(core: Core, conversation: Conversation) -> str:
@@ -93,10 +96,15 @@ def _message(message: Message, traces: Sequence[Trace]) -> Json:
     }
 
 
-def _around(core: Core, conversation: Conversation, start: int) -> Json:
-    prompts = core.replay.prompts(conversation)
+def _around(core: Core, conversation: Conversation, start: int, end: int) -> Json:
+    prompts = figure(core, ("prompts", conversation.id, end), lambda: core.replay.prompts(conversation))
     above, started = core.replay.relatives(conversation)
-    files = core.engine.store.traces.files([conversation.id]).get(conversation.id, [])
+    version = (conversation.id, conversation.updated_at)
+    files = figure(
+        core,
+        ("files", version),
+        lambda: core.engine.store.traces.files([conversation.id]).get(conversation.id, []),
+    )
     nearest = sum(seq < start for seq, _ in prompts)
     first = max(min(nearest - MOST_PROMPTS // 4, len(prompts) - MOST_PROMPTS), 0)
     return {

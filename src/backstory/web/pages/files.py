@@ -10,6 +10,7 @@ from ...domain.filters import Filter, Kind
 from ...domain.records import Memory, Message, TraceHit
 from ...domain.when import iso
 from ..asked import Asked
+from ..figures import figure
 from ..view import Json, View
 from .cards import conversation_card
 from .memories import memory_card
@@ -26,15 +27,20 @@ def page(core: Core, asked: Asked) -> View:
     where = core.caller.visible(
         Filter(kinds=(Kind.MESSAGE,), projects=tuple(filter(None, [asked.text("project")])))
     )
-    hits = core.engine.store.traces.find(where, kinds=TOUCHED, limit=MOST_TRACES)
-    files = [each for each in _by_file(hits) if part in each["path"].casefold()]
+    traces = core.engine.store.traces
+    hits, known = figure(core, where, lambda: _counted(traces.find(where, kinds=TOUCHED, limit=MOST_TRACES)))
+    files = [each for each in known if part in each["path"].casefold()]
     body = {
         "files": files[:MOST_FILES],
         "total": len(files),
-        "is_whole": len(hits) < MOST_TRACES,
+        "is_whole": hits < MOST_TRACES,
         "known_projects": core.engine.store.conversations.projects(),
     }
     return View("files.html", body, "Files")
+
+
+def _counted(hits: list[TraceHit]) -> tuple[int, list[Json]]:
+    return len(hits), _by_file(hits)
 
 
 def _by_file(hits: list[TraceHit]) -> list[Json]:
@@ -86,7 +92,7 @@ def file_page(core: Core, asked: Asked) -> View:
 
 def _mentions(core: Core, path: str) -> list[Json]:
     """Memories that speak of it."""
-    ranking = core.searching.by_file(path)
+    ranking = core.searching.by_file(path, narrow=Filter(kinds=(Kind.MEMORY,)))
     entries = core.engine.store.entries.load(hit.entry for hit in ranking.hits if hit.conversation is None)
     found = [entry for hit in ranking.hits if isinstance(entry := entries.get(hit.entry), Memory)]
     return [memory_card(each) for each in found[:MOST_MENTIONS]]

@@ -24,10 +24,9 @@ ITEM = "item"
 def page(core: Core, asked: Asked) -> View:
     graph = core.through(EVERY_SURFACE).graph
     about = asked.text("about")
-    pending = graph.update()
     body: Json = {
         "about": about,
-        "pending": pending,
+        "pending": 0,
         "nodes": [],
         "relations": [],
         "things": [],
@@ -38,10 +37,11 @@ def page(core: Core, asked: Asked) -> View:
     if about:
         try:
             related = graph.related(about, asked.number("steps", 2, least=1, most=3), (), MOST_NODES)
-            body |= _around(related, _texts(core, related))
+            body |= _around(related, _texts(core, related)) | {"pending": related.pending}
         except NotFound:
             body["missing"] = True
     if not body["nodes"]:
+        body["pending"] = graph.update()
         body["things"] = [_thing(each) for each in graph.entities(Filter())[:MOST_THINGS]]
     return View("graph.html", body, about or "Graph")
 

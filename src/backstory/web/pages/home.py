@@ -12,6 +12,7 @@ from ...domain.filters import ConversationFilter, Filter
 from ...domain.when import iso
 from ..asked import Asked
 from ..charts import WEEKS, local_days, week, year
+from ..figures import figure
 from ..view import Json, View
 from .cards import conversation_cards
 
@@ -23,7 +24,8 @@ def page(core: Core, asked: Asked) -> View:
     tallies = core.replay.tally(ConversationFilter(kinds=HEADS))
     now = asked.now()
     since = now - timedelta(weeks=WEEKS)
-    hours = dict(core.engine.store.entries.tally_hours(core.caller.visible(Filter(created_after=since))))
+    where = core.caller.visible(Filter(created_after=since))
+    hours = figure(core, "hours of the year", lambda: dict(core.engine.store.entries.tally_hours(where)))
     days, cells = local_days(hours)
     body = {
         "recent": conversation_cards(

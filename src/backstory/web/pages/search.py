@@ -42,7 +42,11 @@ def page(core: Core, asked: Asked) -> View:
         )
     narrow = _narrow(core, asked)
     nothing = Ranking([], [], "text", ("No conversation touched that file.",))
-    ranking = nothing if narrow is None else core.searching.everywhere(query, narrow=narrow, own_first=False)
+    ranking = (
+        nothing
+        if narrow is None
+        else core.searching.everywhere(query, narrow=narrow, own_first=False, largest_pool=1)
+    )
     shown = core.previews.show(ranking.hits[SIZE * (number - 1) : SIZE * number], ranking.words)
     results = _results(core, shown, ranking.words)
     body = _body(query, number, ranking, results, _facets(core, ranking.hits))

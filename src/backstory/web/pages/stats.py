@@ -13,6 +13,7 @@ from ...domain.records import ConversationOutline
 from ...domain.when import from_ms
 from ..asked import Asked
 from ..charts import local_days
+from ..figures import figure
 from ..view import Json, View
 
 WEEKS = 26
@@ -25,7 +26,8 @@ def page(core: Core, asked: Asked) -> View:
     outlines = store.conversations.outlines(
         core.caller.visible_conversations(ConversationFilter(kinds=HEADS))
     )
-    hours = dict(store.entries.tally_hours(core.caller.visible(Filter())))
+    everything = core.caller.visible(Filter())
+    hours = figure(core, "hours", lambda: dict(store.entries.tally_hours(everything)))
     days, cells = local_days(hours)
     today = asked.now().astimezone().date()
     by_assistant = Counter(each.surface for each in outlines)

@@ -1,0 +1,38 @@
+"""Figures over a whole store that pages show: kept for a minute, or until something is changed on a page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from ..core import Core, Engine
+
+T = TypeVar("T")
+
+FRESH_S = 60.0
+MOST = 500  # of one engine
+
+_kept: WeakKeyDictionary[Engine, dict[Hashable, tuple[float, Any]]] = WeakKeyDictionary()
+
+
+def figure(core: Core, name: Hashable, make: Callable[[], T]) -> T:
+    """What `make` gave this caller's project within the last minute, else what it gives now. For any thread: two that
+    come at once both make it."""
+    kept = _kept.setdefault(core.engine, {})
+    key = (name, core.caller.project, core.caller.session)
+    until_s, value = kept.get(key, (0.0, None))
+    if time.monotonic() < until_s:
+        found: T = value
+        return found
+    made = make()
+    if len(kept) >= MOST:
+        kept.clear()
+    kept[key] = (time.monotonic() + FRESH_S, made)
+    return made
+
+
+def renew(core: Core) -> None:
+    """After a change."""
+    _kept.pop(core.engine, None)
