@@ -78,7 +78,12 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("backstory sync", "all assistants, now"),
         ("backstory sync --reader codex --reader cursor", "only these"),
     ),
-    "import": (("backstory import chatgpt export.zip", "the archive as it was downloaded"),),
+    "import": (
+        ("backstory import", "what other memory programs keep here; nothing is imported"),
+        ("backstory import claude-mem --dry-run", "what would come, from where it keeps its store"),
+        ("backstory import server-memory ~/shop/memory.jsonl", "from this file"),
+        ("backstory import chatgpt export.zip", "the archive as it was downloaded"),
+    ),
     "forget": (
         ("backstory forget --project ~/old --before 2026-01-01", "old conversations of a project"),
         ("backstory forget 1af7fc5e --backups", "out of the backups too"),

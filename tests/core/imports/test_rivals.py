@@ -252,6 +252,12 @@ def test_a_store_that_its_owner_has_open_is_read_with_its_log(core: Core, tmp_pa
     assert memory(core, "heron")
 
 
+def test_what_a_store_would_compute_is_not_computed(core: Core, tmp_path: Path) -> None:
+    path = engram(tmp_path)
+    change(path, "ALTER TABLE observations ADD COLUMN first AS (json_extract(content, '$.no'))")
+    assert counts(run(core, "engram", path))["observations"].new == 2
+
+
 def test_another_program_of_the_same_name_is_refused(core: Core, tmp_path: Path) -> None:
     path = database(
         tmp_path / "engram.db", {"observations": [{"id": 1, "content": "x"}], "sessions": [{"id": 1}]}

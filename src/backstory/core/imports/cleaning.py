@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
+from functools import cache
 from typing import Any, TypeVar
 
 from ..secrets import Redactor
@@ -34,7 +35,7 @@ _INSIDE = ("title", "text", "content", "metadata")
 
 class Cleaning:
     def __init__(self, mode: str) -> None:
-        self._redactor = Redactor(mode)
+        self._redactor = _redactor(mode)
         self.redacted = 0
 
     def record(self, record: R) -> R:
@@ -47,6 +48,12 @@ class Cleaning:
             return record
         # each is one of the records above, all of which are NamedTuples
         return record._replace(**{name: _replaced(value, changed) for name, value in fields.items()})  # type: ignore[return-value]
+
+
+@cache
+def _redactor(mode: str) -> Redactor:
+    """Compiling one takes longer than most imports."""
+    return Redactor(mode)
 
 
 def _sound(text: str) -> str:

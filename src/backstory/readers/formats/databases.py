@@ -90,12 +90,18 @@ def open_copy(path: Path) -> Iterator[sqlite3.Connection]:
 
 def records(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Value]]:
     """The rows of a table by the names of the columns it has; none where there is no such table."""
-    if table not in tables(connection):
+    # those that SQLite computes are not among them: what it computes with is the owner's to choose
+    described = connection.execute("SELECT name FROM pragma_table_info(?) ORDER BY cid", (table,))
+    names = [name for (name,) in described] if table in tables(connection) else []
+    if not names:
         return
-    cursor = connection.execute('SELECT * FROM "{}"'.format(table.replace('"', '""')))
-    names = [column[0] for column in cursor.description]
+    cursor = connection.execute(f"SELECT {', '.join(map(_quoted, names))} FROM {_quoted(table)}")
     for row in cursor:
         yield dict(zip(names, row, strict=True))
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _direct_options(path: Path) -> str:

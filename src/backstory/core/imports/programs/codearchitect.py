@@ -11,6 +11,7 @@ from pathlib import Path
 from ....domain.errors import InvalidInput, Unreadable
 from ....domain.records import Conversation
 from ....readers import Places
+from ...projects.git import git, names
 from ...projects.origin import is_by_others
 from ...stored_sessions.places import DEFAULT, SessionFile, SessionsPlace, days, found_on
 from ...stored_sessions.reading import read_head, read_session, session_id
@@ -43,14 +44,20 @@ def folder(path: Path) -> Path:
 
 
 def read(path: Path) -> Iterator[Record]:
+    tracked = _tracked(path)
     for found in _sessions(path):
-        if is_by_others(found.file):
+        if found.file in tracked and is_by_others(found.file):
             yield Unplaced(KIND, "came with the repository, and is found in that project anyway")
             continue
         try:
             yield _conversation(found, path)
         except Unreadable as error:
             yield Unplaced(KIND, error.message)
+
+
+def _tracked(path: Path) -> set[Path]:
+    """Files that git knows; whoever committed to one is asked of those alone."""
+    return {path / name for name in names(git(path, "ls-files", "-z"))}
 
 
 def _sessions(path: Path) -> Iterator[SessionFile]:
