@@ -30,6 +30,7 @@ from servers import BACKSTORY, percentile, process_ms
 
 from backstory.app import open_engine, read_settings
 from backstory.core import Caller, Core
+from backstory.core.memories import MemoryDraft
 from backstory.server.tenants import personal
 
 USER = "bench"
@@ -102,11 +103,12 @@ def fill(home: Path, url: str) -> None:
     tenant = personal(USER)
     engine = open_engine(settings, tenant)
     core = Core(engine, Caller(project=tenant, directory=tenant, is_local=False)).through("bench")
+    session = core.sessions.start("Filled")
     while (held := engine.store.census().memories) < MEMORIES:
         random_ = random.Random(held)
         with engine.store.transaction():
-            for _ in range(min(BATCH, MEMORIES - held)):
-                core.memories.save(note(random_))
+            for n in range(held, min(held + BATCH, MEMORIES)):
+                core.memories.put_item(MemoryDraft(text=note(random_), key=f"filled-{n}"), session)
         print(f"\r{held + BATCH:,} memories", end="", file=sys.stderr, flush=True)
     engine.close()
 

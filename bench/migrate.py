@@ -20,6 +20,7 @@ from notes import note
 
 from backstory.app import open_core, read_settings
 from backstory.core import Core
+from backstory.core.memories import MemoryDraft
 from backstory.domain.entries import EntryVectors
 from backstory.store import Store
 from backstory.surfaces import all_tools, load_surfaces
@@ -42,13 +43,15 @@ def open_at(home: Path, url: str) -> Core:
 
 def fill(home: Path, url: str, size: int) -> list[str]:
     """The ids of the sessions."""
-    core, random_, sessions = open_at(home, url), random.Random(7), []
+    core, random_, sessions = open_at(home, url).through("memory-keeper"), random.Random(7), list[str]()
     for first in range(0, size, IN_A_SESSION):
+        session = core.sessions.start(f"From {first}")
+        sessions.append(session.id)
         with core.engine.store.transaction():
-            sessions.append(call(core, "context_session_start", name=f"From {first}")["sessionId"])
             for n in range(first, min(first + IN_A_SESSION, size)):
-                call(core, "context_save", key=f"key-{n}", value=note(random_), private=n % 50 == 0)
-            call(core, "context_save", key=f"key-{first}", value=note(random_))  # leaves a former value
+                draft = MemoryDraft(text=note(random_), key=f"key-{n}", private=n % 50 == 0)
+                core.memories.put_item(draft, session)
+            core.memories.put_item(MemoryDraft(text=note(random_), key=f"key-{first}"), session)  # the second
     _embed(core.engine.store)
     core.engine.close()
     return sessions

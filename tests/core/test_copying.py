@@ -21,7 +21,7 @@ from backstory.domain.sources import SourceState
 from backstory.domain.team import AuditRecord, Connection, Token
 from backstory.domain.words import Unit
 from backstory.store import Store
-from backstory.store.copying import TABLES, VECTOR, fingerprint
+from backstory.store.copying import TABLES, VECTOR, fingerprints
 from backstory.store.sqlite import SqliteStore
 from backstory.surfaces import all_tools, load_surfaces
 
@@ -118,7 +118,7 @@ def contents(store: Store) -> dict[str, list[object]]:
     """All rows; of vectors what both backends can keep."""
     return {
         table: [
-            fingerprint(table, row) if table == VECTOR else tuple(row)
+            fingerprints(table, [row]) if table == VECTOR else tuple(row)
             for row in store.copying.export(table, ())
         ]
         for table in TABLES

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..domain.copying import CopyProgress
 from ..domain.errors import Incompatible, InvalidInput
 from ..store import Store
-from ..store.copying import TABLES, fingerprint
+from ..store.copying import TABLES, fingerprints
 from ..store.database import Row
 
 Tick = Callable[[str, int, int], None]
@@ -106,7 +106,7 @@ def _compare(table: str, source: Store, target: Store, tick: Tick) -> TableCompa
 def _digest(store: Store, table: str, tick: Tick) -> TableDigest:
     count, total, sum_ = 0, store.copying.count(table), 0
     for rows in _pages(store, table, ()):
-        sum_ += sum(fingerprint(table, row) for row in rows)
+        sum_ += sum(fingerprints(table, rows))
         count += len(rows)
         tick(f"Comparing {table}", count, total)
     return TableDigest(count, f"{sum_ % 2**128:032x}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from ..domain.copying import CopyProgress
@@ -139,20 +140,25 @@ class CopyingRoom:
             self._database.change(sql, [json.dumps(progress)])
 
 
-def fingerprint(table: str, row: Row) -> int:
-    """A number that equal rows share, whichever backend they are in."""
+def fingerprints(table: str, rows: Sequence[Row]) -> list[int]:
+    """For each row a number that equal rows share, whichever backend they are in."""
     from hashlib import blake2b  # not for start-up
 
-    values = (*row[:-1], _quantized(row[-1])) if table == VECTOR else tuple(row)
-    written = repr(values).encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(written, digest_size=16).digest(), "big")
+    if table == VECTOR:
+        codes = _quantized([row[-1] for row in rows])
+        rows = [(*row[:-1], code) for row, code in zip(rows, codes, strict=True)]
+    written = (repr(tuple(row)).encode("utf-8", "surrogatepass") for row in rows)
+    return [int.from_bytes(blake2b(each, digest_size=16).digest(), "big") for each in written]
 
 
-def _quantized(vector: bytes) -> bytes:
+def _quantized(vectors: Sequence[bytes]) -> list[bytes]:
     """What both backends keep of a vector: its signs, and how large each dimension is beside the largest."""
     import numpy as np
 
     from .sqlite.planes import encode, pack_signs
 
-    values = np.frombuffer(vector, np.float32)[None]
-    return pack_signs(values)[0] + encode(values)[0][4:]
+    codes: list[bytes] = []
+    for _, alike in groupby(vectors, len):  # those of one space have as many dimensions
+        values = np.array([np.frombuffer(vector, np.float32) for vector in alike])
+        codes += [signs + code[4:] for signs, code in zip(pack_signs(values), encode(values), strict=True)]
+    return codes

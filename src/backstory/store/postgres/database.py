@@ -81,6 +81,20 @@ class PostgresDatabase(Database):
             with self._pool.in_our_words(when_lost=UNDONE), connection.cursor() as cursor:
                 cursor.executemany(translated(sql).encode(), rows)
 
+    def copy(self, target: str, types: Sequence[str], rows: Iterable[Row]) -> None:
+        """Insert rows in the binary form of their types: `target` is a table and its columns."""
+        connection = self._pinned()
+        assert connection is not None, OUTSIDE
+        sql = f"COPY {target} FROM STDIN (FORMAT BINARY)"
+        with (
+            self._pool.in_our_words(when_lost=UNDONE),
+            connection.cursor() as cursor,
+            cursor.copy(sql.encode()) as copying,
+        ):
+            copying.set_types(types)
+            for row in rows:
+                copying.write_row(row)
+
     def reserve(self, count: int) -> int:
         # the schema's lock is ours, so they follow each other
         sql = "SELECT nextval(pg_get_serial_sequence('entry', 'n')) FROM generate_series(1, ?)"

@@ -32,6 +32,15 @@ SCORED = 8_000  # postings read to tell how rare the units of a query are
 _WORD = re.compile(r"[^\W_]+")
 _ACCENTS = dict.fromkeys(range(0x300, 0x370))
 _QUERY = "unit_query(?, ?)"
+_ADD_TEXTS = (
+    "INSERT INTO entry_text (entry, field, part, words)"
+    " SELECT entry, field, part, words_vector(string_to_array(words, ' '))"
+    " FROM unnest(?::bigint[], ?::text[], ?::integer[], ?::text[]) AS cut (entry, field, part, words)"
+)
+_ADD_KEYS = (
+    "INSERT INTO key_text (entry, words) SELECT entry, words_vector(string_to_array(words, ' '))"
+    " FROM unnest(?::bigint[], ?::text[]) AS cut (entry, words)"
+)
 
 
 class PostgresText(TextIndex):
@@ -47,10 +56,14 @@ class PostgresText(TextIndex):
         return inserted[0] if inserted else None
 
     def add(self, entries: Sequence[Words]) -> None:
-        for entry in entries:
-            indexing, words = _indexing("known", entry)
-            sql = f"WITH known AS (SELECT ?::bigint AS n), {indexing} SELECT n FROM known"
-            self._database.rows(sql, [entry.n, *words])
+        """All in one statement for each table: between two the database waits for us."""
+        texts = [(entry.n, *cut) for entry in entries for cut in _cut(entry)]
+        keys = [(entry.n, _key_words(entry.key)) for entry in entries if entry.key is not None]
+        for insert, rows in ((_ADD_TEXTS, texts), (_ADD_KEYS, keys)):
+            if rows:
+                # arrays of arrays would have to be of one length, so words come with spaces between them
+                *others, words = map(list, zip(*rows, strict=True))
+                self._database.change(insert, [*others, [" ".join(each) for each in words]])
 
     def remove(self, entries: Sequence[Words]) -> None:
         among, numbers = self._database.among("entry", [entry.n for entry in entries])
@@ -147,8 +160,7 @@ def _frequency(newest: Sequence[int], share: int, size: int) -> int:
 
 def _indexing(source: str, entry: Words) -> tuple[str, list[Any]]:
     """The part of a statement that indexes the entry whose number `n` is in `source`, and its parameters."""
-    fields = {"body": entry.text} | ({"heading": entry.heading} if entry.heading else {})
-    parts = [[field, *part] for field, written in fields.items() for part in enumerate(_parts(written))]
+    parts = list(_cut(entry))
     marks = ", ".join(["(?, ?::integer, ?::text[])"] * len(parts))
     sql = (
         "texts AS (INSERT INTO entry_text (entry, field, part, words) SELECT n, field, part, words_vector(words)"
@@ -157,8 +169,20 @@ def _indexing(source: str, entry: Words) -> tuple[str, list[Any]]:
     values = [value for part in parts for value in part]
     if entry.key is not None:
         sql += f", keyed AS (INSERT INTO key_text (entry, words) SELECT n, words_vector(?) FROM {source})"
-        values.append(_indexed(entry.key)[:PART])
+        values.append(_key_words(entry.key))
     return sql, values
+
+
+def _cut(entry: Words) -> Iterator[tuple[str, int, list[str]]]:
+    """Field, number and words of each row that the text index has of an entry."""
+    fields = {"body": entry.text} | ({"heading": entry.heading} if entry.heading else {})
+    for field, written in fields.items():
+        for number, words in enumerate(_parts(written)):
+            yield field, number, words
+
+
+def _key_words(key: str) -> list[str]:
+    return _indexed(key)[:PART]
 
 
 def _words(text: str) -> list[str]:

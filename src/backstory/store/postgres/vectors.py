@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 NARROW = 5_000  # entries of a filter that are cheaper compared one by one than looked for in the graph
 NEAREST = 150  # vectors read for a query at least; a long text has several
+DIMENSIONS_BYTES = 4  # before the numbers, in what pgvector sends and takes
+TYPES = ("int8", "int4", "int8", "bytea")  # of v, space, entry and code: a halfvec is given as its bytes
 MOST_DIMENSIONS = 4_000  # that pgvector puts into an index; more are compared one by one
 
 
@@ -48,12 +50,8 @@ class PostgresVectors(Vectors):
             among, numbers = self._database.among("entry", [item.entry for item in kept])
             for table in ("embedding", "waiting"):
                 self._database.change(f"DELETE FROM {table} WHERE space = ? AND {among}", [space, numbers])
-            rows = [(item.entry, str(vector)) for item in kept for vector in item.vectors.tolist()]
-            self._database.change(
-                f"INSERT INTO embedding (space, entry, code) SELECT ?, entry, code::{self._halfvec}"
-                " FROM unnest(?::bigint[], ?::text[]) AS new (entry, code)",
-                [space, [entry for entry, _ in rows], [code for _, code in rows]],
-            )
+            rows = [(space, item.entry, _halves(vector)) for item in kept for vector in item.vectors]
+            self._database.copy("embedding (space, entry, code)", TYPES[1:], rows)
 
     def _lock_entries(self, entries: Iterable[int]) -> dict[int, int]:
         """The revisions of the entries that nobody is changing. The others go on waiting: that they are changed
@@ -88,22 +86,20 @@ class PostgresVectors(Vectors):
 
         sql = f"SELECT v, space, entry, {self._sent}(code) FROM embedding WHERE {condition} ORDER BY v LIMIT {limit:d}"
         return [
-            (v, space, entry, np.frombuffer(sent, ">f2", offset=4).astype(np.float32).tobytes())
-            for v, space, entry, sent in self._database.rows(
-                sql, values
-            )  # the first four bytes tell the dimensions
+            (
+                v,
+                space,
+                entry,
+                np.frombuffer(sent, ">f2", offset=DIMENSIONS_BYTES).astype(np.float32).tobytes(),
+            )
+            for v, space, entry, sent in self._database.rows(sql, values)
         ]
 
     def insert(self, rows: Sequence[Row]) -> None:
         import numpy as np
 
-        vs, spaces, entries, vectors = zip(*rows, strict=True)
-        written = [str(np.frombuffer(vector, np.float32).tolist()) for vector in vectors]
-        self._database.change(
-            f"INSERT INTO embedding (v, space, entry, code) SELECT v, space, entry, code::{self._halfvec}"
-            " FROM unnest(?::bigint[], ?::integer[], ?::bigint[], ?::text[]) AS new (v, space, entry, code)",
-            [list(vs), list(spaces), list(entries), written],
-        )
+        halved = [(*row[:-1], _halves(np.frombuffer(row[-1], np.float32))) for row in rows]
+        self._database.copy("embedding (v, space, entry, code)", TYPES, halved)
 
     def finish_import(self) -> None:
         """One index after many rows is made sooner than kept up with each."""
@@ -123,6 +119,12 @@ class PostgresVectors(Vectors):
                     f" ((code::{self._halfvec}({dimensions:d})) {self._operators}) WHERE space = {space:d}"
                 )
         self._dimensions[space] = dimensions
+
+
+def _halves(vector: Vector) -> bytes:
+    """A halfvec as pgvector takes it: two bytes how many numbers, two that are zero, and the numbers."""
+    numbers: bytes = vector.astype(">f2").tobytes()
+    return len(vector).to_bytes(2, "big") + bytes(2) + numbers
 
 
 def _best(rows: Iterable[Row]) -> dict[int, float]:
