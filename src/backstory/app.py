@@ -159,6 +159,7 @@ def this_machine(settings: Settings, surfaces: Sequence[str] = ()) -> Machine:
         data=settings.home.absolute(),
         command=tuple(command),
         python=sys.executable,
+        has_hook_tool=not surfaces or "backstory" in surfaces,
     )
 
 

@@ -129,15 +129,17 @@ def test_every_client_is_listed_with_its_entry_and_whether_it_answers(tmp_path: 
     variables = {"HOME": str(person), "PATH": "", "XDG_CONFIG_HOME": str(person / ".config")}
     home = tmp_path / "data"
     run("install", "cursor", "codex", "continue", "cline", home=home, **variables)
-    codex = person / ".codex" / "config.toml"
-    codex.write_text(codex.read_text().replace('"serve"', '"no-such-command"'))
+    cline = person / ".cline" / "data" / "settings" / "cline_mcp_settings.json"
+    cline.write_text(cline.read_text().replace('"serve"', '"no-such-command"'))
     (person / ".kiro" / "settings").mkdir()
     (person / ".kiro" / "settings" / "mcp.json").write_text("{,}")
     code, checks = examine(home, **variables)
     assert code == 1
     states = {name: checks[name]["state"] for name in ("cursor", "continue", "cline", "codex", "kiro")}
-    assert states == {"cursor": "ok", "continue": "ok", "cline": "ok", "codex": "fail", "kiro": "warn"}
+    assert states == {"cursor": "ok", "continue": "ok", "cline": "fail", "codex": "warn", "kiro": "warn"}
     assert "mcp.json has it" not in checks["kiro"]["message"]
     assert "line 1, column 2" in checks["kiro"]["message"]
-    assert "does not answer" in checks["codex"]["message"]
+    assert "does not answer" in checks["cline"]["message"]
+    assert "hooks are not trusted" in checks["codex"]["message"]
+    assert checks["cursor"]["message"].endswith("hooks: in place")
     assert "zed" in checks["clients"]["message"]

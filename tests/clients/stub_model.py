@@ -1,4 +1,4 @@
-"""A model that always says the same: the answers of Anthropic's and OpenAI's interfaces, and what it was asked."""
+"""A model that always says the same: the answers of Anthropic's, OpenAI's and Google's interfaces, and what it was asked."""
 
 from __future__ import annotations
 
@@ -47,6 +47,14 @@ RESPONSES: tuple[Event, ...] = (
 )
 
 
+CANDIDATES = {
+    "candidates": [
+        {"content": {"role": "model", "parts": [{"text": "Good."}]}, "finishReason": "STOP", "index": 0}
+    ],
+    "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
+}
+
+
 class Model(NamedTuple):
     url: str
     requests: list[str]
@@ -63,6 +71,10 @@ def stub_model() -> Iterator[Model]:
             if "count_tokens" in self.path:
                 return self._answer("application/json", b'{"input_tokens": 100}')
             requests.append(body)
+            if "GenerateContent" in self.path:
+                return self._answer("text/event-stream", f"data: {json.dumps(CANDIDATES)}\n\n".encode())
+            if "generateContent" in self.path:
+                return self._answer("application/json", json.dumps(CANDIDATES).encode())
             events = RESPONSES if self.path.endswith("/responses") else MESSAGES
             lines = [f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events]
             return self._answer("text/event-stream", "".join(lines).encode())

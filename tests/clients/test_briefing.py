@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from backstory.clients.hook import KEEP
 from backstory.core.briefs import BriefFiles
 
 from ..patience import PATIENCE_S, until
@@ -35,7 +39,50 @@ def wait_for_hooks(person: Person, name: str) -> None:
     """However busy the machine is: a client gives ours two seconds."""
     for path in (person.home / name, *person.data.rglob("hooks.json")):
         if path.exists():
-            path.write_text(path.read_text().replace('"timeout": 2\n', f'"timeout": {PATIENCE_S}\n'))
+            path.write_text(re.sub(r'"timeout": \d\n', f'"timeout": {PATIENCE_S:.0f}\n', path.read_text()))
+
+
+def test_codex_tells_the_model_once_its_hooks_are_trusted(tmp_path: Path) -> None:
+    person = person_with_memory(tmp_path, "codex")
+    (person.data / "config.toml").write_text('brief = "on"\n')  # Codex gives its servers few variables
+    with stub_model() as model:
+        config = person.home / ".codex" / "config.toml"
+        config.parent.mkdir()
+        config.write_text(
+            'model = "stub"\nmodel_provider = "stub"\n[model_providers.stub]\nname = "stub"\nwire_api = "responses"\n'
+            f'env_key = "STUB_KEY"\nbase_url = "{model.url}"\n'
+        )
+        person.backstory("install", "codex")
+        wait_for_hooks(person, ".codex/hooks.json")
+        words = ("exec", "--skip-git-repo-check", "--json", "hello")
+        person.ask(*words, STUB_KEY="k")
+        assert MEMORY not in model.requests[0]
+        person.ask(*words, "--dangerously-bypass-hook-trust", STUB_KEY="k")
+        assert MEMORY in next(request for request in model.requests[1:] if "hello" in request)
+    assert learned(person) == []
+
+
+def test_gemini_cli_tells_the_model(tmp_path: Path) -> None:
+    person = person_with_memory(tmp_path, "gemini")
+    settings = person.home / ".gemini" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"security": {"auth": {"selectedType": "gemini-api-key"}}}')
+    person.backstory("install", "gemini-cli")
+    settings.write_text(settings.read_text().replace('"timeout": 500', f'"timeout": {PATIENCE_S * 1000:.0f}'))
+    with stub_model() as model:
+        variables = {"GEMINI_API_KEY": "k", "GOOGLE_GEMINI_BASE_URL": model.url, **ATTENDED}
+        person.ask("--skip-trust", "-p", "hello", "-o", "json", **variables)
+        assert any(MEMORY in request for request in model.requests)
+    assert learned(person) == []
+
+
+def learned(person: Person) -> list[str]:
+    """What we said ourselves among the messages that a sync reads."""
+    person.backstory("sync")
+    with closing(sqlite3.connect(person.data / "store.db")) as store:
+        texts = [text for (text,) in store.execute("SELECT text FROM entry WHERE kind = 'message'")]
+    assert any("hello" in text for text in texts)
+    return [text for text in texts if MEMORY in text or "<backstory" in text or KEEP in text]
 
 
 def claude(person: Person, model: Model, *words: str) -> dict[str, str]:
@@ -65,4 +112,5 @@ def test_claude_code_tells_the_model(tmp_path: Path, form: tuple[str, ...]) -> N
         assert MEMORY in first
         asked = len(model.requests)
         claude(person, model, "/compact", "--resume", session)
-        assert any("Keep in the summary: decisions" in request for request in model.requests[asked:])
+        assert any(KEEP in request for request in model.requests[asked:])
+    assert learned(person) == []

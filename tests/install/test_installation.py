@@ -361,7 +361,8 @@ def test_the_file_of_opencode_that_is_there_is_used(machine: Machine) -> None:
 
 
 EVENTS = {
-    "claude-code": (".claude/settings.json", ["SessionStart", "PreCompact"]),
+    "claude-code": (".claude/settings.json", ["SessionStart", "PreCompact", "Stop"]),
+    "codex": (".codex/hooks.json", ["SessionStart", "PreCompact", "Stop"]),
     "gemini-cli": (".gemini/settings.json", ["SessionStart"]),
     "cursor": (".cursor/hooks.json", ["sessionStart"]),
 }
@@ -378,12 +379,23 @@ def test_hooks_stand_beside_those_of_others_and_go_alone(machine: Machine, clien
     install(machine, client)
     hooks = json.loads(path.read_text())["hooks"]
     assert hooks[events[0]][0] == {"command": "theirs"}
-    assert all(str(machine.data / "hook.py") in json.dumps(hooks[event][-1]) for event in events)
+    ours = (str(machine.data / "hook.py"), '"tool": "hook"')
+    assert all(any(sign in json.dumps(hooks[event][-1]) for sign in ours) for event in events)
     assert (machine.data / "hook.py").read_bytes() == SOURCE.read_bytes()
     assert {each.action for each in install(machine, client)} == {"unchanged"}
     uninstall(machine, client)
     assert path.read_text() == text
     assert not (machine.data / "hook.py").exists()
+
+
+def test_hooks_call_the_server_only_where_it_has_their_tool(machine: Machine) -> None:
+    other = machine._replace(has_hook_tool=False)
+    for client in ("claude-code", "codex"):
+        install(other, client)
+    hooks = json.loads((machine.home / ".claude" / "settings.json").read_text())["hooks"]
+    assert list(hooks) == ["SessionStart", "PreCompact"]
+    assert "mcp_tool" not in json.dumps(hooks)
+    assert not (machine.home / ".codex" / "hooks.json").exists()
 
 
 def test_hooks_can_be_left_out_and_taken_out(machine: Machine) -> None:

@@ -106,7 +106,11 @@ def _client(client: Condition) -> Check:
             f"{title} does not have Backstory.",
             f"`backstory install {client.client}` adds it.",
         )
-    return Check(client.client, "ok", f"{title} has it in {', '.join(client.entries)}, and it answers")
+    if client.hooks == "not trusted":
+        message = f"{title} has it, and it answers; its hooks are not trusted."
+        return Check(client.client, "warn", message, "Open Codex, type /hooks, and trust those of Backstory.")
+    hooks = f"; hooks: {client.hooks}" if client.hooks else ""
+    return Check(client.client, "ok", f"{title} has it in {', '.join(client.entries)}, and it answers{hooks}")
 
 
 def _sqlite(settings: Settings) -> Check:

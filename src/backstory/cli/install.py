@@ -17,8 +17,8 @@ from ..surfaces import load_surfaces
 from .report import Json, Report, table
 
 FAILED = 1
-SURFACES: tuple[str, ...] = ()
-"""What clients get when nobody says; none means all."""
+SURFACES = ("backstory",)
+"""What clients get when nobody says."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -127,7 +127,13 @@ def _overview(there: Sequence[str]) -> Report:
 def _next_steps(outcomes: Sequence[StepOutcome]) -> list[str]:
     if not any(each.action in ("added", "updated") for each in outcomes):
         return []
-    return ["Start these programs again; `backstory uninstall` takes all of it back."]
+    steps = ["Start these programs again; `backstory uninstall` takes all of it back."]
+    if any(each.client == "codex" and each.action in ("added", "updated") for each in outcomes):
+        steps.insert(
+            0,
+            "Codex runs no hook that you did not trust: open it, type /hooks, and trust those of Backstory.",
+        )
+    return steps
 
 
 def _agrees(question: str) -> bool:

@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..domain.errors import BackstoryError
 from . import files, yaml
 from .catalogue import CLIENTS, NAME, Client, Place, is_there, places
-from .formats import FORMATS, MISSING, lookup
+from .formats import FORMATS, MISSING, lookup, present
+from .hooks import hook_target
 from .machine import Machine
 from .plugins import PLUGIN
 from .receipts import load
@@ -44,6 +45,8 @@ class Condition(NamedTuple):
     """The files that have our entry, or that a plugin has it."""
     is_answered: bool | None = None
     """Whether the server of every entry answers; None without an entry."""
+    hooks: Literal["", "none", "in place", "not trusted"] = ""
+    """Empty where the client has none that we know."""
     problem: str = ""
 
 
@@ -64,7 +67,33 @@ def conditions(machine: Machine) -> list[Condition]:
 
 def _condition(machine: Machine, name: str, version: str) -> Condition:
     client = CLIENTS[name]
-    return Condition(name, client.title, is_there(client, machine), version)
+    return Condition(name, client.title, is_there(client, machine), version, hooks=_hooks(machine, name))
+
+
+def _hooks(machine: Machine, name: str) -> Literal["", "none", "in place", "not trusted"]:
+    """Whether ours are where the client reads them; Codex runs only those that its user trusted."""
+    target = hook_target(machine, name, "user")
+    if target is None:
+        return ""
+    try:
+        text = files.read(target.path) or ""
+        format = FORMATS[target.format]
+        are_there = all(present(format, text, change) == change.value for change in target.changes)
+        if not are_there:
+            return "none"
+        return "in place" if name != "codex" or _is_trusted(machine, target.path) else "not trusted"
+    except BackstoryError:  # the check of the entries says what is wrong with a file
+        return "none"
+
+
+def _is_trusted(machine: Machine, hooks: Path) -> bool:
+    """Codex keeps a hash for each hook, under a name that begins with its file."""
+    config = files.read(machine.path("{codex}/config.toml")) or ""
+    states = lookup(FORMATS["toml"].parse(config), ("hooks", "state"))
+    return isinstance(states, Mapping) and any(
+        str(hooks) in key and isinstance(state, Mapping) and "trusted_hash" in state
+        for key, state in states.items()
+    )
 
 
 def _answered(machine: Machine, name: str, answers: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..domain.errors import NotWritten
 from ..store.whole_files import write_whole
+from .catalogue import NAME
 from .formats import Change
 from .machine import Machine
 from .steps import FileTarget
@@ -19,6 +20,7 @@ SCRIPT = "hook.py"
 SOURCE = Path(__file__).with_name(SCRIPT)
 SOURCES = "startup|resume|clear|compact"
 SECONDS = 2
+TOOL, TOOL_SECONDS = "hook", 5
 MILLISECONDS = 500
 
 
@@ -41,13 +43,33 @@ def hook_line(machine: Machine, client: str) -> str:
     return subprocess.list2cmdline(words) if machine.platform == "win32" else shlex.join(words)
 
 
-def claude_code_hooks(words: Sequence[str]) -> dict[str, list[Any]]:
-    """By event. With `args` no shell is asked, so nothing needs quotes."""
+def claude_code_hooks(words: Sequence[str], server: str) -> dict[str, list[Any]]:
+    """By event; those that call the server's tool only if it has one. With `args` no shell is asked, so nothing needs quotes.
+    A session starts before its servers do, so that is for the script."""
     command = {"type": "command", "command": words[0], "args": [*words[1:]], "timeout": SECONDS}
-    return {
-        "SessionStart": [{"matcher": SOURCES, "hooks": [command]}],
-        "PreCompact": [{"hooks": [command]}],
+    called = {event: [_call(server, event)] if server else [] for event in ("PreCompact", "Stop")}
+    hooks = {
+        "SessionStart": [command],
+        "PreCompact": [command, *called["PreCompact"]],
+        "Stop": called["Stop"],
     }
+    matchers = {"SessionStart": {"matcher": SOURCES}}
+    return {event: [{**matchers.get(event, {}), "hooks": each}] for event, each in hooks.items() if each}
+
+
+def codex_hooks(server: str) -> dict[str, list[Any]]:
+    """By event. Codex has its servers when a session starts, so nothing needs a process of its own."""
+    start = _call(server, "SessionStart", source="${source}", transcript="${transcript_path}")
+    return {
+        "SessionStart": [{"matcher": SOURCES, "hooks": [start]}],
+        "PreCompact": [{"hooks": [_call(server, "PreCompact")]}],
+        "Stop": [{"hooks": [_call(server, "Stop")]}],
+    }
+
+
+def _call(server: str, event: str, **fields: str) -> dict[str, Any]:
+    given = {"event": event, "session_id": "${session_id}", **fields}
+    return {"type": "mcp_tool", "server": server, "tool": TOOL, "input": given, "timeout": TOOL_SECONDS}
 
 
 def gemini_hooks(line: str) -> dict[str, list[Any]]:
@@ -56,7 +78,12 @@ def gemini_hooks(line: str) -> dict[str, list[Any]]:
 
 
 def _claude_code(machine: Machine) -> tuple[Change, ...]:
-    return _elements(claude_code_hooks(hook_words(machine, "claude-code")))
+    server = NAME if machine.has_hook_tool else ""
+    return _elements(claude_code_hooks(hook_words(machine, "claude-code"), server))
+
+
+def _codex(machine: Machine) -> tuple[Change, ...]:
+    return _elements(codex_hooks(NAME)) if machine.has_hook_tool else ()
 
 
 def _gemini(machine: Machine) -> tuple[Change, ...]:
@@ -93,6 +120,7 @@ def _elements(hooks: Mapping[str, Sequence[Any]]) -> tuple[Change, ...]:
 
 USER: Mapping[str, Hooks] = {
     "claude-code": Hooks("{claude}/settings.json", "json", _claude_code),
+    "codex": Hooks("{codex}/hooks.json", "json", _codex),
     "gemini-cli": Hooks("{home}/.gemini/settings.json", "json-comments", _gemini),
     "cursor": Hooks("{home}/.cursor/hooks.json", "jsonc", _cursor),
     "opencode": Hooks("{config}/opencode/plugins/backstory.js", "whole", _opencode),
@@ -109,9 +137,10 @@ PROJECT: Mapping[str, Hooks] = {
 
 def hook_target(machine: Machine, client: str, scope: str) -> FileTarget | None:
     hooks = (PROJECT if scope == "project" else USER).get(client)
-    if hooks is None:
+    changes = hooks.changes(machine) if hooks else ()
+    if hooks is None or not changes:
         return None
-    return FileTarget(machine.path(hooks.path), hooks.format, hooks.changes(machine), has_hooks=True)
+    return FileTarget(machine.path(hooks.path), hooks.format, changes, has_hooks=True)
 
 
 def put_script(data: Path) -> None:

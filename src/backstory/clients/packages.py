@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import __version__
-from .hooks import SCRIPT, SOURCE, claude_code_hooks, gemini_hooks
+from .catalogue import NAME
+from .hooks import SCRIPT, SOURCE, claude_code_hooks, codex_hooks, gemini_hooks
 
-NAME = "backstory"
 DESCRIPTION = "A memory for AI coding assistants: what was decided, found out and left open, across sessions and assistants."
 AUTHOR = {"name": "Backstory contributors"}
 LICENSE = "MIT"
@@ -74,9 +74,14 @@ def marketplace(command: Sequence[str] = ON_PATH, hook: Sequence[str] | None = N
             {"name": NAME, "owner": AUTHOR, "metadata": {"description": DESCRIPTION}, "plugins": [listed]}
         ),
         f"{plugin}/.claude-plugin/plugin.json": _json(about),
-        f"{plugin}/.codex-plugin/plugin.json": _json({**about, "mcpServers": "./.mcp.json"}),
+        f"{plugin}/.codex-plugin/plugin.json": _json(
+            {**about, "mcpServers": "./.mcp.json", "hooks": "./hooks/codex.json"}
+        ),
         f"{plugin}/.mcp.json": _json({"mcpServers": {NAME: _server(command)}}),
-        f"{plugin}/hooks/hooks.json": _json({"description": DESCRIPTION, "hooks": claude_code_hooks(words)}),
+        f"{plugin}/hooks/hooks.json": _json(
+            {"description": DESCRIPTION, "hooks": claude_code_hooks(words, f"plugin:{NAME}:{NAME}")}
+        ),
+        f"{plugin}/hooks/codex.json": _json({"hooks": codex_hooks(NAME)}),
         f"{plugin}/hooks/{SCRIPT}": SOURCE.read_text("utf-8"),
         f"{plugin}/README.md": README,
         **{f"{plugin}/commands/{name}.md": text for name, text in COMMANDS.items()},

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from ..domain.errors import BackstoryError, InvalidInput, NotWritten
 from ..store.whole_files import write_whole
-from .catalogue import CLIENTS
+from .catalogue import CLIENTS, NAME
 from .formats import MISSING
 from .hooks import hook_words
 from .machine import Machine
-from .packages import NAME, marketplace
+from .packages import marketplace
 from .programs import run_program
 from .receipts import ProgramReceipt
 from .steps import Consent, StepOutcome

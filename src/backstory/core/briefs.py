@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ..domain.census import ProjectActivity
 from ..domain.when import to_ms
+from ..readers.formats.rollouts import is_unattended
 from ..settings import Settings, expand_home
 from ..store.whole_files import write_whole
 from . import Caller, Core, Engine
@@ -140,11 +141,14 @@ class Briefs(NamedTuple):
         return Core(self.engine, Caller(project=project, directory=project)).briefing
 
 
-def opening(core: Core, session: str, source: str) -> str:
+def opening(core: Core, session: str, source: str, log: str = "") -> str:
     """What a session is told that starts now, is cleared, resumed or compacted: the brief of its project, or nothing where the user
-    wants none, where there is no news, and where it was told the same before. A compaction has just made it forget."""
+    wants none, where there is no news, and where it was told the same before. A compaction has just made it forget. From its log
+    may be known that nobody attends it."""
     settings, is_continued = core.engine.settings, source == COMPACTED
     if settings.brief == "off" or core.caller.project in _excepted(settings):
+        return ""
+    if settings.brief == "auto" and log and core.caller.is_local and is_unattended(Path(log)):
         return ""
     brief = core.briefing.brief(closing=CLOSING, is_continued=is_continued)
     is_old = brief.last_at is not None and brief.last_at < core.engine.now() - RECENT

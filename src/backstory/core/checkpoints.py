@@ -26,6 +26,13 @@ class RestoreResult(NamedTuple):
 
 
 class Checkpoints(Facet):
+    def before_compaction(self) -> Checkpoint | None:
+        """Of what the session saved, before its assistant forgets most of the conversation; None where there is no session."""
+        if self.caller.session is None:
+            return None
+        name = f"before compaction {self.engine.now():%Y-%m-%d %H:%M:%S}"
+        return self.take(name, description="Taken when the assistant said so.", files=False, git=True)
+
     def take(self, name: str, *, description: str, files: bool, git: bool) -> Checkpoint:
         """Copy all of the current session, its private memories too. What happens to them later, be it an edit,
         a deletion or their archiving, does not touch the copy."""

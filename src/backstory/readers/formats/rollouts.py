@@ -45,8 +45,21 @@ _CWD = re.compile(r"<cwd>(.*?)</cwd>")
 HOOK = "hooks.additional_context"
 """The kind of content that a program of the user's, such as this one, had Codex add."""
 
+LONGEST_META = 1_000_000
+"""Bytes of a first line: it holds the instructions of the model."""
 SPEAKING = "speaking"
 ASKING = "asking"
+
+
+def is_unattended(path: Path) -> bool:
+    """Whether `codex exec` writes this log: a run with a task, along with which no person reads."""
+    try:
+        with open_regular(path) as file:
+            entry = msgspec.json.decode(file.readline(LONGEST_META))
+    except (OSError, Unreadable, msgspec.DecodeError):
+        return False
+    meta = entry.get("payload") if isinstance(entry, dict) else None
+    return isinstance(meta, dict) and meta.get("source") == "exec"
 
 
 def find_rollouts(homes: Iterable[Path], named: Iterable[Path] = ()) -> Iterator[Source]:
