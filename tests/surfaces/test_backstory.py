@@ -398,11 +398,32 @@ def test_what_one_family_saves_the_others_find(core: Core, ask: Ask) -> None:
 def test_a_hook_gets_the_brief_when_a_session_starts(core: Core, ask: Ask) -> None:
     assert "hook" not in all_tools(OWN)
     start = {"event": "SessionStart", "source": "startup"}
-    assert ask("hook", **start) == "{}"
+    assert ask("hook", **start) == ""
     ask("remember", text="Rotate the signing key", kind="task")
     output = json.loads(ask("hook", **start))["hookSpecificOutput"]
     assert output["hookEventName"] == "SessionStart"
     assert "Rotate the signing key" in output["additionalContext"]
-    assert ask("hook", event="SessionStart", source="resume") == "{}"
-    assert ask("hook", event="Stop", session_id="abc") == "{}"
+    assert "Rotate the signing key" in ask("hook", **start, session_id="abc")
+    assert ask("hook", event="SessionStart", source="resume", session_id="abc") == ""
+    assert ask("hook", event="Stop", session_id="abc") == ""
     assert core.caller.conversation == "abc"
+
+
+@pytest.mark.requirement("backstory.hook")
+def test_a_run_of_codex_that_nobody_attends_is_told_nothing(core: Core, ask: Ask, tmp_path: Path) -> None:
+    ask("remember", text="Rotate the signing key", kind="task")
+    log = tmp_path / "rollout.jsonl"
+    for source, is_told in (("exec", False), ("cli", True)):
+        log.write_text(json.dumps({"type": "session_meta", "payload": {"source": source}}) + "\n")
+        assert bool(ask("hook", event="SessionStart", session_id=source, transcript=str(log))) == is_told
+    assert ask("hook", event="SessionStart", session_id="s", transcript=str(tmp_path / "none")) != ""
+
+
+@pytest.mark.requirement("backstory.hook")
+def test_a_checkpoint_is_taken_before_a_compaction(core: Core, ask: Ask) -> None:
+    assert ask("hook", event="PreCompact", session_id="abc") == ""
+    core.through("memory-keeper").memories.save_item(MemoryDraft("Rotate the signing key"))
+    assert ask("hook", event="PreCompact", session_id="abc") == ""
+    (checkpoint,) = core.engine.store.checkpoints.find("memory-keeper")
+    assert checkpoint.name.startswith("before compaction ")
+    assert checkpoint.items == 1

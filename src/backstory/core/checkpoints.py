@@ -27,11 +27,14 @@ class RestoreResult(NamedTuple):
 
 class Checkpoints(Facet):
     def before_compaction(self) -> Checkpoint | None:
-        """Of what the session saved, before its assistant forgets most of the conversation; None where there is no session."""
-        if self.caller.session is None:
+        """Of what the connection's session holds, whichever surface began it, before the assistant forgets most of the conversation;
+        None where there is no session. Memories outside of sessions need no copy: nothing ends them."""
+        session = self.engine.store.sessions.get(self.caller.session) if self.caller.session else None
+        if session is None:
             return None
         name = f"before compaction {self.engine.now():%Y-%m-%d %H:%M:%S}"
-        return self.take(name, description="Taken when the assistant said so.", files=False, git=True)
+        taking = self.core.through(session.surface).checkpoints
+        return taking.take(name, description="Taken when the assistant said so.", files=False, git=True)
 
     def take(self, name: str, *, description: str, files: bool, git: bool) -> Checkpoint:
         """Copy all of the current session, its private memories too. What happens to them later, be it an edit,
