@@ -228,7 +228,7 @@ def test_other_languages_are_read_by_trees_or_less_surely_by_lines(
     monkeypatch: pytest.MonkeyPatch, language: str, source: str, expected: list[str], has_trees: bool
 ) -> None:
     if not has_trees:
-        monkeypatch.setattr(trees, "can_read", lambda language: False)
+        monkeypatch.setattr("backstory.core.graph.code.can_read", lambda language: False)
     elif not trees.can_read("rust"):
         pytest.skip("the extra `code` is not installed")
     for text in (f"```{language}\n{source}```", source):

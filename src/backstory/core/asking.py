@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..domain.errors import InvalidInput
 from ..domain.filters import ConversationFilter
+from ..domain.query import parse_query
+from ..domain.words import query_units
 from ..store import Store
 from .families import Families
 
@@ -52,8 +54,6 @@ class KeywordQuery(NamedTuple):
 
 
 def read_question(store: Store, query: str, tags: Sequence[str], prompt: str) -> KeywordQuery:
-    from ..domain.query import parse_query  # compiling its patterns is not for start-up
-
     parsed = parse_query(query)
     if query.strip() and not (parsed.clauses or parsed.excluded):
         raise InvalidInput(f"query has no word to look for: {query!r}.", field="query")
@@ -74,8 +74,6 @@ def _keyword(alternatives: Iterable[tuple[Unit, ...]]) -> Keyword:
 
 
 def _telling_words(store: Store, prompt: str) -> list[Unit]:
-    from ..domain.words import query_units
-
     units = [unit for unit in query_units(prompt) if len(unit.words) == 1 and not unit.is_bonus]
     postings = [posting for posting in store.text.postings(units, POSTINGS) if posting.frequency]
     rarest = sorted(postings, key=lambda posting: posting.frequency)[:MOST_PROMPT_WORDS]

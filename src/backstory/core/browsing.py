@@ -14,6 +14,7 @@ from ..domain.lines import one_line
 from ..domain.records import Conversation, Former, Memory, Message
 from .facet import Facet
 from .names import ConversationNames
+from .projects.related import projects_named
 
 HEADS = ("main", "fork", "prompt-log")
 """Kinds of conversations that are listed; subagents are part of the one that started them."""
@@ -96,8 +97,6 @@ class Browsing(Facet):
 
     def projects(self, wanted: str) -> tuple[str, ...]:
         """The projects that a name or a directory means. Raises NotFound."""
-        from .projects.related import projects_named  # compiles patterns
-
         known = self.engine.store.entries.projects()
         path = os.path.normpath(os.path.join(self.caller.directory, os.path.expanduser(wanted)))
         named = projects_named(wanted, known) or projects_named(path, known)

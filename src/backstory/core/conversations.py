@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from ..domain.filters import ConversationFilter
 from ..domain.records import Conversation, Message
+from .browsing import ConversationList
 from .facet import Facet
+from .projects.related import chosen_projects
 
 if TYPE_CHECKING:
     from .browsing import ConversationList
@@ -32,7 +34,6 @@ class Conversations(Facet):
         """The last added to first; of the caller's project, another one by name or path, or all for EVERY_PROJECT."""
         from .browsing import ConversationList
         from .lookup import known_source
-        from .projects.related import chosen_projects  # compiles patterns
 
         projects = chosen_projects(project, self.caller.project, self.engine.store.conversations.projects)
         if project is not None and projects is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from ..domain.checkpoints import CachedFile
@@ -51,8 +52,6 @@ class FileCache(Facet):
     def changed(self, path: str, content: str | None) -> FileChange:
         """Compare a content, or the file as it is on disk, with what the current session cached, else with what
         the nearest of those cached that it was continued or branched from."""
-        from hashlib import sha256  # loads OpenSSL, which is not for start-up
-
         store = self.engine.store
         whole = _normal(path, self.caller.directory)
         if content is None:

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..domain.filters import ConversationFilter, Filter
 from ..domain.lines import one_line
 from ..domain.records import Entry, Memory, Message, heading
+from ..search.passage import best_passage
 from .facet import Facet
+from .graph.names import find_names
+from .insight.terms import terms_of
 
 if TYPE_CHECKING:
     from ..domain.entries import Outline
@@ -40,8 +43,6 @@ class Suggestions(NamedTuple):
 class Previews(Facet):
     def show(self, hits: Sequence[Hit], words: Sequence[str] = (), *, files: bool = False) -> list[Preview]:
         """What the caller may no longer see is left out."""
-        from ..search.passage import best_passage  # compiles patterns
-
         store = self.engine.store
         outlines = store.entries.outlines((hit.entry for hit in hits), self.caller.visible(Filter()))
         entries = store.entries.load(o.entry for o in outlines)
@@ -61,8 +62,6 @@ class Previews(Facet):
 
     def suggestions(self, ranking: Ranking) -> Suggestions:
         """What else to search for, when little was found."""
-        from .insight.terms import terms_of  # compiles patterns
-
         nearest = [hit for hit in ranking.missed[:3] if hit.certainty > 0]
         if not nearest:
             return Suggestions([])
@@ -91,8 +90,6 @@ class Previews(Facet):
 
     def _files(self, entries: Sequence[Entry]) -> dict[str, list[str]]:
         """By entry: those that its conversation touched, or its own text names."""
-        from .graph.names import find_names  # compiles patterns
-
         threads = {entry.conversation for entry in entries if isinstance(entry, Message)}
         touched = self.engine.store.traces.files(sorted(threads)) if threads else {}
         files: dict[str, list[str]] = {}

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..domain.filters import ConversationFilter, Filter, Kind
 from ..domain.records import QUIET_ROLES, Conversation, Message
 from ..domain.when import to_ms
+from ..search.passage import best_passage
 from .asking import KeywordQuery, WordIndex, read_question
 from .facet import Facet
 from .families import Families
@@ -259,8 +260,6 @@ class Recall(Facet):
 
     def _passages(self, ids: Sequence[str], families: Families, answers: _Answers) -> dict[str, str]:
         """Of the places that the search found."""
-        from ..search.passage import best_passage  # compiles patterns
-
         heads = ((families.head_of.get(id, ""), answers.entries[id]) for id in answers.threads)
         places = {head: entry for head, entry in heads if head in ids}
         entries = self.engine.store.entries.load(places.values())

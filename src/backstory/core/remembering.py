@@ -16,7 +16,10 @@ from ..domain.filters import Filter, Kind, Order, Page
 from ..domain.kinds import MemoryKind, category_of, kind_of
 from ..domain.records import Memory
 from .facet import Facet
+from .file_marks import mark_files
 from .insight.tasks import TASK, is_open_task
+from .projects.related import new_project_named
+from .secrets import Redactor
 
 if TYPE_CHECKING:
     from .secrets import Redactor
@@ -122,8 +125,6 @@ class Remembering(Facet):
     def _marked(self, files: Sequence[str], project: str) -> dict[str, Any]:
         if not files:
             return {}
-        from .file_marks import mark_files  # not for start-up
-
         if not self.caller.is_local:  # its files are not on this machine
             return as_metadata(FileMark(path) for path in files)
         own = self.caller.directory if project == self.caller.project else project
@@ -133,8 +134,6 @@ class Remembering(Facet):
         """A path may be that of a project that nothing is known of yet."""
         if wanted is None:
             return self.caller.project
-        from .projects.related import new_project_named
-
         return new_project_named(wanted, self.engine.store.entries.projects(), is_local=self.caller.is_local)
 
 
@@ -171,6 +170,4 @@ def _check_secrets(text: str) -> None:
 @cache
 def _redactor() -> Redactor:
     """Whatever the setting for histories is: what is saved on purpose need not hold a secret."""
-    from .secrets import Redactor  # slow to make
-
     return Redactor("standard")

@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..domain.errors import InvalidInput
 from ..domain.filters import Filter, Kind
 from ..domain.records import Memory, Message
+from ..readers import reader_names
+from ..search.file_mentions import file_hits
+from ..search.question import read_question
 from .facet import Facet
+from .projects.related import projects_named, related_projects
 
 if TYPE_CHECKING:
     from ..domain.entries import Vector
@@ -118,17 +122,12 @@ class Searching(Facet):
         where = self._where(project, with_related=True, narrow=narrow)
         if where is None:
             return Ranking([], [], "text", (f"Nothing is known of a project {project!r}.",))
-        from ..search.file_mentions import file_hits  # compiles patterns
-
         hits = file_hits(self.engine.store, path, where)
         return Ranking(self._own_first(hits), [], "text", words=(path.rpartition("/")[2],))
 
     def _found(self, query: str, where: Filter, least: float, largest_pool: int = LARGEST_POOL) -> Found:
         if not query.strip():
             raise InvalidInput("query is empty.", hint="Say what to look for.", field="query")
-        from ..readers import reader_names
-        from ..search.question import read_question
-
         projects = self.engine.store.conversations.projects
         question = read_question(query, where, self.engine.now(), projects, reader_names)
         found = self._weighed(question.query, question.where, least, largest_pool)
@@ -178,8 +177,6 @@ class Searching(Facet):
         """What the caller may see of the projects it means; None when there are none such."""
         if project is None:
             return self.caller.visible(narrow)
-        from .projects.related import projects_named  # compiles patterns
-
         known = self.engine.store.entries.projects()
         named = projects_named(project, known)
         if not named:
@@ -188,7 +185,5 @@ class Searching(Facet):
         return self.caller.visible(narrow._replace(projects=(*named, *related)))
 
     def _related(self, projects: Sequence[str], known: Sequence[str]) -> list[str]:
-        from .projects.related import related_projects
-
         declared = self.engine.settings.related_projects
         return related_projects(projects, (*declared, self.caller.project) if declared else (), known)

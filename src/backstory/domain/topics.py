@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from unicodedata import category, normalize
 
 LONGEST_TOPIC = 100
 LONGEST_NAME = 50
@@ -16,8 +17,6 @@ _FENCES = ("```", "~~~")
 
 def slug(text: str) -> str:
     """Lower case, letters and digits of any script, everything between them one `-`. May be empty."""
-    from unicodedata import category, normalize
-
     parts: list[str] = []
     for letter in normalize("NFC", text).lower():
         # a mark belongs to the letter before it, as the vowels of many scripts do

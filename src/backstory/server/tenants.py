@@ -9,6 +9,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from threading import Lock
 
 from ..core import Engine
@@ -35,8 +36,6 @@ def personal(person: str) -> str:
     """The tenant of one user. Identity providers name users in any way, so other names are hashed."""
     if _NAME.fullmatch(person):
         return f"user-{person}"
-    from hashlib import sha256
-
     return f"id-{sha256(person.encode()).hexdigest()[:40]}"
 
 

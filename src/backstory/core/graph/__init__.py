@@ -13,6 +13,8 @@ from ...domain.errors import NotFound
 from ...domain.filters import Filter, Kind
 from ...domain.graph import Entity, Label, Relation
 from ..facet import Facet
+from .facts import IDENTIFIERS, thing
+from .reading import extractor, read
 
 AT_ONCE = 200
 MOST_AT_A_CALL = 10_000
@@ -96,8 +98,6 @@ def certainty(relation: Relation) -> float:
 class Graph(Facet):
     def update(self) -> int:
         """Read the texts that were not read yet, as many as one call may; how many are left."""
-        from .reading import extractor, read  # parsers and patterns are not for start-up
-
         store, where, version = self.engine.store, self._visible(Filter()), extractor()
         waiting = store.graph.count_unread(where, version)
         total = min(waiting, MOST_AT_A_CALL)
@@ -201,8 +201,6 @@ class Graph(Facet):
 
     def _named(self, key: str) -> list[int]:
         """The item of that key; else every entity of that name, or the one of that id (`file:src/app.py`)."""
-        from .facts import IDENTIFIERS, thing
-
         everything = self._visible(Filter())
         item = thing("item", key).number
         if self.engine.store.graph.labels([item], everything):

@@ -8,6 +8,9 @@ from functools import cache
 from typing import NamedTuple
 
 from .facts import Facts
+from .lexical import read_lines
+from .python import read_python
+from .trees import can_read, read_tree
 
 LANGUAGES = {
     "py": "python", "python": "python", "python3": "python", "pycon": "python",
@@ -82,15 +85,9 @@ def read_code(piece: CodePiece, facts: Facts) -> bool:
     """Whether the piece was code that could be read."""
     language = piece.language or ""
     if language == "python":
-        from .python import read_python
-
         if read_python(piece.text, facts):
             return True
     else:
-        from .trees import can_read, read_tree
-
         if can_read(language) and read_tree(piece.text, language, facts):
             return True
-    from .lexical import read_lines
-
     return read_lines(piece.text, facts)

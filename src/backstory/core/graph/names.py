@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from ...domain.words import STOP_WORDS
 from .facts import Thing, listed, thing
 
 SERVICES = listed(
@@ -177,8 +178,6 @@ def _error_codes() -> frozenset[str]:
 
 @cache
 def _plain() -> frozenset[str]:
-    from ...domain.words import STOP_WORDS
-
     return STOP_WORDS | listed(
         "new old external internal third web micro rest api background customer main first same every each file files"
         " manager managers version versions update updates name names level self systemd no which called named"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -38,8 +39,6 @@ def _configuration(file: Path) -> Mapping[str, Any]:
     try:
         text = read_text(file)
         if file.suffix == ".toml":
-            import tomllib  # seldom needed
-
             return tomllib.loads(text)
         return fields_of(json.loads(text))
     except (OSError, ValueError, RecursionError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -173,8 +174,6 @@ def _lock(folder: Path, ecosystem: str) -> tuple[str | None, Versions]:
 
 def _packages(text: str) -> Versions:
     """Of uv.lock, poetry.lock, pdm.lock and Cargo.lock, which are alike."""
-    import tomllib  # not for start-up
-
     versions: dict[str, set[str]] = {}
     try:
         for package in tomllib.loads(text).get("package", ()):

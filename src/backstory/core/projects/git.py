@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -36,8 +37,6 @@ def ask(
     timeout_s: float = TIMEOUT_S,
 ) -> GitOutput:
     """Run git in a directory. No git, or no answer in time, is a failure like any other."""
-    import subprocess  # slow to import, and seldom needed
-
     try:
         done = subprocess.run(
             ["git", *_QUIET, "-C", str(directory), *arguments],

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from configparser import ConfigParser
+from configparser import Error as Broken
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -77,8 +80,6 @@ def _requirements(lines: Iterable[str]) -> tuple[Names, Names]:
 
 
 def _pyproject(text: str) -> Read:
-    import tomllib  # not for start-up
-
     whole = tomllib.loads(text)
     project, tools = whole.get("project", {}), whole.get("tool", {})
     needed, some = _requirements(project.get("dependencies", ()))
@@ -112,8 +113,6 @@ def _group(groups: Mapping[str, Any], name: str, within: frozenset[str] = frozen
 
 
 def _pipfile(text: str) -> Read:
-    import tomllib
-
     whole = tomllib.loads(text)
     return (
         frozenset(map(python_name, whole.get("packages", ()))),
@@ -123,9 +122,6 @@ def _pipfile(text: str) -> Read:
 
 
 def _setup_cfg(text: str) -> Read:
-    from configparser import ConfigParser
-    from configparser import Error as Broken
-
     parser = ConfigParser(interpolation=None)
     try:
         parser.read_string(text)
@@ -164,8 +160,6 @@ def _object(whole: Any, name: str) -> Mapping[str, Any]:
 
 
 def _cargo(text: str) -> Read:
-    import tomllib
-
     whole = tomllib.loads(text)
     tables = [whole, whole.get("workspace", {}), *_object(whole, "target").values()]
     needed = {

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...readers import Form, Source
+from ...readers.formats.databases import stamp
 from ...readers.formats.files import open_regular
 
 CHUNK = 1 << 20
@@ -24,8 +25,6 @@ class Stamp(NamedTuple):
 def stamp_of(source: Source) -> Stamp:
     """Of a database, with what its owner has not moved into it yet."""
     if source.form is Form.DATABASE:
-        from ...readers.formats.databases import stamp  # sqlite3 for readers, which not everybody needs
-
         return Stamp(*stamp(source.path))
     state = source.path.stat()
     return Stamp(state.st_size, state.st_mtime_ns)

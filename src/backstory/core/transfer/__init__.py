@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ... import __version__
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.records import Session
 from ...domain.topics import slug
 from ...domain.when import iso
 from ..facet import Facet
-from . import arrival, ours, places, reading
+from . import arrival, ours, places, reading, table
 from .arrival import ImportResult, Strategy
 from .bundle import Counts, SessionCopy, count
 from .departure import Departure
@@ -30,8 +31,6 @@ class Transfer(Facet):
         self, sessions: Sequence[str], *, as_table: bool, path: str | None, with_facts: bool
     ) -> ExportResult:
         """Write sessions, by default the current one, with all in them that the caller may see."""
-        from . import table  # the csv module is not for start-up
-
         departure = Departure(self.core)
         with self.engine.store.transaction():  # all of one moment
             parts = tuple(map(departure.part, self._sessions(sessions)))
@@ -91,8 +90,6 @@ class Transfer(Facet):
             yield session
 
     def _facts(self, counts: Counts) -> dict[str, Any]:
-        from ... import __version__
-
         return {
             "exportedAt": iso(self.engine.now()),
             "server": f"backstory {__version__}",

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable
 from itertools import count
@@ -130,8 +131,6 @@ def _reserve(folder: Path, stem: str, suffix: str) -> Path:
 
 
 def _in_our_words(error: OSError, place: ExportPlace) -> StorageFull | InvalidInput | Unavailable:
-    import errno
-
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return StorageFull(
             f"There is no space left for {place.shown}.", hint="Free some space and try again."

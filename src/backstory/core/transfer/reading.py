@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from . import original, ours, places
+from . import original, ours, places, table
 from .bundle import SessionCopy
 from .fields import Fields, ImportProblems, parse
 
@@ -18,8 +18,6 @@ class Contents(NamedTuple):
 
 def read(place: places.ExportPlace, surface: str, project: str) -> Contents:
     """Everything that was wrong is told at once. `project` is for items that do not say theirs."""
-    from . import table  # the csv module is not needed for JSON
-
     text = places.read(place)
     report = ImportProblems()
     if place.path.suffix.lower() == ".csv" or text.startswith(table.OPENING):
