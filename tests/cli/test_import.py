@@ -72,6 +72,7 @@ def test_a_store_is_listed_looked_at_and_imported(user: Path) -> None:
     done = run("import", "memory-keeper", str(path), home=user.parent / "ours", **environment(user))
     assert done.returncode == 0, done.stderr
     assert "4 items" in done.stdout
+    assert "1 journal entry " in done.stdout
     assert "3 new; 1 skipped: deleted in MCP Memory Keeper" in done.stdout
     assert asked(user, "import", "memory-keeper")["kinds"]["items"]["unchanged"] == 3
 

@@ -71,7 +71,7 @@ def _listing(found: Sequence[FoundStore]) -> Report:
         )
     rows = []
     for store in found:
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in store.kinds.items())
+        kinds = ", ".join(_counted(count, kind) for kind, count in store.kinds.items())
         rows.append(
             (store.importer.name, size(store.size), f"{store.path}: {store.problem or kinds or 'empty'}")
         )
@@ -100,13 +100,19 @@ def _counts(count: Count) -> Json:
     }
 
 
+def _counted(count: int, kind: str) -> str:
+    """Kinds are in the plural."""
+    one = f"{kind[:-3]}y" if kind.endswith("ies") else kind.removesuffix("s")
+    return counted(count, one, kind)
+
+
 def _text(store: Path, choices: Choices, outcome: Outcome) -> str:
     head = f"{'Would import from' if choices.dry_run else 'Imported from'} {store}:"
     rows: list[tuple[str, str]] = []
     for kind, count in outcome.kinds.items():
         fates = [f"{count.fates[fate]:,} {fate.value}" for fate in Fate if count.fates[fate]]
         fates += [f"{number:,} skipped: {reason}" for reason, number in sorted(count.skipped.items())]
-        rows.append((f"{count.found:,} {kind}", "; ".join(fates)))
+        rows.append((_counted(count.found, kind), "; ".join(fates)))
         if choices.dry_run:
             rows += [("", f"“{shortened(example, 90)}”") for example in count.examples]
     notes = []

@@ -22,7 +22,7 @@ _EPOCH = from_ms(0)
 _TIMES = ("timestamp", "created_at")
 _UNPLACED = {
     "project_groups": "project groups",
-    "session_links": "links between sessions",
+    "session_links": "session links",
     "code_graphs": "code graphs",
     "distilled_skills": "distilled skills",
 }
