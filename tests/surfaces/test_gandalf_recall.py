@@ -349,12 +349,14 @@ def test_an_old_answer_stands_above_a_fresh_mention(core: Core) -> None:
         assert told[0]["id"] == "answer"
         assert told[0]["snippet"] == "We decided on Kafka as the queue, for replay."
         assert told[0]["score_parts"]["answer"] == 1.5
+        parts = {each["id"]: each["score_parts"] for each in told}
+        assert parts["again"]["keywords"] == 0  # its words are but the question's
 
 
 @pytest.mark.requirement("gandalf.recall.scores")
 def test_a_score_is_the_sum_of_its_parts(three: Core) -> None:
     for each in recall(three, min_score=0, user_prompt="token soup authentication")["conversations"]:
-        assert each["relevance_score"] == pytest.approx(sum(each["score_parts"].values()), abs=0.001)
+        assert each["relevance_score"] == pytest.approx(sum(each["score_parts"].values()), abs=1e-9)
 
 
 @pytest.mark.requirement("gandalf.recall.subagents")

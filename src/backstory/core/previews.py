@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..search.engine import Hit
     from .searching import Ranking
 
-EXCERPT = 70  # characters of a neighbouring message
+EXCERPT = 55  # characters of a neighbouring message
 MOST_FILES = 20
 
 

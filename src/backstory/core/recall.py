@@ -2,7 +2,7 @@
 
 What is asked is found by the one search. A conversation's score is the sum of its parts, and each is told: `answer`
 (up to 1.5: how near it comes to what answers best, so that an old answer stands above a fresh mention), `keywords` (the share of the asked words that it
-holds, up to 1), `recency` (1.0 within a day, 0.8 a week, 0.5 a month, 0.2 a quarter, else 0.1), `files` (half for
+holds, up to 1; none where these are but a question that asks the same), `recency` (1.0 within a day, 0.8 a week, 0.5 a month, 0.2 a quarter, else 0.1), `files` (half for
 reading or writing any, half when they are those that were named or, when none were, this project's) and `type`. When
 something is asked, files and type count as far as the conversation answers it.
 Subagents and forks speak for the conversation that started them."""
@@ -38,6 +38,7 @@ TYPE_BONUS = {
 
 
 MOST_ANSWER = 1.5
+DIGITS = 3  # of each part as it is told, so that the parts add up to the score
 STEEPNESS = (
     8  # of the answer's part: what is nearly as good is decided by the other parts, what is worse is not
 )
@@ -117,6 +118,8 @@ class _Answers(NamedTuple):
     shares: Mapping[str, float]
     entries: Mapping[str, int]
     words: Sequence[str]
+    asking: frozenset[str] = frozenset()
+    """Conversations that only ask the same, or lack the very name that is asked for, while others answer."""
 
     @property
     def threads(self) -> list[str]:
@@ -182,7 +185,9 @@ class Recall(Facet):
             for id in {thread} if wanted.with_subagents else {thread, hit.conversation}:
                 if id is not None and id not in shares:
                     shares[id], entries[id] = hit.score / best, hit.entry
-        return _Answers(shares, entries, found.words)
+        asking = [hit.conversation for hit in found.hits if hit.conversation and not hit.is_apt]
+        is_answered = any(hit.is_apt for hit in hits)  # if not, better a question than nothing
+        return _Answers(shares, entries, found.words, frozenset(asking if is_answered else ()))
 
     def _scored(
         self,
@@ -213,11 +218,13 @@ class Recall(Facet):
             nearness = shares.get(id, 0.0) ** STEEPNESS
             weight = nearness if is_asked and shares else 1.0
             parts = RecallParts(
-                answer=MOST_ANSWER * nearness if is_asked else None,
-                keywords=len(matched) / len(held) if held else 0.0,
+                answer=round(MOST_ANSWER * nearness, DIGITS) if is_asked else None,
+                keywords=round(len(matched) / len(held), DIGITS)
+                if held and id not in answers.asking
+                else 0.0,
                 recency=freshness(outline.updated_ms, now_ms),
-                files=weight * (0.5 + 0.5 * about) if id in working else 0.0,
-                type=weight * TYPE_BONUS.get(outline.subject, 0.0),
+                files=round(weight * (0.5 + 0.5 * about), DIGITS) if id in working else 0.0,
+                type=round(weight * TYPE_BONUS.get(outline.subject, 0.0), DIGITS),
             )
             if parts.score >= wanted.least_score:
                 scored.append(_Scored(outline, parts, matched))

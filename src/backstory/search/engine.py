@@ -33,6 +33,8 @@ class Hit(NamedTuple):
     """The conversation that it speaks for; None for a memory."""
     other_places: tuple[int, ...] = ()
     """Further entries of the same conversation that match, the best first."""
+    is_apt: bool = True
+    """Does more than ask the same, and holds the rarest name that is asked for."""
 
 
 class Found(NamedTuple):
@@ -97,6 +99,7 @@ def _hits(groups: list[Group], evidence: Evidence, scores: Scores) -> list[Hit]:
             },
             conversation=group.head,
             other_places=tuple(int(entry[column]) for column in group.places[1:]),
+            is_apt=group.is_apt,
         )
         for group, certainty in zip(groups, sure, strict=True)
     ]

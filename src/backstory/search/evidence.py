@@ -32,11 +32,12 @@ BUDGET = 40_000  # postings read for a query; bounds its cost in a store of any 
 RELATED_BUDGET = 12_000
 COMMON = 0.03  # of all entries: a related word that stands in more says nothing
 FEW, RARE = 5, 0.001  # texts, and share of all texts, that hold a rare name
-OUTLINED = 600  # entries whose length and role are looked at, of those that hold most of the query
-SAID, QUIET = 150, 40  # of them read: what somebody said, what a tool was given or printed
-NEAR = 100  # entries proposed by their vectors
+OUTLINED = 300  # entries whose length and role are looked at, of those that hold most of the query
+SAID, QUIET = 80, 20  # of them read: what somebody said, what a tool was given or printed
+NEAR = 60  # entries proposed by their vectors
 ASKED, MOST_ASKED = 0.5, 30  # share of the query that a message holds whose reply is read too, and how many
 LONGEST_READ = 30_000  # characters of a text in which words are counted
+ACCOMPANIED = 30  # of the best by words, and of the nearest: read with what was said beside them
 SHORT = 800  # characters: a longer message is read without those beside it
 FEW_WAITING = 0.03  # of all entries: where no more lack their vectors, those know more than related words
 
@@ -47,6 +48,7 @@ class Evidence(NamedTuple):
     query: str
     terms: Sequence[Term]
     readings: Sequence[EntryText]
+    outlines: Sequence[Outline]
     entry: Ints
     counts: Floats
     """How often each term stands in each text."""
@@ -67,10 +69,6 @@ class Evidence(NamedTuple):
     notices: tuple[str, ...]
     is_whole: bool
     """Whether every entry that has anything of the query is among the candidates."""
-
-    @property
-    def outlines(self) -> list[Outline]:
-        return [reading.outline for reading in self.readings]
 
     @property
     def rarities(self) -> Floats:
@@ -105,7 +103,7 @@ class Gathering:
         near = self._near(meaning)
         readings = self._store.entries.readings({*chosen, *near}, self._where)
         readings += self._answers(words, readings)
-        readings += self._neighbours(readings)
+        readings += self._neighbours(readings, [*chosen[:ACCOMPANIED], *list(near)[:ACCOMPANIED]])
         candidates = {reading.outline.entry for reading in readings}
         prompts = self._prompts([reading.outline for reading in readings])
         beside = self._store.entries.readings({*prompts.values()} - candidates, self._where)
@@ -117,6 +115,7 @@ class Gathering:
             query=self._query,
             terms=terms,
             readings=readings,
+            outlines=[reading.outline for reading in readings],
             entry=entry,
             counts=_counts(words.postings, column, texts),
             related=self._related_weights(words, terms, column),
@@ -249,9 +248,11 @@ class Gathering:
         known = {reading.outline.entry for reading in readings}
         return self._store.entries.readings({*replies.values()} - known, self._where)
 
-    def _neighbours(self, readings: Sequence[EntryText]) -> list[EntryText]:
-        """What was said just before and after messages that hold something of the query."""
-        outlines = [o for o, _ in readings if o.size < SHORT or not o.seq]
+    def _neighbours(self, readings: Sequence[EntryText], best: Sequence[int]) -> list[EntryText]:
+        """What was said just before and after the best messages, and after those that begin a conversation: they
+        may be all there is of it."""
+        among = set(best)
+        outlines = [o for o, _ in readings if not o.seq or (o.size < SHORT and o.entry in among)]
         known = {reading.outline.entry for reading in readings}
         beside = self._store.entries.neighbours(outlines, self._where)
         return self._store.entries.readings({o.entry for o in beside} - known, self._where)

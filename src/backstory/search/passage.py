@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .terms import stem
 
-SIZE = 240
+SIZE = 220
 _BORDER = re.compile(r"\n|(?<=[.!?:;])\s|(?<=[。！？])")
 
 

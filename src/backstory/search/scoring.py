@@ -84,7 +84,7 @@ class Scores(NamedTuple):
     """The words' part before it is put in relation to the best: comparable between queries."""
     asks_again: Flags
     is_apt: Flags
-    """Does more than ask the same, and holds the rarest name of the query if that has one."""
+    """Does more than ask the same or know nothing, and holds the rarest name of the query if that has one."""
 
 
 def score(evidence: Evidence) -> Scores:
@@ -105,7 +105,8 @@ def score(evidence: Evidence) -> Scores:
     factor = np.where(knows_nothing, factor * NO_ANSWER, factor)
     prompt = _prompt_part(evidence, base, again, gives_none | ~traits.is_coding)
     total = np.where(evidence.is_candidate, base * factor + prompt, 0.0)
-    return Scores(words, meaning, prompt, total, coverage, absolute, again, _holds_name(evidence) & ~again)
+    is_apt = _holds_name(evidence) & ~again & ~knows_nothing
+    return Scores(words, meaning, prompt, total, coverage, absolute, again, is_apt)
 
 
 def _mixed(words: Floats, meaning: Floats, is_alone: Flags) -> Floats:
