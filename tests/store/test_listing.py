@@ -12,7 +12,7 @@ from backstory.domain.records import Former, Priority, Session
 from backstory.domain.words import Unit
 from backstory.store import Store
 
-from ..doubles import DAWN, make_memory
+from ..doubles import DAWN, make_conversation, make_memory, make_messages
 
 
 def ids(store: Store, entries: set[int]) -> set[str]:
@@ -170,3 +170,12 @@ def test_sessions_count_the_memories_that_match(store: Store) -> None:
     )
     assert store.memories.count_by_session(Filter()) == {"s": 2, "t": 1}
     assert store.memories.count_by_session(Filter(public_or_in="")) == {"s": 1, "t": 1}
+
+
+def test_projects_and_surfaces_are_those_of_memories_alone(store: Store) -> None:
+    assert (store.memories.projects(), store.memories.surfaces()) == ([], [])
+    store.memories.put(
+        [make_memory("a", surface="s2", project="/q"), make_memory("b", surface="s1", project="")]
+    )
+    store.conversations.put(make_conversation("c", project="/r"), make_messages("c", "hi", surface="s3"))
+    assert (store.memories.projects(), store.memories.surfaces()) == (["/q"], ["s1", "s2"])

@@ -9,7 +9,7 @@ from ..domain.census import HourTally, Tally
 from ..domain.entries import ListedMemory
 from ..domain.filters import Filter, Kind, Order, Page
 from ..domain.records import Former, Memory, Priority
-from .columns import FORMER, MEMORY, PRIORITY, TIME, Columns
+from .columns import FORMER, MEMORY, PRIORITY, TIME, Columns, marks
 from .database import Database
 from .where import bounds, literal, ordered, where_clause
 from .writing import EntryWriter
@@ -88,8 +88,15 @@ class MemoryRoom:
 
     def with_metadata(self, field: str) -> dict[int, str]:
         """Memories whose metadata may have such a field: entry number and metadata as JSON."""
-        sql = "SELECT n, metadata FROM entry WHERE kind = ? AND metadata LIKE ? ESCAPE '!'"
-        return self._database.pairs(sql, [Kind.MEMORY, f"%{literal(json.dumps(field))}%"])
+        surfaces = self.surfaces()
+        if not surfaces:
+            return {}
+        # surfaces have an index with the kind; without them every message would be read
+        sql = (
+            f"SELECT n, metadata FROM entry WHERE surface IN ({marks(surfaces)}) AND kind = ?"
+            " AND metadata LIKE ? ESCAPE '!'"
+        )
+        return self._database.pairs(sql, [*surfaces, Kind.MEMORY, f"%{literal(json.dumps(field))}%"])
 
     def count_by_session(self, where: Filter) -> dict[str, int]:
         """How many memories that match each session has."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-STEPS = 150
+STEPS = 60
 WARMTH = 0.12  # of the width, that a node may move in the first step
 
 
@@ -23,8 +23,8 @@ def layout(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple[float, fl
     ends = np.array(edges, np.int64).reshape(-1, 2)
     for step in range(STEPS):
         apart = place[:, None, :] - place[None, :, :]
-        distance = np.maximum(np.sqrt((apart**2).sum(2)), 1e-3)
-        force = (apart * (ideal**2 / distance**2)[:, :, None]).sum(1)
+        distance = np.maximum(np.hypot(apart[:, :, 0], apart[:, :, 1]), 1e-3)
+        force = np.einsum("ijk,ij->ik", apart, ideal**2 / distance**2)
         along = place[ends[:, 0]] - place[ends[:, 1]]
         pull = along * (np.sqrt((along**2).sum(1)) / ideal)[:, None]
         np.add.at(force, ends[:, 0], -pull)

@@ -105,7 +105,7 @@ def _result(shown: Preview, conversations: dict[str, Conversation], places: dict
     result: Json = {
         "id": entry.id,
         "kind": "conversation" if isinstance(entry, Message) else "memory",
-        "passage": shown.content,
+        "passage": _without_gaps(shown.content),
         "project": entry.project,
         "assistant": entry.surface,
         "created_at": iso(entry.created_at),
@@ -126,6 +126,10 @@ def _result(shown: Preview, conversations: dict[str, Conversation], places: dict
             if other in places
         ],
     }
+
+
+def _without_gaps(text: str) -> str:
+    return "\n".join(line for line in text.split("\n") if line.strip())
 
 
 def _place(shown: Preview) -> Json:
