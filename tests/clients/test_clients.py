@@ -84,6 +84,15 @@ def test_python_sdk(tmp_path: Path, calls: list[Json], mode: str) -> None:
                 assert not answer.is_error
                 assert (answer.structured_content is None) == (call["name"] in TEXTS)
                 assert answer.content
+            resources = (await client.list_resources()).resources
+            assert [each.name for each in resources] == ["brief", "decisions", "tasks"]
+            for each in resources:
+                (document,) = (await client.read_resource(each.uri)).contents
+                assert document.mime_type == "text/markdown"
+            assert len((await client.list_resource_templates()).resource_templates) == 6
+            prompts = [each.name for each in (await client.list_prompts()).prompts]
+            assert prompts == ["resume", "recall", "handoff", "decide", "why"]
+            assert (await client.get_prompt("recall", {"query": "heron"})).messages
 
     asyncio.run(talk())
 

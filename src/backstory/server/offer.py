@@ -9,7 +9,7 @@ from typing import Any
 from ..surfaces import all_tools, callable_tools, prefix_of
 from ..tools import Surface, Tool
 from . import wire
-from .instructions import instructions
+from .instructions import OWN, instructions
 
 Json = dict[str, Any]
 
@@ -24,12 +24,19 @@ class Offer:
         self._is_remote = is_remote
         self.can_announce = can_announce
         self.capabilities: Json = {"tools": {"listChanged": True} if can_announce else {}, "logging": {}}
+        if OWN in surfaces:  # it has documents and prompts, which is known without loading it
+            self.capabilities |= {"resources": {}, "prompts": {}, "completions": {}}
         self.instructions = instructions(surfaces, prefix_of(surfaces))
 
     @cached_property
     def tools(self) -> dict[str, Tool]:
         """Also those that are not listed."""
         return callable_tools(self._surfaces)
+
+    @cached_property
+    def methods(self) -> dict[str, Tool]:
+        """What is asked for otherwise than by a tool: resources, prompts, completions."""
+        return {name: each for surface in self._surfaces.values() for name, each in surface.methods.items()}
 
     @cached_property
     def catalogue(self) -> str:
@@ -40,5 +47,5 @@ class Offer:
 
     def renew(self) -> None:
         """Read the tools anew."""
-        for name in ("tools", "catalogue"):
+        for name in ("tools", "methods", "catalogue"):
             self.__dict__.pop(name, None)

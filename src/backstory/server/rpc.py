@@ -12,6 +12,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import __version__
+from ..domain.errors import NotFound
+from ..tools import Reply
 from . import wire
 from .message import (
     HANDSHAKE_VERSIONS,
@@ -36,6 +38,10 @@ _STAMP: Json = {PREFIX + "serverInfo": SERVER_INFO}
 _COMPLETE: Json = {"resultType": "complete", "_meta": _STAMP}
 # Only an upgrade changes the answers that carry this; five minutes is how long one may go unnoticed.
 _CACHEABLE: Json = _COMPLETE | {"ttlMs": 300_000, "cacheScope": "public"}
+_PRIVATE: Json = _COMPLETE | {"ttlMs": 0, "cacheScope": "private"}
+_CACHED = ("resources/list", "resources/templates/list", "resources/read", "prompts/list")
+"""Methods whose results say how long they hold: memories may change at any moment, and are nobody else's."""
+RESOURCE_NOT_FOUND = -32002
 _SUBSCRIPTION = PREFIX + "subscriptionId"
 
 
@@ -128,6 +134,8 @@ class RpcPeer:
 
     def _answer(self, method: str, request: Request) -> Outcome:
         answers = _MODERN if request.modern else _HANDSHAKE
+        if method not in answers and method in self._offer.methods:
+            return self._ask(method, request)
         if method not in answers:
             raise Refused(METHOD_NOT_FOUND, f"Method not found: {method[:100]}")
         answer = answers[method](self, request)
@@ -205,6 +213,23 @@ class RpcPeer:
         self._in_flight[request.id] = call
         return call
 
+    def _ask(self, method: str, request: Request) -> PendingCall:
+        """What is no call of a tool is asked on a thread as well: it looks into the store."""
+        if request.params.get("cursor") is not None:
+            raise Refused(INVALID_PARAMS, "Invalid params: unknown cursor, the list has one page")
+        arguments = {name: value for name, value in request.params.items() if name != "_meta"}
+        call = PendingCall(
+            request,
+            self._offer.methods[method],
+            arguments,
+            level=None,
+            version=request.version or self._version,
+            envelope=(_PRIVATE if method in _CACHED else _COMPLETE) if request.modern else {},
+            result=_modern_result if request.modern else _handshake_result,
+        )
+        self._in_flight[request.id] = call
+        return call
+
     def _listen(self, request: Request) -> bytes:
         if not self._offer.can_announce:
             raise Refused(METHOD_NOT_FOUND, "Method not found: there are no announcements on this transport")
@@ -218,6 +243,18 @@ class RpcPeer:
             "_meta": {_SUBSCRIPTION: json.loads(request.id)},
         }
         return wire.notification("notifications/subscriptions/acknowledged", params)
+
+
+def _modern_result(reply: Reply) -> Json:
+    if reply.error is not None:
+        raise Refused(INVALID_PARAMS, reply.text)
+    return reply.structured or {}
+
+
+def _handshake_result(reply: Reply) -> Json:
+    if isinstance(reply.error, NotFound) and reply.error.kind != "prompt":
+        raise Refused(RESOURCE_NOT_FOUND, reply.text)
+    return _modern_result(reply)
 
 
 Answer = Callable[[RpcPeer, Request], str | bytes | PendingCall]

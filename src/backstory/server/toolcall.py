@@ -30,15 +30,17 @@ class PendingCall:
         level: str | None,
         version: str,
         envelope: Json,
+        result: Callable[[Reply], Json] | None = None,
     ) -> None:
         """`level`: the least severe event the client wants to hear of; `version`: of the protocol, as agreed on;
-        `envelope`: what its era adds to a result."""
+        `envelope`: what its era adds to a result; `result`: what it is made of, if not that of a tool. Raises Refused."""
         self.request = request
         self.tool = tool
         self.arguments = arguments
         self.level = level
         self.version = version
         self.envelope = envelope
+        self.result = result or tool_result
         self.is_withdrawn = False
 
     @property
@@ -54,7 +56,7 @@ class ToolAnswer(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        return "failed" if self.body["isError"] else "completed"
+        return "failed" if self.body.get("isError") else "completed"
 
 
 class Runner:
@@ -93,12 +95,14 @@ class Runner:
         try:
             with self._core.engine.serving():
                 answer = self._attempt(call)
+        except wire.Refused:
+            raise
         except BaseException as bug:  # also a library's sys.exit(): the client still waits for an answer
             self._report_bug(call, bug)
             answer = _apologise(call)
         elapsed = round(time.perf_counter() - started, 6)
         outcome = "withdrawn" if call.is_withdrawn else answer.outcome
-        measured = {"processing_time": elapsed, "is_error": answer.body["isError"]}
+        measured = {"processing_time": elapsed, "is_error": answer.outcome == "failed"}
         self._report(call, "info", f"Tool call {outcome}", measured)
         return answer
 
@@ -147,7 +151,7 @@ def failure(call: PendingCall, error: BackstoryError) -> ToolAnswer:
     return _written(call.tool.surface.fail(error), call)
 
 
-def _result(reply: Reply) -> Json:
+def tool_result(reply: Reply) -> Json:
     annotations = {"audience": ["assistant"], "priority": 0.9 if reply.is_error else 0.8}
     body: Json = {"content": [{"type": "text", "text": reply.text, "annotations": annotations}]}
     if reply.structured is not None and not reply.is_error:
@@ -156,7 +160,7 @@ def _result(reply: Reply) -> Json:
 
 
 def _written(reply: Reply, call: PendingCall) -> ToolAnswer:
-    body = _result(reply) | call.envelope
+    body = call.result(reply) | call.envelope
     return ToolAnswer(body, wire.to_json(body))
 
 
@@ -164,5 +168,5 @@ def _apologise(call: PendingCall) -> ToolAnswer:
     error = BackstoryError("An internal error occurred.", hint="The session log has the details.")
     try:
         return failure(call, error)
-    except Exception:
+    except (Exception, wire.Refused):
         raise wire.Refused(wire.INTERNAL_ERROR, "Internal error") from None

@@ -9,7 +9,7 @@ from ..domain.filters import Filter, Kind
 from ..domain.records import Trace, TraceHit
 from .columns import TIME, Columns, marks
 from .database import Database, batches
-from .where import bounds, places_clause, where_clause
+from .where import bounds, literal, places_clause, where_clause
 
 _FILES = ("read", "written")
 _HIT = Columns(
@@ -75,6 +75,15 @@ class TraceRoom:
             for listed, some in batches(conversations)
             for id in self._database.values(sql.format(listed), some)
         }
+
+    def paths_beginning(self, text: str, limit: int) -> list[str]:
+        """Files that were read or written whose last part begins so, upper and lower case alike; in order."""
+        sql = (
+            f"SELECT DISTINCT value FROM trace WHERE kind IN ({marks(_FILES)}) AND name LIKE ? ESCAPE '!'"
+            f" ORDER BY value {bounds(limit)}"
+        )
+        name = text.replace("\\", "/").rpartition("/")[2].lower()
+        return self._database.values(sql, [*_FILES, f"{literal(name)}%"])
 
     def of(self, conversation: str, places: range | None = None) -> list[Trace]:
         """In the order in which they were left: all, or those of messages whose `seq` is in the range."""

@@ -39,6 +39,8 @@ class Reply(NamedTuple):
     text: str
     structured: Json | None = None
     is_error: bool = False
+    error: BackstoryError | None = None
+    """What went wrong, for who words it otherwise."""
 
 
 class Effect(NamedTuple):
@@ -172,6 +174,7 @@ class Surface:
         self.tools: dict[str, Tool] = {}
         self.unlisted: dict[str, Tool] = {}
         """Tools that programs call who know of them; no model sees them."""
+        self.methods: dict[str, Tool] = {}
 
     def tool(
         self,
@@ -189,6 +192,15 @@ class Surface:
             tools[fn.__name__] = Tool(
                 fn, title, effect, self, of_checkout=of_checkout, always_loaded=always_loaded
             )
+            return fn
+
+        return register
+
+    def method(self, name: str, effect: Effect) -> Callable[[ToolFn], ToolFn]:
+        """Answers a method of the protocol that is no call of a tool, such as `resources/read`."""
+
+        def register(fn: ToolFn) -> ToolFn:
+            self.methods[name] = Tool(fn, name, effect, self).renamed(name)
             return fn
 
         return register
@@ -212,7 +224,7 @@ class Surface:
         return Reply(dump(whole), structured=whole)
 
     def fail(self, error: BackstoryError) -> Reply:
-        return Reply(self.word_error(error), is_error=True)
+        return Reply(self.word_error(error), is_error=True, error=error)
 
 
 def camel(name: str) -> str:

@@ -1,0 +1,166 @@
+"""Resources: the same knowledge as the tools give, as documents that a client lists, reads or attaches."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import PurePath
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote
+
+from ...core import Core
+from ...core.chronicle import Bounds
+from ...core.projects.related import project_named
+from ...core.tasks import open_tasks
+from ...domain.errors import InvalidInput, NotFound
+from ...domain.filters import Filter, Kind, Order, Page
+from ...domain.lines import one_line
+from ...domain.records import Memory
+from ...domain.when import iso, parse_when
+from ...tools import READS
+from ...tools.origin import safe_excerpt, safe_text
+from .texts import opened
+from .vocabulary import surface
+
+Json = dict[str, Any]
+
+SCHEME = "backstory://"
+MARKDOWN = "text/markdown"
+MOST_LISTED = 50
+PRIORITIES = {"brief": 0.9, "tasks": 0.7, "decisions": 0.7}
+
+TEMPLATES = (
+    ("brief/{project}", "brief", "Where work on a project stands"),
+    ("memory/{id}", "memory", "A memory with what it said before"),
+    ("session/{id}{?at,limit}", "session", "A page of a past conversation"),
+    ("project/{name}/decisions", "decisions", "Decisions in force in a project"),
+    ("project/{name}/tasks", "tasks", "Open tasks of a project"),
+    ("timeline/{name}{?since}", "timeline", "What happened in a project, newest first"),
+)
+
+
+class Place(NamedTuple):
+    """What a URI says."""
+
+    parts: list[str]
+    query: dict[str, str]
+
+
+@surface.method("resources/list", READS)
+def list_resources(core: Core, cursor: str | None = None) -> Json:
+    """What the caller's project has."""
+    name = PurePath(core.caller.project).name or core.caller.project
+    path = quote(core.caller.project, safe="")
+    listed = [
+        ("brief", "brief", f"Where work on {name} stands"),
+        (f"project/{path}/decisions", "decisions", f"Decisions in force in {name}"),
+        (f"project/{path}/tasks", "tasks", f"Open tasks of {name}"),
+    ]
+    return {"resources": [_resource(core, uri, kind, about) for uri, kind, about in listed]}
+
+
+@surface.method("resources/templates/list", READS)
+def list_templates(core: Core, cursor: str | None = None) -> Json:
+    """All kinds of documents."""
+    return {
+        "resourceTemplates": [
+            {"uriTemplate": f"{SCHEME}{uri}", "name": name, "description": about, "mimeType": MARKDOWN}
+            for uri, name, about in TEMPLATES
+        ]
+    }
+
+
+@surface.method("resources/read", READS)
+def read_resource(core: Core, uri: str) -> Json:
+    """One document."""
+    text = _document(core, uri)
+    return {"contents": [{"uri": uri, "mimeType": MARKDOWN, "text": text}]}
+
+
+def _resource(core: Core, uri: str, kind: str, about: str) -> Json:
+    annotations: Json = {"audience": ["user", "assistant"], "priority": PRIORITIES[kind]}
+    return {
+        "uri": f"{SCHEME}{uri}",
+        "name": kind,
+        "title": about,
+        "description": about,
+        "mimeType": MARKDOWN,
+        "annotations": annotations,
+    }
+
+
+def _document(core: Core, uri: str) -> str:
+    place = _place(uri)
+    match place.parts:
+        case ["brief"]:
+            return core.briefing.brief().text
+        case ["brief", name]:
+            return core.briefing.brief(_project(core, name, uri)).text
+        case ["memory" | "session", *id] if id:
+            at, limit = _number(place, "at"), _number(place, "limit")
+            return opened(core, core.pages.open("/".join(id), at, min(max(limit or 10, 1), 50)))
+        case ["project", name, "decisions" | "tasks" as kind]:
+            project = _project(core, name, uri)
+            return _listed(project, kind, _memories(core, project, kind))
+        case ["timeline", name]:
+            return _timeline(core, _project(core, name, uri), place.query.get("since"))
+    raise NotFound("resource", uri)
+
+
+def _place(uri: str) -> Place:
+    if not uri.startswith(SCHEME):
+        raise NotFound("resource", uri)
+    path, _, query = uri.removeprefix(SCHEME).partition("?")
+    pairs = (pair.partition("=") for pair in query.split("&") if pair)
+    return Place(
+        [unquote(part) for part in path.split("/")], {name: unquote(value) for name, _, value in pairs}
+    )
+
+
+def _number(place: Place, name: str) -> int | None:
+    text = place.query.get(name)
+    if text is None:
+        return None
+    if not text.removeprefix("-").isdecimal() or len(text) > 9:
+        raise InvalidInput(f"{name} must be a number.", field=name)
+    return int(text)
+
+
+def _project(core: Core, name: str, uri: str) -> str:
+    if name == core.caller.project:
+        return name
+    found = project_named(name, core.engine.store.entries.projects())
+    if found is None:
+        raise NotFound("resource", uri, hint=f"Nothing is known of a project {name!r}.")
+    return found
+
+
+def _memories(core: Core, project: str, kind: str) -> list[Memory]:
+    where = core.caller.visible(Filter(projects=(project,), kinds=(Kind.MEMORY,)))
+    if kind == "tasks":
+        return open_tasks(core.engine.store, where)
+    page = Page(limit=MOST_LISTED, order=Order.UPDATED_NEWEST)
+    return core.engine.store.memories.find(where._replace(categories=("decision",)), page)
+
+
+def _listed(project: str, kind: str, memories: list[Memory]) -> str:
+    title = f"{'Decisions in force' if kind == 'decisions' else 'Open tasks'}: {_name(project)}"
+    lines = [_line(memory.updated_at, safe_text(memory.text, memory.trust), memory.id) for memory in memories]
+    return "\n".join((f"# {title}", "", *(lines[:MOST_LISTED] or ["None."])))
+
+
+def _timeline(core: Core, project: str, since: str | None) -> str:
+    start = None if since is None else parse_when(since, core.engine.now(), field="since")
+    events = core.chronicle.events(Bounds(projects=(project,), since=start), limit=MOST_LISTED)
+    lines = [
+        _line(event.at, safe_excerpt(f"{event.kind}, {event.who}: {event.title}"), event.id)
+        for event in events
+    ]
+    return "\n".join((f"# What happened: {_name(project)}", "", *(lines or ["Nothing."])))
+
+
+def _line(at: datetime, text: str, id: str) -> str:
+    return f"- {iso(at)[:10]} {one_line(text, 200)} ({id})"
+
+
+def _name(project: str) -> str:
+    return one_line(safe_excerpt(PurePath(project).name or project), 60)

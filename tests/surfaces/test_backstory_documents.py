@@ -1,0 +1,197 @@
+"""Resources, prompts and completions, in both eras of the protocol."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from backstory.core import Caller, Core
+from backstory.server.offer import Offer
+from backstory.server.rpc import RpcPeer
+from backstory.server.sessionlog import SessionLog
+from backstory.server.toolcall import PendingCall, Runner
+from backstory.surfaces import load_surfaces
+
+from ..doubles import make_conversation, make_memory, make_messages
+
+Json = dict[str, Any]
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+class Client:
+    def __init__(self, core: Core, log: SessionLog, *, modern: bool) -> None:
+        self.core = core
+        self._log = log
+        self._modern = modern
+
+    def ask(self, method: str, **params: Any) -> Json:
+        """The whole answer."""
+        peer = RpcPeer(Offer(load_surfaces(["backstory"])), lambda level: None)
+        if self._modern:
+            params["_meta"] = MODERN
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        (outcome,) = peer.receive(json.dumps(message).encode())
+        lines: list[bytes] = []
+        if isinstance(outcome, PendingCall):
+            Runner(self.core, self._log, lines.append, peer.finish, lambda: True).run(outcome)
+        else:
+            assert isinstance(outcome, bytes)
+            lines.append(outcome)
+        answer: Json = json.loads(lines[-1])
+        if self._modern and "result" in answer:
+            assert answer["result"]["resultType"] == "complete"
+        return answer
+
+    def result(self, method: str, **params: Any) -> Json:
+        result: Json = self.ask(method, **params)["result"]
+        return result
+
+    def read(self, uri: str) -> str:
+        (content,) = self.result("resources/read", uri=uri)["contents"]
+        assert (content["uri"], content["mimeType"]) == (uri, "text/markdown")
+        text: str = content["text"]
+        return text
+
+
+@pytest.fixture(params=["legacy", "modern"])
+def client(request: pytest.FixtureRequest, core: Core, tmp_path: Path) -> Client:
+    return Client(core, SessionLog(tmp_path, "error"), modern=request.param == "modern")
+
+
+def fill(core: Core) -> None:
+    talk = make_conversation("codex:1", surface="codex", title="Herons", project="/p")
+    messages = make_messages("codex:1", "Where is the heron?", "The heron is in the pond.", surface="codex")
+    core.engine.store.conversations.add(talk, messages, [])
+    core.engine.store.memories.put(
+        [
+            make_memory("m1", "Herons nest in the willow", category="decision"),
+            make_memory("m2", "Count the herons", category="task"),
+            make_memory("m3", "Private herons", category="task", private=True, session="other"),
+        ]
+    )
+
+
+@pytest.mark.requirement("backstory.resources")
+def test_documents_are_listed_and_read(client: Client) -> None:
+    fill(client.core)
+    uris = [each["uri"] for each in client.result("resources/list")["resources"]]
+    assert uris == [
+        "backstory://brief",
+        "backstory://project/%2Fp/decisions",
+        "backstory://project/%2Fp/tasks",
+    ]
+    assert "Count the herons" in client.read(uris[0])
+    assert client.read(uris[1]) == "# Decisions in force: p\n\n- 2026-03-01 Herons nest in the willow (m1)"
+    assert client.read(uris[2]) == "# Open tasks: p\n\n- 2026-03-01 Count the herons (m2)"
+    assert "Herons nest in the willow" in client.read("backstory://memory/m1")
+    assert "#2 assistant: The heron is in the pond." in client.read(
+        "backstory://session/codex%3A1?at=2&limit=1"
+    )
+    assert "conversation, codex: Herons (codex:1)" in client.read("backstory://timeline/p?since=2020-01-01")
+    templates = client.result("resources/templates/list")["resourceTemplates"]
+    assert [each["uriTemplate"] for each in templates] == [
+        "backstory://brief/{project}", "backstory://memory/{id}", "backstory://session/{id}{?at,limit}",
+        "backstory://project/{name}/decisions", "backstory://project/{name}/tasks", "backstory://timeline/{name}{?since}",
+    ]  # fmt: skip
+
+
+@pytest.mark.requirement("backstory.resources")
+def test_a_known_project_without_any_says_none_and_an_unknown_one_is_not_found(client: Client) -> None:
+    client.core.engine.store.memories.put([make_memory("m1", "A fact", project="/work/q")])
+    assert client.read("backstory://project/q/decisions") == "# Decisions in force: q\n\nNone."
+    assert client.read("backstory://project/q/tasks").endswith("None.")
+    assert client.read("backstory://brief") == "Nothing is known yet of the project p."
+    missing = -32602 if client._modern else -32002
+    for uri in (
+        "project/nowhere/tasks",
+        "brief/nowhere",
+        "memory/none",
+        "session/none",
+        "timeline/nowhere",
+        "x",
+        "",
+        "project/q",
+    ):
+        assert client.ask("resources/read", uri=f"backstory://{uri}")["error"]["code"] == missing, uri
+    assert client.ask("resources/read", uri="file:///etc/passwd")["error"]["code"] == missing
+    assert client.ask("resources/read")["error"]["code"] == -32602
+    assert client.ask("resources/read", uri="backstory://session/x?at=y")["error"]["code"] == -32602
+    assert client.ask("resources/list", cursor="x")["error"]["code"] == -32602
+
+
+@pytest.mark.requirement("backstory.resources")
+def test_documents_are_as_private_as_tools_and_say_so(client: Client) -> None:
+    fill(client.core)
+    assert "error" in client.ask("resources/read", uri="backstory://memory/m3")
+    assert "Private" not in client.read(f"backstory://project/{quote('/p', safe='')}/tasks")
+    owner = Client(
+        client.core._replace(caller=Caller(project="/p", session="other")), client._log, modern=client._modern
+    )
+    assert "Private herons" in owner.read("backstory://memory/m3")
+    if client._modern:
+        for method, params in (
+            ("resources/list", {}),
+            ("resources/read", {"uri": "backstory://brief"}),
+            ("prompts/list", {}),
+        ):
+            result = client.result(method, **params)
+            assert (result["ttlMs"], result["cacheScope"]) == (0, "private")
+
+
+@pytest.mark.requirement("backstory.prompts")
+def test_prompts_hold_what_is_known(client: Client) -> None:
+    fill(client.core)
+    listed = client.result("prompts/list")["prompts"]
+    assert [each["name"] for each in listed] == ["resume", "recall", "handoff", "decide", "why"]
+
+    def text(name: str, **arguments: str) -> str:
+        (message,) = client.result("prompts/get", name=name, arguments=arguments)["messages"]
+        assert message["role"] == "user"
+        words: str = message["content"]["text"]
+        return words
+
+    assert "Count the herons" in text("resume")
+    assert "Count the herons" in text("resume", project="p")
+    assert "The heron is in the pond" in text("recall", query="where is the heron")
+    assert "remember" in text("handoff", **{"for": "codex"})
+    assert "Herons nest in the willow" in text("decide", topic="herons nest willow")
+    assert "pond.py" in text("why", file="src/pond.py")
+    assert client.ask("prompts/get", name="recall")["error"]["code"] == -32602
+    assert client.ask("prompts/get", name="poem")["error"]["code"] == -32602
+
+
+@pytest.mark.requirement("backstory.completions")
+def test_what_is_typed_is_completed(client: Client) -> None:
+    fill(client.core)
+    client.core.engine.store.memories.put([make_memory("m4", "x", project="/work/shop")])
+
+    def values(name: str, typed: str) -> list[str]:
+        ref = {"type": "ref/prompt", "name": "resume"}
+        completion = client.result("completion/complete", ref=ref, argument={"name": name, "value": typed})[
+            "completion"
+        ]
+        assert completion["hasMore"] is False
+        found: list[str] = completion["values"]
+        return found
+
+    assert values("project", "sh") == values("name", "SH") == ["shop"]
+    assert set(values("id", "")) == {"m1", "m2", "m4"}
+    assert values("for", "codex") == ["codex"]
+    assert values("query", "x") == []
+    assert values("file", "zzz") == []
+    assert client.ask("completion/complete", ref={}, argument={})["error"]["code"] == -32602
+
+
+@pytest.mark.requirement("backstory.resources")
+def test_only_a_server_with_these_tools_has_documents() -> None:
+    assert Offer(load_surfaces(["backstory"])).capabilities.keys() >= {"resources", "prompts", "completions"}
+    other = Offer(load_surfaces(["projectmemory"]))
+    assert "resources" not in other.capabilities
+    assert other.methods == {}
