@@ -38,7 +38,7 @@ TEMPLATES = (
 )
 
 
-class Place(NamedTuple):
+class DocumentUri(NamedTuple):
     """What a URI says."""
 
     parts: list[str]
@@ -89,35 +89,35 @@ def _resource(core: Core, uri: str, kind: str, about: str) -> Json:
 
 
 def _document(core: Core, uri: str) -> str:
-    place = _place(uri)
-    match place.parts:
+    address = _address(uri)
+    match address.parts:
         case ["brief"]:
             return core.briefing.brief().text
         case ["brief", name]:
             return core.briefing.brief(_project(core, name, uri)).text
         case ["memory" | "session", *id] if id:
-            at, limit = _number(place, "at"), _number(place, "limit")
+            at, limit = _number(address, "at"), _number(address, "limit")
             return opened(core, core.pages.open("/".join(id), at, min(max(limit or 10, 1), 50)))
         case ["project", name, "decisions" | "tasks" as kind]:
             project = _project(core, name, uri)
             return _listed(project, kind, _memories(core, project, kind))
         case ["timeline", name]:
-            return _timeline(core, _project(core, name, uri), place.query.get("since"))
+            return _timeline(core, _project(core, name, uri), address.query.get("since"))
     raise NotFound("resource", uri)
 
 
-def _place(uri: str) -> Place:
+def _address(uri: str) -> DocumentUri:
     if not uri.startswith(SCHEME):
         raise NotFound("resource", uri)
     path, _, query = uri.removeprefix(SCHEME).partition("?")
     pairs = (pair.partition("=") for pair in query.split("&") if pair)
-    return Place(
+    return DocumentUri(
         [unquote(part) for part in path.split("/")], {name: unquote(value) for name, _, value in pairs}
     )
 
 
-def _number(place: Place, name: str) -> int | None:
-    text = place.query.get(name)
+def _number(address: DocumentUri, name: str) -> int | None:
+    text = address.query.get(name)
     if text is None:
         return None
     if not text.removeprefix("-").isdecimal() or len(text) > 9:

@@ -24,7 +24,7 @@ class Argument(NamedTuple):
     required: bool = True
 
 
-class Prompt(NamedTuple):
+class SlashCommand(NamedTuple):
     about: str
     argument: Argument
     text: Callable[[Core, str], str]
@@ -67,11 +67,11 @@ def _known(core: Core, wanted: Wanted) -> str:
 
 
 PROMPTS = {
-    "resume": Prompt("Continue where work on a project stands", Argument("project", "Name or path", required=False), _resume),
-    "recall": Prompt("Answer from memory, with sources", Argument("query", "What to find"), _recall),
-    "handoff": Prompt("Write down the state of the work for whoever goes on", Argument("for", "An assistant or a person", required=False), _handoff),
-    "decide": Prompt("Decide something, knowing what was decided before", Argument("topic", "What to decide"), _decide),
-    "why": Prompt("What is known of a file: decisions, errors, sessions", Argument("file", "Its path"), _why),
+    "resume": SlashCommand("Continue where work on a project stands", Argument("project", "Name or path", required=False), _resume),
+    "recall": SlashCommand("Answer from memory, with sources", Argument("query", "What to find"), _recall),
+    "handoff": SlashCommand("Write down the state of the work for whoever goes on", Argument("for", "An assistant or a person", required=False), _handoff),
+    "decide": SlashCommand("Decide something, knowing what was decided before", Argument("topic", "What to decide"), _decide),
+    "why": SlashCommand("What is known of a file: decisions, errors, sessions", Argument("file", "Its path"), _why),
 }  # fmt: skip
 
 
