@@ -38,15 +38,15 @@ class Keyword(NamedTuple):
 
 class KeywordQuery(NamedTuple):
     required: tuple[Keyword, ...]
-    """A conversation must hold each,"""
+    """A conversation must hold every one of them."""
     excluded: tuple[Keyword, ...]
-    """and none of these,"""
+    """It must hold none of these."""
     tags: tuple[Keyword, ...]
-    """and one of these."""
+    """It must hold at least one of these, if there are any."""
     keywords: tuple[Keyword, ...]
-    """What scores count, these and the prompt's."""
+    """What a score counts: the required ones, the tags, and the telling words of the prompt."""
     has_operators: bool = False
-    """Quotes, OR, -not: the query says itself what it keeps."""
+    """The query has quotes, OR or -not, and is then taken literally."""
 
     @property
     def words(self) -> list[str]:

@@ -31,8 +31,8 @@ class Families(NamedTuple):
         among: Collection[str] | None = None,
         are_apart: bool = False,
     ) -> Families:
-        """Those with a member that is asked for, and at least those of them with a member `among` the given ids.
-        One whose parent is not known heads its own family; all do so if they are to be apart."""
+        """The families that have a member which is asked for. With `among` only those with one of these ids are needed; more may
+        come. A conversation whose parent is not known heads its own family; with `are_apart` every one does."""
         if among is not None and len(among) <= FEW:
             asked = _outlines(store, which, among)
             if not are_apart:

@@ -154,6 +154,7 @@ def decode(params: tuple[Param, ...], arguments: Mapping[str, Any]) -> dict[str,
     for name in arguments:
         if name not in known:
             raise InvalidInput(f"{name} is not a known argument.", hint=_known_names(known), field=name)
+    # models send null for what they leave out; only where any JSON is data does a null say something
     given = {
         p.name: _check(arguments[p.wire], p.schema, p.wire)
         for p in params
@@ -196,6 +197,7 @@ def _schema(annotation: Any) -> Json:
     if is_typeddict(annotation):
         return _typed_dict_schema(annotation)
     if origin in (Union, types.UnionType):
+        # of a parameter None stands for absence, so `X | None` has the schema of X
         options = [arg for arg in args if arg is not type(None)]
         if len(options) == 1:
             return _schema(options[0])
@@ -253,7 +255,7 @@ _PYTHON: dict[str, type | tuple[type, ...]] = {
 
 
 def _check(given: Any, schema: Json, wire: str) -> Any:
-    if "anyOf" in schema:
+    if "anyOf" in schema:  # `X | list[X]`: the first kind that it is; the error names both
         schema = _option(given, schema["anyOf"], wire)
     kind = schema.get("type")
     if kind is None:

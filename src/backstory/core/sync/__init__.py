@@ -1,6 +1,6 @@
 """Bring the index up to date with what other assistants left on disk. Their files are only read.
 
-Each piece that a reader gives is kept in one transaction together with the mark that says where to go on, so a sync
+Each piece that a reader gives is kept in one transaction together with the cursor that says where to go on, so a sync
 that is killed at any moment goes on as if it had not been. What was read stays when its file vanishes.
 """
 
@@ -31,9 +31,9 @@ SMALL_BYTES = 4_000_000
 FIND_S = 300.0
 """Looking for files takes no longer, or what holds them hangs."""
 HOLD_S = 0.25
-"""For so long other writers wait for those that are kept together,"""
+"""The longest that one transaction for small files keeps other writers waiting."""
 BRIEF_HOLD_S = 0.03
-"""and for so long while calls run in this process."""
+"""The same while calls run in this process: they must not wait."""
 
 
 class SyncReport(NamedTuple):

@@ -114,6 +114,7 @@ class FileKeeper:
         id = conversation_id(self._keeper.reader, piece.header.native_id)
         known = self._keeper.find(id)
         archived = None if known is not None else self._keeper.find_archived(id)
+        # what to do is a table (`states`): here it is only found out which row and column apply
         state = self._state(id, known, archived)
         event = self._event(id, piece, known or archived, state, modified_ms)
         step = TRANSITIONS[state][event]
@@ -132,6 +133,7 @@ class FileKeeper:
             known = None
         self._merge(known, piece, modified_ms, step.action)
         self.retold.discard(id)
+        # a whole piece told all there is, and was settled at once; else the end of the file settles it
         if step.state is State.RENEWED and not piece.is_whole:
             self._renewed.add(id)
         return PieceOutcome(id, len(piece.turns), skipped=piece.skipped)
@@ -155,6 +157,7 @@ class FileKeeper:
         """Store who told what, as far as it is known by now."""
         for id, witnesses in self._witnesses.items():
             known = self._keeper.find(id)
+            # of most conversations one file tells all, which its source says already: no rows for these
             is_simple = known is not None and witnesses.are_only_by(self._files.owner_of(known))
             save(self._store, id, self._stored[id], set() if is_simple else witnesses.pairs())
         self._witnesses.clear()
@@ -256,6 +259,7 @@ class FileKeeper:
         last = max((seq for id, seq in places.items() if witnesses.is_told_by(id, number)), default=-1)
         messages = _messages(row, piece, there, last)
         ids = {message.id for message in messages}
+        # a turn that lost its thinking or its calls has ids which the file no longer tells
         self._drop(row.id, witnesses.retract(_candidates(row.id, piece) - ids, number))
         others = {id for id in ids & places.keys() if not witnesses.is_only_by(id, -number)}
         news = self._news(messages, others)
