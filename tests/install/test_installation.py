@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -15,11 +16,12 @@ from hypothesis import strategies as st
 
 from backstory.clients import receipts
 from backstory.clients.catalogue import CLIENTS, is_there
-from backstory.clients.formats import FORMATS, lookup
+from backstory.clients.formats import FORMATS, MISSING, lookup
 from backstory.clients.hooks import SOURCE
 from backstory.clients.installation import PROJECT, USER, installation, installations, targets
 from backstory.clients.machine import Machine
 from backstory.clients.steps import Consent, FileTarget, StepOutcome
+from backstory.domain.errors import Unreadable
 
 from .test_formats import CONFIGS
 from .texts import json_texts
@@ -426,3 +428,19 @@ def test_vscode_has_hooks_in_projects_alone(machine: Machine) -> None:
     install(machine, "vscode", PROJECT)
     body = json.loads((machine.project / ".github" / "hooks" / "backstory.json").read_text())
     assert list(body["hooks"]) == ["SessionStart"]
+
+
+def test_a_plugin_whose_program_is_gone_is_named_and_stays_known(machine: Machine) -> None:
+    known = receipts.ProgramReceipt("plugin", MISSING, {})
+    receipts.save(machine.data, receipts.InstallReceipt("claude-code", USER, "", programs=(known,)))
+    outcome = uninstall(machine, "claude-code")[0]
+    assert (outcome.action, outcome.target) == ("failed", "its plugin")
+    assert [each.client for each in installations(machine)] == ["claude-code"]
+
+
+def test_a_damaged_receipt_is_named(machine: Machine) -> None:
+    install(machine, "kiro")
+    path = machine.data / "clients" / "kiro-user.json"
+    path.write_text("{")
+    with pytest.raises(Unreadable, match=re.escape(str(path))):
+        installations(machine)

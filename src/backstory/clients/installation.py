@@ -60,8 +60,7 @@ class Installation:
     def _remove_programs(self, known: Sequence[ProgramReceipt], consent: Consent) -> Iterator[StepOutcome]:
         for program in known:
             if program.name == PLUGIN:
-                plugin = plugin_target(self.machine, self.client)
-                outcome, is_settled = uninstall_plugin(self.machine, plugin, program, consent)
+                outcome, is_settled = self._remove_plugin(program, consent)
             else:
                 entry = entry_target(self.machine, self.client)
                 outcome, is_settled = uninstall_entry(self.machine, entry, program, consent)
@@ -69,6 +68,13 @@ class Installation:
                 left = tuple(other for other in self.receipt.programs if other != program)
                 self._update(self.receipt._replace(programs=left))
             yield outcome
+
+    def _remove_plugin(self, known: ProgramReceipt, consent: Consent) -> tuple[StepOutcome, bool]:
+        try:
+            target = plugin_target(self.machine, self.client)
+        except BackstoryError as error:  # the program that would remove it is gone
+            return StepOutcome(self.client, "its plugin", "failed", str(error)), False
+        return uninstall_plugin(self.machine, target, known, consent)
 
     def _remove_files(self, known: Sequence[FileReceipt], consent: Consent) -> Iterator[StepOutcome]:
         for file in known:

@@ -51,20 +51,21 @@ class InstallReceipt(NamedTuple):
 def load(data: Path, client: str, scope: str, project: str) -> InstallReceipt:
     """An empty one where nothing was installed."""
     path = _path(data, client, scope, project)
+    return _read(path) if path.exists() else InstallReceipt(client, scope, project)
+
+
+def load_all(data: Path) -> list[InstallReceipt]:
+    return [_read(path) for path in sorted((data / FOLDER).glob("*.json"))]
+
+
+def _read(path: Path) -> InstallReceipt:
     try:
         return _receipt(json.loads(path.read_text("utf-8")))
-    except FileNotFoundError:
-        return InstallReceipt(client, scope, project)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise Unreadable(
             f"{path} is not a receipt that this version can read.",
             hint="Remove the entry by hand, then this file.",
         ) from None
-
-
-def load_all(data: Path) -> list[InstallReceipt]:
-    paths = sorted((data / FOLDER).glob("*.json"))
-    return [_receipt(json.loads(path.read_text("utf-8"))) for path in paths]
 
 
 def save(data: Path, receipt: InstallReceipt) -> None:
