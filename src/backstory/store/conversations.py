@@ -171,14 +171,6 @@ class ConversationRoom:
             found |= self._database.pairs(f"{sql} AND e.id IN ({marks})", [*own, *some])
         return found
 
-    def of_messages(self, ids: Sequence[str]) -> dict[str, str]:
-        """The conversation of each live message among the ids."""
-        found: dict[str, str] = {}
-        for marks, some in batches(ids):
-            sql = f"SELECT id, thread FROM entry WHERE kind = ? AND id IN ({marks})"
-            found |= self._database.pairs(sql, [Kind.MESSAGE, *some])
-        return found
-
     def texts(self, ids: Sequence[str]) -> dict[str, str]:
         """Of those messages that are there."""
         found: dict[str, str] = {}
