@@ -44,6 +44,10 @@ PUBLIC, CONTROL_SCHEMA = "public", "backstory_control"
 """Where a database has the user's own store and CONTROL; other spaces are in schemas of their names."""
 
 
+_SESSION_VARIABLES = {"claude-code": "CLAUDE_CODE_SESSION_ID", "gemini-cli": "GEMINI_SESSION_ID"}
+"""Where assistants say which conversation a program was started from."""
+
+
 def read_settings(flags: Mapping[str, Any]) -> Settings:
     """Flags before environment before config file before defaults."""
     variables = {setting.name: (variable(setting.name), setting.also) for setting in TABLE}
@@ -89,7 +93,16 @@ def environment_of(home: Path, *, columns: int) -> dict[str, str]:
 
 def open_core(settings: Settings) -> Core:
     """The product over the configured store, for one caller."""
-    caller = Caller(project=str(project_root(settings.project)), directory=str(settings.project))
+    told = [(name, os.environ[word]) for name, word in _SESSION_VARIABLES.items() if os.environ.get(word)]
+    assistant, conversation = (
+        told[0] if len(told) == 1 else ("", "")
+    )  # one that starts another leaves its own behind
+    caller = Caller(
+        project=str(project_root(settings.project)),
+        directory=str(settings.project),
+        assistant=assistant,
+        conversation=conversation,
+    )
     return Core(open_engine(settings), caller)
 
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from backstory.core import Caller, Core
+from backstory.core.running import assistant_called
 from backstory.server.offer import Offer
 from backstory.server.rpc import RpcPeer
 from backstory.server.sessionlog import SessionLog
@@ -187,6 +188,48 @@ def test_what_is_typed_is_completed(client: Client) -> None:
     assert values("query", "x") == []
     assert values("file", "zzz") == []
     assert client.ask("completion/complete", ref={}, argument={})["error"]["code"] == -32602
+
+
+@pytest.mark.requirement("backstory.recall.running")
+def test_a_server_knows_by_the_clients_name_which_conversation_runs(core: Core, tmp_path: Path) -> None:
+    talk = make_conversation("codex:1", surface="codex", title="Herons", updated_at=core.engine.now())
+    core.engine.store.conversations.add(
+        talk, make_messages("codex:1", "Where is the heron?", surface="codex"), []
+    )
+    peer = RpcPeer(Offer(load_surfaces(["backstory"])), lambda level: None)
+    lines: list[bytes] = []
+    runner = Runner(core, SessionLog(tmp_path, "error"), lines.append, peer.finish, lambda: True)
+
+    def ask(method: str, params: Json) -> None:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        for outcome in peer.receive(json.dumps(message).encode()):
+            if isinstance(outcome, PendingCall):
+                runner.run(outcome)
+
+    recall = {"name": "recall", "arguments": {"query": "heron"}}
+    ask("tools/call", recall)
+    assert b"Where is the heron" in lines[-1]
+    ask(
+        "initialize",
+        {"protocolVersion": "2025-11-25", "clientInfo": {"name": "codex-mcp-client", "version": "1"}},
+    )
+    ask("tools/call", recall)
+    assert b"Nothing found." in lines[-1]
+
+
+@pytest.mark.requirement("backstory.recall.running")
+@pytest.mark.parametrize(
+    ("client", "assistant"),
+    [
+        ("claude-code", "claude-code"),
+        ("codex-mcp-client", "codex"),
+        ("Gemini CLI", "gemini-cli"),
+        ("inspector", ""),
+        ("", ""),
+    ],
+)
+def test_clients_are_known_by_what_they_call_themselves(client: str, assistant: str) -> None:
+    assert assistant_called(client) == assistant
 
 
 @pytest.mark.requirement("backstory.resources")

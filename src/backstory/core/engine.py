@@ -210,7 +210,7 @@ class Caller:
         """Whether it works on this machine: only then do its paths mean files here."""
         self.scope = scope
         self.assistant = assistant
-        """The reader that has this assistant's conversations; empty where that is not known."""
+        """What the program calls itself that calls; empty where that is not known."""
         self.conversation = conversation
         """What the assistant calls the conversation that the calls come from; empty where it does not say."""
         self.session_lock = threading.RLock()

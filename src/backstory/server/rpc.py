@@ -70,6 +70,7 @@ class RpcPeer:
         self._set_log_level = set_log_level
         self._level = level
         self._handshaken = False
+        self._client = ""
         self._version = version
         self._in_flight: dict[str, PendingCall] = {}
         self._subscriptions: dict[str, bool] = {}  # by id, whether it wants to know of changed tools
@@ -158,6 +159,9 @@ class RpcPeer:
         if not isinstance(wanted, str):
             raise Refused(INVALID_PARAMS, "Invalid params: protocolVersion must be a string")
         self._handshaken = True
+        client = request.params.get("clientInfo")
+        name = client.get("name") if isinstance(client, dict) else None
+        self._client = name if isinstance(name, str) else ""
         self._version = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0]
         return wire.to_json(
             {
@@ -209,6 +213,7 @@ class RpcPeer:
             level=level,
             version=request.version or self._version,
             envelope=_COMPLETE if request.modern else {},
+            client=request.client or self._client,
         )
         self._in_flight[request.id] = call
         return call
@@ -226,6 +231,7 @@ class RpcPeer:
             version=request.version or self._version,
             envelope=(_PRIVATE if method in _CACHED else _COMPLETE) if request.modern else {},
             result=_modern_result if request.modern else _handshake_result,
+            client=request.client or self._client,
         )
         self._in_flight[request.id] = call
         return call

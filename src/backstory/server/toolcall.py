@@ -31,9 +31,11 @@ class PendingCall:
         version: str,
         envelope: Json,
         result: Callable[[Reply], Json] | None = None,
+        client: str = "",
     ) -> None:
         """`level`: the least severe event the client wants to hear of; `version`: of the protocol, as agreed on;
-        `envelope`: what its era adds to a result; `result`: what it is made of, if not that of a tool. Raises Refused."""
+        `envelope`: what its era adds to a result; `result`: what it is made of, if not that of a tool, raises Refused;
+        `client`: what the program calls itself."""
         self.request = request
         self.tool = tool
         self.arguments = arguments
@@ -41,6 +43,7 @@ class PendingCall:
         self.version = version
         self.envelope = envelope
         self.result = result or tool_result
+        self.client = client
         self.is_withdrawn = False
 
     @property
@@ -107,6 +110,8 @@ class Runner:
         return answer
 
     def _attempt(self, call: PendingCall) -> ToolAnswer:
+        caller = self._core.caller
+        caller.assistant = caller.assistant or call.client
         try:
             during = Call(self._progress(call), lambda: call.is_withdrawn or self._is_leaving(), call.version)
             reply = call.tool.call(self._core.during(during), call.arguments)
