@@ -21,6 +21,7 @@ from backstory.app import open_core, read_settings
 from backstory.core import Core
 from backstory.domain.records import Conversation, Message
 
+CODING = ("codesess",)  # sets of conversations with coding assistants; the others are chats
 DEPTH = 100  # results asked for: what the scorer looks at
 
 
@@ -31,21 +32,22 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def keep_corpus(core: Core, corpus: Path) -> None:
+    surface = "claude-code" if corpus.parent.name in CODING else "chatgpt"
     for session, turns in groupby(lines(corpus), key=lambda turn: turn["session"]):
-        messages = [message(turn, place) for place, turn in enumerate(turns)]
+        messages = [message(turn, place, surface) for place, turn in enumerate(turns)]
         first, last = messages[0], messages[-1]
         conversation = Conversation(
             id=session,
             title=session,
             project=first.project,
-            surface="chatgpt",
+            surface=surface,
             created_at=first.created_at,
             updated_at=last.created_at,
         )
         core.conversations.keep(conversation, messages)
 
 
-def message(turn: dict[str, Any], place: int) -> Message:
+def message(turn: dict[str, Any], place: int, surface: str) -> Message:
     moment = datetime.fromisoformat(turn["timestamp"] or "2000-01-01").replace(tzinfo=UTC)
     return Message(
         id=turn["id"],
@@ -55,7 +57,7 @@ def message(turn: dict[str, Any], place: int) -> Message:
         speaker=turn["speaker"],
         text=turn["text"],
         project=turn["conversation"],
-        surface="chatgpt",
+        surface=surface,
         created_at=moment,
     )
 
