@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from queue import Queue
+from threading import Thread
 from typing import Any
 from urllib.parse import quote
 
@@ -11,6 +13,8 @@ import pytest
 
 from backstory.core import Caller, Core
 from backstory.core.running import assistant_called
+from backstory.domain.filters import Filter, Page
+from backstory.server.elicitation import Questions
 from backstory.server.offer import Offer
 from backstory.server.rpc import RpcPeer
 from backstory.server.sessionlog import SessionLog
@@ -18,6 +22,7 @@ from backstory.server.toolcall import PendingCall, Runner
 from backstory.surfaces import load_surfaces
 
 from ..doubles import make_conversation, make_memory, make_messages
+from ..patience import PATIENCE_S
 
 Json = dict[str, Any]
 MODERN = {
@@ -238,3 +243,39 @@ def test_only_a_server_with_these_tools_has_documents() -> None:
     other = Offer(load_surfaces(["projectmemory"]))
     assert "resources" not in other.capabilities
     assert other.methods == {}
+
+
+@pytest.mark.requirement("backstory.forget.asks")
+@pytest.mark.parametrize(("action", "is_gone"), [("accept", True), ("decline", False), ("cancel", False)])
+def test_a_client_that_can_ask_is_asked_first(core: Core, tmp_path: Path, action: str, is_gone: bool) -> None:
+    core.engine.store.memories.put([make_memory("m1", "The heron lives here")])
+    peer = RpcPeer(Offer(load_surfaces(["backstory"])), lambda level: None)
+    lines: Queue[Json] = Queue()
+    log = SessionLog(tmp_path, "error")
+    runner = Runner(core, log, lambda line: lines.put(json.loads(line)), peer.finish, lambda: False)
+
+    def send(**message: Any) -> list[Any]:
+        return list(peer.receive(json.dumps({"jsonrpc": "2.0", **message}).encode()))
+
+    params = {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}}
+    send(id=1, method="initialize", params=params)
+    (call,) = send(id=2, method="tools/call", params={"name": "forget", "arguments": {"id": "m1"}})
+    thread = Thread(target=runner.run, args=(call,))
+    thread.start()
+    question = lines.get(timeout=PATIENCE_S)
+    assert question["method"] == "elicitation/create"
+    assert "The heron lives here" in question["params"]["message"]
+    assert send(id="unknown", result={"action": "accept"}) == []
+    assert send(id=question["id"], result={"action": action}) == []
+    answer = lines.get(timeout=PATIENCE_S)
+    thread.join(PATIENCE_S)
+    text = answer["result"]["content"][0]["text"]
+    assert text.startswith("Forgotten." if is_gone else "The user said no")
+    assert (core.engine.store.memories.find(Filter(), Page()) == []) == is_gone
+
+
+@pytest.mark.requirement("backstory.forget.asks")
+def test_a_question_of_a_call_that_is_withdrawn_is_answered_with_no() -> None:
+    asked: list[bytes] = []
+    assert Questions().ask("Really?", asked.append, lambda: True) is False
+    assert len(asked) == 1

@@ -15,6 +15,7 @@ from .. import __version__
 from ..domain.errors import NotFound
 from ..tools import Reply
 from . import wire
+from .elicitation import Questions
 from .message import (
     HANDSHAKE_VERSIONS,
     PREFIX,
@@ -71,6 +72,8 @@ class RpcPeer:
         self._level = level
         self._handshaken = False
         self._client = ""
+        self._questions = Questions()
+        self._can_ask = False
         self._version = version
         self._in_flight: dict[str, PendingCall] = {}
         self._subscriptions: dict[str, bool] = {}  # by id, whether it wants to know of changed tools
@@ -117,7 +120,8 @@ class RpcPeer:
     def outcomes(self, message: Any, size: int) -> list[Outcome]:
         """What to do about one message, in order; raises Refused."""
         if is_response(message):
-            return []  # we never ask, so it answers nothing
+            self._questions.answer(message)
+            return []
         method, id = read_method(message), read_id(message)
         if "id" not in message:
             return self._heed(method, message.get("params"))
@@ -162,6 +166,10 @@ class RpcPeer:
         client = request.params.get("clientInfo")
         name = client.get("name") if isinstance(client, dict) else None
         self._client = name if isinstance(name, str) else ""
+        abilities = request.params.get("capabilities")
+        self._can_ask = (
+            self._offer.can_announce and isinstance(abilities, dict) and "elicitation" in abilities
+        )
         self._version = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0]
         return wire.to_json(
             {
@@ -214,6 +222,7 @@ class RpcPeer:
             version=request.version or self._version,
             envelope=_COMPLETE if request.modern else {},
             client=request.client or self._client,
+            questions=self._questions if self._can_ask and not request.modern else None,
         )
         self._in_flight[request.id] = call
         return call

@@ -12,6 +12,7 @@ from ..domain.errors import BackstoryError, Unavailable
 from ..problems import frames_of
 from ..tools import Reply, Tool
 from . import wire
+from .elicitation import Questions
 from .message import Request
 from .sessionlog import SessionLog, is_at_least
 
@@ -32,6 +33,7 @@ class PendingCall:
         envelope: Json,
         result: Callable[[Reply], Json] | None = None,
         client: str = "",
+        questions: Questions | None = None,
     ) -> None:
         """`level`: the least severe event the client wants to hear of; `version`: of the protocol, as agreed on;
         `envelope`: what its era adds to a result; `result`: what it is made of, if not that of a tool, raises Refused;
@@ -44,6 +46,8 @@ class PendingCall:
         self.envelope = envelope
         self.result = result or tool_result
         self.client = client
+        self.questions = questions
+        """Of a client that can ask its user."""
         self.is_withdrawn = False
 
     @property
@@ -113,11 +117,25 @@ class Runner:
         caller = self._core.caller
         caller.assistant = caller.assistant or call.client
         try:
-            during = Call(self._progress(call), lambda: call.is_withdrawn or self._is_leaving(), call.version)
+            is_cancelled = self._cancellation(call)
+            during = Call(
+                self._progress(call), is_cancelled, call.version, self._confirmation(call, is_cancelled)
+            )
             reply = call.tool.call(self._core.during(during), call.arguments)
         except Cancelled:
             reply = call.tool.surface.fail(Unavailable("The server is shutting down."))
         return _written(reply, call)
+
+    def _cancellation(self, call: PendingCall) -> Callable[[], bool]:
+        return lambda: call.is_withdrawn or self._is_leaving()
+
+    def _confirmation(
+        self, call: PendingCall, is_cancelled: Callable[[], bool]
+    ) -> Callable[[str], bool | None]:
+        questions = call.questions
+        if questions is None:
+            return lambda question: None
+        return lambda question: questions.ask(question, self._send, is_cancelled)
 
     def _progress(self, call: PendingCall) -> Progress:
         last = float("-inf")

@@ -72,6 +72,10 @@ def refusal(id: str, refused: Refused) -> bytes:
     return _to_line(f'{{"jsonrpc":"2.0","id":{id},"error":{to_json(error)}}}\n')
 
 
+def request(id: str, method: str, params: dict[str, Any]) -> bytes:
+    return _to_line(to_json({"jsonrpc": "2.0", "id": id, "method": method, "params": params}) + "\n")
+
+
 def notification(method: str, params: dict[str, Any]) -> bytes:
     return _to_line(to_json({"jsonrpc": "2.0", "method": method, "params": params}) + "\n")
 
