@@ -26,6 +26,7 @@ NEWEST_HANDSHAKE, MODERN = "2025-11-25", "2026-07-28"
 _META = "io.modelcontextprotocol/"
 _OTHERWISE = ("http", "prefix")
 """Settings that make other answers."""
+INTERNAL_ERROR = -32603
 AS_BEFORE = "+"
 """Begins a prepared answer that is the one of the older protocol with something more at its end."""
 CHUNK_BYTES = 65_536
@@ -61,6 +62,18 @@ def answer_start(words: Sequence[str], environment: Mapping[str, str], home: str
     for number, handler in former.items():
         signal.signal(number, handler)
     return heard
+
+
+def refuse_rest(heard: Heard, reason: str) -> None:
+    """When the product cannot be opened: tell whoever waits for an answer, before the server leaves."""
+    error = {"code": INTERNAL_ERROR, "message": reason}
+    for line in heard.rest.splitlines():
+        try:
+            message = _DECODER.decode(line.decode())
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(message, dict) and "method" in message and type(message.get("id")) in (int, str):
+            _send(f"{json.dumps({'jsonrpc': '2.0', 'id': message['id'], 'error': error})}\n".encode())
 
 
 def _answer_next(heard: Heard, answers: Mapping[str, str]) -> bool:

@@ -164,6 +164,18 @@ def test_the_config_file_chooses_what_is_listed(tmp_path: Path) -> None:
 
 
 @posix_only
+def test_a_call_of_a_server_that_cannot_open_its_store_is_told_why(tmp_path: Path) -> None:
+    (tmp_path / "store.db").write_bytes(b"no database, but long enough to be taken for one" * 100)
+    call = request("c", "tools/call", {"name": "save_context", "arguments": {"context_text": "Lunch."}})
+    done = answers(tmp_path, json.dumps(GREETING), call)
+    greeting, refusal = (json.loads(line) for line in done.stdout.splitlines())
+    assert greeting["id"] == 1
+    assert refusal["id"] == "c"
+    assert refusal["error"]["message"] in done.stderr.replace("\n", " ")
+    assert done.returncode == 1
+
+
+@posix_only
 def test_a_signal_ends_a_server_that_was_only_greeted(tmp_path: Path) -> None:
     with serving(tmp_path, "serve") as server:
         server.greet()

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from ..domain.errors import BackstoryError, InvalidInput
-from ..front import Heard
+from ..front import Heard, refuse_rest
 from .flags import take_settings
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
@@ -30,6 +30,7 @@ def run(words: Sequence[str], heard: Heard) -> int:
         print("backstory:", error.message, file=sys.stderr)
         if error.hint:
             print(error.hint, file=sys.stderr)
+        refuse_rest(heard, str(error))
         return MISUSED if isinstance(error, InvalidInput) else FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
