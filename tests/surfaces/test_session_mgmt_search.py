@@ -333,7 +333,7 @@ def test_what_touched_a_file_comes_before_what_names_it(call: Call, store: Store
     answer = call("search_by_file", file_path="src/auth.py")
     assert [result["similarity_score"] for result in answer["results"]] == [0.95, 0.9, 0.75]
     assert answer["results"][0]["content"] == "Edit auth.py"
-    assert answer["results"][0]["context"] == "About c"
+    assert answer["results"][0]["context"] == "user: Fix the bug."
     assert answer["results"][0]["files"] == [path]
     assert (answer["total_found"], answer["search_strategy"]) == (3, "text_fallback")
     assert call("search_by_file", file_path=path)["results"][0]["similarity_score"] == 1.0

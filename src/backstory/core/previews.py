@@ -73,7 +73,8 @@ class Previews(Facet):
         return Suggestions(list(dict.fromkeys(filter(None, subjects))), lower, more)
 
     def _around(self, outlines: Sequence[Outline]) -> dict[int, str]:
-        """What was said just before and after each message; of one that nobody said, what its conversation is about."""
+        """What was said just before and after each message; of one that nobody said, such as a tool's, the words that it
+        belongs to and what they answer."""
         store = self.engine.store
         visible = self.caller.visible(Filter())
         beside = {(o.thread, o.seq): o for o in store.entries.neighbours(outlines, visible)}
@@ -83,8 +84,12 @@ class Previews(Facet):
         titles = {conversation.id: conversation.title for conversation in found}
         around = {}
         for o in outlines:
-            places = [beside.get((o.thread, o.seq + step)) for step in (-1, 1) if o.is_said]
-            said = [texts[place.entry] for place in places if place is not None and place.entry in texts]
+            said: Sequence[Entry] = ()
+            if o.is_said:
+                places = [beside.get((o.thread, o.seq + step)) for step in (-1, 1)]
+                said = [texts[place.entry] for place in places if place is not None and place.entry in texts]
+            elif o.role and o.thread:
+                said = store.conversations.said(o.thread, first=max(o.seq - 1, 0), limit=2)
             around[o.entry] = "\n".join(map(_excerpt, said)) or titles.get(o.thread or "", "")
         return around
 
