@@ -70,6 +70,7 @@ def test_a_period_to_come_is_told_as_such() -> None:
         ("one\n  two", 20, "one two"),
         ("unbreakable", 5, "unbr…"),
         ("ends exactly", 12, "ends exactly"),
+        ("Fix 日本語日本語日本語", 10, "Fix 日本語日本…"),
     ],
 )
 def test_a_clipped_text_ends_at_a_word(text: str, longest: int, shown: str) -> None:

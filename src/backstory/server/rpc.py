@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from .. import __version__
@@ -239,7 +240,7 @@ class RpcPeer:
             level=None,
             version=request.version or self._version,
             envelope=(_PRIVATE if method in _CACHED else _COMPLETE) if request.modern else {},
-            result=_modern_result if request.modern else _handshake_result,
+            result=partial(_modern_result if request.modern else _handshake_result, request.params),
             client=request.client or self._client,
         )
         self._in_flight[request.id] = call
@@ -260,16 +261,16 @@ class RpcPeer:
         return wire.notification("notifications/subscriptions/acknowledged", params)
 
 
-def _modern_result(reply: Reply) -> Json:
+def _modern_result(params: Json, reply: Reply, code: int = INVALID_PARAMS) -> Json:
     if reply.error is not None:
-        raise Refused(INVALID_PARAMS, reply.text)
+        data = {"uri": params["uri"]} if isinstance(params.get("uri"), str) else None
+        raise Refused(code, reply.text, data=data)
     return reply.structured or {}
 
 
-def _handshake_result(reply: Reply) -> Json:
-    if isinstance(reply.error, NotFound) and reply.error.kind != "prompt":
-        raise Refused(RESOURCE_NOT_FOUND, reply.text)
-    return _modern_result(reply)
+def _handshake_result(params: Json, reply: Reply) -> Json:
+    is_missing = isinstance(reply.error, NotFound) and reply.error.kind != "prompt"
+    return _modern_result(params, reply, RESOURCE_NOT_FOUND if is_missing else INVALID_PARAMS)
 
 
 Answer = Callable[[RpcPeer, Request], str | bytes | PendingCall]
