@@ -148,7 +148,7 @@ def test_parameters_are_the_documented_ones_and_none_is_required(
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else value,
 )
 def test_a_failure_is_its_message_as_text_with_its_code(error: BackstoryError, code: str) -> None:
-    assert GANDALF.fail(error) == Reply(f"It is wrong. [{code}]", is_error=True)
+    assert GANDALF.fail(error) == Reply(f"It is wrong. [{code}]", is_error=True, error=error)
 
 
 @pytest.mark.requirement("gandalf.errors.codes")

@@ -537,7 +537,7 @@ def test_metadata_adds_times_size_channel_and_session(call: Call) -> None:
         ({"createdBefore": ""}, "createdBefore"),
         ({"afterDate": "2024-99-99"}, "afterDate"),
         ({"beforeDate": "x"}, "beforeDate"),
-        ({"timeRange": "7d"}, "timeRange"),
+        ({"timeRange": "7x"}, "timeRange"),
         ({"sort": "alphabetical"}, "sort"),
         ({"sortBy": "colour"}, "sortBy"),
         ({"sortBy": "key", "sort": "priority"}, "sortBy"),

@@ -30,6 +30,10 @@ class Surfaces(Mapping[str, Surface]):
             raise KeyError(name)
         return _load(name).prefixed(self.prefix)
 
+    def __contains__(self, name: object) -> bool:
+        """Without importing it, which the one that is inherited would."""
+        return name in self._names
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 
