@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 PREPARED = os.path.join(os.path.dirname(__file__), "prepared")
 ALL = "all"
-NEWEST_HANDSHAKE, MODERN = "2025-11-25", "2026-07-28"
 _META = "io.modelcontextprotocol/"
 _OTHERWISE = ("http", "prefix")
 """Settings that make other answers."""
@@ -30,6 +29,7 @@ INTERNAL_ERROR = -32603
 AS_BEFORE = "+"
 """Begins a prepared answer that is the one of the older protocol with something more at its end."""
 CHUNK_BYTES = 65_536
+"""Also the most that is held of a line: what is prepared is asked for in less, and the product bounds the rest."""
 FIRST_S = 2.0
 """So long a client may take to ask at all, before it is made ready for whatever comes."""
 PAUSE_S = 0.25
@@ -42,8 +42,8 @@ class Heard:
     def __init__(self) -> None:
         self.is_answered = False
         """Whether it was given anything."""
-        self.greetings: list[bytes] = []
-        """Lines that the product has to know of, though they are answered."""
+        self.greeting = b""
+        """The line that the product has to know of, though it is answered."""
         self.rest = b""
         """Bytes that are not."""
         self.is_over = False
@@ -78,11 +78,9 @@ def refuse_rest(heard: Heard, reason: str) -> None:
 
 def _answer_next(heard: Heard, answers: Mapping[str, str]) -> bool:
     line, newline, rest = heard.rest.partition(b"\n")
-    answer = _answer(line, answers) if newline else None
+    answer = _answer(line, answers, heard) if newline else None
     if answer is None:
         return False
-    if b'"initialize"' in line:
-        heard.greetings.append(line)
     heard.rest = rest
     heard.is_answered = True
     _send(answer)
@@ -91,7 +89,7 @@ def _answer_next(heard: Heard, answers: Mapping[str, str]) -> bool:
 
 def _read(heard: Heard) -> bool:
     """More bytes, unless the next line is for the product."""
-    if b"\n" in heard.rest:
+    if b"\n" in heard.rest or len(heard.rest) > CHUNK_BYTES:
         return False
     if not select.select([0], [], [], PAUSE_S if heard.is_answered else FIRST_S)[0]:
         return False
@@ -101,7 +99,7 @@ def _read(heard: Heard) -> bool:
     return bool(chunk)
 
 
-def _answer(line: bytes, answers: Mapping[str, str]) -> bytes | None:
+def _answer(line: bytes, answers: Mapping[str, str], heard: Heard) -> bytes | None:
     """The answer to a line, empty for one that needs none; None when it is not prepared."""
     try:
         message = _DECODER.decode(line.decode())
@@ -115,6 +113,8 @@ def _answer(line: bytes, answers: Mapping[str, str]) -> bytes | None:
     result = answers.get(_key(message.get("method"), message.get("params", {})))
     if result is None or type(id) not in (int, str):
         return None
+    if message["method"] == "initialize":
+        heard.greeting = line
     return f'{{"jsonrpc":"2.0","id":{json.dumps(id)},"result":{result}}}\n'.encode()
 
 

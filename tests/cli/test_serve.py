@@ -164,6 +164,16 @@ def test_the_config_file_chooses_what_is_listed(tmp_path: Path) -> None:
 
 
 @posix_only
+def test_a_line_without_an_end_is_held_by_the_product_which_bounds_it(tmp_path: Path) -> None:
+    with serving(tmp_path, "serve") as server:
+        assert server.process.stdin is not None
+        # more than a pipe holds, so that somebody has taken most of it by the time it is written
+        server.process.stdin.write("x" * 2_000_000)
+        server.process.stdin.flush()
+        assert (tmp_path / "store.db").exists()
+
+
+@posix_only
 def test_a_call_of_a_server_that_cannot_open_its_store_is_told_why(tmp_path: Path) -> None:
     (tmp_path / "store.db").write_bytes(b"no database, but long enough to be taken for one" * 100)
     call = request("c", "tools/call", {"name": "save_context", "arguments": {"context_text": "Lunch."}})

@@ -80,8 +80,8 @@ class StdioServer:
             self._send(line)
 
     def _read(self, source: int, alarm: int, heard: Heard) -> None:
-        for greeting in heard.greetings:
-            self._conversation.receive(greeting)  # for what it remembers: the client has its answer
+        if heard.greeting:
+            self._conversation.receive(heard.greeting)  # for what it remembers: the client has its answer
         if heard.is_answered:
             self._begin_sync()
         lines = wire.Lines(self._limit_bytes)
