@@ -90,7 +90,7 @@ class AuditLog:
             self._next = _Batch()
         try:
             self._control.team.audit(batch.records, batch.outcomes)
-        except Exception as error:
+        except Exception as error:  # whatever it is, it is raised by each of those who wait for this batch
             batch.error = error
             with self._joining:
                 self._next.outcomes = batch.outcomes | self._next.outcomes

@@ -104,7 +104,7 @@ class Sync:
                 told = self._sync(reader, places, call)
             except (BackstoryError, Cancelled):
                 raise
-            except Exception as bug:
+            except Exception as bug:  # raised below: one reader must not keep the others from reading
                 bugs.append(bug)
                 return
             before = outcome.get(reader.name)
