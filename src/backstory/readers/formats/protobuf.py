@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...domain.protobuf import read_fields
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+LONGEST_VARINT = 10
 
 
 class Field(NamedTuple):
@@ -16,10 +18,7 @@ class Field(NamedTuple):
 def fields_in(raw: bytes) -> list[Field] | None:
     """All fields of a message in order; None if a single byte says that it is none."""
     try:
-        return [
-            Field(number, value if isinstance(value, int) else bytes(value))
-            for number, value in read_fields(memoryview(raw))
-        ]
+        return list(_fields(raw))
     except ValueError:
         return None
 
@@ -62,3 +61,40 @@ def text_in(raw: bytes) -> str:
         return ""
     is_written = all(char.isprintable() or char in "\n\r\t" or ord(char) > 0x9F for char in text)
     return text if is_written else ""
+
+
+def _fields(message: bytes) -> Iterator[Field]:
+    """Raises ValueError where a byte says that it is no message."""
+    at = 0
+    while at < len(message):
+        key, at = _varint(message, at)
+        number, kind = key >> 3, key & 7
+        if number == 0:
+            raise ValueError("There is no field 0.")
+        if kind == VARINT:
+            value, at = _varint(message, at)
+            yield Field(number, value)
+            continue
+        if kind == BYTES:
+            size, at = _varint(message, at)
+        elif kind in (FIXED64, FIXED32):
+            size = 8 if kind == FIXED64 else 4
+        else:
+            raise ValueError("Groups are not used any more.")
+        if at + size > len(message):
+            raise ValueError("The message ends within a field.")
+        part = message[at : at + size]
+        at += size
+        yield Field(number, part if kind == BYTES else struct.unpack("<Q" if size == 8 else "<I", part)[0])
+
+
+def _varint(message: bytes, at: int) -> tuple[int, int]:
+    value = 0
+    for place in range(LONGEST_VARINT):
+        if at + place >= len(message):
+            break
+        byte = message[at + place]
+        value |= (byte & 0x7F) << (7 * place)
+        if byte < 0x80:
+            return value, at + place + 1
+    raise ValueError("A number does not end.")
