@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 
 from ..app import open_engine
 from ..core.calls import Call
 from ..core.retention import Retention
 from ..domain.errors import InvalidInput
 from ..settings import Settings, build_settings
-from .progress import show_progress
-from .report import Report, counted
+from .report import Report, counted, show_progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,14 +26,11 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     days = settings.retention_days
     if days is None:
         raise InvalidInput("Say how old is old.", hint="--older-than 90, or BACKSTORY_RETENTION_DAYS.")
-    engine = open_engine(settings)
-    retention = Retention(engine)
-    try:
+    with closing(open_engine(settings)) as engine:
+        retention = Retention(engine)
         old = retention.find(days)
         if options.yes:
             retention.archive(old, Call(progress=show_progress))
-    finally:
-        engine.close()
     conversations, memories = len(old.conversations), len(old.memories)
     body = {"conversations": conversations, "memories": memories, "archived": options.yes}
     told = f"{counted(conversations, 'conversation')} and {counted(memories, 'reflection')} older than {days:g} days"

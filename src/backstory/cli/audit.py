@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 
 from ..app import CONTROL, open_store
 from ..domain.when import iso, parse_when, utc_now
@@ -17,11 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    control = open_store(settings, CONTROL)
-    try:
+    with closing(open_store(settings, CONTROL)) as control:
         found = control.team.audit_log(parse_when(options.since, utc_now()))
-    finally:
-        control.close()
     rows = [(iso(each.at), each.person, each.space, each.outcome, each.tool) for each in found]
     body = {"calls": [{**each._asdict(), "at": iso(each.at)} for each in found]}
     return Report(body, table(rows) or "Nothing was changed in that time.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
+from contextlib import closing
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -38,14 +39,11 @@ class _Findings(NamedTuple):
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     path, first, last = _place(options.file)
-    core = open_core(settings)
-    try:
+    with closing(open_core(settings)) as core:
         places = history_places(settings, core.engine.store)
         start = 1 if first is None else first
         lines = core.blame.lines(str(Path(path).absolute()), places, start, last or first)
         found = _Findings(path, lines, core.browsing.names(), _prompts(core, lines))
-    finally:
-        core.engine.close()
     return Report(_body(found), _one(found) if len(lines) == 1 else _many(found))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 
 from ..app import open_core
 from ..core.brief import USUAL_TOKENS
@@ -25,11 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    core = open_core(settings)
-    try:
+    with closing(open_core(settings)) as core:
         brief = core.briefing.brief(options.name, options.max_tokens)
-    finally:
-        core.engine.close()
     body = {
         "project": brief.project,
         "text": brief.text,

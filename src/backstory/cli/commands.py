@@ -20,8 +20,7 @@ from ..front import Heard
 from ..settings import TABLE
 from .examples import EXAMPLES, EXIT_STATUS
 from .flags import flag, setting_flags
-from .progress import clear_progress
-from .report import Report, hints, plain, table
+from .report import Report, clear_progress, hints, plain, table
 from .serve import serve
 
 COMMANDS = {
@@ -166,7 +165,8 @@ def parser_of(name: str) -> _Parser:
         for setting in SERVING:  # taken already; named here for whoever asks
             parser.add_argument(flag(setting), metavar="VALUE", help=MEANINGS[setting])
         return parser
-    _module(name).add_arguments(parser)
+    if add_arguments := getattr(_module(name), "add_arguments", None):
+        add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     return parser
 

@@ -25,8 +25,7 @@ from ..domain.errors import Unavailable
 from ..domain.when import utc_now
 from ..settings import Settings
 from .demo_home import LINE, Shop, make_shop
-from .progress import show_progress
-from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, shortened, wrapped
+from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, shortened, show_progress, wrapped
 
 QUESTION = "which database did they pick?"
 """Asked in Gemini's words of what was said to Claude: they have none in common with the answer."""
@@ -45,10 +44,6 @@ class Step(NamedTuple):
     command: str
     """What a person would type; empty where an assistant did it."""
     output: str
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    pass
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:

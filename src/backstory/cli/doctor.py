@@ -34,8 +34,7 @@ from ..settings import Settings
 from ..store.backup_files import FOLDER
 from ..surfaces import all_tools, load_surfaces
 from .integrity import advice
-from .progress import show_progress
-from .report import Report, counted, size, table
+from .report import Report, counted, show_progress, size, table
 from .status import count_waiting
 
 LEAST_FREE_BYTES = 200 * 1024 * 1024
@@ -48,10 +47,6 @@ class Check(NamedTuple):
     state: State
     message: str
     advice: str = ""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    pass
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:

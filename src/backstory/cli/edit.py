@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,15 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    core = open_core(settings)
-    try:
+    with closing(open_core(settings)) as core:
         memory = core.browsing.memory(options.id)
         text = _text(options.text, memory)
         if text == memory.text:
             return Report(memory_body(memory) | {"changed": False}, "Nothing was changed.")
         memory = core.memories.revise(memory.id, text)
-    finally:
-        core.engine.close()
     return Report(
         memory_body(memory) | {"changed": True},
         f"Changed {memory.id}; `backstory show {memory.id}` has what it said before.",

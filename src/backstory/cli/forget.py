@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,9 +75,8 @@ def add_reach(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    core = open_core(settings)
-    engine = core.engine
-    try:
+    with closing(open_core(settings)) as core:
+        engine = core.engine
         options.ids = list(dict.fromkeys(_whole_id(core, id) for id in options.ids))
         chosen = _chosen(options, engine)
         if not chosen:
@@ -87,8 +87,6 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         receipt = Erasure(engine).forget(
             chosen.request(with_checkpoints=options.checkpoints), with_backups=options.backups
         )
-    finally:
-        engine.close()
     return Report(_body(chosen, receipt), f"{announcement}\n\n{_receipt(receipt)}")
 
 

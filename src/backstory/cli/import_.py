@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from ..app import history_places, open_engine
@@ -11,8 +12,7 @@ from ..core.calls import Call
 from ..core.imports import Choices, FoundStore, Outcome, find_stores, load_importers, run_import
 from ..core.imports.counts import Count, Fate
 from ..settings import Settings, expand_home
-from .progress import show_progress
-from .report import Json, Report, counted, shortened, size, table
+from .report import Json, Report, counted, shortened, show_progress, size, table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,8 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    engine = open_engine(settings)
-    try:
+    with closing(open_engine(settings)) as engine:
         places = history_places(settings, engine.store)
         if options.program is None:
             return _listing(list(find_stores(places)))
@@ -46,8 +45,6 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         store, outcome = run_import(
             engine, options.program, path, places, choices, Call(progress=show_progress)
         )
-    finally:
-        engine.close()
     return Report(_body(options.program, store, choices, outcome), _text(store, choices, outcome))
 
 

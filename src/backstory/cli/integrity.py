@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 
 from ..app import in_postgres, open_store, store_place
 from ..settings import Settings
@@ -11,16 +12,9 @@ from .report import Report
 FAILED = 1
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    pass
-
-
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    store = open_store(settings)
-    try:
+    with closing(open_store(settings)) as store:
         problems = store.problems()
-    finally:
-        store.close()
     place = store_place(settings)
     body = {"store": place, "ok": not problems, "problems": problems}
     if not problems:

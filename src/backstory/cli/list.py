@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 
 from ..app import open_core
 from ..core.browsing import MemoryList
 from ..core.insight.tasks import is_open_task
 from ..core.names import short_memory_id
 from ..domain.file_marks import marks_of
-from ..domain.filters import Filter
 from ..domain.kinds import MemoryKind, kind_of
 from ..domain.records import Memory
 from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import origin, safe_text
-from .narrowing import add_limit, add_narrowing, categories, read_narrowing
-from .report import Block, Hint, Json, Report, Span, Style, Table, shortened
-from .words import project_name
+from .narrowing import add_limit, add_narrowing, categories, read_bounds
+from .report import Block, Hint, Json, Report, Span, Style, Table, project_name, shortened
 
 LIMIT = 20
 LONGEST_TEXT = 120
@@ -31,19 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    core = open_core(settings)
-    try:
-        narrowing = read_narrowing(options, core)
-        where = Filter(
-            surfaces=narrowing.surfaces,
-            projects=narrowing.projects,
-            created_after=narrowing.since,
-            created_before=narrowing.until,
-            categories=categories(options.kind),
-        )
+    with closing(open_core(settings)) as core:
+        where = read_bounds(options, core).filter()._replace(categories=categories(options.kind))
         found = core.browsing.memories(where, limit=options.limit, offset=max(options.offset, 0))
-    finally:
-        core.engine.close()
     return Report(_body(found), _blocks(found))
 
 

@@ -9,8 +9,7 @@ from ..app import find_spaces, open_store, store_place
 from ..core.copying import TableComparison, TableDigest, copy_store
 from ..domain.errors import InvalidInput, NotFound
 from ..settings import Settings
-from .progress import show_progress
-from .report import Json, Report, counted, table
+from .report import Json, Report, counted, show_progress, table
 
 FAILED = 1
 

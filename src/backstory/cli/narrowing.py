@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from datetime import datetime
-from typing import NamedTuple
 
 from ..core import Core
 from ..domain.errors import InvalidInput
+from ..domain.filters import Bounds
 from ..domain.kinds import NOTE, MemoryKind, categories_of
 from ..domain.when import parse_until, parse_when
 from ..readers import reader_names
 from ..surfaces import load_surfaces
-
-
-class Narrowing(NamedTuple):
-    projects: tuple[str, ...] = ()
-    surfaces: tuple[str, ...] = ()
-    since: datetime | None = None
-    until: datetime | None = None
 
 
 def add_narrowing(parser: argparse.ArgumentParser) -> None:
@@ -45,10 +37,10 @@ def categories(kind: str | None) -> tuple[str, ...]:
     return categories_of(MemoryKind(kind)) if kind in list(MemoryKind) else (kind,)
 
 
-def read_narrowing(options: argparse.Namespace, core: Core) -> Narrowing:
+def read_bounds(options: argparse.Namespace, core: Core) -> Bounds:
     if "limit" in options and options.limit < 1:
         raise InvalidInput("--limit must be at least 1.")
-    return Narrowing(
+    return Bounds(
         core.browsing.projects(options.project) if options.project else (),
         _surfaces(options.assistant) if options.assistant else (),
         None if options.since is None else parse_when(options.since, core.engine.now(), field="--since"),

@@ -5,12 +5,15 @@ A terminal gets the blocks in colour (`terminal.py`), a pipe and a file get them
 from __future__ import annotations
 
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
 Json = dict[str, Any]
+LONGEST_PROJECT = 18
 
 
 class Style(StrEnum):
@@ -155,3 +158,23 @@ def size(count: int) -> str:
 
 def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def project_name(project: str) -> str:
+    """The last part of its directory, which may be one of another system."""
+    path = PureWindowsPath(project) if "\\" in project else PurePosixPath(project)
+    name = path.name or project or "-"
+    return name if len(name) <= LONGEST_PROJECT else name[: LONGEST_PROJECT - 1] + "…"
+
+
+def show_progress(done: float, total: float | None, message: str) -> None:
+    """A line on standard error that says how far long work has come; silent unless a person is looking."""
+    if not sys.stderr.isatty():
+        return
+    share = f" {done:,.0f} of {total:,.0f}" if total else ""
+    print(f"\r\x1b[K{message}{share}", end="", file=sys.stderr, flush=True)
+
+
+def clear_progress() -> None:
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)

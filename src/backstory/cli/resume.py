@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 
 from ..app import open_core
 from ..core import Core
@@ -36,11 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    core = open_core(settings)
-    try:
+    with closing(open_core(settings)) as core:
         wanted = _wanted(core, options.id)
-    finally:
-        core.engine.close()
     body = {
         "id": wanted.conversation.id,
         "command": list(wanted.words),

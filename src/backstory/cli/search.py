@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from typing import NamedTuple
 
 from ..app import open_core
@@ -13,7 +14,7 @@ from ..core.names import ConversationNames, short_memory_id
 from ..core.previews import Preview
 from ..core.searching import Ranking
 from ..domain.errors import InvalidInput, NotFound
-from ..domain.filters import Filter, Kind
+from ..domain.filters import Kind
 from ..domain.records import Conversation, Memory, Message, Trust
 from ..domain.when import iso
 from ..search.engine import Hit
@@ -22,9 +23,8 @@ from ..search.terms import stem
 from ..settings import Settings
 from ..tools.origin import origin, safe_text
 from . import show
-from .narrowing import add_narrowing, categories, read_narrowing
-from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, shortened
-from .words import project_name
+from .narrowing import add_narrowing, categories, read_bounds
+from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, project_name, shortened
 
 LIMIT = 5
 SHOWN = 400  # characters of a memory
@@ -75,28 +75,21 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         raise InvalidInput("There is nothing to search for.", hint="Say what to look for, in any words.")
     if options.open is not None and options.open < 1:
         raise InvalidInput("--open must be at least 1.")
-    core = open_core(settings)
-    try:
+    with closing(open_core(settings)) as core:
         ranking = _ranking(core, query, options)
         if options.open is not None:
             return _opened(core, ranking, options.open)
         findings = _findings(core, query, ranking, options.limit)
-    finally:
-        core.engine.close()
     return Report(_body(findings, options.explain), _blocks(findings, options.explain))
 
 
 def _ranking(core: Core, query: str, options: argparse.Namespace) -> Ranking:
     """Memories and conversations in one ranking. Private ones belong to their session, and stay there."""
-    narrowing = read_narrowing(options, core)
-    narrow = Filter(
-        projects=narrowing.projects,
-        surfaces=narrowing.surfaces,
-        created_after=narrowing.since,
-        created_before=narrowing.until,
-        kinds=_kinds(options.kind),
-        categories=() if options.kind in KINDS else categories(options.kind),
-    )
+    narrow = read_bounds(options, core).filter()
+    if options.kind in KINDS:
+        narrow = narrow._replace(kinds=(KINDS[options.kind],))
+    elif options.kind:
+        narrow = narrow._replace(kinds=(Kind.MEMORY,), categories=categories(options.kind))
     if not options.file:
         return core.searching.everywhere(query, narrow=narrow)
     about = core.searching.by_file(options.file, narrow=narrow)
@@ -105,11 +98,6 @@ def _ranking(core: Core, query: str, options: argparse.Namespace) -> Ranking:
     keys = set(map(_key, about.hits))
     found = core.searching.everywhere(query, narrow=narrow)
     return found._replace(hits=[hit for hit in found.hits if _key(hit) in keys])
-
-
-def _kinds(kind: str | None) -> tuple[Kind, ...]:
-    """Any other kind is one of memories."""
-    return (KINDS.get(kind, Kind.MEMORY),) if kind else ()
 
 
 def _key(hit: Hit) -> str | int:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 
 from ..app import open_core
 from ..core.browsing import HEADS, ConversationList, ListedConversation
-from ..domain.filters import ConversationFilter
 from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import origin
-from .narrowing import add_limit, add_narrowing, read_narrowing
-from .report import Block, Hint, Json, Report, Span, Style, Table, shortened
-from .words import project_name
+from .narrowing import add_limit, add_narrowing, read_bounds
+from .report import Block, Hint, Json, Report, Span, Style, Table, project_name, shortened
 
 LIMIT = 20
 LONGEST_TITLE = 100
@@ -29,21 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    core = open_core(settings)
-    try:
-        narrowing = read_narrowing(options, core)
-        which = ConversationFilter(
-            surfaces=narrowing.surfaces,
-            projects=narrowing.projects,
-            updated_after=narrowing.since,
-            updated_before=narrowing.until,
-            kinds=(*HEADS, "subagent") if options.subagents else (),
-        )
+    with closing(open_core(settings)) as core:
+        which = read_bounds(options, core).conversation_filter()
+        which = which._replace(kinds=(*HEADS, "subagent") if options.subagents else ())
         found = core.browsing.conversations(
             which, limit=options.limit, offset=max(options.offset, 0), file=options.file or ""
         )
-    finally:
-        core.engine.close()
     return Report(_body(found), _blocks(found))
 
 

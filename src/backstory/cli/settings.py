@@ -13,10 +13,6 @@ from .report import Json, Report, wrapped
 HIDDEN = "(set, not shown)"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    pass
-
-
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     rows = [describe(setting, settings) for setting in TABLE]
     order = f"A flag wins over the environment, which wins over {settings.home / CONFIG}, which wins over the default."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import closing
 from typing import NamedTuple
 
 from ..app import open_core
@@ -47,11 +48,8 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     if options.limit < 1:
         raise InvalidInput("--limit must be at least 1.")
     window = _Window(options.first, options.limit, options.around, options.full)
-    core = open_core(settings)
-    try:
+    with closing(open_core(settings)) as core:
         return report(core, options.id, window)
-    finally:
-        core.engine.close()
 
 
 class _Window(NamedTuple):

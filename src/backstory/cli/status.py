@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import closing
 
 from .. import __version__
 from ..app import open_engine, store_place
@@ -20,20 +21,13 @@ from .settings import shown_value
 PROBLEMS = 5  # shown; the JSON has all
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    pass
-
-
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    engine = open_engine(settings)
-    try:
+    with closing(open_engine(settings)) as engine:
         census, waiting = engine.store.census(), count_waiting(engine)
         archived = engine.store.archive.census()
         histories, problems = engine.store.sync.census(), engine.store.sync.problems()
         failing = engine.problems.reported()
         backups = _backups(engine)
-    finally:
-        engine.close()
     body = {
         "version": __version__,
         "home": str(settings.home),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 
 from ..app import history_places, open_engine
 from ..core.calls import Call
@@ -10,8 +11,7 @@ from ..core.sync import Sync, SyncReport
 from ..domain.errors import Unavailable
 from ..readers import load_readers
 from ..settings import Settings
-from .progress import show_progress
-from .report import Json, Report, counted, table
+from .report import Json, Report, counted, show_progress, table
 
 PATIENCE_S = 60.0  # for a server that is reading already
 
@@ -26,16 +26,13 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     if not settings.reads_histories and not options.reader:
         return Report({"assistants": {}}, "Histories are switched off (histories = off).")
     readers = load_readers(options.reader or settings.histories)
-    engine = open_engine(settings)
-    try:
+    with closing(open_engine(settings)) as engine:
         outcome = Sync(engine).run(
             readers.values(),
             history_places(settings, engine.store),
             call=Call(progress=_show),
             patience_s=PATIENCE_S,
         )
-    finally:
-        engine.close()
     if outcome is None:
         raise Unavailable("Another process has been reading the histories all the time.", hint="Try again.")
     body = {"assistants": {name: _body(told) for name, told in outcome.items()}}

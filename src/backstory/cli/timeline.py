@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 from itertools import groupby
 
 from ..app import open_core
-from ..core.chronicle import Bounds, ChronicleEvent, EventKind
+from ..core.chronicle import ChronicleEvent, EventKind
 from ..core.names import ConversationNames, short_memory_id
 from ..domain.errors import InvalidInput
 from ..domain.when import iso
 from ..settings import Settings
-from .narrowing import add_limit, add_narrowing, read_narrowing
-from .report import Block, Paragraph, Report, Span, Style, Table, Text, shortened
-from .words import project_name
+from .narrowing import add_limit, add_narrowing, read_bounds
+from .report import Block, Paragraph, Report, Span, Style, Table, Text, project_name, shortened
 
 LIMIT = 50
 LONGEST_TITLE = 100
@@ -30,13 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     if options.kind and options.kind not in list(EventKind):
         raise InvalidInput(f"There is no kind {options.kind!r}.", hint=f"Known: {', '.join(EventKind)}.")
-    core = open_core(settings)
-    try:
+    with closing(open_core(settings)) as core:
         kinds = (EventKind(options.kind),) if options.kind else tuple(EventKind)
-        events = core.chronicle.events(Bounds(*read_narrowing(options, core)), kinds, limit=options.limit)
+        events = core.chronicle.events(read_bounds(options, core), kinds, limit=options.limit)
         names = core.browsing.names()
-    finally:
-        core.engine.close()
     body = {
         "events": [{**event._asdict(), "at": iso(event.at), "kind": event.kind.value} for event in events]
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 from datetime import timedelta
 
 from ..app import CONTROL, open_store
@@ -38,11 +39,8 @@ def _days(text: str) -> timedelta:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    control = open_store(settings, CONTROL)
-    try:
+    with closing(open_store(settings, CONTROL)) as control:
         return _ACTIONS[options.action](options, control)
-    finally:
-        control.close()
 
 
 def _create(options: argparse.Namespace, control: Store) -> Report:

@@ -10,10 +10,6 @@ from ..tools import Surface
 from .report import Report, wrapped
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    pass
-
-
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     surfaces = load_surfaces(settings.surfaces, settings.prefix)
     body = {

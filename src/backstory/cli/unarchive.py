@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from contextlib import closing
 
 from ..app import open_core
 from ..core import Core
@@ -31,13 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    core = open_core(settings)
-    try:
+    with closing(open_core(settings)) as core:
         # also of families that are not served, and of programs that are imported from
         surfaces = dict.fromkeys([*load_surfaces(), *load_importers()])
         return _listed(core, surfaces) if options.name is None else _restored(core, surfaces, options.name)
-    finally:
-        core.engine.close()
 
 
 def _restored(core: Core, surfaces: Iterable[str], name: str) -> Report:

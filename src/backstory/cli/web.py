@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing, suppress
 
 from ..app import open_core
 from ..settings import Settings
@@ -26,18 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    core = open_core(settings)
-    try:
-        address = WebAddress(options.port, options.public_url)
+    # an interrupt is how one ends it
+    with closing(open_core(settings)) as core, suppress(KeyboardInterrupt):
         serve(
             core,
-            address,
+            WebAddress(options.port, options.public_url),
             is_read_only=options.read_only,
             opens_browser=not options.no_open,
             checks=lambda: doctor.run(options, settings).body,
         )
-    except KeyboardInterrupt:  # which is how one ends it
-        pass
-    finally:
-        core.engine.close()
     return Report({"closed": True}, "Closed.")

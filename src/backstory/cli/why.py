@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from ..app import open_core
@@ -28,14 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    core = open_core(settings)
-    try:
+    with closing(open_core(settings)) as core:
         projects = core.browsing.projects(options.project) if options.project else ()
         path = _inside(options.file, core.caller.directory)
         found = core.reasons.about(path, projects)
         names = core.browsing.names()
-    finally:
-        core.engine.close()
     return Report(_body(path, found), _blocks(path, found, names))
 
 

@@ -95,6 +95,9 @@ class Core(_Fields):
     transfer: Transfer
     working: Working
 
+    def close(self) -> None:
+        self.engine.close()
+
     def during(self, call: Call) -> Core:
         return self._replace(call=call)
 

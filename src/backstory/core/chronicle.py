@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from ..domain.filters import ConversationFilter, Filter, Kind, Order, Page
+from ..domain.filters import Bounds, Kind, Order, Page
 from .browsing import HEADS
 from .facet import Facet
 from .projects.git import git, printable
@@ -22,13 +22,6 @@ class EventKind(StrEnum):
     CONVERSATION = "conversation"
     MEMORY = "memory"
     COMMIT = "commit"
-
-
-class Bounds(NamedTuple):
-    projects: tuple[str, ...] = ()
-    surfaces: tuple[str, ...] = ()
-    since: datetime | None = None
-    until: datetime | None = None
 
 
 class ChronicleEvent(NamedTuple):
@@ -59,13 +52,7 @@ class Chronicle(Facet):
         return sorted(found, key=lambda event: (event.at, event.kind, event.id), reverse=True)[:limit]
 
     def _conversations(self, span: Bounds, limit: int) -> Iterator[ChronicleEvent]:
-        which = ConversationFilter(
-            kinds=HEADS,
-            projects=span.projects,
-            surfaces=span.surfaces,
-            updated_after=span.since,
-            updated_before=span.until,
-        )
+        which = span.conversation_filter()._replace(kinds=HEADS)
         for each in self.engine.store.conversations.find(
             self.caller.visible_conversations(which), limit=limit
         ):
@@ -75,13 +62,7 @@ class Chronicle(Facet):
             )
 
     def _memories(self, span: Bounds, limit: int) -> Iterator[ChronicleEvent]:
-        where = Filter(
-            kinds=(Kind.MEMORY,),
-            projects=span.projects,
-            surfaces=span.surfaces,
-            created_after=span.since,
-            created_before=span.until,
-        )
+        where = span.filter()._replace(kinds=(Kind.MEMORY,))
         page = Page(limit, order=Order.NEWEST)
         for each in self.engine.store.memories.find(self.caller.visible(where), page):
             yield ChronicleEvent(

@@ -58,6 +58,33 @@ class ConversationFilter(NamedTuple):
     """As in Filter."""
 
 
+class Bounds(NamedTuple):
+    """What memories, messages and conversations are narrowed by alike."""
+
+    projects: tuple[str, ...] = ()
+    surfaces: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def filter(self) -> Filter:
+        """Memories and messages that were made in that time."""
+        return Filter(
+            projects=self.projects,
+            surfaces=self.surfaces,
+            created_after=self.since,
+            created_before=self.until,
+        )
+
+    def conversation_filter(self) -> ConversationFilter:
+        """Conversations that were last added to in that time."""
+        return ConversationFilter(
+            projects=self.projects,
+            surfaces=self.surfaces,
+            updated_after=self.since,
+            updated_before=self.until,
+        )
+
+
 class Order(StrEnum):
     NEWEST = "newest"
     OLDEST = "oldest"

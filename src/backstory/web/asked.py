@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from ..domain.errors import InvalidInput
+from ..domain.filters import Bounds
 from ..domain.when import Clock, parse_when
 
 LONGEST = 2_000
@@ -49,6 +50,15 @@ class Asked:
                 f"{name} {value[:40]!r} is none of {', '.join(choices)}.", hint="Choose one.", field=name
             )
         return value
+
+    def bounds(self) -> Bounds:
+        """What every list can be narrowed by."""
+        return Bounds(
+            projects=tuple(filter(None, [self.text("project")])),
+            surfaces=tuple(filter(None, [self.text("assistant")])),
+            since=self.moment("since"),
+            until=self.moment("until"),
+        )
 
     def moment(self, name: str) -> datetime | None:
         value = self.text(name)

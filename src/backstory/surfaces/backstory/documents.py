@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ...core import Core
-from ...core.chronicle import Bounds
 from ...core.projects.related import project_named
 from ...core.tasks import open_tasks
 from ...domain.errors import InvalidInput, NotFound
-from ...domain.filters import Filter, Kind, Order, Page
+from ...domain.filters import Bounds, Filter, Kind, Order, Page
 from ...domain.lines import one_line
 from ...domain.records import Memory
 from ...domain.when import iso, parse_when

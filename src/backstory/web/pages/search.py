@@ -56,13 +56,7 @@ def page(core: Core, asked: Asked) -> View:
 def _narrow(core: Core, asked: Asked) -> Filter | None:
     """None when nothing can match."""
     kind = asked.choice("kind", tuple(KINDS))
-    narrow = Filter(
-        kinds=(KINDS[kind],) if kind else (),
-        projects=tuple(filter(None, [asked.text("project")])),
-        surfaces=tuple(filter(None, [asked.text("assistant")])),
-        created_after=asked.moment("since"),
-        created_before=asked.moment("until"),
-    )
+    narrow = asked.bounds().filter()._replace(kinds=(KINDS[kind],) if kind else ())
     if not (file := asked.text("file")):
         return narrow
     touched = core.engine.store.traces.touching(file, core.caller.visible(Filter()))

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from ...core import Core
 from ...core.browsing import HEADS
-from ...core.chronicle import Bounds, ChronicleEvent, EventKind
-from ...domain.filters import ConversationFilter
+from ...core.chronicle import ChronicleEvent, EventKind
+from ...domain.filters import Bounds, ConversationFilter
 from ...domain.when import iso
 from ..asked import Asked
 from ..view import Json, View
@@ -20,13 +20,9 @@ def page(core: Core, asked: Asked) -> View:
     chosen = asked.choice("kind", tuple(EventKind))
     kinds = (EventKind(chosen),) if chosen else tuple(EventKind)
     tallies = core.replay.tally(ConversationFilter(kinds=HEADS))
-    span = Bounds(
-        projects=tuple(filter(None, [asked.text("project")])),
-        surfaces=tuple(filter(None, [asked.text("assistant")])),
-        since=asked.moment("since"),
-        until=asked.moment("until"),
+    events = _events(
+        core, asked.bounds(), kinds, list(dict.fromkeys(each.project for each in tallies if each.project))
     )
-    events = _events(core, span, kinds, list(dict.fromkeys(each.project for each in tallies if each.project)))
     body = {
         "days": _days(events),
         "total": len(events),
