@@ -21,7 +21,7 @@ from backstory.core import Core
 from backstory.domain.kinds import MemoryKind
 from backstory.domain.records import Conversation, Message
 from backstory.domain.tokens import count_tokens
-from backstory.server.instructions import instructions
+from backstory.server.offer import instructions
 from backstory.surfaces import all_tools, load_surfaces
 
 Count = Callable[[str], int]

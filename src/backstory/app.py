@@ -26,7 +26,7 @@ from .settings import (
     without_password,
 )
 from .store import Store
-from .store.backup_files import FOLDER
+from .store.backups import FOLDER
 
 if TYPE_CHECKING:
     from .clients.machine import Machine
@@ -156,8 +156,7 @@ def history_places(settings: Settings, store: Store) -> Places:
 
 def this_machine(settings: Settings, surfaces: Sequence[str] = ()) -> Machine:
     """Where this user's clients are, and what they are to start: with a home that is not the usual one, that home."""
-    from .clients.command import server_command
-    from .clients.machine import Machine
+    from .clients.machine import Machine, server_command
 
     command = [*server_command()]
     if surfaces:

@@ -20,7 +20,7 @@ from backstory.domain.errors import InvalidInput, StorageFull
 from backstory.domain.filters import Filter, Page
 from backstory.domain.when import utc_now
 from backstory.store import Store
-from backstory.store.backup_files import backup_path, find_backups
+from backstory.store.backups import backup_path, find_backups
 from backstory.store.sqlite import SqliteStore
 
 from ..conftest import caller_of

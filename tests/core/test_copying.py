@@ -15,9 +15,8 @@ from backstory.core.copying import copy_store
 from backstory.domain.entries import TextFields
 from backstory.domain.errors import InvalidInput
 from backstory.domain.filters import Filter, Page
-from backstory.domain.imports import Imported
 from backstory.domain.records import CachedAnswer, Trace
-from backstory.domain.sources import SourceState
+from backstory.domain.sources import Imported, SourceState
 from backstory.domain.team import AuditRecord, Connection, Token
 from backstory.domain.words import Unit
 from backstory.store import Store

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.core.secrets import Redactor
-from backstory.core.secrets.rules import read_rules
+from backstory.core.secrets import Redactor, read_rules
 
 from ..planted import PLANTED, plant
 

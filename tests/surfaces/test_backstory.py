@@ -16,7 +16,7 @@ from backstory.core.memories import MemoryDraft
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Trust
 from backstory.domain.tokens import count_tokens
-from backstory.server.instructions import instructions
+from backstory.server.offer import instructions
 from backstory.surfaces import all_tools, callable_tools, load_surfaces
 from backstory.tools import Reply
 

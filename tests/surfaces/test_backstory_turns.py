@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from backstory.server.instructions import instructions
+from backstory.server.offer import instructions
 from backstory.surfaces import all_tools, load_surfaces
 
 TOOLS = all_tools(load_surfaces(["backstory"]))

@@ -12,7 +12,7 @@ from backstory.core import Caller, Core
 from backstory.core.sync import Sync
 from backstory.domain.neutral import neutral
 from backstory.readers import Places, load_readers
-from backstory.server.instructions import instructions
+from backstory.server.offer import instructions
 from backstory.surfaces import all_tools, load_surfaces
 from backstory.tools.origin import CAUTION
 

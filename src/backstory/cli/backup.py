@@ -11,7 +11,7 @@ from ..domain.backups import MANUAL
 from ..domain.errors import InvalidInput
 from ..domain.when import utc_now
 from ..settings import Settings
-from ..store.backup_files import backup_path
+from ..store.backups import backup_path
 from .report import Report, size
 
 

@@ -20,7 +20,7 @@ from threading import Timer
 from typing import Any, NamedTuple
 
 from ..app import environment_of
-from ..clients.command import server_command
+from ..clients.machine import server_command
 from ..domain.errors import Unavailable
 from ..domain.when import utc_now
 from ..settings import Settings

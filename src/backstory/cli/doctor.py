@@ -31,7 +31,7 @@ from ..domain.when import iso
 from ..search.backlog import PROBE
 from ..search.embed import build_embedder, embed_texts
 from ..settings import Settings
-from ..store.backup_files import FOLDER
+from ..store.backups import FOLDER
 from ..surfaces import all_tools, load_surfaces
 from .integrity import advice
 from .report import Report, counted, show_progress, size, table

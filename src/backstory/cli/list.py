@@ -9,8 +9,8 @@ from ..app import open_core
 from ..core.browsing import MemoryList
 from ..core.insight.tasks import is_open_task
 from ..core.names import short_memory_id
-from ..domain.file_marks import marks_of
 from ..domain.kinds import MemoryKind, kind_of
+from ..domain.metadata import marks_of
 from ..domain.records import Memory
 from ..domain.when import iso
 from ..settings import Settings

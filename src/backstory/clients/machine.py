@@ -1,8 +1,9 @@
-"""Where this user's programs and their configuration are."""
+"""Where this user's programs and their configuration are, and how they start this server."""
 
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -50,3 +51,16 @@ class Machine(NamedTuple):
             "zed": roaming / "Zed" if is_windows else config / "zed",
             "goose": roaming / "Block" / "goose" / "config" if is_windows else config / "goose",
         }
+
+
+def server_command() -> list[str]:
+    if runs_from_uv_cache():
+        return ["uvx", "backstory", "serve"]
+    script = Path(sys.executable).with_name("backstory.exe" if sys.platform == "win32" else "backstory")
+    return [str(script), "serve"] if script.exists() else [sys.executable, "-m", "backstory", "serve"]
+
+
+def runs_from_uv_cache() -> bool:
+    """`uvx` runs from a cache that may be cleaned, so its path is no good for a configuration."""
+    parts = Path(sys.prefix).parts
+    return "uv" in parts and any(part.startswith(("archive-v", "environments-v")) for part in parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ..domain.copying import CopyProgress
+from ..domain.backups import CopyProgress
 from ..domain.errors import Incompatible, InvalidInput
 from ..store import Store
 from ..store.copying import TABLES, fingerprints

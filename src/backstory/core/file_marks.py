@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..domain.errors import InvalidInput
-from ..domain.file_marks import FileMark, marks_of
+from ..domain.metadata import FileMark, marks_of
 from ..domain.records import Memory
 from .projects.git import git
 

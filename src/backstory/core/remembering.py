@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..domain.errors import InvalidInput
-from ..domain.file_marks import FileMark, as_metadata, marks_of
 from ..domain.filters import Filter, Kind, Order, Page
 from ..domain.kinds import MemoryKind, category_of, kind_of
+from ..domain.metadata import FileMark, as_metadata, marks_of
 from ..domain.records import Memory
 from .facet import Facet
 from .file_marks import mark_files

@@ -1,10 +1,10 @@
-"""A backup of a store: a file, and what its name says."""
+"""Copies of a store: a backup with what the name of its file says, and how far a copy into another store has come."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MANUAL = ""
 """The reason of those that a person asked for."""
@@ -27,3 +27,15 @@ class Backup(NamedTuple):
     def is_store(self) -> bool:
         """Whether it can be restored, and rewritten."""
         return self.reason not in (LOG, DAMAGED)
+
+
+class CopyProgress(NamedTuple):
+    """All tables before this one were copied from the source, and this one up to a key."""
+
+    source: str
+    table: str
+    after: tuple[Any, ...] = ()
+    is_void: bool = False
+    """What was copied is not what is there now."""
+    is_done: bool = False
+    """Everything arrived."""

@@ -1,4 +1,4 @@
-"""Files of other assistants, and how far each was read."""
+"""Where records came from: files of other assistants, with how far each was read, and stores of other programs."""
 
 from __future__ import annotations
 
@@ -30,3 +30,19 @@ def source_path(source: str, paths: Collection[str]) -> str | None:
     while source and source not in paths:
         source = source.rpartition("#")[0]  # a key may hold more of them
     return source or None
+
+
+class Imported(NamedTuple):
+    """By the id it has here: which importer brought it, and what it said then."""
+
+    id: str
+    importer: str
+    store: str
+    """The file or folder it was read from."""
+    place: str
+    """What it is called there: a table and the id of a row, mostly."""
+    part: str
+    """What its statements may supersede each other in, where they have no ids; empty elsewhere."""
+    digest: str
+    """Of what was imported; empty when that was forgotten."""
+    imported_at: datetime

@@ -7,8 +7,8 @@ import re
 from typing import NamedTuple
 
 from ..domain.entries import Outline, TextFields
-from ..domain.file_marks import FILES, marks_of
 from ..domain.filters import Filter
+from ..domain.metadata import FILES, marks_of
 from ..domain.words import MOST_TOGETHER, Unit
 from ..store import Store
 from .engine import Hit

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from ..domain.copying import CopyProgress
+from ..domain.backups import CopyProgress
 from .columns import marks
 from .database import Database, Row
 from .text import TextIndex, Words

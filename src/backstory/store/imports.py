@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..domain.imports import Imported
+from ..domain.sources import Imported
 from .columns import Columns
 from .database import Database, batches
 

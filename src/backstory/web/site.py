@@ -23,7 +23,6 @@ from ..core import Core
 from ..domain.errors import BackstoryError, InvalidInput, NotAllowed, NotFound, Unavailable
 from .asked import Asked
 from .figures import renew
-from .live import news
 from .pages import (
     conversation,
     conversations,
@@ -239,3 +238,11 @@ def _asked(request: Request, core: Core, form: Mapping[str, str] | None = None) 
 
 def _wants_part(request: Request, view: View) -> bool:
     return bool(view.part) and "part" in request.query_params
+
+
+def news(core: Core, asked: Asked) -> Json:
+    told: Json = {"entries": core.engine.store.entries.size_hint()}
+    if id := asked.text("conversation"):
+        conversation = core.replay.conversation(id)
+        told["end"] = core.engine.store.conversations.last_place(conversation.id) + 1
+    return told

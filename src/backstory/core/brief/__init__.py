@@ -15,10 +15,10 @@ from ...domain.filters import ConversationFilter, Filter, Kind, Order, Page
 from ...domain.records import Conversation, Memory, Message, Trust
 from ...domain.tokens import count_tokens
 from ..facet import Facet
-from ..projects.commits import commits_since
+from ..insight.digest import open_tasks
+from ..projects.git import commits_since
 from ..projects.related import project_named
 from ..running import running_conversations
-from ..tasks import open_tasks
 from . import rendering
 from .conclusions import Conclusion, dead_ends, decisions, is_dead_end, next_step
 

@@ -1,15 +1,29 @@
-"""Archives of conversations that a service hands out to its users: whatever a reader of exports reads."""
+"""Conversations of other programs: archives that a service hands out to its users (whatever a reader of exports reads), and logs of
+prompts alone."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from ...domain.errors import Unreadable
 from ...domain.records import Trust
-from ...readers import Cursor, Piece, Places, Reader
-from ..sync.pieces import merged, messages_of, placed, traces_of
+from ...domain.when import to_ms
+from ...readers import (
+    ConversationHeader,
+    ConversationKind,
+    Cursor,
+    Piece,
+    Places,
+    Reader,
+    Role,
+    Turn,
+    WitnessRank,
+)
+from ..sync.pieces import conversation_id, merged, messages_of, placed, traces_of
 from ..sync.subjects import OPENING, subject_of
 from .contents import ForeignConversation, Record, Unplaced
 from .stores import Importer, located
@@ -62,3 +76,31 @@ def conversation_of(
     ]
     traces = [trace for turn in piece.turns for trace in traces_of(row.id, turn)]
     return ForeignConversation(kind, row, tuple(messages), tuple(traces), also)
+
+
+class Prompt(NamedTuple):
+    id: str
+    text: str
+    at: datetime
+
+
+def prompt_log(
+    program: str,
+    session: str,
+    prompts: Sequence[Prompt],
+    *,
+    source: str,
+    project: str,
+    assistants: Sequence[str],
+) -> ForeignConversation:
+    """The prompts of a session; nothing where one of the assistants' own histories tells of it."""
+    turns = [Turn(each.id, Role.USER, each.text, to_ms(each.at)) for each in prompts if each.text.strip()]
+    header = ConversationHeader(
+        session,
+        source,
+        kind=ConversationKind.PROMPT_LOG,
+        standing=WitnessRank.PROMPTS,
+        completeness="partial",
+    )
+    also = tuple(conversation_id(assistant, session) for assistant in assistants)
+    return conversation_of(program, "prompt logs", Piece(header, turns), 0, project=project, also=also)

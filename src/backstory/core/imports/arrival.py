@@ -16,8 +16,8 @@ from typing import NamedTuple
 from ...domain.archive import ArchivedConversation
 from ...domain.checkpoints import CachedFile, Checkpoint
 from ...domain.filters import ConversationFilter, Filter
-from ...domain.imports import Imported
 from ...domain.records import Memory, Session, Trust
+from ...domain.sources import Imported
 from ..calls import Call
 from ..engine import Engine
 from .cleaning import Cleaning

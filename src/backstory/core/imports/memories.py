@@ -10,8 +10,8 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from ...domain.filters import Filter, Page
-from ...domain.imports import Imported
 from ...domain.records import Former, Memory, Trust
+from ...domain.sources import Imported
 from ..engine import Engine
 from ..merging import put_with_history
 from .contents import ForeignMemory

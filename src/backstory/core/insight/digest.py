@@ -11,10 +11,12 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+from ...domain.filters import Filter, Order, Page
 from ...domain.lines import one_line
 from ...domain.neutral import neutral
 from ...domain.records import Memory, Priority, Trust
 from ...domain.when import iso
+from ...store import Store
 from ..journal import JOURNAL
 from .tasks import TASK, is_open_task
 
@@ -32,6 +34,7 @@ _TITLES = {
     JOURNAL: "Journal",
 }
 SECTIONS = ("Decisions", OPEN, "Errors", "Warnings", "Progress", "Notes", FINISHED, "Journal", OTHER)
+MOST_READ = 2_000
 
 
 class DigestForm(StrEnum):
@@ -156,3 +159,13 @@ def _as_lines(subject: Subject, sections: dict[str, list[str]], left_out: int, f
     elif left_out:
         lines += ["", f"{left_out} left out; a longer summary shows more."]
     return "\n".join(lines)
+
+
+def open_tasks(store: Store, where: Filter) -> list[Memory]:
+    """Of those that match, the most urgent first. Of a key that several sessions saved, the last word counts."""
+    page = Page(limit=MOST_READ, order=Order.UPDATED_NEWEST)
+    tasks = list(filter(is_open_task, store.memories.find(where._replace(categories=(TASK,)), page)))
+    keys = tuple({task.key for task in tasks if task.key is not None})
+    saved = store.memories.find(where._replace(categories=(), keys=keys), page) if keys else []
+    last = {(memory.surface, memory.key): memory.id for memory in reversed(saved)}
+    return urgent_first(t for t in tasks if last.get((t.surface, t.key), t.id) == t.id)

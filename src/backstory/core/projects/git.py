@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,8 @@ _QUIET = (
     "-c", "protocol.allow=never",  # a partial clone would fetch what it lacks
 )  # fmt: skip
 _FILTERS = r"^filter\..*\.(clean|smudge|process|required)$"
+MOST_COMMITS = 200
+LOG_TIMEOUT_S = 2.0
 
 
 class GitOutput(NamedTuple):
@@ -78,3 +81,17 @@ def _environment() -> dict[str, str]:
     inherited = os.environ  # noqa: TID251  (passed on, not read as settings)
     kept = {name: value for name, value in inherited.items() if not name.startswith("GIT_") or name in _KEPT}
     return kept | _SET
+
+
+def commits_since(directory: Path, moment: datetime) -> list[str]:
+    """The subjects of the last ones on the branch that is checked out, the newest first; none where there is no repository or no
+    answer in time."""
+    if not directory.is_dir():
+        return []
+    told = git(
+        directory, "log", "-z", f"--max-count={MOST_COMMITS}", "--format=%ct %s", timeout_s=LOG_TIMEOUT_S
+    )
+    # git takes a moment that it cannot read for the present one, so the times are compared here
+    dated = (printable(line).partition(" ") for line in names(told))
+    after = int(moment.timestamp())
+    return [subject for at, _, subject in dated if at.isdigit() and int(at) > after]

@@ -6,15 +6,18 @@ anything; only the rules that it points to are tried, and only on those texts.
 
 from __future__ import annotations
 
+import tomllib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from .rules import Rule, load_rules
+from .checks import CHECKS, Check
 
 _LONGEST_HINT = 64
 _MEMORY = 32 << 20  # for the states of a scanner: with less it forgets them, and is ten times slower
+FILE = Path(__file__).with_name("rules.toml")
 
 
 class RedactedText(NamedTuple):
@@ -132,3 +135,35 @@ def _redacted(rule: Rule, raw: bytes) -> tuple[bytes, int]:
             parts += (raw[end : match.start(group)], f"[redacted: {rule.name}]".encode())
             end = match.end(group)
     return (b"".join((*parts, raw[end:])), len(parts) // 2) if parts else (raw, 0)
+
+
+class Rule(NamedTuple):
+    name: str
+    marks: tuple[bytes, ...]
+    """One of these is in every match; none where `hint` tells."""
+    hint: str
+    pattern: Any
+    """google-re2 has no types."""
+    is_secret: Check
+
+
+def read_rules(mode: str) -> list[Mapping[str, Any]]:
+    """As the file has them; those for wide mode only in that."""
+    with FILE.open("rb") as file:
+        rules: Sequence[Mapping[str, Any]] = tomllib.load(file)["rule"]
+    return [rule for rule in rules if rule.get("mode", mode) == mode]
+
+
+def load_rules(mode: str) -> list[Rule]:
+    import re2  # not for start-up
+
+    return [
+        Rule(
+            name=rule["name"],
+            marks=() if "hint" in rule else tuple(mark.encode() for mark in rule["marks"]),
+            hint=rule.get("hint", ""),
+            pattern=re2.compile(rule["pattern"].encode()),
+            is_secret=CHECKS[rule.get("check", "any")],
+        )
+        for rule in read_rules(mode)
+    ]

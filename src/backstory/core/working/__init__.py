@@ -11,18 +11,16 @@ from ...domain.lines import one_line
 from ...domain.records import Memory, Session
 from ..facet import Facet
 from ..insight.advice import errors_and_answers, recommendations
-from ..insight.digest import urgent_first
+from ..insight.digest import open_tasks, urgent_first
 from ..projects import project_root, work_tree
 from ..projects.effort import Effort, look
 from ..projects.git_snapshot import GitSnapshot, take_git_snapshot
 from ..projects.health import look_at
 from ..projects.survey import directory_of
-from ..tasks import open_tasks
 from .advice import from_project, from_session, left_open
 from .handoff import Handoff, as_data, from_data, go_on, note, write
 from .history import CHECKPOINT, HANDOFF, MOST_READ, TOOL, History, history, sample
-from .insights import Workflow, kept_changes, suggestions, workflow
-from .learning import Learning, learning
+from .insights import Learning, Workflow, kept_changes, learning, suggestions, workflow
 from .quality import ProjectAssessment, check_permissions, check_programs, quality
 
 QUOTED = 200

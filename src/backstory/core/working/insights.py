@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ...domain.lines import one_line
-from ..insight.patterns import groups_of_errors, times_seen
+from ...domain.records import Memory, Priority
+from ..insight.advice import errors_and_answers
+from ..insight.patterns import groups_of_errors, recurring_terms, rewritten_keys, times_seen
 from ..projects.changes import Changes
 from ..projects.health import LARGE_CHANGE, Project, is_test
 from .history import History
@@ -24,6 +26,9 @@ _TEST_RUN = re.compile(
     r"|cargo\s+(?:nextest|test)|go\s+test|(?:mvnw?|gradlew?)\b.*\b(?:test|verify|check)|make\s+(?:test|check)|tests?)\b",
     re.IGNORECASE,
 )
+
+MOST = 10
+_INSIGHTFUL = ("decision", "insight", "reflection", "learning")
 
 
 class Often(NamedTuple):
@@ -159,3 +164,41 @@ def _ranked(counts: Counter[str]) -> tuple[Often, ...]:
 def _list(paths: Sequence[str]) -> str:
     more = len(paths) - MOST_NAMED
     return ", ".join(paths[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+class Learning(NamedTuple):
+    insights: tuple[str, ...]
+    """Decisions and reflections."""
+    solutions: tuple[str, ...]
+    """Errors with what settled them."""
+    patterns: tuple[str, ...]
+    """What came back again and again."""
+
+
+def learning(past: History, seen: Workflow) -> Learning:
+    return Learning(
+        insights=tuple(one_line(memory.text, QUOTED) for memory in past.memories if _is_insight(memory))[
+            :MOST
+        ],
+        solutions=tuple(
+            f"{one_line(group[0].text, QUOTED)} → {one_line(answer.text, QUOTED)}"
+            for group, answer in errors_and_answers(past.sample)
+            if answer is not None
+        )[:MOST],
+        patterns=(
+            *(
+                f"This error came up {error.times} times: {one_line(error.what, QUOTED)}"
+                for error in seen.errors
+            ),
+            *(f"{file.what} was changed {file.times} times." for file in seen.files),
+            *(finding.statement for finding in rewritten_keys(past.sample)[:MOST]),
+            *(finding.statement for finding in recurring_terms(past.sample)[:MOST]),
+        ),
+    )
+
+
+def _is_insight(memory: Memory) -> bool:
+    """A loose text was worth remembering for itself; an important note was marked so."""
+    is_loose = memory.category is None and memory.key is None
+    is_marked = memory.category in (None, "note") and memory.priority in (Priority.CRITICAL, Priority.HIGH)
+    return memory.category in _INSIGHTFUL or is_loose or is_marked

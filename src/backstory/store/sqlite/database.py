@@ -18,7 +18,7 @@ from typing import Any
 from ...domain.erasure import Residue
 from ...domain.errors import BackstoryError, InvalidInput, Unavailable
 from ...domain.when import utc_now
-from ..backup_files import FOLDER, backup_path
+from ..backups import FOLDER, backup_path
 from ..database import OUTSIDE, Database, Row
 from ..migrate import migrate
 from ..whole_files import make_private, put_in_place, unfinished

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...domain.errors import TimedOut, Unavailable
-from ..backup_files import advice
+from ..backups import advice
 from ..whole_files import make_private, put_in_place, sweep, unfinished
 from .header import HEADER_BYTES, FileHeader, new_store_id, read_header
 from .log import first_page, log_holds, log_of, put_away_log

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ...domain.backups import LOG
 from ...domain.when import utc_now
-from ..backup_files import backup_path
+from ..backups import backup_path
 from ..whole_files import make_private
 from .header import HEADER_BYTES, FileHeader, read_header
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from ...domain.backups import DAMAGED
 from ...domain.errors import Incompatible, NotAllowed, TimedOut, Unavailable
 from ...domain.when import utc_now
-from ..backup_files import backup_path
+from ..backups import backup_path
 from ..whole_files import make_private, put_in_place
 from . import SqliteStore
 from .errors import translated

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ...core import Core
+from ...core.insight.digest import open_tasks
 from ...core.projects.related import project_named
-from ...core.tasks import open_tasks
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.filters import Bounds, Filter, Kind, Order, Page
 from ...domain.lines import one_line

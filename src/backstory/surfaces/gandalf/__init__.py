@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from . import conversations, export, project, version
+from . import conversations, export, project
 from .vocabulary import surface
 
-__all__ = ["conversations", "export", "project", "surface", "version"]
+__all__ = ["conversations", "export", "project", "surface"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
+from ... import __version__
 from ...core import Core
 from ...domain.errors import InvalidInput
 from ...tools import READS
@@ -161,3 +162,19 @@ def _listed(file: ProjectFile) -> ListedFile:
     if file.score is not None and file.priority is not None:
         listed = {"path": file.path, "score": file.score, "priority": file.priority, "size": file.size}
     return {**listed, "commits": file.commits} if file.commits else listed
+
+
+class ServerVersion(TypedDict):
+    server_version: str
+    protocol_version: str
+    server_name: str
+
+
+@surface.tool("Get server version", READS)
+def get_server_version(core: Core) -> ServerVersion:
+    """Tell this server's name and version, and the version of the protocol that was agreed on."""
+    return {
+        "server_version": __version__,
+        "protocol_version": core.call.protocol,
+        "server_name": "backstory",
+    }

@@ -12,8 +12,8 @@ from typing import Any
 from ....domain.when import from_ms
 from ....readers import Places
 from ....readers.formats.paths import homes
+from ..archives import Prompt, prompt_log
 from ..contents import ForeignMemory, ForeignSession, Record, Unplaced, category_of
-from ..prompts import Prompt, prompt_log
 from ..stores import store_importer
 from ..tables import Row, Tables, by, sqlite_tables
 

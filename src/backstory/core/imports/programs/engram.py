@@ -18,8 +18,8 @@ from ....readers import Places
 from ....readers.formats.files import read_regular
 from ....readers.formats.paths import homes
 from ....readers.formats.values import fields_of, items_of
+from ..archives import Prompt, prompt_log
 from ..contents import ForeignMemory, ForeignSession, Record, Unplaced, category_of, relation
-from ..prompts import Prompt, prompt_log
 from ..stores import Importer, located
 from ..stores import locate as locate_named
 from ..tables import Row, Tables, by, rows_of, sqlite_tables
