@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import stat
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from backstory.core import Core
 from backstory.core.background import Background
-from backstory.core.briefs import BriefFiles, Briefs, opening
+from backstory.core.briefs import GIVEN, BriefFiles, Briefs, opening
 from backstory.core.erasure import Erasure
 from backstory.core.removal import ForgetRequest
+from backstory.domain.records import Injection
+from backstory.domain.when import to_ms
 
 from ..doubles import DAWN, make_conversation, make_memory, make_messages
 from ..patience import until
@@ -152,3 +154,62 @@ def test_a_session_is_told_nothing_where_the_user_wants_none_or_nothing_is_new(c
     core.engine.settings = settings
     core.engine.now = lambda: DAWN + timedelta(days=31)
     assert opening(core, "s", "startup") == ""
+
+
+def noted(core: Core, session: str, project: str, text: str, at: datetime = DAWN) -> None:
+    """As the hook writes it."""
+    folder = files(core).folder / GIVEN
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / session).open("a") as file:
+        file.write(json.dumps({"at": to_ms(at), "project": project, "text": text}) + "\n")
+
+
+def told(core: Core) -> list[tuple[str, str]]:
+    return [(each.session, each.text) for each in core.engine.store.injections.newest(10)]
+
+
+def test_what_the_hook_told_is_kept_once_and_in_order(core: Core) -> None:
+    noted(core, "s", "/p", "First.")
+    refresh(core)
+    noted(core, "s", "/p", "After a compaction.", DAWN + timedelta(hours=1))
+    for _ in range(2):
+        refresh(core)
+    assert told(core) == [("s", "After a compaction."), ("s", "First.")]
+
+
+def test_what_tools_told_is_kept_too(core: Core) -> None:
+    decided(core)
+    core.caller.conversation = "s"
+    text = core.briefing.tell().text
+    core.briefing.tell("nowhere")
+    assert told(core) == [("s", text)]
+
+
+def test_what_a_session_was_told_goes_with_its_conversation(core: Core) -> None:
+    long_ago = DAWN - timedelta(days=40)
+    for session in ("known", "unknown"):
+        core.engine.store.injections.put(Injection(session, long_ago, "/p", "Text."))
+    conversation = make_conversation("codex:known", native_id="known", project="/p")
+    core.engine.store.conversations.add(conversation, [], [])
+    refresh(core)
+    assert told(core) == [("known", "Text.")]
+
+
+@pytest.mark.parametrize("for_good", [True, False])
+def test_a_forgotten_memory_is_in_no_text_that_sessions_of_its_project_were_told(
+    core: Core, for_good: bool
+) -> None:
+    decided(core)
+    noted(core, "s", "/p", "We chose Go.")
+    core.engine.store.injections.put(Injection("t", DAWN, "/p", "We chose Go."))
+    core.engine.store.injections.put(Injection("t", DAWN + timedelta(hours=1), "/q", "Other."))
+    core.forgetting.forget("d", for_good=for_good)
+    refresh(core)
+    assert told(core) == [("t", "Other.")]
+
+
+def test_a_forgotten_conversation_is_in_no_text_that_was_told(core: Core, tmp_path: Path) -> None:
+    keep(core, tmp_path / "shop")
+    core.engine.store.injections.put(Injection("t", DAWN, str(tmp_path / "shop"), "Port 8080 was taken."))
+    Erasure(core.engine).forget(ForgetRequest(conversations=("c:1",)))
+    assert told(core) == []

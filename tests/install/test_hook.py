@@ -105,6 +105,17 @@ def test_the_same_brief_is_given_to_a_session_once(tmp_path: Path, project: Path
     assert sorted(path.name for path in given.iterdir()) == ["other", "s"]
 
 
+def test_it_notes_what_it_told_word_for_word(tmp_path: Path, project: Path) -> None:
+    for source in ("startup", "resume", "compact"):  # who resumes knows it
+        hook(tmp_path, start(project, session_id="s", source=source))
+    told = list(BriefFiles(tmp_path / "data").injections({}))
+    assert [(each.session, each.project, each.text) for each in told] == [
+        ("s", str(project), TEXT),
+        ("s", str(project), CONTINUED),
+    ]
+    assert list(BriefFiles(tmp_path / "data").injections({"s": told[-1].given_at})) == []
+
+
 @pytest.mark.parametrize(
     ("silence_s", "is_told"), [(60, False), (3601, False), (10 * 365 * 86400, True), (None, True)]
 )

@@ -37,6 +37,7 @@ RELEASED = {
     "0014_prompts.sql": "3a7a50abaec0b0e9b184a01bb8a22ed499d9c352ef20bd9766af999e10551d03",
     "0015_forgotten_memories.sql": "266bb2bf8ab1bf762739796f987cc0cc2fa64339d5efd8f2ac259ec9c7447fbb",
     "0016_imported.sql": "749bcffdf734fb15dedf071135b68fffc5359c77ef34eae8d6cb36d18e53a455",
+    "0017_injections.sql": "915c4a56b95f14980de42aa98c9a63556f913daa1a584fbabba91389490fa427",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

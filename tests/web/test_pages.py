@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 
-from backstory.clients.hook import checksum
 from backstory.core.briefs import GIVEN, BriefFiles
+from backstory.domain.records import Injection
+from backstory.domain.when import to_ms
 
+from ..doubles import DAWN, make_conversation
 from .conftest import Pages
 from .sample import HARMFUL, MAIN, MARKDOWN, PLANTED, SHOP, SUBAGENT
 
@@ -205,17 +208,30 @@ def test_health_tells_what_is_held_and_runs_the_doctor_when_asked(pages: Pages) 
     assert body["doctor"] is None
 
 
-def test_what_sessions_are_told_is_shown_word_for_word_with_who_was_told(own_pages: Pages) -> None:
-    files = BriefFiles(own_pages.core.engine.settings.home)
+def test_what_sessions_were_told_is_shown_word_for_word(own_pages: Pages) -> None:
+    """Also what the hook noted a moment ago, and what is no more the brief of today."""
+    engine = own_pages.core.engine
+    files = BriefFiles(engine.settings.home)
     text = "Last: RabbitMQ was chosen <b>for</b> orders."
-    body = {"project": SHOP, "basis": "1", "last_at": 1, "text": text, "continued": ""}
-    files.write(SHOP, body)
-    (files.folder / GIVEN / "main").write_text(checksum(text))
-    (files.folder / GIVEN / "gone").write_text("00000000")
+    files.write(SHOP, {"project": SHOP, "basis": "1", "last_at": 1, "text": text, "continued": ""})
+    engine.store.injections.put(Injection("gone", DAWN, SHOP, "An earlier brief."))
+    note = {"at": to_ms(DAWN) + 1, "project": SHOP, "text": text}
+    (files.folder / GIVEN / "main").write_text(json.dumps(note) + "\n" + '{"at": 3')
     told = own_pages.json("/injected")
     assert [(each["project"], each["text"]) for each in told["briefs"]] == [(SHOP, text)]
-    by_session = {each["session"]: each for each in told["given"]}
-    assert by_session["main"]["conversation"]["id"] == MAIN
-    assert by_session["main"]["tokens"] == told["briefs"][0]["tokens"] > 5
-    assert by_session["gone"]["tokens"] is None
-    assert "<b>for</b>" not in own_pages.get("/injected").text
+    assert [(each["session"], each["text"]) for each in told["given"]] == [
+        ("main", text),
+        ("gone", "An earlier brief."),
+    ]
+    assert told["given"][0]["conversation"]["id"] == MAIN
+    assert told["given"][0]["tokens"] == told["briefs"][0]["tokens"] > 5
+    html = own_pages.get("/injected").text
+    assert "An earlier brief." in html
+    assert "<b>for</b>" not in html
+
+
+def test_a_conversation_without_a_title_is_known_by_its_assistant_and_its_day(own_pages: Pages) -> None:
+    silent = make_conversation("codex:silent", title="", surface="codex", project=SHOP)
+    own_pages.core.engine.store.conversations.add(silent, [], [])
+    assert f"codex, {silent.created_at:%Y-%m-%d %H:%M}" in own_pages.get("/conversations").text
+    assert f"codex, {silent.created_at:%Y-%m-%d %H:%M}" in own_pages.get("/conversation/codex:silent").text

@@ -111,7 +111,7 @@ def _one(found: _Findings) -> list[Block]:
     else:
         origin = line.origin
         rows.append([origin.sureness.value, [Span(_name(found, origin), Style.ID), " ", *_who(origin)]])
-        title = shortened(origin.conversation.title, SAID)
+        title = shortened(origin.conversation.name, SAID)
         prompt = shortened(found.prompts.get((origin.conversation.id, origin.number), ""), SAID)
         rows += [["session", title]] if title and title != prompt else []
         rows += [["asked", prompt]] if prompt else []
@@ -164,7 +164,7 @@ def _row(found: _Findings, lines: Sequence[BlamedLine]) -> list[Text]:
         when = f"{commit.written_at:%Y-%m-%d}" if commit else ""
         why = f"{commit.author}: {commit.subject}" if commit else "not committed"
         return [span, "-", "-", when, "-", [Span(shortened(why, 80), Style.QUIET)]]
-    why = found.prompts.get((origin.conversation.id, origin.number)) or origin.conversation.title
+    why = found.prompts.get((origin.conversation.id, origin.number)) or origin.conversation.name
     return [
         span,
         [Span(_name(found, origin), Style.ID)],

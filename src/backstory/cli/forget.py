@@ -158,9 +158,7 @@ def _announcement(chosen: Chosen) -> str:
     if found:
         total = f"{counted(len(found), 'conversation')}, {counted(chosen.messages, 'message')}"
         rows.append(("in all", total))
-    rows += [
-        (each.updated_at.strftime("%Y-%m-%d"), shortened(each.title or each.id, 80)) for each in found[:SHOWN]
-    ]
+    rows += [(each.updated_at.strftime("%Y-%m-%d"), shortened(each.name, 80)) for each in found[:SHOWN]]
     if len(found) > SHOWN:
         rows.append(("", f"and {len(found) - SHOWN:,} more"))
     rows += [("memory", shortened(memory.text, 80)) for memory in chosen.memories]

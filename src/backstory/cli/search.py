@@ -199,7 +199,7 @@ def _name(findings: Findings, shown: Preview) -> list[str | Span]:
         if entry.conversation in findings.names
         else entry.conversation
     )
-    title = shortened(conversation.title, 50) if conversation else ""
+    title = shortened(conversation.name, 50) if conversation else ""
     return [Span(f"{name}#{entry.seq + 1}", Style.ID), " ", Span(title or "conversation", Style.HEADING)]
 
 

@@ -80,5 +80,5 @@ def _row(each: ListedConversation) -> list[str | list[Span]]:
         [Span(conversation.surface, Style.ASSISTANT)],
         project_name(conversation.project),
         str(each.messages),
-        shortened(conversation.title, LONGEST_TITLE),
+        shortened(conversation.name, LONGEST_TITLE),
     ]

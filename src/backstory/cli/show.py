@@ -179,7 +179,7 @@ def _heading(shown: _Shown) -> list[Block]:
     about += [conversation.branch, span, counted(shown.page.total, "message")]
     blocks: list[Block] = [
         Verbatim([Span(conversation.id, Style.ID)]),
-        Paragraph([Span(shortened(conversation.title, 200), Style.HEADING)]),
+        Paragraph([Span(shortened(conversation.name, 200), Style.HEADING)]),
         Paragraph([Span(shortened(", ".join(part for part in about if part), 400), Style.QUIET)]),
     ]
     if shown.resume:

@@ -70,7 +70,7 @@ def _listed(core: Core, surfaces: Iterable[str]) -> Report:
     ]
     entries = [(memory.updated_at, memory.key or memory.id, memory.text) for memory in memories]
     entries += [
-        (conversation.updated_at, conversation.id, conversation.title) for conversation in conversations
+        (conversation.updated_at, conversation.id, conversation.name) for conversation in conversations
     ]
     entries.sort(key=lambda entry: (entry[0], entry[1]), reverse=True)
     body = [{"name": name, "updated_at": iso(at), "text": text} for at, name, text in entries]

@@ -94,7 +94,7 @@ def _blocks(path: str, found: Reasons, names: ConversationNames) -> list[Block]:
     ]
     _add(blocks, "Errors it met", errors)
     sessions = [
-        (names.short(each.id), f"{each.updated_at:%Y-%m-%d} {each.surface}", each.title)
+        (names.short(each.id), f"{each.updated_at:%Y-%m-%d} {each.surface}", each.name)
         for each in found.conversations
     ]
     _add(blocks, "Sessions that touched or name it", sessions)

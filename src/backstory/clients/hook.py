@@ -51,20 +51,20 @@ def news(event: Json, brief: Json, data: str) -> str:
         silence = event.get("seconds_since_last_response")
         if silence is not None and (silence < HOUR_S or brief["last_at"] / 1000 <= now() - silence):
             return ""
-    return text if text and is_new(event, text, data, source) else ""
+    return text if text and is_new(event, brief["project"], text, data, source) else ""
 
 
-def is_new(event: Json, text: str, data: str, source: str) -> bool:
-    """Whether the session was not given the very same before; it is from now on."""
+def is_new(event: Json, project: str, text: str, data: str, source: str) -> bool:
+    """Whether the session was not given the very same before; it is from now on. A server reads from these notes who was told what."""
     session = "".join(c for c in session_of(event) if c.isalnum() or c in "-_")[:100]
     if not session:
         return True
     path = os.path.join(data, "briefs", "given", session)
-    print_of_text = checksum(text)
-    if source != "compact" and os.path.exists(path) and read(path).decode() == print_of_text:
+    note = f'"project": {quoted(project)}, "text": {quoted(text)}}}\n'.encode()
+    if source != "compact" and os.path.exists(path) and read(path).endswith(note):
         return False
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(print_of_text)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
+        file.write(f'{{"at": {now() * 1000:.0f}, '.encode() + note)
     return True
 
 

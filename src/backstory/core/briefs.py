@@ -8,14 +8,15 @@ import json
 import os
 import time
 from binascii import crc32
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..domain.census import ProjectActivity
-from ..domain.when import to_ms
+from ..domain.records import Injection
+from ..domain.when import from_ms, to_ms
 from ..readers.formats.rollouts import is_unattended
 from ..settings import Settings, expand_home
 from ..store.whole_files import write_whole
@@ -28,7 +29,8 @@ FOLDER, GIVEN = "briefs", "given"
 COMPACTED = "compact"
 RECENT = timedelta(days=30)
 """What lies longer ago, with nothing open, is no news to a new session."""
-GIVEN_S = 30 * 86_400.0
+GIVEN_FOR = timedelta(days=30)
+"""How long it is known what a session was given of which nothing else is known."""
 CLOSING = "More: search Backstory for a topic, or open an id."
 
 
@@ -61,26 +63,26 @@ class BriefFiles(NamedTuple):
     def all(self) -> list[Path]:
         return list(self.folder.glob("*.json"))
 
-    def give(self, session: str, text: str) -> bool:
-        """Whether the session was not given the very same before; it is from now on."""
-        name = "".join(c for c in session if c.isalnum() or c in "-_")[:100]
-        if not name:
-            return True
-        path, print_of_text = self.folder / GIVEN / name, f"{crc32(text.encode()):08x}"
-        with suppress(OSError):
-            if path.read_text() == print_of_text:
-                return False
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(path, [print_of_text])
-        return True
+    def injections(self, since: Mapping[str, datetime]) -> Iterator[Injection]:
+        """What the hook noted that it told sessions: of each, what is later than `since` says."""
+        for path in (self.folder / GIVEN).glob("*"):
+            last = since.get(path.name)
+            for line in _lines(path):
+                try:
+                    note = json.loads(line)
+                    told = Injection(path.name, from_ms(note["at"]), note["project"], note["text"])
+                except (ValueError, TypeError, KeyError):
+                    continue  # half a line, of a hook whose time was up
+                if last is None or told.given_at > last:
+                    yield told
 
     def clear(self) -> None:
-        for path in self.all():
+        for path in (*self.all(), *(self.folder / GIVEN).glob("*")):
             path.unlink(missing_ok=True)
 
     def sweep(self) -> None:
         """Notes of which session was given what, long after it ended."""
-        oldest = time.time() - GIVEN_S
+        oldest = time.time() - GIVEN_FOR.total_seconds()
         for path in (self.folder / GIVEN).glob("*"):
             with suppress(OSError):
                 if path.stat().st_mtime < oldest:
@@ -106,8 +108,17 @@ class Briefs(NamedTuple):
         for path in files.all():
             if path not in needed:
                 path.unlink(missing_ok=True)
-        files.sweep()
+        self._keep_injections(files)
         return rendered
+
+    def _keep_injections(self, files: BriefFiles) -> None:
+        """Also of sessions that ran while no server did."""
+        store = self.engine.store
+        with store.transaction():
+            for injection in files.injections(store.injections.last_times()):
+                store.injections.put(injection)
+            store.injections.prune(self.engine.now() - GIVEN_FOR)
+        files.sweep()
 
     def _wanted(self) -> Iterator[ProjectActivity]:
         """Projects that are directories here, in which something happened lately or is open, and which the user did not except."""
@@ -151,11 +162,30 @@ def opening(core: Core, session: str, source: str, log: str = "") -> str:
     if settings.brief == "auto" and log and core.caller.is_local and is_unattended(Path(log)):
         return ""
     brief = core.briefing.brief(closing=CLOSING, is_continued=is_continued)
+    told = core.engine.store.injections
     is_old = brief.last_at is not None and brief.last_at < core.engine.now() - RECENT
     if not brief.is_known or (is_old and not brief.open_tasks):
         return ""
-    is_new = BriefFiles(settings.home).give(session, brief.text)
-    return brief.text if is_new or is_continued else ""
+    if not is_continued and session and told.last_text(session) == brief.text:
+        return ""
+    told.put(Injection(session, core.engine.now(), brief.project, brief.text))
+    return brief.text
+
+
+def injected(core: Core, limit: int) -> list[Injection]:
+    """What sessions were told, the last first; also what a hook noted that no server has kept yet."""
+    kept = core.engine.store.injections.newest(limit)
+    if not core.caller.is_local:
+        return kept
+    noted = BriefFiles(core.engine.settings.home).injections(core.engine.store.injections.last_times())
+    return sorted([*kept, *noted], key=lambda each: each.given_at, reverse=True)[:limit]
+
+
+def _lines(path: Path) -> list[bytes]:
+    try:
+        return path.read_bytes().splitlines()
+    except OSError:  # forgotten meanwhile
+        return []
 
 
 def _excepted(settings: Settings) -> set[str]:

@@ -110,7 +110,7 @@ class Browsing(Facet):
         places = self._places(id)
         if len(memories) + len(places) > 1:
             named = [f"{each.id} ({one_line(each.text, 60)})" for each in memories]
-            named += [f"{each.conversation.id} ({one_line(each.conversation.title, 60)})" for each in places]
+            named += [f"{each.conversation.id} ({one_line(each.conversation.name, 60)})" for each in places]
             raise InvalidInput(
                 f"{len(named)} records begin with {id!r}.",
                 hint="Type more of the one that is meant:\n" + "\n".join(named[:MOST_NAMED]),

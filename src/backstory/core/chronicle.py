@@ -56,9 +56,8 @@ class Chronicle(Facet):
         for each in self.engine.store.conversations.find(
             self.caller.visible_conversations(which), limit=limit
         ):
-            title = each.title or each.id
             yield ChronicleEvent(
-                each.updated_at, EventKind.CONVERSATION, each.id, title, each.project, each.surface
+                each.updated_at, EventKind.CONVERSATION, each.id, each.name, each.project, each.surface
             )
 
     def _memories(self, span: Bounds, limit: int) -> Iterator[ChronicleEvent]:

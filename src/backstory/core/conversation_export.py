@@ -156,7 +156,7 @@ def _object(whole: ConversationTree) -> dict[str, Any]:
 
 
 def as_markdown(whole: ConversationTree, level: str = "#") -> Iterator[str]:
-    yield f"{level} {whole.conversation.title}\n\n"
+    yield f"{level} {whole.conversation.name}\n\n"
     for name, fact in _about(whole.conversation).items():
         if name != "title":
             yield f"- {name.replace('_', ' ')}: {fact}\n"
@@ -173,7 +173,8 @@ def _quoted(text: str) -> str:
 
 
 def _as_text(whole: ConversationTree) -> Iterator[str]:
-    yield f"{whole.conversation.title}\n{'=' * min(len(whole.conversation.title), 100)}\n"
+    name = whole.conversation.name
+    yield f"{name}\n{'=' * min(len(name), 100)}\n"
     for name, fact in _about(whole.conversation).items():
         if name != "title":
             yield f"{name}: {fact}\n"

@@ -32,10 +32,14 @@ class Erasure:
 
     def forget(self, request: ForgetRequest, *, with_backups: bool = False) -> Receipt:
         since = self._since(request)
-        removed = Removal(self.engine.store, self.engine.now()).forget(request)
+        briefs = BriefFiles(self.engine.settings.home)
+        with self.engine.store.transaction():
+            removed = Removal(self.engine.store, self.engine.now()).forget(request)
+            if removed.counts:
+                briefs.clear()  # what is noted there is kept by nobody who waits for this transaction
         if not removed.counts and not with_backups:
             return Receipt({})
-        BriefFiles(self.engine.settings.home).clear()
+        briefs.clear()  # what was rendered meanwhile
         backups = [
             backup for backup in Backups(self.engine).find() if since is None or backup.made_at >= since
         ]

@@ -45,11 +45,14 @@ class Forgetting(Facet):
             receipt = erase(self.engine, (memory.id,))
             return Forgotten(memory, None, tuple(receipt.notices))
         store, now = self.engine.store, self.engine.now()
+        briefs = BriefFiles(self.engine.settings.home)
         with store.transaction():
             memory = self.memory(memory.id)  # it may be gone, or say something else, since it was looked at
             store.archive.put_memories([memory], forgotten_at=now)
             store.answers.delete_all()  # they may quote it
-        BriefFiles(self.engine.settings.home).clear()
+            store.injections.delete([memory.project])
+            briefs.clear()  # what is noted there is kept by nobody who waits for this transaction
+        briefs.clear()  # what was rendered meanwhile
         return Forgotten(memory, now + RESTORABLE_FOR)
 
     def restore(self, id: str) -> list[Memory]:

@@ -49,6 +49,7 @@ class Removal:
         handoffs: list[HandoffRewrite] = []
         counts: dict[str, int] = {}
         with self.store.transaction():
+            projects = self._projects(request)
             if request.conversations:
                 counts |= self._forget_conversations(request.conversations)
             if request.memories is not None:
@@ -58,8 +59,26 @@ class Removal:
                 handoffs = self._rewrite_handoffs(set(ids), {opening(text) for _, text in found})
             if not any(counts.values()):
                 return RemovalResult({})
-            counts |= {"handoffs": len(handoffs), "cached answers": self.store.answers.delete_all()}
+            counts |= {
+                "handoffs": len(handoffs),
+                "cached answers": self.store.answers.delete_all(),
+                "injected briefs": self.store.injections.delete(projects),
+            }
         return RemovalResult({place: count for place, count in counts.items() if count}, handoffs)
+
+    def _projects(self, request: ForgetRequest) -> set[str]:
+        """Whose briefs may quote what is forgotten."""
+        which = ConversationFilter(ids=tuple(request.conversations))
+        told = self._conversations(which) if request.conversations else []
+        projects = {conversation.project for conversation in told}
+        if request.memories is not None:
+            archived = self.store.archive.find_memories(request.memories, with_forgotten=True)
+            projects |= {each.memory.project for each in archived}
+            projects.update(self.store.memories.projects_of(request.memories))
+        return projects
+
+    def _conversations(self, which: ConversationFilter) -> list[Conversation]:
+        return [*self.store.conversations.find(which), *archived_conversations(self.store, which)]
 
     def _quotable(self, where: Filter) -> list[tuple[str, str]]:
         """How every value begins that memories have or had, with the memory's id."""
@@ -85,8 +104,7 @@ class Removal:
         return removed
 
     def _forget_conversations(self, ids: Sequence[str]) -> dict[str, int]:
-        store, which = self.store, ConversationFilter(ids=tuple(ids))
-        told = [*store.conversations.find(which), *archived_conversations(store, which)]
+        store, told = self.store, self._conversations(ConversationFilter(ids=tuple(ids)))
         removed = {
             "messages": sum(store.conversations.count_messages(ids).values()),
             "conversations": store.sync.forget(ids, self.now),

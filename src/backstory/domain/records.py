@@ -126,6 +126,11 @@ class Conversation(NamedTuple):
     """Its source vanished; what was read stays."""
     trust: Trust = Trust.OWN
 
+    @property
+    def name(self) -> str:
+        """What people know it by: a conversation in which nobody said a word has no title."""
+        return self.title or f"{self.surface}, {self.created_at:%Y-%m-%d %H:%M}"
+
     def trust_of(self, role: str) -> Trust:
         """Of a message in it: what tools were told and answered, and what the harness put in, nobody said."""
         return Trust.TOOL if self.trust is Trust.OWN and role in ("tool", "system") else self.trust
@@ -190,6 +195,16 @@ class CachedAnswer(NamedTuple):
     body: Any
     """Fit for JSON."""
     expires_at: datetime
+
+
+class Injection(NamedTuple):
+    """What a session was told where its project stands."""
+
+    session: str
+    """As the assistant calls it; empty when it did not say."""
+    given_at: datetime
+    project: str
+    text: str
 
 
 QUIET_ROLES = ("system", "thinking", "tool")

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .files import FileRoom
     from .graph import GraphRoom
     from .imports import Imports
+    from .injections import InjectionRoom
     from .leases import LeaseRoom
     from .residue import Residues
     from .sessions import SessionRoom
@@ -118,6 +119,12 @@ class Store:
         from .witnesses import WitnessRoom
 
         return WitnessRoom(self.database)
+
+    @cached_property
+    def injections(self) -> InjectionRoom:
+        from .injections import InjectionRoom
+
+        return InjectionRoom(self.database)
 
     @cached_property
     def leases(self) -> LeaseRoom:

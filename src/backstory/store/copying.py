@@ -46,6 +46,7 @@ TABLES = {
     "event": CopiedTable(("id",), 200),
     "source": CopiedTable(("path",)),
     "forgotten": CopiedTable(("conversation",)),
+    "injection": CopiedTable(("session", "given_at"), 200),
     "imported": CopiedTable(("id",)),
     "kept_answer": CopiedTable(("key",), 50),
     "connection": CopiedTable(("id",)),

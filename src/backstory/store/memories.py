@@ -55,6 +55,12 @@ class MemoryRoom:
         """The projects that memories belong to."""
         return [project for project in self._distinct("project") if project]
 
+    def projects_of(self, where: Filter) -> list[str]:
+        """The projects of those that match."""
+        condition, values = where_clause(where)
+        sql = f"SELECT DISTINCT e.project FROM entry e WHERE e.kind = ? AND {condition}"
+        return self._database.values(sql, [Kind.MEMORY, *values])
+
     def surfaces(self) -> list[str]:
         """The surfaces that memories were saved through."""
         return self._distinct("surface")

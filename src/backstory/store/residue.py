@@ -15,12 +15,12 @@ from ..domain.erasure import Residue
 from .database import Database
 
 OF_MEMORIES = (
-    "archive_pack", "archived", "entry", "entry_text", "event", "former", "imported", "kept_answer", "key_text",
-    "mention", "relation", "vector",
+    "archive_pack", "archived", "entry", "entry_text", "event", "former", "imported", "injection", "kept_answer",
+    "key_text", "mention", "relation", "vector",
 )  # fmt: skip
 OF_CONVERSATIONS = (
-    "archived_conversation", "conversation", "entry", "entry_text", "kept_answer", "mention", "relation", "source",
-    "trace", "vector",
+    "archived_conversation", "conversation", "entry", "entry_text", "injection", "kept_answer", "mention", "relation",
+    "source", "trace", "vector",
 )  # fmt: skip
 OF_CHECKPOINTS = ("checkpoint", "content")
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ...domain.errors import InvalidInput
 from ...domain.filters import ConversationFilter, Filter, Kind, Order, Page
-from ...domain.records import Conversation, Memory, Message, Trust
+from ...domain.records import Conversation, Injection, Memory, Message, Trust
 from ...domain.tokens import count_tokens
 from ..facet import Facet
 from ..insight.digest import open_tasks
@@ -97,6 +97,14 @@ class Briefing(Facet):
             last_at=max(_times(standing), default=None),
             open_tasks=len(standing.tasks),
         )
+
+    def tell(self, project: str | None = None, max_tokens: int = USUAL_TOKENS) -> Brief:
+        """The brief as a session was given it: what it was told is kept, for people to look at."""
+        brief = self.brief(project, max_tokens)
+        if brief.is_known:
+            told = Injection(self.caller.conversation, self.engine.now(), brief.project, brief.text)
+            self.engine.store.injections.put(told)
+        return brief
 
     def _project(self, wanted: str | None) -> str | None:
         if wanted is None:

@@ -70,7 +70,7 @@ def _sections(standing: Standing, longest: int) -> list[Section]:
 
 
 def _told_at_length(account: Account, longest: int) -> Iterator[str]:
-    title = account.conversation.title
+    title = account.conversation.name
     yield f"- {_where(account, longest)}: {quote(title, longest)} ({account.conversation.id})"
     asked = quote(account.asked, longest)
     if asked and asked[:40] != quote(title, longest)[:40]:
@@ -81,7 +81,7 @@ def _told_at_length(account: Account, longest: int) -> Iterator[str]:
 
 def _told_shortly(account: Account, longest: int) -> str:
     answer = f"; answered: {quote(substance(account.done), longest)}" if account.done else ""
-    return f"- {_where(account, longest)}: {quote(account.conversation.title, longest)}{answer} ({account.conversation.id})"
+    return f"- {_where(account, longest)}: {quote(account.conversation.name, longest)}{answer} ({account.conversation.id})"
 
 
 def _where(account: Account, longest: int) -> str:

@@ -91,9 +91,9 @@ def _document(core: Core, uri: str) -> str:
     address = _address(uri)
     match address.parts:
         case ["brief"]:
-            return core.briefing.brief().text
+            return core.briefing.tell().text
         case ["brief", name]:
-            return core.briefing.brief(_project(core, name, uri)).text
+            return core.briefing.tell(_project(core, name, uri)).text
         case ["memory" | "session", *id] if id:
             at, limit = _number(address, "at"), _number(address, "limit")
             return opened(core, core.pages.open("/".join(id), at, min(max(limit or 10, 1), 50)))

@@ -31,7 +31,7 @@ class SlashCommand(NamedTuple):
 
 
 def _resume(core: Core, project: str) -> str:
-    made = core.briefing.brief(project or None, 600)
+    made = core.briefing.tell(project or None, 600)
     return f"{made.text}\n\nContinue from the next step that is named there; if none is, ask what comes next."
 
 

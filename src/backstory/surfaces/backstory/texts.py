@@ -82,7 +82,7 @@ def _conversation(page: ConversationPage) -> str:
     head = f"{told.id}  {told.updated_at:%Y-%m-%d}  {_project(told.project)}, {told.surface}{branch}"
     if told.trust is not Trust.OWN:
         head += f"  ({told.trust.value}, not the user's words)"
-    lines = [head, one_line(safe_excerpt(told.title), 100), *map(_message, page.messages)]
+    lines = [head, one_line(safe_excerpt(told.name), 100), *map(_message, page.messages)]
     if not page.messages:
         lines.append("It has no readable messages.")
     lines.append(
@@ -139,7 +139,7 @@ def listed(found: ConversationList, project: str) -> str:
             f", {one_line(safe_excerpt(conversation.branch), LONGEST_NAME)}" if conversation.branch else ""
         )
         where = f"{_project(conversation.project)}, {conversation.surface}{branch}"
-        title = one_line(safe_excerpt(plain(conversation.title)), 80)
+        title = one_line(safe_excerpt(plain(conversation.name)), 80)
         lines.append(f"{name}  {conversation.updated_at:%Y-%m-%d}  {where}  {title} ({messages})")
     if found.total > len(lines):
         lines.append(f"{found.total - len(lines)} more; narrow with since or until, or raise limit.")

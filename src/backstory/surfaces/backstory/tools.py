@@ -73,7 +73,7 @@ def brief(
 ) -> str:
     """Where work on this project stands: last sessions, open tasks, next step, decisions in force. Call once at the start if
     you were not given it."""
-    return core.briefing.brief(project, max_tokens).text
+    return core.briefing.tell(project, max_tokens).text
 
 
 @surface.tool("Sessions", READS)

@@ -13,7 +13,7 @@ from ..view import Json
 def conversation_card(conversation: Conversation, messages: int | None = None) -> Json:
     return {
         "id": conversation.id,
-        "title": conversation.title or "Untitled",
+        "title": conversation.name,
         "assistant": conversation.surface,
         "project": conversation.project,
         "kind": conversation.kind,

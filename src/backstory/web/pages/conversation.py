@@ -51,9 +51,9 @@ def page(core: Core, asked: Asked) -> View:
         "resume": _resume_command(core, conversation),
     }
     if asked.text("part"):
-        return View("conversation.html", body, conversation.title, "messages.html")
+        return View("conversation.html", body, conversation.name, "messages.html")
     return View(
-        "conversation.html", body | _around(core, conversation, first - 1, part.end), conversation.title
+        "conversation.html", body | _around(core, conversation, first - 1, part.end), conversation.name
     )
 
 
@@ -149,7 +149,7 @@ def forget(core: Core, asked: Asked) -> View:
     ids = [each.id for each in erasure.with_subagents([conversation])]
     receipt = erasure.forget(ForgetRequest(conversations=ids))
     body = {
-        "what": conversation.title or conversation.id,
+        "what": conversation.name,
         "removed": dict(receipt.removed),
         "rewritten": list(receipt.files),
         "notices": receipt.notices,

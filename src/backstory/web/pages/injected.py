@@ -1,13 +1,12 @@
-"""Injected: what new sessions are told where a project stands, which of them were told it, when, and what it costs."""
+"""Injected: what sessions were told where a project stands, word for word, when, and what new ones will be told."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Sequence
 
-from ...clients.hook import checksum
 from ...core import Core
-from ...core.briefs import GIVEN, BriefFiles
+from ...core.briefs import BriefFiles, injected
+from ...domain.records import Conversation, Injection
 from ...domain.tokens import count_tokens
 from ...domain.when import from_ms, iso
 from ...readers import reader_names
@@ -21,10 +20,9 @@ MOST_GIVEN = 200
 def page(core: Core, asked: Asked) -> View:
     files = BriefFiles(core.engine.settings.home)
     briefs = [body for path in files.all() if (body := files.read(path))] if core.caller.is_local else []
-    texts = {checksum(text): body for body in briefs for text in (body["text"], body["continued"]) if text}
     body = {
         "briefs": sorted(map(_brief, briefs), key=lambda each: str(each["project"])),
-        "given": _given(core, files, texts) if core.caller.is_local else [],
+        "given": _given(core, injected(core, MOST_GIVEN)),
     }
     return View("injected.html", body, "Injected")
 
@@ -38,36 +36,18 @@ def _brief(body: Json) -> Json:
     }
 
 
-def _given(core: Core, files: BriefFiles, texts: dict[str, Json]) -> list[Json]:
-    """The last first. A session's note holds the mark of the text; which text it was is known while the brief says the same."""
-    notes = sorted((files.folder / GIVEN).glob("*"), key=_changed, reverse=True)[:MOST_GIVEN]
-    ids = [f"{reader}:{note.name}" for note in notes for reader in reader_names()]
-    conversations = {each.native_id: each for each in core.engine.store.conversations.get(ids)}
-    told = []
-    for note in notes:
-        brief = texts.get(_read(note))
-        known = conversations.get(note.name)
-        told.append(
-            {
-                "session": note.name,
-                "at": iso(datetime.fromtimestamp(_changed(note), UTC)),
-                "project": brief["project"] if brief else known.project if known else "",
-                "tokens": count_tokens(brief["text"]) if brief else None,
-                "conversation": None if known is None else conversation_card(known),
-            }
-        )
-    return told
+def _given(core: Core, injections: Sequence[Injection]) -> list[Json]:
+    ids = {f"{reader}:{each.session}" for each in injections for reader in reader_names()}
+    known = {each.native_id: each for each in core.engine.store.conversations.get(sorted(ids))}
+    return [_injection(each, known.get(each.session)) for each in injections]
 
 
-def _changed(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:  # swept meanwhile
-        return 0.0
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except OSError:
-        return ""
+def _injection(injection: Injection, conversation: Conversation | None) -> Json:
+    return {
+        "session": injection.session,
+        "at": iso(injection.given_at),
+        "project": injection.project,
+        "text": injection.text,
+        "tokens": count_tokens(injection.text),
+        "conversation": None if conversation is None else conversation_card(conversation),
+    }
