@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from backstory.core import Core
 from backstory.domain.filters import Filter, Kind
+from backstory.search.engine import Found
+from backstory.search.evidence import SAID
 
 from ..doubles import DAWN, make_conversation, make_memory, make_messages
 
@@ -31,3 +35,21 @@ def test_the_surest_comes_first_when_no_project_is_preferred(core: Core) -> None
     core.engine.store.memories.put([sure, make_memory("own", "a walrus among many other animals of the sea")])
     assert found(core, Filter()) == ["own", "sure"]
     assert found(core, Filter(), own_first=False) == ["sure", "own"]
+
+
+def test_who_wants_a_few_memories_is_not_kept_waiting_for_all_that_match(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pools: list[int] = []
+    find = core.engine.search.find
+
+    def watched(query: str, where: Filter, *, pool: int = 1) -> Found:
+        pools.append(pool)
+        return find(query, where, pool=pool)
+
+    monkeypatch.setattr(core.engine.search, "find", watched)
+    core.engine.store.memories.put([make_memory(f"m{n}", f"walrus {n}") for n in range(SAID + 1)])
+    assert len(core.searching.memories("walrus", limit=5).hits) == 5
+    assert pools == [1]
+    assert len(core.searching.memories("walrus", limit=SAID + 1).hits) == SAID + 1
+    assert pools == [1, 1, 4]

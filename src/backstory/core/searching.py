@@ -79,7 +79,7 @@ class Searching(Facet):
         """Memories of every surface and project that are at least so sure; among equals the caller's own project
         comes first."""
         visible = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
-        found = self._found(query, visible, least)
+        found = self._found(query, visible, least, wanted=limit)
         best = [hit for hit in found.hits if hit.certainty >= least]
         own = self.caller.project
         best.sort(key=lambda hit: (-hit.certainty, hit.project != own, -hit.score))
@@ -125,24 +125,34 @@ class Searching(Facet):
         hits = file_hits(self.engine.store, path, where)
         return Ranking(self._own_first(hits), [], "text", words=(path.rpartition("/")[2],))
 
-    def _found(self, query: str, where: Filter, least: float, largest_pool: int = LARGEST_POOL) -> Found:
+    def _found(
+        self,
+        query: str,
+        where: Filter,
+        least: float,
+        largest_pool: int = LARGEST_POOL,
+        wanted: int | None = None,
+    ) -> Found:
         if not query.strip():
             raise InvalidInput("query is empty.", hint="Say what to look for.", field="query")
         projects = self.engine.store.conversations.projects
         question = read_question(query, where, self.engine.now(), projects, reader_names)
-        found = self._weighed(question.query, question.where, least, largest_pool)
+        found = self._weighed(question.query, question.where, least, largest_pool, wanted)
         said = tuple(f"Understood {each}." for each in question.understood)
         if question.understood and not found.hits:
-            found = self._weighed(query, where, least, largest_pool)
+            found = self._weighed(query, where, least, largest_pool, wanted)
             said = tuple(f"Nothing was found with {each}; searched without." for each in question.understood)
         return found._replace(notices=(*said, *found.notices))
 
-    def _weighed(self, query: str, where: Filter, least: float, largest_pool: int) -> Found:
-        """Enough candidates that none which is left out can be as sure as asked."""
+    def _weighed(
+        self, query: str, where: Filter, least: float, largest_pool: int, wanted: int | None
+    ) -> Found:
+        """Enough candidates that none which is left out can be as sure as asked, or can be more sure than so many that are wanted."""
         pool = 1
         while True:
             found = self.engine.search.find(query, where, pool=pool)
-            is_enough = not found.hits or min(hit.certainty for hit in found.hits) < max(least, LEAST)
+            worst = min((hit.certainty for hit in found.hits), default=0.0)
+            is_enough = worst < max(least, LEAST) or (wanted is not None and len(found.hits) >= wanted)
             if found.is_whole or is_enough or pool >= largest_pool:
                 return found
             pool *= 4
