@@ -52,50 +52,132 @@ def _backstory(known: Known) -> list[tuple[str, Json]]:
     ]
 
 
-def extreme_calls(directory: str) -> list[tuple[str, Json]]:
-    """Calls whose answers are as empty or as large as they get; none depends on what is in the store."""
-    nothing, large = "qqzzxx", "walrus " * 20_000
-    said = [{"role": "user", "content": large}, {"role": "assistant", "content": large}]
+NOTHING, LARGE = "qqzzxx", "walrus " * 20_000
+ONE_SIZE = {
+    "get_server_version",
+    "get_cached_chunk",
+    "replace_context",
+    "delete_context",
+    "clear_all_context",
+    "context_delete",
+}
+"""Tools whose answer has the same parts whatever they did; a chunk is as large as any other."""
+
+
+def emptiest_calls(directory: str, session: str) -> list[tuple[str, Json]]:
+    """Calls that find or do as little as they can, with a session of somebody else's to take from."""
     return [
-        ("retrieve_context", {"query": nothing}),
-        ("reflect_on_past", {"query": nothing, "min_score": 1}),
-        ("quick_search", {"query": nothing, "min_score": 1}),
-        ("get_more_results", {"query": nothing, "offset": 1_000}),
-        ("search_by_file", {"file_path": f"{nothing}.py"}),
-        ("search_by_concept", {"concept": nothing}),
-        ("recall_conversations", {"search_query": nothing}),
-        ("list_project_files", {"file_types": [nothing]}),
-        ("get_project_info", {"include_stats": False}),
+        ("store_session", {"conversation": "x", "sessionsDir": f"{directory}/empty"}),
         ("get_session", {"sessionsDir": directory, "date": "2001-01-01"}),
-        ("context_get", {"category": nothing, "includeMetadata": True}),
-        ("context_search", {"query": nothing, "includeMetadata": True}),
-        ("context_semantic_search", {"query": nothing, "minSimilarity": 1}),
+        ("codearchitect_help", {"feature": "get_session"}),
+        ("recall_conversations", {"search_query": NOTHING}),
+        ("export_individual_conversations", {"conversation_filter": NOTHING, "output_dir": directory}),
+        ("get_project_info", {"include_stats": False}),
+        ("list_project_files", {"file_types": [NOTHING]}),
+        ("save_context", {"context_text": "x"}),
+        ("retrieve_context", {"query": NOTHING}),
+        ("init", {}),
+        ("checkpoint", {}),
+        ("status", {}),
+        ("end", {}),
+        ("store_reflection", {"content": "x"}),
+        ("reflection_stats", {}),
+        ("reflect_on_past", {"query": NOTHING, "min_score": 1}),
+        ("quick_search", {"query": NOTHING, "min_score": 1}),
+        ("get_more_results", {"query": NOTHING, "offset": 1_000}),
+        ("search_by_file", {"file_path": f"{NOTHING}.py"}),
+        ("search_by_concept", {"concept": NOTHING}),
         ("context_session_start", {}),
+        ("context_session_list", {"beforeDate": "2001-01-01"}),
+        ("context_get", {"category": NOTHING, "includeMetadata": True}),
+        ("context_search", {"query": NOTHING, "includeMetadata": True}),
+        ("context_semantic_search", {"query": NOTHING, "minSimilarity": 1}),
         ("context_summarize", {}),
         ("context_analyze", {}),
         ("context_visualize", {"type": "heatmap"}),
+        ("context_visualize", {"type": "graph"}),
+        ("context_visualize", {"type": "timeline"}),
         ("context_timeline", {"startDate": "2001-01-01", "endDate": "2001-01-02"}),
         ("context_delegate", {"taskType": "synthesize", "input": {"synthesisType": "narrative"}}),
         ("context_compress", {"olderThan": "2001-01-01"}),
-        ("save_context", {"context_text": large}),
-        ("store_reflection", {"content": large, "tags": []}),
-        ("context_save", {"key": "large", "value": large, "metadata": {"large": large}}),
-        ("retrieve_context", {"query": "walrus", "limit": 100}),
-        ("reflect_on_past", {"query": "walrus", "limit": 50, "min_score": 0}),
-        ("quick_search", {"query": "walrus", "min_score": 0}),
-        ("get_more_results", {"query": "walrus", "offset": 0, "limit": 50}),
-        ("context_get", {"includeMetadata": True}),
-        ("context_search", {"query": "walrus", "includeMetadata": True}),
-        ("context_semantic_search", {"query": "walrus"}),
-        ("context_timeline", {"includeItems": True, "groupBy": "hour"}),
-        ("context_summarize", {"maxLength": 40_000}),
+        ("context_checkpoint", {"name": "empty"}),
+        ("context_restore_checkpoint", {"name": "empty"}),
+        ("context_branch_session", {"branchName": "bare"}),
+        (
+            "context_merge_sessions",
+            {"sourceSessionId": session, "conflictResolution": "keep_current", "categories": ["error"]},
+        ),
+        ("context_export", {"outputPath": "empty.json"}),
+        ("context_import", {"filePath": "empty.json"}),
+        ("context_file_changed", {"filePath": NOTHING, "currentContent": ""}),
+        ("context_cache_file", {"filePath": "empty", "content": ""}),
+        ("context_save", {"key": "alone", "value": "x"}),
+        ("context_find_related", {"key": "alone"}),
+        ("context_journal_entry", {"entry": "x"}),
+        ("context_integrate_tool", {"toolName": "t", "eventType": "e", "data": None}),
+    ]
+
+
+def largest_calls(directory: str, session: str) -> list[tuple[str, Json]]:
+    """Calls whose answers are as large as they get."""
+    said = [{"role": "user", "content": LARGE}, {"role": "assistant", "content": LARGE}]
+    related = "AuthService calls TokenRepository in src/auth.ts; fixes AUTH-12."
+    return [
+        ("codearchitect_help", {}),
         (
             "store_session",
             {"conversation": said, "topic": "tusks", "format": "messages", "sessionsDir": directory},
         ),
         ("get_session", {"filename": "tusks", "sessionsDir": directory, "format": "toon"}),
-        ("list_project_files", {"max_files": 10_000}),
         ("recall_conversations", {"limit": 100, "days_lookback": 60}),
+        ("export_individual_conversations", {"limit": 100, "output_dir": directory}),
+        ("get_project_info", {}),
+        ("list_project_files", {"max_files": 10_000}),
+        ("save_context", {"context_text": LARGE}),
+        ("retrieve_context", {"query": "walrus", "limit": 100}),
+        ("init", {"working_directory": directory}),
+        ("checkpoint", {}),
+        ("status", {"working_directory": directory}),
+        ("end", {}),
+        ("store_reflection", {"content": f"src/walrus.py {LARGE}", "tags": [f"tag{n}" for n in range(20)]}),
+        ("reflect_on_past", {"query": "walrus", "limit": 50, "min_score": 0}),
+        ("quick_search", {"query": "walrus", "min_score": 0}),
+        ("get_more_results", {"query": "walrus", "offset": 0, "limit": 50}),
+        ("search_by_file", {"file_path": "src/walrus.py", "limit": 50}),
+        ("search_by_concept", {"concept": "walrus", "limit": 50}),
+        ("reflection_stats", {}),
+        ("context_session_start", {"name": LARGE[:200], "description": LARGE[:2_000], "continueFrom": session}),
+        ("context_save", {"key": "large", "value": LARGE, "metadata": {"large": LARGE}, "category": "task"}),
+        ("context_save", {"key": "related", "value": related, "priority": "critical", "channel": "tusks"}),
+        ("context_cache_file", {"filePath": "large.txt", "content": LARGE, "metadata": {"large": LARGE}}),
+        ("context_file_changed", {"filePath": "large.txt", "currentContent": LARGE + "!"}),
+        ("context_journal_entry", {"entry": LARGE, "tags": ["large"], "mood": "stressed"}),
+        (
+            "context_integrate_tool",
+            {"toolName": "t", "eventType": "e", "data": {"large": LARGE}, "important": True},
+        ),
+        ("context_session_list", {"limit": 100}),
+        ("context_get", {"includeMetadata": True}),
+        ("context_search", {"query": "walrus", "includeMetadata": True}),
+        ("context_semantic_search", {"query": "walrus", "topK": 100}),
+        ("context_summarize", {"maxLength": 40_000}),
+        ("context_analyze", {"maxDepth": 5}),
+        ("context_find_related", {"key": "related", "maxDepth": 5, "limit": 100}),
+        ("context_visualize", {"type": "graph"}),
+        ("context_visualize", {"type": "heatmap", "groupBy": "hour"}),
+        ("context_visualize", {"type": "timeline", "groupBy": "hour"}),
+        ("context_timeline", {"includeItems": True, "groupBy": "hour", "relativeTime": True}),
+        ("context_delegate", {"taskType": "analyze", "input": {"analysisType": "comprehensive"}}),
+        (
+            "context_checkpoint",
+            {"name": "large", "description": LARGE, "includeFiles": True, "includeGitStatus": True},
+        ),
+        ("context_restore_checkpoint", {"name": "large", "restoreFiles": True}),
+        ("context_branch_session", {"branchName": "large", "copyDepth": "deep"}),
+        ("context_merge_sessions", {"sourceSessionId": session, "conflictResolution": "keep_source"}),
+        ("context_export", {"outputPath": "large.json", "includeMetadata": True}),
+        ("context_import", {"filePath": "large.json", "merge": True, "mergeStrategy": "rename"}),
+        ("context_compress", {"olderThan": "2999-01-01"}),
     ]
 
 

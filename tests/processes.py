@@ -8,9 +8,16 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from backstory.core import Caller, Core, Engine
+from backstory.core.projects import project_root, work_tree
+from backstory.search.minilm import MiniLM
+
+from .conftest import open_sqlite
+from .doubles import make_settings
 from .patience import PATIENCE_S
 
 Json = dict[str, Any]
@@ -87,8 +94,28 @@ def serving(home: Path, *words: str, variables: Mapping[str, str] | None = None)
             process.communicate(timeout=PATIENCE_S)
 
 
+@cache
+def model() -> MiniLM:
+    """The real one, loaded once for all tests of a process."""
+    return MiniLM()
+
+
+@contextmanager
+def core_over(home: Path) -> Iterator[Core]:
+    """The product in this process, over the store that a server of that home has."""
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    store = open_sqlite(home / "store.db")
+    project = work_tree(Path.cwd())
+    engine = Engine(make_settings(home, project=project, backups="off"), store, model())
+    try:
+        yield Core(engine, Caller(project=str(project_root(project)), directory=str(project)))
+        assert engine.backlog is not None
+        engine.backlog.drain()
+    finally:
+        engine.close()
+
+
 def save(home: Path, *texts: str) -> list[str]:
-    """Save memories through a server; their ids."""
-    with serving(home, "serve") as server:
-        server.greet()
-        return [server.call("save_context", context_text=text)["id"] for text in texts]
+    """Save memories, as through a server; their ids."""
+    with core_over(home) as core:
+        return [core.through("projectmemory").memories.save(text).id for text in texts]

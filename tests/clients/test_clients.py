@@ -16,9 +16,18 @@ from mcp.client.stdio import stdio_client
 
 from backstory.surfaces import all_tools, load_surfaces
 
-from ..example_calls import DOOMED, Known, chunked_answer, example_calls, extreme_calls
+from ..conftest import caller_of
+from ..example_calls import (
+    DOOMED,
+    ONE_SIZE,
+    Known,
+    chunked_answer,
+    emptiest_calls,
+    example_calls,
+    largest_calls,
+)
 from ..patience import PATIENCE_S
-from ..processes import BACKSTORY, environment, save, serving
+from ..processes import BACKSTORY, core_over, environment
 
 HERE = Path(__file__).parent
 MODULES = HERE / "node_modules"
@@ -29,26 +38,21 @@ ALL = all_tools(load_surfaces())
 TOOLS = list(ALL)
 TEXTS = {name for name, tool in ALL.items() if tool.surface.name == "backstory"}
 """Tools that answer with text alone."""
-STANDALONE = {
-    "brief",
-    "codearchitect_help",
-    "get_server_version",
-    "context_session_list",
-    "retrieve_context",
-    "reflection_stats",
-}
-"""Tools that need no call before theirs."""
 
 
 @pytest.fixture
 def calls(tmp_path: Path) -> list[Json]:
-    """A call of every tool that succeeds, in an order in which they do, then those with the emptiest and largest answers."""
-    replaced, deleted = save(tmp_path, "The staging server is called heron.", "Lunch is at noon.")
-    with serving(tmp_path, "serve") as server:
-        session = server.call("context_save", key=DOOMED, value="Not for long.")["sessionId"]
-        chunked = chunked_answer(server.call)
+    """Calls of every tool that succeed, in an order in which they do: the emptiest answers, small ones, the largest."""
+    with core_over(tmp_path) as core:
+        call = caller_of(core)
+        texts = ("The staging server is called heron.", "Lunch is at noon.")
+        replaced, deleted = (call("save_context", context_text=text)["id"] for text in texts)
+        session = call("context_save", key=DOOMED, value="Not for long.")["sessionId"]
+        call("context_save", key="large", value="Another item has this key.")
+        chunked = chunked_answer(call)
     known = Known(replaced, deleted, session, str(tmp_path / "work"), chunked)
-    wanted = [*example_calls(known), *extreme_calls(str(tmp_path / "sessions"))]
+    sessions = str(tmp_path / "sessions")
+    wanted = [*emptiest_calls(sessions, session), *example_calls(known), *largest_calls(sessions, session)]
     return [{"name": name, "arguments": arguments} for name, arguments in wanted]
 
 
@@ -64,22 +68,28 @@ def node() -> str:
     pytest.skip(reason)
 
 
-def server(home: Path) -> Json:
-    return {"command": BACKSTORY[0], "args": [*BACKSTORY[1:], "serve"], "env": environment(home)}
+def server(home: Path, embeddings: str = "off") -> Json:
+    """Without the model, unless it matters: the large texts would keep it busy for long."""
+    words = [*BACKSTORY[1:], "serve", "--embeddings", embeddings]
+    return {"command": BACKSTORY[0], "args": words, "env": environment(home)}
 
 
 def test_every_tool_is_called_here(calls: list[Json]) -> None:
     assert {call["name"] for call in calls} == set(TOOLS)
+    for extremes in (emptiest_calls("", ""), largest_calls("", "")):
+        assert {name for name, _ in extremes} == set(TOOLS) - TEXTS - ONE_SIZE
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_python_sdk(tmp_path: Path, calls: list[Json], mode: str) -> None:
+@pytest.mark.parametrize(("mode", "embeddings"), [("legacy", "local"), ("auto", "off")])
+def test_python_sdk(tmp_path: Path, calls: list[Json], mode: str, embeddings: str) -> None:
+    made = calls if embeddings == "off" else calls[: -len(largest_calls("", ""))]
+
     async def talk() -> None:
-        parameters = StdioServerParameters(**server(tmp_path))
+        parameters = StdioServerParameters(**server(tmp_path, embeddings))
         async with Client(stdio_client(parameters), mode=mode) as client:
             listed = await client.list_tools()
             assert [tool.name for tool in listed.tools] == TOOLS
-            for call in calls:
+            for call in made:
                 answer = await client.call_tool(call["name"], call["arguments"])
                 assert not answer.is_error
                 assert (answer.structured_content is None) == (call["name"] in TEXTS)
@@ -126,15 +136,12 @@ def test_inspector_finds_no_fault_with_the_schemas(tmp_path: Path, node: str, er
     assert "portab" not in done.stderr
 
 
-def test_inspector_calls_a_tool_of_every_surface(tmp_path: Path, calls: list[Json], node: str) -> None:
-    """A process for each call, over the same SDK that calls every tool above."""
-    chosen = [call for call in calls if call["name"] in STANDALONE]
-    assert {ALL[call["name"]].surface.name for call in chosen} == load_surfaces().keys()
-    for call in chosen:
-        words = ["--method", "tools/call", "--tool-name", call["name"]]
-        done = inspect(node, tmp_path, *words, "--tool-args-json", json.dumps(call["arguments"]))
-        assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout)["content" if call["name"] in TEXTS else "structuredContent"]
+@pytest.mark.parametrize(("tool", "part"), [("brief", "content"), ("reflection_stats", "structuredContent")])
+def test_inspector_calls_a_tool(tmp_path: Path, node: str, tool: str, part: str) -> None:
+    """One that answers with text and one with a structure; it is made of the SDK that calls every tool above."""
+    done = inspect(node, tmp_path, "--method", "tools/call", "--tool-name", tool)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)[part]
 
 
 def inspect(node: str, home: Path, *words: str) -> subprocess.CompletedProcess[str]:
