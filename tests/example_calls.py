@@ -146,7 +146,10 @@ def largest_calls(directory: str, session: str) -> list[tuple[str, Json]]:
         ("search_by_file", {"file_path": "src/walrus.py", "limit": 50}),
         ("search_by_concept", {"concept": "walrus", "limit": 50}),
         ("reflection_stats", {}),
-        ("context_session_start", {"name": LARGE[:200], "description": LARGE[:2_000], "continueFrom": session}),
+        (
+            "context_session_start",
+            {"name": LARGE[:200], "description": LARGE[:2_000], "continueFrom": session},
+        ),
         ("context_save", {"key": "large", "value": LARGE, "metadata": {"large": LARGE}, "category": "task"}),
         ("context_save", {"key": "related", "value": related, "priority": "critical", "channel": "tusks"}),
         ("context_cache_file", {"filePath": "large.txt", "content": LARGE, "metadata": {"large": LARGE}}),

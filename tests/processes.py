@@ -105,6 +105,7 @@ def core_over(home: Path) -> Iterator[Core]:
     """The product in this process, over the store that a server of that home has."""
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     store = open_sqlite(home / "store.db")
+    (home / "store.db").chmod(0o600)
     project = work_tree(Path.cwd())
     engine = Engine(make_settings(home, project=project, backups="off"), store, model())
     try:

@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import subprocess
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from backstory.__main__ import main
 
-from .processes import Json
+from .processes import Json, environment
+
+
+def typed(*words: str, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """What `processes.run` does, for a tenth of the time."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with (
+        mock.patch.dict(os.environ, environment(home, **variables), clear=True),
+        mock.patch("sys.argv", ["backstory", *words]),
+        mock.patch("sys.stdin", io.StringIO()),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            status = main()
+        except SystemExit as done:  # argparse, after --help
+            status = int(done.code or 0)
+    said, complained = (each.buffer.getvalue().decode() for each in (out, err))  # type: ignore[attr-defined]
+    return subprocess.CompletedProcess(words, status, said, complained)
 
 
 class Typing:

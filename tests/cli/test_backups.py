@@ -17,18 +17,19 @@ from backstory.domain.filters import Filter, Page
 from backstory.store.sqlite import SqliteStore
 
 from ..patience import until
-from ..processes import run, save, serving
+from ..processes import save, serving
+from ..typed import typed
 
 KEPT, LATER = "The staging server is called heron.", "Lunch is at noon."
 
 
 def texts(home: Path) -> list[str]:
-    done = run("search", "staging", "lunch", "--json", home=home)
+    done = typed("search", "staging", "lunch", "--json", home=home)
     return sorted(result["text"] for result in json.loads(done.stdout)["results"])
 
 
 def backup(home: Path, file: Path) -> None:
-    done = run("backup", str(file), "--json", home=home)
+    done = typed("backup", str(file), "--json", home=home)
     assert json.loads(done.stdout) == {"file": str(file), "bytes": file.stat().st_size}
 
 
@@ -38,21 +39,23 @@ def test_what_was_backed_up_comes_back(tmp_path: Path) -> None:
     backup(home, file)
     save(home, LATER)
     before = file.read_bytes()
-    done = run("restore", str(file), "--json", home=home)
+    done = typed("restore", str(file), "--json", home=home)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["holds"]["memories"] == 1
     assert texts(home) == [KEPT]
     assert file.read_bytes() == before
-    assert "Restored 2 memories and 0 conversations from " in run("restore", report["kept"], home=home).stdout
+    assert (
+        "Restored 2 memories and 0 conversations from " in typed("restore", report["kept"], home=home).stdout
+    )
     assert texts(home) == [LATER, KEPT]
-    assert run("integrity", home=home).returncode == 0
+    assert typed("integrity", home=home).returncode == 0
 
 
 def test_restoring_into_an_empty_home(tmp_path: Path) -> None:
     save(tmp_path / "old", KEPT)
     backup(tmp_path / "old", tmp_path / "copy.db")
-    done = run("restore", str(tmp_path / "copy.db"), "--json", home=tmp_path / "new")
+    done = typed("restore", str(tmp_path / "copy.db"), "--json", home=tmp_path / "new")
     assert json.loads(done.stdout)["kept"] is None
     assert texts(tmp_path / "new") == [KEPT]
 
@@ -64,11 +67,11 @@ def test_a_running_server_goes_on_with_the_restored_store(tmp_path: Path) -> Non
     with serving(home, "serve") as server:
         server.greet()
         server.call("save_context", context_text=LATER)
-        assert run("restore", str(file), home=home).returncode == 0
+        assert typed("restore", str(file), home=home).returncode == 0
         assert server.call("retrieve_context", query="staging server lunch")["results"] == [KEPT]
         server.call("save_context", context_text="Saved after the restore.")
-    assert run("integrity", home=home).returncode == 0
-    assert json.loads(run("status", "--json", home=home).stdout)["holds"]["memories"] == 2
+    assert typed("integrity", home=home).returncode == 0
+    assert json.loads(typed("status", "--json", home=home).stdout)["holds"]["memories"] == 2
 
 
 def test_nothing_that_was_acknowledged_is_lost_when_servers_are_busy(tmp_path: Path) -> None:
@@ -99,7 +102,7 @@ def test_nothing_that_was_acknowledged_is_lost_when_servers_are_busy(tmp_path: P
     for wanted in (20, 40, 60):
         while len(acknowledged) < wanted:
             assert any(writer.is_alive() for writer in writers)
-        done = run("restore", str(file), "--json", home=home)
+        done = typed("restore", str(file), "--json", home=home)
         assert done.returncode == 0, done.stderr
         copies.append(Path(json.loads(done.stdout)["kept"]))
     count = len(acknowledged)
@@ -110,7 +113,7 @@ def test_nothing_that_was_acknowledged_is_lost_when_servers_are_busy(tmp_path: P
         writer.join()
     held = set().union(*map(ids, [home / "store.db", *copies]))
     assert set(acknowledged) - held == set()
-    assert run("integrity", home=home).returncode == 0
+    assert typed("integrity", home=home).returncode == 0
 
 
 def ids(path: Path) -> set[str]:
@@ -124,10 +127,10 @@ def test_a_damaged_store_is_replaced_and_kept_as_it_is(tmp_path: Path, left: byt
     save(home, KEPT)
     backup(home, file)
     (home / "store.db").write_bytes(left)
-    refused = run("status", home=home)
+    refused = typed("status", home=home)
     assert refused.returncode == 1
     assert "backstory restore" in refused.stderr
-    done = run("restore", str(file), "--json", home=home)
+    done = typed("restore", str(file), "--json", home=home)
     assert done.returncode == 0, done.stderr
     assert Path(json.loads(done.stdout)["kept"]).read_bytes() == left
     assert texts(home) == [KEPT]
@@ -140,22 +143,22 @@ def test_a_server_with_a_session_goes_on_in_a_store_without_it(tmp_path: Path) -
     with serving(home, "serve") as server:
         server.greet()
         server.call("context_save", key="a", value="Saved before.")
-        assert run("restore", str(file), home=home).returncode == 0
+        assert typed("restore", str(file), home=home).returncode == 0
         assert server.call("context_save", key="b", value="Saved after.")["key"] == "b"
         assert [item["key"] for item in server.call("context_get")["items"]] == ["b"]
 
 
 def test_status_and_doctor_tell_of_the_backups(tmp_path: Path) -> None:
     save(tmp_path, KEPT)
-    before = json.loads(run("status", "--json", home=tmp_path).stdout)["backups"]
+    before = json.loads(typed("status", "--json", home=tmp_path).stdout)["backups"]
     assert before == {"are_made": True, "count": 0, "bytes": 0, "files": []}
-    assert run("backup", home=tmp_path).returncode == 0
-    told = json.loads(run("status", "--json", home=tmp_path).stdout)["backups"]
+    assert typed("backup", home=tmp_path).returncode == 0
+    told = json.loads(typed("status", "--json", home=tmp_path).stdout)["backups"]
     (file,) = told["files"]
     assert (told["count"], told["bytes"]) == (1, file["bytes"])
     assert Path(file["file"]).stat().st_size == file["bytes"]
-    assert "none are made by themselves" in run("status", "--backups", "off", home=tmp_path).stdout
-    checks = json.loads(run("doctor", "--json", home=tmp_path).stdout)["checks"]
+    assert "none are made by themselves" in typed("status", "--backups", "off", home=tmp_path).stdout
+    checks = json.loads(typed("doctor", "--json", home=tmp_path).stdout)["checks"]
     assert [check["state"] for check in checks if check["name"] == "backups"] == ["ok"]
 
 
@@ -174,11 +177,11 @@ def test_a_running_server_makes_a_backup_each_day(tmp_path: Path) -> None:
 def test_a_mistyped_path_makes_nothing(tmp_path: Path) -> None:
     home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
     for words in (("backup",), ("backup", str(elsewhere / "copy.db"))):
-        done = run(*words, home=home)
+        done = typed(*words, home=home)
         assert done.returncode == 2
         assert "nothing was written" in done.stderr
     save(home, KEPT)
-    assert run("backup", str(elsewhere / "copy.db"), home=home).returncode == 2
+    assert typed("backup", str(elsewhere / "copy.db"), home=home).returncode == 2
     assert not elsewhere.exists()
 
 
@@ -193,7 +196,7 @@ def text_file(path: Path) -> None:
 
 def damaged_store(path: Path) -> None:
     save(path.parent / "other", *[f"{KEPT} {n}" for n in range(30)])
-    run("backup", str(path), home=path.parent / "other")
+    typed("backup", str(path), home=path.parent / "other")
     content = bytearray(path.read_bytes())
     content[4096 * 4 : 4096 * 5] = b"\xff" * 4096
     path.write_bytes(content)
@@ -209,7 +212,7 @@ def test_what_is_no_sound_store_is_refused_and_changes_nothing(tmp_path: Path, m
     home, file = tmp_path / "home", tmp_path / "file.db"
     save(home, KEPT)
     make(file)
-    done = run("restore", str(file), home=home)
+    done = typed("restore", str(file), home=home)
     assert done.returncode in (1, 2)
     assert done.stdout == ""
     assert str(file.name) in done.stderr
@@ -222,7 +225,7 @@ def test_a_store_in_use_is_no_backup(tmp_path: Path) -> None:
     with serving(tmp_path / "busy", "serve") as server:
         server.greet()
         server.call("save_context", context_text=KEPT)
-        done = run("restore", str(tmp_path / "busy" / "store.db"), home=tmp_path / "home")
+        done = typed("restore", str(tmp_path / "busy" / "store.db"), home=tmp_path / "home")
     assert done.returncode == 2
     assert "is in use" in done.stderr
 
@@ -230,7 +233,7 @@ def test_a_store_in_use_is_no_backup(tmp_path: Path) -> None:
 def test_a_backup_never_overwrites(tmp_path: Path) -> None:
     file = tmp_path / "precious.txt"
     file.write_text("mine")
-    done = run("backup", str(file), home=tmp_path / "home")
+    done = typed("backup", str(file), home=tmp_path / "home")
     assert done.returncode == 2
     assert file.read_text() == "mine"
 
@@ -257,7 +260,7 @@ def test_servers_of_a_store_that_is_lost_say_so_until_it_is_restored(
             answer = server.ask("tools/call", {"name": tool, "arguments": arguments})
             assert answer["isError"]
             assert "backstory restore" in answer["content"][0]["text"]
-        assert run("restore", str(file), home=home).returncode == 0
+        assert typed("restore", str(file), home=home).returncode == 0
         one.call("save_context", context_text=LATER)
         assert LATER in other.call("retrieve_context", query="lunch at noon")["results"]
-    assert run("integrity", home=home).returncode == 0
+    assert typed("integrity", home=home).returncode == 0

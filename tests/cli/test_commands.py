@@ -1,4 +1,4 @@
-"""What people type, in real processes."""
+"""What people type; in real processes where the process makes a difference."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from backstory import __version__
 from backstory.cli.commands import COMMANDS
 from backstory.surfaces import all_tools, load_surfaces
 
+from ..conftest import caller_of
 from ..patience import PATIENCE_S
-from ..processes import BACKSTORY, Json, environment, run, save, serving
+from ..processes import BACKSTORY, Json, core_over, environment, run, save, serving
+from ..typed import typed
 
 MEMORY = "We chose PostgreSQL because the reports need window functions."
 PEOPLES = [
@@ -49,7 +51,7 @@ PEOPLES = [
 
 def told(home: Path, *words: str, **variables: str) -> Json:
     """The one JSON document that a command prints."""
-    done = run(*words, "--json", home=home, **variables)
+    done = typed(*words, "--json", home=home, **variables)
     assert done.returncode == 0, done.stderr
     document: Json = json.loads(done.stdout)
     return document
@@ -57,7 +59,7 @@ def told(home: Path, *words: str, **variables: str) -> Json:
 
 def refusal(home: Path, *words: str, **variables: str) -> str:
     """What a command says when it is used wrongly; nothing else is printed."""
-    done = run(*words, home=home, **variables)
+    done = typed(*words, home=home, **variables)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("backstory: ")
     assert "Traceback" not in done.stderr
@@ -66,7 +68,7 @@ def refusal(home: Path, *words: str, **variables: str) -> str:
 
 @pytest.mark.parametrize("command", PEOPLES)
 def test_every_command_speaks_to_people_and_to_programs(tmp_path: Path, command: str) -> None:
-    done = run(command, home=tmp_path / "people")
+    done = typed(command, home=tmp_path / "people")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
     assert done.stderr == ""
@@ -74,7 +76,7 @@ def test_every_command_speaks_to_people_and_to_programs(tmp_path: Path, command:
 
 
 def test_help_is_shown_before_anything_is_made(tmp_path: Path) -> None:
-    done = run("sync", "--help", home=tmp_path)
+    done = typed("sync", "--help", home=tmp_path)
     assert done.returncode == 0
     assert "usage: backstory sync" in done.stdout
     assert list(tmp_path.iterdir()) == []
@@ -89,14 +91,14 @@ def test_search_finds_by_words_and_by_meaning(tmp_path: Path) -> None:
     by_meaning = told(tmp_path, "search", "which database did they pick?")
     assert by_meaning["results"][0]["text"] == MEMORY
     assert by_meaning["results"][0]["kind"] == "memory"
-    assert MEMORY in run("search", "postgresql", home=tmp_path).stdout
+    assert MEMORY in typed("search", "postgresql", home=tmp_path).stdout
 
 
 def test_search_explains_itself(tmp_path: Path) -> None:
     save(tmp_path, MEMORY)
     result = told(tmp_path, "search", "postgresql", "--explain")["results"][0]
     assert {"words", "meaning", "coverage", "cosine"} <= result["parts"].keys()
-    text = run("search", "postgresql", "--explain", home=tmp_path).stdout
+    text = typed("search", "postgresql", "--explain", home=tmp_path).stdout
     assert "cosine 0." in text
     assert "Searched by words and by meaning." in text
 
@@ -110,13 +112,13 @@ def test_search_without_embeddings_says_so(tmp_path: Path) -> None:
 
 def test_a_saved_escape_sequence_does_not_reach_the_terminal(tmp_path: Path) -> None:
     save(tmp_path, "heron \x1b[2J\x1b]0;owned\x07 tail")
-    assert "\x1b" not in run("search", "heron", home=tmp_path).stdout
+    assert "\x1b" not in typed("search", "heron", home=tmp_path).stdout
 
 
 def test_output_is_utf8_whatever_the_locale(tmp_path: Path) -> None:
     save(tmp_path, "Größe 日本語")
-    found = told(tmp_path, "search", "größe", PYTHONIOENCODING="ascii", LC_ALL="C")
-    assert found["results"][0]["text"] == "Größe 日本語"
+    done = run("search", "größe", "--json", home=tmp_path, PYTHONIOENCODING="ascii", LC_ALL="C")
+    assert json.loads(done.stdout)["results"][0]["text"] == "Größe 日本語"
 
 
 def test_status_counts_what_is_there(tmp_path: Path) -> None:
@@ -240,7 +242,7 @@ def test_an_interrupted_command_is_quiet(tmp_path: Path) -> None:
 
 def test_after_two_dashes_everything_is_a_word(tmp_path: Path) -> None:
     save(tmp_path, "The flag --home moves the data directory.")
-    done = run("search", "--json", "--", "--home", home=tmp_path)
+    done = typed("search", "--json", "--", "--home", home=tmp_path)
     assert len(json.loads(done.stdout)["results"]) == 1
 
 
@@ -252,14 +254,15 @@ def test_a_mistyped_home_is_named_and_not_made(tmp_path: Path, words: tuple[str,
 
 
 def test_what_was_compressed_comes_back_by_its_key(tmp_path: Path) -> None:
-    with serving(tmp_path, "serve") as server:
-        server.call("context_save", key="old_plan", value="Use a queue.")
-        assert server.call("context_compress", olderThan="2999-01-01")["compressed"]["items"] == 1
-    done = run("unarchive", "old_plan", "--json", home=tmp_path)
+    with core_over(tmp_path) as core:
+        call = caller_of(core)
+        call("context_save", key="old_plan", value="Use a queue.")
+        assert call("context_compress", olderThan="2999-01-01")["compressed"]["items"] == 1
+    done = typed("unarchive", "old_plan", "--json", home=tmp_path)
     assert len(json.loads(done.stdout)["restored"]) == 1
-    with serving(tmp_path, "serve") as server:
-        (item,) = server.call("context_get", key="old_plan")["items"]
+    with core_over(tmp_path) as core:
+        (item,) = caller_of(core)("context_get", key="old_plan")["items"]
     assert item["value"] == "Use a queue."
-    again = run("unarchive", "old_plan", home=tmp_path)
+    again = typed("unarchive", "old_plan", home=tmp_path)
     assert again.returncode == 1
     assert "no archived memory or conversation 'old_plan'" in again.stderr

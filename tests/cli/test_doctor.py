@@ -15,17 +15,18 @@ from backstory.clients.catalogue import CLIENTS
 from backstory.problems import FOLDER
 
 from ..patience import until
-from ..processes import run, save, serving
+from ..processes import save, serving
+from ..typed import typed
 
 
 def examine(home: Path, *words: str, **variables: str) -> tuple[int, dict[str, Any]]:
-    done = run("doctor", "--json", *words, home=home, **variables)
+    done = typed("doctor", "--json", *words, home=home, **variables)
     return done.returncode, {check["name"]: check for check in json.loads(done.stdout)["checks"]}
 
 
 def test_a_sound_installation_passes(tmp_path: Path) -> None:
     save(tmp_path, "Lunch is at noon.")
-    run("embed", home=tmp_path)
+    typed("embed", home=tmp_path)
     code, checks = examine(tmp_path)
     assert code == 0
     names = [
@@ -97,7 +98,7 @@ def test_embeddings_that_are_off_and_a_wrong_surface_are_seen(tmp_path: Path) ->
 
 
 def test_a_variable_that_is_no_setting_is_said_and_stops_nothing(tmp_path: Path) -> None:
-    done = run("doctor", "--json", "--embeddings=off", home=tmp_path, BACKSTORY_WORKERZ="4")
+    done = typed("doctor", "--json", "--embeddings=off", home=tmp_path, BACKSTORY_WORKERZ="4")
     (check,) = [check for check in json.loads(done.stdout)["checks"] if check["name"] == "variables"]
     assert done.returncode == 0
     assert check["state"] == "warn"
@@ -113,13 +114,13 @@ def test_what_fails_behind_the_answers_of_a_server_is_seen_by_status_and_doctor(
         found = server.call("retrieve_context", query="lunch")
         assert found["results"] == ["Lunch is at noon."]
         assert found["notices"][0].startswith("Searched by words alone: ")
-    status = json.loads(run("status", "--json", home=tmp_path).stdout)
+    status = json.loads(typed("status", "--json", home=tmp_path).stdout)
     assert [problem["worker"] for problem in status["problems"]] == ["embedding"]
-    assert "New texts are found by their words alone at the moment" in run("status", home=tmp_path).stdout
+    assert "New texts are found by their words alone at the moment" in typed("status", home=tmp_path).stdout
     _, checks = examine(tmp_path)
     assert checks["background"]["state"] == "warn"
-    run("embed", home=tmp_path)
-    assert json.loads(run("status", "--json", home=tmp_path).stdout)["problems"] == []
+    typed("embed", home=tmp_path)
+    assert json.loads(typed("status", "--json", home=tmp_path).stdout)["problems"] == []
 
 
 def test_every_client_is_listed_with_its_entry_and_whether_it_answers(tmp_path: Path) -> None:
@@ -128,7 +129,7 @@ def test_every_client_is_listed_with_its_entry_and_whether_it_answers(tmp_path: 
         (person / name).mkdir(parents=True)
     variables = {"HOME": str(person), "PATH": "", "XDG_CONFIG_HOME": str(person / ".config")}
     home = tmp_path / "data"
-    run("install", "cursor", "codex", "continue", "cline", home=home, **variables)
+    typed("install", "cursor", "codex", "continue", "cline", home=home, **variables)
     cline = person / ".cline" / "data" / "settings" / "cline_mcp_settings.json"
     cline.write_text(cline.read_text().replace('"serve"', '"no-such-command"'))
     (person / ".kiro" / "settings").mkdir()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ..processes import run, save
+from ..processes import save
+from ..typed import typed
 
 
 def bytes_in(home: Path) -> bytes:
@@ -14,19 +15,19 @@ def bytes_in(home: Path) -> bytes:
 
 def test_a_memory_is_forgotten_by_its_id_in_backups_too(tmp_path: Path) -> None:
     gone, stays = save(tmp_path, "Quokkamarker is called heron.", "Numbatmarker is called egret.")
-    assert run("backup", home=tmp_path).returncode == 0
-    asked = run("forget", gone, home=tmp_path)
+    assert typed("backup", home=tmp_path).returncode == 0
+    asked = typed("forget", gone, home=tmp_path)
     assert asked.returncode == 2
     assert "Quokkamarker is called heron." in asked.stderr
-    first = json.loads(run("forget", gone, "--yes", "--json", home=tmp_path).stdout)
+    first = json.loads(typed("forget", gone, "--yes", "--json", home=tmp_path).stdout)
     assert (first["forgotten"], first["removed"], first["memories"][0]["id"]) == (1, {"memories": 1}, gone)
     assert "Backups may still hold it" in first["notices"][0]
     assert b"Quokkamarker" in bytes_in(tmp_path)
-    then = json.loads(run("forget", gone, "--backups", "--yes", "--json", home=tmp_path).stdout)
+    then = json.loads(typed("forget", gone, "--backups", "--yes", "--json", home=tmp_path).stdout)
     assert (then["removed"], then["notices"]) == ({"backups": 1}, [])
     left = bytes_in(tmp_path)
     assert b"quokkamarker" not in left.lower()
     assert b"Numbatmarker" in left
-    text = run("forget", stays, "--yes", home=tmp_path).stdout
+    text = typed("forget", stays, "--yes", home=tmp_path).stdout
     assert "Removed:\n  memories  1" in text
-    assert run("forget", gone, "--yes", home=tmp_path).returncode == 2
+    assert typed("forget", gone, "--yes", home=tmp_path).returncode == 2

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ..core.imports.invented import engram, memory_keeper
-from ..processes import run
+from ..typed import typed
 
 SECRET = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hLaB3d"
 
@@ -37,7 +37,7 @@ def archive(path: Path, *texts: str) -> Path:
 
 
 def asked(user: Path, *words: str) -> Any:
-    done = run(*words, "--json", home=user.parent / "ours", **environment(user))
+    done = typed(*words, "--json", home=user.parent / "ours", **environment(user))
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -69,7 +69,7 @@ def test_a_store_is_listed_looked_at_and_imported(user: Path) -> None:
     assert dry["kinds"]["items"]["new"] == 3
     assert "PostgreSQL" in dry["kinds"]["items"]["examples"]
     assert asked(user, "search", "PostgreSQL")["results"] == []
-    done = run("import", "memory-keeper", str(path), home=user.parent / "ours", **environment(user))
+    done = typed("import", "memory-keeper", str(path), home=user.parent / "ours", **environment(user))
     assert done.returncode == 0, done.stderr
     assert "4 items" in done.stdout
     assert "1 journal entry " in done.stdout
@@ -100,7 +100,7 @@ def test_what_was_imported_is_forgotten_and_unarchived_as_anything_else(user: Pa
 )
 def test_what_cannot_be_imported_says_why(user: Path, words: tuple[str, ...], said: str) -> None:
     (user / "text.zip").write_text("no archive", "utf-8")
-    done = run(*(word.format(user) for word in words), home=user.parent / "ours", **environment(user))
+    done = typed(*(word.format(user) for word in words), home=user.parent / "ours", **environment(user))
     assert done.returncode != 0
     assert said in done.stderr
     assert "Traceback" not in done.stderr

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ..processes import Json, run
+from ..processes import Json
+from ..typed import typed
 
 
 @pytest.fixture
@@ -20,30 +21,30 @@ def person(tmp_path: Path) -> Path:
     return home
 
 
-def typed(person: Path, *words: str, code: int = 0) -> Json:
+def answer(person: Path, *words: str, code: int = 0) -> Json:
     variables = {"HOME": str(person), "PATH": "", "XDG_CONFIG_HOME": str(person / ".config")}
-    done = run(*words, "--json", home=person / "data", **variables)
+    done = typed(*words, "--json", home=person / "data", **variables)
     assert done.returncode == code, done.stderr + done.stdout
     document: Json = json.loads(done.stdout)
     return document
 
 
 def test_without_a_name_and_a_terminal_it_only_shows(person: Path) -> None:
-    shown = typed(person, "install")
+    shown = answer(person, "install")
     assert {name for name, is_here in shown["clients"].items() if is_here} == {"cursor", "zed"}
     assert list((person / ".cursor").iterdir()) == []
     assert not (person / "data").exists()
 
 
 def test_yes_installs_for_all_that_are_here_and_the_status_tells_of_failures(person: Path) -> None:
-    steps = typed(person, "install", "--yes", "--no-hooks", code=1)["steps"]
+    steps = answer(person, "install", "--yes", "--no-hooks", code=1)["steps"]
     assert [(step["client"], step["action"]) for step in steps] == [("cursor", "added"), ("zed", "failed")]
     assert steps[1]["message"] == "line 1, column 6: a colon is expected here"
     entry = json.loads((person / ".cursor" / "mcp.json").read_text())["mcpServers"]["backstory"]
     assert Path(entry["command"]).is_absolute()
     assert entry["args"][-2:] == ["--home", str(person / "data")]
-    assert typed(person, "uninstall")["installed"] == [{"client": "cursor", "scope": "user", "project": ""}]
-    assert [step["action"] for step in typed(person, "uninstall", "--all")["steps"]] == ["removed"]
+    assert answer(person, "uninstall")["installed"] == [{"client": "cursor", "scope": "user", "project": ""}]
+    assert [step["action"] for step in answer(person, "uninstall", "--all")["steps"]] == ["removed"]
     assert list((person / ".cursor").iterdir()) == []
 
 
@@ -58,7 +59,7 @@ def test_a_dry_run_of_a_project_shows_its_file(person: Path, tmp_path: Path) -> 
         "--project",
         str(tmp_path),
     )
-    steps = typed(person, *words)["steps"]
+    steps = answer(person, *words)["steps"]
     assert [step["target"] for step in steps] == [str(tmp_path / ".mcp.json")]
     assert not (tmp_path / ".mcp.json").exists()
 
@@ -74,12 +75,12 @@ def test_a_dry_run_of_a_project_shows_its_file(person: Path, tmp_path: Path) -> 
     ],
 )
 def test_a_mistake_is_named_and_changes_nothing(person: Path, words: tuple[str, ...], sentence: str) -> None:
-    done = run(*words, home=person / "data", HOME=str(person), PATH="")
+    done = typed(*words, home=person / "data", HOME=str(person), PATH="")
     assert (done.returncode, done.stdout) == (2, "")
     assert sentence in done.stderr
     assert list((person / ".cursor").iterdir()) == []
 
 
 def test_names_and_flags_come_in_any_order(person: Path) -> None:
-    steps = typed(person, "install", "cursor", "--no-hooks", "kiro", "--dry-run")["steps"]
+    steps = answer(person, "install", "cursor", "--no-hooks", "kiro", "--dry-run")["steps"]
     assert [step["client"] for step in steps] == ["cursor", "kiro"]

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from backstory.domain.filters import Filter, Page
+from backstory.store.postgres import PostgresStore
 from backstory.store.sqlite import SqliteStore
 
 from ..doubles import make_memory
+from ..patience import until
 from ..postgres_server import PASSWORD, own_database
-from ..processes import BACKSTORY, Json, environment, run
+from ..processes import BACKSTORY, Json, environment
+from ..typed import typed
 
 
 @pytest.fixture
@@ -36,7 +39,7 @@ def ids(path: Path) -> list[str]:
 
 
 def migrate(home: Path, source: str, target: str, *words: str) -> Json:
-    done = run("migrate", "--from", source, "--to", target, "--json", *words, home=home)
+    done = typed("migrate", "--from", source, "--to", target, "--json", *words, home=home)
     assert PASSWORD not in done.stdout + done.stderr
     assert done.returncode == 0, done.stderr
     body: Json = json.loads(done.stdout)
@@ -67,7 +70,7 @@ def test_one_space_can_be_moved_alone(tmp_path: Path, url: str) -> None:
     source = f"sqlite:///{tmp_path}/store.db"
     told = migrate(tmp_path, source, url, "--space", "user-alice")
     assert [store["space"] for store in told["stores"]] == ["user-alice"]
-    unknown = run("migrate", "--from", source, "--to", url, "--space", "user-bob", home=tmp_path)
+    unknown = typed("migrate", "--from", source, "--to", url, "--space", "user-bob", home=tmp_path)
     assert unknown.returncode == 1
     assert "user-alice" in unknown.stderr
 
@@ -76,22 +79,28 @@ def test_a_killed_move_is_finished_by_the_next(tmp_path: Path, url: str) -> None
     fill(tmp_path / "store.db", 2_000)
     source = f"sqlite:///{tmp_path}/store.db"
     words = ["migrate", "--from", source, "--to", url]
-    with subprocess.Popen([*BACKSTORY, *words], env=environment(tmp_path)) as process:
-        with psycopg.connect(url, autocommit=True) as watching:
-            while not arrived(watching):
-                assert process.poll() is None
-        process.kill()
-    with psycopg.connect(url) as watching:
-        assert 0 < arrived(watching) < 2_000
+    PostgresStore(url).close()
+    with psycopg.connect(url, autocommit=True) as watching:
+        watching.execute(HALT)
+        watching.execute("SELECT pg_advisory_lock(1)")
+        with subprocess.Popen([*BACKSTORY, *words], env=environment(tmp_path)) as process:
+            until(lambda: arrived(watching) > 0)
+            process.kill()
+        assert arrived(watching) < 2_000
     told = migrate(tmp_path, source, url)
     assert told["stores"][0]["tables"]["entry"]["to"]["rows"] == 2_000
 
 
+HALT = """
+CREATE FUNCTION halt() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END';
+CREATE TRIGGER halt BEFORE INSERT ON entry FOR EACH ROW WHEN (NEW.n = 1001) EXECUTE FUNCTION halt();
+"""
+"""Whoever copies comes no further than the middle while somebody else has the lock."""
+
+
 def arrived(connection: psycopg.Connection[tuple[int]]) -> int:
-    with suppress(psycopg.errors.UndefinedTable):
-        ((count,),) = connection.execute("SELECT count(*) FROM entry").fetchall()
-        return count
-    return 0
+    ((count,),) = connection.execute("SELECT count(*) FROM entry").fetchall()
+    return count
 
 
 def test_a_move_that_was_killed_between_two_stores_is_finished_by_the_next(tmp_path: Path, url: str) -> None:
@@ -115,7 +124,7 @@ def test_it_refuses_what_is_not_there_and_what_is_not_empty(tmp_path: Path, url:
         (full, full, "the same store"),
         (full, "mysql://x", "not a store"),
     ):
-        refused = run("migrate", "--from", source, "--to", target, home=tmp_path)
+        refused = typed("migrate", "--from", source, "--to", target, home=tmp_path)
         assert refused.returncode == 2
         assert reason in refused.stderr
         assert PASSWORD not in refused.stderr

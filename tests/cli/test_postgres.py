@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from ..postgres_server import PASSWORD, own_database
-from ..processes import run, serving
+from ..processes import serving
+from ..typed import typed
 
 
 @pytest.fixture
@@ -23,9 +24,9 @@ def test_what_one_server_saves_the_commands_find(tmp_path: Path, variables: dict
     with serving(tmp_path, "serve", variables=variables) as server:
         server.greet()
         server.call("save_context", context_text="JWT expires after 24h")
-    found = run("search", "jwt", "--json", home=tmp_path, **variables)
+    found = typed("search", "jwt", "--json", home=tmp_path, **variables)
     assert "JWT expires after 24h" in found.stdout
-    status = json.loads(run("status", "--json", home=tmp_path, **variables).stdout)
+    status = json.loads(typed("status", "--json", home=tmp_path, **variables).stdout)
     assert status["holds"]["memories"] == 1
     assert not (tmp_path / "store.db").exists()
 
@@ -33,11 +34,11 @@ def test_what_one_server_saves_the_commands_find(tmp_path: Path, variables: dict
 @pytest.mark.parametrize("command", ["status", "doctor", "settings", "integrity"])
 def test_the_password_is_never_shown(tmp_path: Path, variables: dict[str, str], command: str) -> None:
     for words in ([command], [command, "--json"]):
-        done = run(*words, home=tmp_path, **variables)
+        done = typed(*words, home=tmp_path, **variables)
         assert done.returncode == 0, done.stderr
         assert PASSWORD not in done.stdout + done.stderr
     if command != "doctor":
-        assert "postgresql://postgres:***@" in run(command, home=tmp_path, **variables).stdout
+        assert "postgresql://postgres:***@" in typed(command, home=tmp_path, **variables).stdout
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,7 @@ def test_the_password_is_never_shown(tmp_path: Path, variables: dict[str, str], 
 def test_copies_are_left_to_the_tools_of_the_database(
     tmp_path: Path, variables: dict[str, str], words: tuple[str, ...], advice: str
 ) -> None:
-    done = run(*words, home=tmp_path, **variables)
+    done = typed(*words, home=tmp_path, **variables)
     assert done.returncode != 0
     assert advice in done.stderr
     assert PASSWORD not in done.stderr
@@ -55,7 +56,7 @@ def test_copies_are_left_to_the_tools_of_the_database(
 
 def test_a_database_that_is_not_there_is_said_without_its_password(tmp_path: Path) -> None:
     url = f"postgresql://me:{PASSWORD}@127.0.0.1:1/nothing"
-    done = run("status", home=tmp_path, BACKSTORY_DATABASE_URL=url)
+    done = typed("status", home=tmp_path, BACKSTORY_DATABASE_URL=url)
     assert done.returncode != 0
     assert "nothing on 127.0.0.1" in done.stderr
     assert PASSWORD not in done.stderr

@@ -18,7 +18,7 @@ from backstory.server.rpc import RpcPeer
 from backstory.surfaces import load_surfaces
 
 from ..patience import PATIENCE_S
-from ..processes import BACKSTORY, environment, run, save, serving
+from ..processes import BACKSTORY, environment, run, serving
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal and modes of files")
 
@@ -214,7 +214,8 @@ def test_at_a_terminal_it_shows_an_overview(tmp_path: Path) -> None:
 @posix_only
 def test_data_directory_and_files_are_the_users_alone(tmp_path: Path) -> None:
     home = tmp_path / "new" / "home"
-    save(home, "Lunch is at noon.")
+    with serving(home, "serve") as server:
+        server.call("save_context", context_text="Lunch is at noon.")
     assert run("backup", home=home).returncode == 0
     paths = [home, *home.rglob("*")]
     assert {path.name for path in paths} >= {"home", "store.db", "logs", "backups"}

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from ..processes import Json, run, serving
+from ..processes import Json, serving
+from ..typed import typed
 
 # it is the title of its session, too, and counts twice
 SECRET = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hLaB3d"
@@ -58,7 +59,7 @@ def environment(user: Path) -> dict[str, str]:
 
 
 def asked(user: Path, *words: str) -> Json:
-    done = run(*words, "--json", home=user.parent / "ours", **environment(user))
+    done = typed(*words, "--json", home=user.parent / "ours", **environment(user))
     assert done.returncode == 0, done.stderr
     body: Json = json.loads(done.stdout)
     return body
@@ -77,18 +78,18 @@ def test_sync_reads_and_says_what(user: Path) -> None:
 
 
 def test_sync_speaks_to_people(user: Path) -> None:
-    done = run("sync", home=user.parent / "ours", **environment(user))
+    done = typed("sync", home=user.parent / "ours", **environment(user))
     assert (
         "Claude Code  4 turns of 2 conversations read from 2 files; 0 unchanged; 2 secrets redacted"
         in done.stdout
     )
-    done = run("sync", "--reader", "nobody", home=user.parent / "ours", **environment(user))
+    done = typed("sync", "--reader", "nobody", home=user.parent / "ours", **environment(user))
     assert (done.returncode, "There is no reader 'nobody'." in done.stderr) == (2, True)
 
 
 def test_histories_can_be_switched_off(user: Path) -> None:
     variables = environment(user) | {"BACKSTORY_HISTORIES": "off"}
-    done = run("sync", home=user.parent / "ours", **variables)
+    done = typed("sync", home=user.parent / "ours", **variables)
     assert done.stdout.strip() == "Histories are switched off (histories = off)."
 
 
@@ -97,7 +98,7 @@ def test_further_roots_are_read_too(user: Path) -> None:
     assert asked(user, "sync")["assistants"]["claude-code"]["sources"] == 0
     roots = ["--history-roots", f"claude-code={user / 'backup'}"]
     assert asked(user, "sync", *roots)["assistants"]["claude-code"]["sources"] == 2
-    done = run("sync", "--history-roots", "nonsense", home=user.parent / "ours", **environment(user))
+    done = typed("sync", "--history-roots", "nonsense", home=user.parent / "ours", **environment(user))
     assert "is not name=path" in done.stderr
 
 
@@ -105,7 +106,7 @@ def test_status_and_doctor_tell_of_histories(user: Path) -> None:
     asked(user, "sync")
     held = asked(user, "status")["histories"]["claude-code"]
     assert held == {"conversations": 2, "messages": 4, "sources": 2, "gone": 0, "redacted": 2, "problems": 0}
-    done = run("status", home=user.parent / "ours", **environment(user))
+    done = typed("status", home=user.parent / "ours", **environment(user))
     assert "2 conversations, 4 messages from 2 files; 2 secrets redacted" in done.stdout
     checks = {check["name"]: check for check in asked(user, "doctor")["checks"]}
     assert checks["histories"]["message"] == "2 conversations of claude-code"
@@ -145,13 +146,13 @@ def test_every_id_that_a_search_prints_can_be_forgotten(user: Path) -> None:
 
 def test_forgetting_asks_first(user: Path) -> None:
     asked(user, "sync")
-    done = run("forget", FIRST, home=user.parent / "ours", **environment(user))
+    done = typed("forget", FIRST, home=user.parent / "ours", **environment(user))
     assert done.returncode == 2
     assert "cannot be undone" in done.stderr
     assert "why does the walrus cache miss?" in done.stderr
     assert "1 conversation, 2 messages" in done.stderr
     for words in (["forget"], ["forget", "nobody's", "--yes"], ["forget", "--before", "someday", "--yes"]):
-        assert run(*words, home=user.parent / "ours", **environment(user)).returncode == 2
+        assert typed(*words, home=user.parent / "ours", **environment(user)).returncode == 2
     assert asked(user, "status")["holds"]["conversations"] == 2
 
 
@@ -177,16 +178,16 @@ def test_what_is_old_is_archived_on_demand_and_comes_back(user: Path) -> None:
     held = asked(user, "status")
     assert (held["holds"]["conversations"], held["holds"]["messages"]) == (0, 0)
     assert (held["archived"]["conversations"], held["archived"]["messages"]) == (2, 4)
-    done = run("status", home=user.parent / "ours", **environment(user))
+    done = typed("status", home=user.parent / "ours", **environment(user))
     assert "archived     2 conversations with 4 messages (" in done.stdout
     assert found(user, "walrus cache") == []
     assert [each["name"] for each in asked(user, "unarchive")["archived"]] == [SECOND, FIRST]
-    listed = run("unarchive", home=user.parent / "ours", **environment(user)).stdout
+    listed = typed("unarchive", home=user.parent / "ours", **environment(user)).stdout
     assert f"2026-01-02  {FIRST}  why does the walrus cache miss?" in listed
     assert asked(user, "unarchive", FIRST) == {"name": FIRST, "restored": [FIRST], "kept": 0}
     assert found(user, "walrus cache") == ["Because it is cold."]
     assert asked(user, "archive", "--older-than", "1")["conversations"] == 0
-    assert run("unarchive", FIRST, home=user.parent / "ours", **environment(user)).returncode == 1
+    assert typed("unarchive", FIRST, home=user.parent / "ours", **environment(user)).returncode == 1
 
 
 def test_what_is_archived_can_be_forgotten(user: Path) -> None:
@@ -201,4 +202,4 @@ def test_how_old_is_old_comes_from_the_flag_or_the_setting(user: Path) -> None:
     assert asked(user, "archive", "--retention-days", "1")["conversations"] == 2
     assert asked(user, "archive", "--older-than", "9e9")["conversations"] == 0
     for words in (["archive"], ["archive", "--older-than", "-1"], ["archive", "--older-than", "old"]):
-        assert run(*words, home=user.parent / "ours", **environment(user)).returncode == 2
+        assert typed(*words, home=user.parent / "ours", **environment(user)).returncode == 2
