@@ -31,7 +31,7 @@ def typed(*words: str, home: Path, **variables: str) -> subprocess.CompletedProc
             status = main()
         except SystemExit as done:  # argparse, after --help
             status = int(done.code or 0)
-    said, complained = (each.buffer.getvalue().decode() for each in (out, err))  # type: ignore[attr-defined]
+    said, complained = (each.buffer.getvalue().decode() for each in (out, err))
     return subprocess.CompletedProcess(words, status, said, complained)
 
 

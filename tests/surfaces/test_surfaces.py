@@ -17,7 +17,14 @@ from backstory.tools import Surface, Tool
 from backstory.tools.params import Param, decode
 
 from ..conftest import caller_of
-from ..example_calls import DOOMED, Known, chunked_answer, example_calls, extreme_calls
+from ..example_calls import (
+    DOOMED,
+    Known,
+    chunked_answer,
+    emptiest_calls,
+    example_calls,
+    largest_calls,
+)
 
 SURFACES = load_surfaces()
 TOOLS = all_tools(SURFACES)
@@ -80,8 +87,9 @@ def test_replies_are_what_the_output_schemas_say(core: Core, tmp_path: Path) -> 
 def test_the_emptiest_and_the_largest_replies_are_what_the_output_schemas_say(
     core: Core, tmp_path: Path
 ) -> None:
-    core.caller.directory = str(tmp_path)
-    for name, arguments in extreme_calls(str(tmp_path / "sessions")):
+    core.caller.directory = directory = str(tmp_path)
+    session = caller_of(core)("context_save", key="large", value="Another item has this key.")["sessionId"]
+    for name, arguments in (*emptiest_calls(directory, session), *largest_calls(directory, session)):
         reply = TOOLS[name].call(core, arguments)
         assert not reply.is_error, (name, reply.text[:500])
         Draft202012Validator(TOOLS[name].describe()["outputSchema"]).validate(reply.structured)
