@@ -92,7 +92,7 @@ def test_an_engine_without_places_reads_nothing(store: Store) -> None:
 def test_closing_stops_in_the_middle_of_a_file(
     open_engine: Callable[..., Engine], store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backstory.core.sync.SMALL_BYTES", 1)
+    monkeypatch.setattr("backstory.core.sync.decoding.SMALL_BYTES", 1)
     write(home / "a.toy", *(line(str(n), "text") for n in range(50)))
     reached, go_on = threading.Event(), threading.Event()
 
@@ -118,7 +118,7 @@ def test_closing_stops_in_the_middle_of_a_file(
 def test_calls_go_first(
     open_engine: Callable[..., Engine], store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backstory.core.sync.SMALL_BYTES", 1)
+    monkeypatch.setattr("backstory.core.sync.decoding.SMALL_BYTES", 1)
     monkeypatch.setattr(module, "LONGEST_YIELD_S", 30.0)
     write(home / "a.toy", *(line(str(n), "text") for n in range(5)))
     engine = open_engine()

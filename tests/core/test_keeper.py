@@ -352,7 +352,7 @@ def test_what_is_no_regular_file_is_reported_and_holds_nobody_up(
 def test_a_file_that_does_not_answer_is_passed_over_while_others_write(
     open_core: OpenCore, open_store: OpenStore, home: Path, monkeypatch: pytest.MonkeyPatch, small_bytes: int
 ) -> None:
-    monkeypatch.setattr("backstory.core.sync.SMALL_BYTES", small_bytes)
+    monkeypatch.setattr("backstory.core.sync.decoding.SMALL_BYTES", small_bytes)
     monkeypatch.setattr(reading, "STALL_S", 2.0)
     store, other = open_store(), open_store()
     is_over = threading.Event()

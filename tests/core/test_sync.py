@@ -542,7 +542,7 @@ class Killed(BaseException):
 def test_a_sync_that_was_interrupted_anywhere_ends_as_if_it_had_not_been(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int, is_rewritten: bool
 ) -> None:
-    monkeypatch.setattr("backstory.core.sync.SMALL_BYTES", 1)  # each file in transactions of its own
+    monkeypatch.setattr("backstory.core.sync.decoding.SMALL_BYTES", 1)  # each file in transactions of its own
     left = 0
 
     def count() -> None:
@@ -583,7 +583,7 @@ from backstory.domain.sources import SourceState
 from backstory.store.sqlite import SqliteStore
 from core.toy_reader import toy_reader
 from doubles import make_settings
-sync.SMALL_BYTES = sync.LEASE_MS = 1
+sync.decoding.SMALL_BYTES = sync.LEASE_MS = 1
 left = int(sys.argv[3])
 def count():
     global left
@@ -637,7 +637,7 @@ def test_small_files_are_kept_all_or_none(
 def test_a_cancelled_sync_keeps_what_it_read(
     core: Core, store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backstory.core.sync.SMALL_BYTES", 1)
+    monkeypatch.setattr("backstory.core.sync.decoding.SMALL_BYTES", 1)
     fill(home)
     call = Call(is_cancelled=lambda: store.entries.count(Filter()) > 1)
     with pytest.raises(Cancelled):

@@ -29,32 +29,26 @@ class _End(NamedTuple):
 
 
 def watched(items: Iterator[T], stall_s: float, name: str) -> Generator[T, None, None]:
-    """The same items, from a thread. Raises Stalled when none came for so long, and else what the iterator raises."""
-    handed: queue.Queue[_Item[T] | _End] = queue.Queue(maxsize=1)
-    left = threading.Event()
-
-    def hand(item: _Item[T] | _End) -> None:
-        while not left.is_set():
-            try:
-                handed.put(item, timeout=1.0)
-                return
-            except queue.Full:
-                continue  # whoever takes them is busy, or has left
+    """The same items, from a thread that makes each when it is asked for. Raises Stalled when one did not come for so
+    long, and else what the iterator raises."""
+    asked: queue.SimpleQueue[bool] = queue.SimpleQueue()
+    handed: queue.SimpleQueue[_Item[T] | _End] = queue.SimpleQueue()
 
     def run() -> None:
         error: BaseException | None = None
         try:
-            for item in items:
-                if left.is_set():
-                    break
-                hand(_Item(item))
+            while asked.get():
+                handed.put(_Item(next(items)))
+        except StopIteration:
+            pass
         except BaseException as raised:  # it is raised where the items are taken
             error = raised
-        hand(_End(error))
+        handed.put(_End(error))
 
     threading.Thread(target=run, name=name, daemon=True).start()
     try:
         while True:
+            asked.put(True)
             try:
                 item = handed.get(timeout=stall_s)
             except queue.Empty:
@@ -65,7 +59,7 @@ def watched(items: Iterator[T], stall_s: float, name: str) -> Generator[T, None,
                 return
             yield item.value
     finally:
-        left.set()
+        asked.put(False)
 
 
 class _Aside(Generic[T]):

@@ -7,7 +7,7 @@ that is killed at any moment goes on as if it had not been. What was read stays 
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -18,22 +18,21 @@ from ..abandoning import Stalled, run_aside
 from ..calls import Call, Cancelled
 from ..engine import Engine
 from ..projects.identity import Identities
+from . import decoding
+from .decoding import DueSource, Portion
 from .files import Stamp, stamp_of
 from .keeping import Keeper, PieceOutcome, SourceFiles
-from .reading import DueSource, ParsedSource, SourceReading
+from .reading import SourceReading
 from .redacting import Redaction
 
 LEASE = "sync"
 LEASE_MS = 15_000
 ASK_AGAIN_S = 0.1
-SMALL_BYTES = 4_000_000
-"""Smaller files are kept together: each commit waits for the disk and has the text index write out what it gathered."""
 FIND_S = 300.0
 """Looking for files takes no longer, or what holds them hangs."""
-HOLD_S = 0.25
-"""The longest that one transaction for small files keeps other writers waiting."""
-BRIEF_HOLD_S = 0.03
-"""The same while calls run in this process: they must not wait."""
+BRIEF_BYTES = 500_000
+"""Files are kept together up to SMALL_BYTES: each commit waits for the disk and has the text index write out what it
+gathered. While calls run in this process only up to so many, so that these need not wait."""
 
 
 class SyncReport(NamedTuple):
@@ -145,9 +144,6 @@ class Sync:
         if time.monotonic() - self._leased_at > LEASE_MS / 3000:
             self._lease()
 
-    def _may_hold(self, since: float) -> bool:
-        return time.monotonic() - since < (BRIEF_HOLD_S if self._engine.is_serving else HOLD_S)
-
     def _sync(self, reader: Reader, places: Places, call: Call) -> SyncReport:
         tally = _Tally(reader.title)
         states = self._store.sync.sources(reader.name)
@@ -186,40 +182,32 @@ class Sync:
 
     def _read(self, reading: SourceReading, due: Sequence[DueSource], call: Call, tally: _Tally) -> None:
         done, total = 0, sum(each.stamp.size for each in due)
-        left = deque(due)
-        while left:
-            self._engine.check_room()
-            call.progress(done, total, f"Reading {tally.title}")
-            if left[0].stamp.size < SMALL_BYTES:
-                batch = self._parse(reading, left, call)
-                done += sum(parsed.due.stamp.size for parsed in batch)
-                self._keep(reading, batch, call, tally)
-            else:
-                each = left.popleft()
-                for kept in reading.read(each):
-                    tally.add(kept)
-                    self._pause(call)
-                done += each.stamp.size
+        batch: list[tuple[DueSource, Portion]] = []
+        size = 0
+        self._engine.check_room()
+        call.progress(done, total, f"Reading {tally.title}")
+        for each, portion in reading.portions(due):
+            batch.append((each, portion))
+            size += each.stamp.size
+            most = BRIEF_BYTES if self._engine.is_serving else decoding.SMALL_BYTES
+            if size >= most or not portion.is_last:
+                self._keep(reading, batch, tally)
+                done += sum(each.stamp.size for each, portion in batch if portion.is_last)
+                call.progress(done, total, f"Reading {tally.title}")
+                batch, size = [], 0
+                self._engine.check_room()
+            self._pause(call)
+        self._keep(reading, batch, tally)
         self._engine.embed_soon()
 
-    def _parse(self, reading: SourceReading, left: deque[DueSource], call: Call) -> deque[ParsedSource]:
-        """The next small files, before a transaction for all of them begins."""
-        batch: deque[ParsedSource] = deque()
-        size = 0
-        while left and left[0].stamp.size < SMALL_BYTES and size < SMALL_BYTES:
-            batch.append(reading.parse(left.popleft()))
-            size += batch[-1].due.stamp.size
-            self._pause(call)
-        return batch
-
-    def _keep(self, reading: SourceReading, batch: deque[ParsedSource], call: Call, tally: _Tally) -> None:
-        while batch:
+    def _keep(
+        self, reading: SourceReading, batch: Sequence[tuple[DueSource, Portion]], tally: _Tally
+    ) -> None:
+        if batch:
             with self._store.transaction():
-                begun = time.monotonic()
-                while batch and self._may_hold(begun):
-                    for kept in reading.keep(batch.popleft()):
+                for each, portion in batch:
+                    for kept in reading.keep(each, portion):
                         tally.add(kept)
-            self._pause(call)
 
 
 def _find(reader: Reader, places: Places) -> dict[str, tuple[Source, Stamp]]:
