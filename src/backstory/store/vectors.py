@@ -94,8 +94,9 @@ class Vectors(ABC):
 
     def queue(self, entries: Iterable[int]) -> None:
         """Let entries wait for their vectors in every space."""
-        sql = "INSERT INTO waiting (space, entry) SELECT number, ? FROM space"
-        self._database.change_many(sql, [(n,) for n in entries])
+        spaces = self._database.values("SELECT number FROM space")
+        sql = "INSERT INTO waiting (space, entry) VALUES (?, ?)"
+        self._database.change_many(sql, [(space, n) for n in entries for space in spaces])
 
     def drop(self, entries: Iterable[int]) -> None:
         """Forget the vectors of entries in every space; they wait for none."""

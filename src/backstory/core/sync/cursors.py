@@ -36,6 +36,8 @@ def conversations_in(source: SourceState) -> list[str]:
 def without(source: SourceState, forgotten: Collection[str], titles: Collection[str] = ()) -> SourceState:
     """A file that tells of nothing else is read from its beginning when it grows: whatever else the cursor holds
     is about a forgotten conversation too."""
+    if not (forgotten or titles):
+        return source
     remembered = conversations_in(source)
     if remembered and all(id in forgotten for id in remembered):
         known = {CONTEXT: source.state[CONTEXT]} if CONTEXT in source.state else {}

@@ -16,14 +16,11 @@ _SERVER = re.compile(
 
 def without_echoes(turn: Turn) -> Turn:
     """Without our briefs, and without the calls of our tools. What an assistant says of either is its own."""
-    text = turn.text
-    if turn.role is not Role.ASSISTANT and "</backstory>" in text:
-        text = _BRIEF.sub("", text).strip()
-    return turn._replace(text=text, calls=_others(turn.calls))
-
-
-def _others(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
-    return tuple(call for call in calls if not _is_ours(call)) if any(map(_is_ours, calls)) else calls
+    if turn.role is not Role.ASSISTANT and "</backstory>" in turn.text:
+        turn = turn._replace(text=_BRIEF.sub("", turn.text).strip())
+    if any(map(_is_ours, turn.calls)):
+        turn = turn._replace(calls=tuple(call for call in turn.calls if not _is_ours(call)))
+    return turn
 
 
 def _is_ours(call: ToolCall) -> bool:

@@ -82,8 +82,13 @@ class OpenConversation:
             self.title, self.rank = title, rank
             self.is_changed = True
 
+    def entitle_by(self, text: str, rank: Title) -> None:
+        """What was said is a title as long as there is no better one."""
+        if rank > self.rank:
+            self.entitle(headline(text), rank)
+
     def entitle_by_prompt(self, text: str) -> None:
-        self.entitle(headline(text), Title.COMMAND if is_command(text) else Title.PROMPT)
+        self.entitle_by(text, Title.COMMAND if is_command(text) else Title.PROMPT)
 
     def happened(self, at_ms: int | None) -> None:
         if at_ms is not None:
@@ -293,7 +298,7 @@ class Log:
             conversation.turns[turn.id] = turn
             conversation.has_turns = True
             if turn.role is Role.ASSISTANT:
-                conversation.entitle(headline(turn.text), Title.ANSWER)
+                conversation.entitle_by(turn.text, Title.ANSWER)
             conversation.happened(turn.at_ms)
 
     def _cursor(self) -> Cursor:

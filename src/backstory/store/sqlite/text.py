@@ -85,22 +85,17 @@ class SqliteText(TextIndex):
 
     def add(self, entries: Sequence[Words]) -> None:
         self._database.change_many(
-            "INSERT INTO entry_text (rowid, body, heading) VALUES (?, ?, ?)",
-            [(e.n, *_indexed(e.text, e.heading)) for e in entries],
+            "INSERT INTO entry_text (rowid, body, heading) VALUES (?, ?, ?)", _texts(entries)
         )
-        self._database.change_many(
-            "INSERT INTO key_text (rowid, key) VALUES (?, ?)",
-            [(e.n, *_indexed(e.key)) for e in entries if e.key is not None],
-        )
+        self._database.change_many("INSERT INTO key_text (rowid, key) VALUES (?, ?)", _keys(entries))
 
     def remove(self, entries: Sequence[Words]) -> None:
         self._database.change_many(
             "INSERT INTO entry_text (entry_text, rowid, body, heading) VALUES ('delete', ?, ?, ?)",
-            [(e.n, *_indexed(e.text, e.heading)) for e in entries],
+            _texts(entries),
         )
         self._database.change_many(
-            "INSERT INTO key_text (key_text, rowid, key) VALUES ('delete', ?, ?)",
-            [(e.n, *_indexed(e.key)) for e in entries if e.key is not None],
+            "INSERT INTO key_text (key_text, rowid, key) VALUES ('delete', ?, ?)", _keys(entries)
         )
 
     def remove_where(self, condition: str, values: Sequence[Any]) -> None:
@@ -127,10 +122,18 @@ class SqliteText(TextIndex):
         return [f"{count} {fault}" for fault, count in counts.items() if count]
 
 
-def _indexed(*texts: str) -> list[str]:
+def _texts(entries: Sequence[Words]) -> list[Row]:
     from ...domain.words import indexed_text  # compiling its patterns is not for start-up
 
-    return [indexed_text(text) for text in texts]
+    # a day's messages share their heading
+    headings = {heading: indexed_text(heading) for heading in {entry.heading for entry in entries}}
+    return [(entry.n, indexed_text(entry.text), headings[entry.heading]) for entry in entries]
+
+
+def _keys(entries: Sequence[Words]) -> list[Row]:
+    from ...domain.words import indexed_text
+
+    return [(entry.n, indexed_text(entry.key)) for entry in entries if entry.key is not None]
 
 
 def _phrase(unit: Unit) -> str:
