@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from backstory.clients.packages import bundle_manifest
+from other_packages import bundle_manifest
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = ("pyproject.toml", "README.md", "LICENSE", "src")

@@ -11,8 +11,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from other_packages import gemini_extension, registry_entry
+
 from backstory.cli.flags import flag
-from backstory.clients.packages import gemini_extension, marketplace, registry_entry
+from backstory.clients.packages import marketplace
 from backstory.front import ALL, AS_BEFORE, PREPARED
 from backstory.server.message import HANDSHAKE_VERSIONS, MODERN_VERSIONS, PREFIX
 from backstory.server.offer import Offer

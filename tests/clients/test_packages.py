@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from backstory import __version__
-from backstory.clients.packages import ON_PATH, REGISTRY_NAME
+from backstory.clients.packages import ON_PATH
 
 from ..patience import PATIENCE_S
 
@@ -75,4 +75,4 @@ def test_the_entry_for_the_registry_keeps_its_rules() -> None:
     assert package["identifier"] == "backstory"
     assert package["version"] == __version__
     assert [each["value"] for each in package["packageArguments"]] == [*ON_PATH[1:]]
-    assert f"mcp-name: {REGISTRY_NAME}" in (ROOT / "README.md").read_text("utf-8")
+    assert f"mcp-name: {entry['name']}" in (ROOT / "README.md").read_text("utf-8")
