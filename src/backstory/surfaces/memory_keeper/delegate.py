@@ -100,7 +100,7 @@ def _paired(task_type: str | list[TaskType], given: Any) -> list[tuple[str, Any]
 
 def _part(given: Any, task: str) -> Any:
     """What of a shared input is for a task: the fields that it knows."""
-    from .task_inputs import FIELDS
+    from .tasks import FIELDS
 
     if not isinstance(given, dict):
         return given
@@ -109,15 +109,10 @@ def _part(given: Any, task: str) -> Any:
 
 
 def _run(core: Core, task: str, given: Any, context: Any, before: list[_Step]) -> _Step:
-    from .task_inputs import read_analysis, read_scope, read_synthesis
+    from .tasks import read_scope, run_task
 
     found = [finding for step in before for finding in step.report.findings]
-    scope = read_scope(core, context)
-    if task == "analyze":
-        report = core.insight.analyze(read_analysis(core, given, scope))
-    else:
-        report = core.insight.synthesize(read_synthesis(given, scope, found))
-    return _Step(task, report)
+    return _Step(task, run_task(core, task, given, read_scope(core, context), found))
 
 
 def _one(step: _Step, most: int = MOST_FINDINGS) -> Json:
