@@ -133,13 +133,7 @@ class Backstory:
         limit: int = 10,
     ) -> list[PastSession]:
         """The newest first; of this project, another by name or path, or all for "*"."""
-        found = self._core.conversations.recent(
-            project=project,
-            assistant=assistant,
-            since=self._start(since),
-            until=self._end(until),
-            limit=limit,
-        )
+        found = self._core.browsing.recent(project, assistant, self._start(since), self._end(until), limit)
         return [
             PastSession(
                 told.id, told.title, told.project, told.surface, told.branch, told.updated_at, messages

@@ -76,7 +76,7 @@ def test_a_surface_replaces_and_deletes_only_what_it_made(core: Core, store: Sto
 
 
 def test_clearing_leaves_conversations_of_the_same_surface(core: Core, store: Store) -> None:
-    core.conversations.keep(
+    core.engine.store.conversations.put(
         make_conversation("c", surface="backstory"), make_messages("c", "hello", surface="backstory")
     )
     core.memories.save("mine")
@@ -97,14 +97,14 @@ def test_search_finds_what_every_surface_saved_and_prefers_the_own_project(
 
 def test_search_over_memories_finds_no_messages_and_the_other_way_round(core: Core) -> None:
     core.memories.save("JWT saved")
-    core.conversations.keep(make_conversation("c"), make_messages("c", "JWT said"))
+    core.engine.store.conversations.put(make_conversation("c"), make_messages("c", "JWT said"))
     assert texts(core, "jwt") == ["JWT saved"]
     assert [message.text for message in core.searching.messages("jwt", limit=10)] == ["JWT said"]
 
 
 def test_conversations_can_be_searched_in_some_projects_only(core: Core) -> None:
-    core.conversations.keep(make_conversation("c"), make_messages("c", "JWT here"))
-    core.conversations.keep(
+    core.engine.store.conversations.put(make_conversation("c"), make_messages("c", "JWT here"))
+    core.engine.store.conversations.put(
         make_conversation("d", project="/q"), make_messages("d", "JWT there", project="/q")
     )
     found = core.searching.messages("jwt", limit=10, projects=("/q",))

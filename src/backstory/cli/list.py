@@ -6,7 +6,7 @@ import argparse
 from contextlib import closing
 
 from ..app import open_core
-from ..core.browsing import MemoryList
+from ..core.finding import MemoryPage
 from ..core.insight.tasks import is_open_task
 from ..core.names import short_memory_id
 from ..domain.kinds import MemoryKind, kind_of
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     return Report(_body(found), _blocks(found))
 
 
-def _body(found: MemoryList) -> Json:
+def _body(found: MemoryPage) -> Json:
     return {"total": found.total, "memories": [memory_body(memory) for memory in found.memories]}
 
 
@@ -61,7 +61,7 @@ def is_done(memory: Memory) -> bool:
     return kind_of(memory) is MemoryKind.TASK and not is_open_task(memory)
 
 
-def _blocks(found: MemoryList) -> list[Block]:
+def _blocks(found: MemoryPage) -> list[Block]:
     if not found.memories:
         return ["No memories. Assistants save them; `backstory sessions` lists conversations."]
     rows = [_row(memory) for memory in found.memories]

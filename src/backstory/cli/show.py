@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 from ..app import open_core
 from ..core import Core
-from ..core.browsing import MessagePage, MessagePlace
-from ..core.resumption import resumption
-from ..domain.errors import BackstoryError, InvalidInput
-from ..domain.records import Conversation, Former, Memory, Message, Trace
+from ..core.browsing import MessagePlace
+from ..core.replay import ReplayPart
+from ..core.resumption import resume_line
+from ..domain.errors import InvalidInput
+from ..domain.records import Conversation, Former, Memory, Message
 from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import origin, safe_text
@@ -67,7 +68,7 @@ _FIRST_PAGE = _Window()
 def report(core: Core, id: str, window: _Window = _FIRST_PAGE) -> Report:
     found = core.browsing.find(id)
     if isinstance(found, Memory):
-        return _memory_report(found, core.browsing.history(found))
+        return _memory_report(found, core.memories.history(found))
     return _conversation_report(core, found, window)
 
 
@@ -102,8 +103,7 @@ def _memory_report(memory: Memory, history: Sequence[Former]) -> Report:
 
 class _Shown(NamedTuple):
     conversation: Conversation
-    page: MessagePage
-    traces: dict[str, list[Trace]]
+    part: ReplayPart
     resume: str
     is_full: bool
 
@@ -115,20 +115,13 @@ def _conversation_report(core: Core, place: MessagePlace, window: _Window) -> Re
         first, limit = max(middle - AROUND, 1), 2 * AROUND + 1
     else:
         first, limit = window.first or 1, window.limit
-    page = core.browsing.messages(conversation.id, first=first, limit=limit)
-    traces: dict[str, list[Trace]] = {}
-    for trace in core.engine.store.traces.of(conversation.id, range(page.first - 1, page.last)):
-        traces.setdefault(trace.message, []).append(trace)
-    try:
-        resume = resumption(core.engine.store, conversation).line
-    except BackstoryError:
-        resume = ""
-    shown = _Shown(conversation, page, traces, resume, window.is_full)
+    part = core.replay.part(conversation, first if first < 0 else first - 1, limit)
+    shown = _Shown(conversation, part, resume_line(core.engine.store, conversation), window.is_full)
     return Report(_body(shown), _blocks(shown, middle))
 
 
 def _body(shown: _Shown) -> Json:
-    conversation, page = shown.conversation, shown.page
+    conversation, part = shown.conversation, shown.part
     return {
         "id": conversation.id,
         "title": conversation.title,
@@ -140,7 +133,7 @@ def _body(shown: _Shown) -> Json:
         "created_at": iso(conversation.created_at),
         "updated_at": iso(conversation.updated_at),
         "resume": shown.resume,
-        "total": page.total,
+        "total": part.end,
         "messages": [
             {
                 "number": message.seq + 1,
@@ -148,27 +141,30 @@ def _body(shown: _Shown) -> Json:
                 "role": message.role,
                 "text": safe_text(message.text, message.trust),
                 "created_at": iso(message.created_at),
-                "traces": [{"kind": t.kind, "value": t.value} for t in shown.traces.get(message.id, ())],
+                "traces": [{"kind": t.kind, "value": t.value} for t in shown.part.traces.get(message.id, ())],
             }
-            for message in page.messages
+            for message in part.messages
         ],
     }
 
 
 def _blocks(shown: _Shown, middle: int | None) -> list[Block]:
-    page = shown.page
+    part = shown.part
     blocks: list[Block] = [*_heading(shown)]
     last = 0
-    for message in page.messages:
+    for message in part.messages:
         if message.role == "thinking" and not shown.is_full:
             continue
         if message.role != "tool" or message.seq != last:
             blocks += ["", _caption(message, is_wanted=message.seq + 1 == middle)]
         last = message.seq
         blocks += _did(shown, message) if message.role == "tool" else [_said(message, is_full=shown.is_full)]
-    if page.last < page.total:
-        step = f"--from {page.last + 1}"
-        blocks += ["", f"{page.first} to {page.last} of {page.total:,} messages; `{step}` shows the next."]
+    first, last = part.places.start + 1, part.places.stop
+    if last < part.end:
+        blocks += [
+            "",
+            f"{first} to {last} of {part.end:,} messages; `--from {last + 1}` shows the next.",
+        ]
     return blocks
 
 
@@ -176,7 +172,7 @@ def _heading(shown: _Shown) -> list[Block]:
     conversation = shown.conversation
     span = f"{conversation.created_at:%Y-%m-%d %H:%M} to {conversation.updated_at:%Y-%m-%d %H:%M}"
     about = [conversation.surface, conversation.model, conversation.directory or conversation.project]
-    about += [conversation.branch, span, counted(shown.page.total, "message")]
+    about += [conversation.branch, span, counted(shown.part.end, "message")]
     blocks: list[Block] = [
         Verbatim([Span(conversation.id, Style.ID)]),
         Paragraph([Span(shortened(conversation.name, 200), Style.HEADING)]),
@@ -203,7 +199,7 @@ def _said(message: Message, *, is_full: bool) -> Block:
 def _did(shown: _Shown, message: Message) -> list[Block]:
     if shown.is_full:
         return [Paragraph([Span(legible(safe_text(message.text, message.trust)), Style.QUIET)], indent=4)]
-    traces = shown.traces.get(message.id, [])
+    traces = shown.part.traces.get(message.id, [])
     lines = [f"{_DID[trace.kind]} {trace.value}" for trace in traces[:MOST_TRACES]]
     lines += [f"and {len(traces) - MOST_TRACES} more"] if len(traces) > MOST_TRACES else []
     lines = lines or [f"called {message.text}"]

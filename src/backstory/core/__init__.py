@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from .checkpoints import Checkpoints
     from .chronicle import Chronicle
     from .conversation_export import ConversationExport
-    from .conversations import Conversations
     from .deletion import Deletion
     from .events import Events
     from .files import FileCache
@@ -71,7 +70,6 @@ class Core(_Fields):
     checkpoints: Checkpoints
     chronicle: Chronicle
     conversation_export: ConversationExport
-    conversations: Conversations
     deletion: Deletion
     events: Events
     files: FileCache

@@ -6,15 +6,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from ..domain.errors import InvalidInput, NotFound
-from ..domain.filters import ConversationFilter, Filter, Kind, Order, Page
+from ..domain.filters import Bounds, ConversationFilter, Filter, Kind, Order, Page
 from ..domain.lines import one_line
-from ..domain.records import Conversation, Former, Memory, Message
+from ..domain.records import Conversation, Memory
 from .facet import Facet
+from .finding import MemoryPage
+from .lookup import known_source
 from .names import ConversationNames
-from .projects.related import projects_named
+from .projects.related import chosen_projects, projects_named
 
 HEADS = ("main", "fork", "prompt-log")
 """Kinds of conversations that are listed; subagents are part of the one that started them."""
@@ -33,21 +36,6 @@ class ListedConversation(NamedTuple):
 class ConversationList(NamedTuple):
     conversations: list[ListedConversation]
     total: int
-
-
-class MemoryList(NamedTuple):
-    memories: list[Memory]
-    total: int
-
-
-class MessagePage(NamedTuple):
-    """Some messages of a conversation, in order."""
-
-    messages: list[Message]
-    first: int
-    last: int
-    total: int
-    """Numbers of messages: what was said, and what belongs to it."""
 
 
 class MessagePlace(NamedTuple):
@@ -85,12 +73,12 @@ class Browsing(Facet):
         parents = {each.parent for each in store.conversations.get(sorted(touching)) if each.parent}
         return tuple(sorted(touching | parents))
 
-    def memories(self, where: Filter, *, limit: int | None = None, offset: int = 0) -> MemoryList:
+    def memories(self, where: Filter, *, limit: int | None = None, offset: int = 0) -> MemoryPage:
         """Of every surface, the last changed first."""
         surfaces = where.surfaces or tuple(self.engine.store.memories.surfaces())  # which have an index
         where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,), surfaces=surfaces)
         found = self.engine.store.memories.find(where, Page(limit, offset, Order.UPDATED_NEWEST))
-        return MemoryList(found, self.engine.store.entries.count(where))
+        return MemoryPage(found, self.engine.store.entries.count(where))
 
     def names(self) -> ConversationNames:
         return ConversationNames(id for id, _ in self.engine.store.conversations.titles(ConversationFilter()))
@@ -133,18 +121,20 @@ class Browsing(Facet):
             raise NotFound("memory", id)
         return found
 
-    def history(self, memory: Memory) -> list[Former]:
-        """What it said before, the oldest first."""
-        return self.caller.visible_former(memory, self.engine.store.memories.former(memory.id))
-
-    def messages(self, conversation: str, *, first: int = 1, limit: int) -> MessagePage:
-        """`limit` numbers, beginning with the `first`; a negative one counts from the end."""
-        room = self.engine.store.conversations
-        total = room.last_place(conversation) + 1
-        first = max(total + 1 + first, 1) if first < 0 else max(first, 1)
-        last = min(first + limit - 1, total)
-        found = room.messages(conversation, range(first - 1, last))
-        return MessagePage(found, first, last, total)
+    def recent(
+        self,
+        project: str | None,
+        assistant: str | None,
+        since: datetime | None,
+        until: datetime | None,
+        limit: int,
+    ) -> ConversationList:
+        """Of the caller's project, another one by name or path, or all for EVERY_PROJECT."""
+        projects = chosen_projects(project, self.caller.project, self.engine.store.conversations.projects)
+        if projects is None:
+            return ConversationList([], 0)
+        surfaces = () if assistant is None else (known_source(self.engine, assistant),)
+        return self.conversations(Bounds(projects, surfaces, since, until).conversation_filter(), limit=limit)
 
     def _memories(self, id: str) -> list[Memory]:
         store = self.engine.store

@@ -97,11 +97,9 @@ class Memories(Facet):
 
     def find(self, where: Filter, page: Page) -> list[Memory]:
         """Memories of this surface that match and that the caller may see."""
-        return self.engine.store.memories.find(self.visible(where)._replace(surfaces=(self.surface,)), page)
-
-    def visible(self, where: Filter) -> Filter:
-        """The one rule of privacy: public memories, and private ones of the caller's own session."""
-        return self.caller.visible(where)
+        return self.engine.store.memories.find(
+            self.caller.visible(where)._replace(surfaces=(self.surface,)), page
+        )
 
     def history(self, memory: Memory) -> list[Former]:
         """What it said before, the oldest first; a value that was private stays with its session."""
@@ -135,7 +133,7 @@ class Memories(Facet):
         _check_text(text)
         store = self.engine.store
         with store.transaction():
-            found = store.memories.find(self.visible(Filter(ids=(id,))), Page(limit=1))
+            found = store.memories.find(self.caller.visible(Filter(ids=(id,))), Page(limit=1))
             if not found:
                 raise NotFound("memory", id)
             memory = found[0]._replace(

@@ -58,13 +58,12 @@ class Pages(Facet):
         a conversation around message N. A message's own id opens its text."""
         if at == 0:
             raise InvalidInput("at must not be 0.", hint="Numbers begin with 1; -1 is the last.", field="at")
-        browsing = self.core.browsing
         try:
-            found = browsing.find(id)
+            found = self.core.browsing.find(id)
         except NotFound:
             raise self._not_found(id) from None
         if isinstance(found, Memory):
-            return self._text_page(found, at or 1)._replace(history=browsing.history(found))
+            return self._text_page(found, at or 1)._replace(history=self.core.memories.history(found))
         if message := self.engine.store.conversations.message(id):
             return self._text_page(message, at or 1)
         before = 1 if found.number is None else max(found.number - 1, 1)  # what it answers

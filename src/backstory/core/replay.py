@@ -34,11 +34,14 @@ class Replay(Facet):
         return found[0]
 
     def part(self, conversation: Conversation, start: int, size: int) -> ReplayPart:
-        store, places = self.engine.store, range(start, start + size)
+        """So many places from `start` on; a negative one counts from the end."""
+        store = self.engine.store
+        end = store.conversations.last_place(conversation.id) + 1
+        start = max(end + start, 0) if start < 0 else start
+        places = range(start, start + size)
         traces: dict[str, list[Trace]] = {}
         for trace in store.traces.of(conversation.id, places):
             traces.setdefault(trace.message, []).append(trace)
-        end = store.conversations.last_place(conversation.id) + 1
         return ReplayPart(places, end, store.conversations.messages(conversation.id, places), traces)
 
     def prompts(self, conversation: Conversation) -> list[tuple[int, str]]:

@@ -7,7 +7,7 @@ import shlex
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from ..domain.errors import NotAllowed, NotFound
+from ..domain.errors import BackstoryError, NotAllowed, NotFound
 from ..domain.records import Conversation
 from ..readers import load_readers, reader_names
 from ..store import Store
@@ -47,6 +47,14 @@ def resumption(store: Store, conversation: Conversation) -> Resumption:
             hint=f"Read it here instead: backstory show {conversation.id}",
         )
     return Resumption(conversation, words, conversation.directory)
+
+
+def resume_line(store: Store, conversation: Conversation) -> str:
+    """Empty where there is no way to go on with it."""
+    try:
+        return resumption(store, conversation).line
+    except BackstoryError:
+        return ""
 
 
 def missing_directory(wanted: Resumption) -> bool:

@@ -191,7 +191,7 @@ class Graph(Facet):
         """Of one surface; of all when it is none."""
         surfaces = (self.surface,) if self.surface else tuple(self.engine.store.memories.surfaces())
         narrowed = where._replace(kinds=(Kind.MEMORY,), surfaces=surfaces)
-        return self.core.memories.visible(narrowed)
+        return self.caller.visible(narrowed)
 
     def _counted(self, reached: set[int], narrowed: Filter) -> list[Entity]:
         """Mentions in the matching items; for what only others mention, in those."""

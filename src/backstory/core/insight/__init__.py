@@ -134,7 +134,7 @@ class Insight(Facet):
         )
 
     def _visible(self, where: Filter) -> Filter:
-        return self.core.memories.visible(where)._replace(surfaces=(self.surface,))
+        return self.caller.visible(where)._replace(surfaces=(self.surface,))
 
 
 def _where(scope: InsightScope) -> Filter:

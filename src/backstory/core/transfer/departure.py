@@ -24,7 +24,7 @@ class Departure(Facet):
         memories, store = self.core.memories, self.engine.store
         found = memories.find(Filter(threads=(session.id,)), Page(order=Order.OLDEST))
         archived = store.archive.find_memories(
-            memories.visible(Filter(surfaces=(self.surface,), threads=(session.id,)))
+            self.caller.visible(Filter(surfaces=(self.surface,), threads=(session.id,)))
         )
         taken = reversed(store.checkpoints.find(self.surface, session=session.id))
         return SessionCopy(

@@ -88,9 +88,7 @@ def sessions(
     """List past conversations with any assistant, newest first."""
     from .texts import listed
 
-    found = core.conversations.recent(
-        project=project, assistant=assistant, since=start(core, since), until=end(core, until), limit=limit
-    )
+    found = core.browsing.recent(project, assistant, start(core, since), end(core, until), limit)
     return listed(found, core.caller.project if project is None else project)
 
 

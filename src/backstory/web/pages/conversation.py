@@ -11,8 +11,7 @@ from ...core.conversation_export import ConversationTree, as_markdown, file_stem
 from ...core.erasure import Erasure
 from ...core.removal import ForgetRequest
 from ...core.replay import ReplayPart
-from ...core.resumption import resumption
-from ...domain.errors import BackstoryError
+from ...core.resumption import resume_line
 from ...domain.records import Conversation, Message, Trace
 from ...domain.when import iso
 from ..asked import Asked
@@ -48,21 +47,13 @@ def page(core: Core, asked: Asked) -> View:
         },
         **_part(part),
         "at": at,
-        "resume": _resume_command(core, conversation),
+        "resume": resume_line(core.engine.store, conversation),
     }
     if asked.text("part"):
         return View("conversation.html", body, conversation.name, "messages.html")
     return View(
         "conversation.html", body | _around(core, conversation, first - 1, part.end), conversation.name
     )
-
-
-def _resume_command(core: Core, conversation: Conversation) -> str:
-    """Empty where there is none."""
-    try:
-        return resumption(core.engine.store, conversation).line
-    except BackstoryError:
-        return ""
 
 
 def _part(part: ReplayPart) -> Json:
