@@ -15,7 +15,7 @@ from ..core.engine import Engine
 from ..core.erasure import Erasure
 from ..core.imports import load_importers
 from ..core.projects import project_root
-from ..core.removal import ForgetRequest
+from ..core.removal import ForgetRequest, all_conversations
 from ..domain.erasure import Receipt
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import ConversationFilter, Filter, Page
@@ -107,10 +107,7 @@ def _chosen(options: argparse.Namespace, engine: Engine) -> Chosen:
         where = Filter(ids=tuple(options.ids))
         archived = [each.memory for each in store.archive.find_memories(where, with_forgotten=True)]
         memories = [*store.memories.find(where, Page()), *archived]
-    named = [
-        *store.conversations.find(which),
-        *(each.conversation for each in store.archive.find_conversations(which)),
-    ]
+    named = all_conversations(store, which)
     known = {conversation.id for conversation in named} | {memory.id for memory in memories}
     unknown = sorted(set(options.ids) - known)
     if unknown and not (options.backups or options.checkpoints):

@@ -34,12 +34,12 @@ class Archive(Facet):
         return self._find(Filter(), with_forgotten=True)
 
     def _find(self, where: Filter, *, with_forgotten: bool = False) -> list[Memory]:
-        found = self.engine.store.archive.find_memories(self._visible(where), with_forgotten=with_forgotten)
+        found = self.engine.store.archive.find_memories(self.own(where), with_forgotten=with_forgotten)
         return [archived.memory for archived in found]
 
     def history(self, memory: Memory) -> list[Former]:
         """What an archived memory said before, the oldest first; a private value stays with its session."""
-        found = self.engine.store.archive.find_memories(self._visible(Filter(ids=(memory.id,))))
+        found = self.engine.store.archive.find_memories(self.own(Filter(ids=(memory.id,))))
         return self.caller.visible_former(memory, (former for each in found for former in each.history))
 
     def restore(self, ids: tuple[str, ...]) -> list[Memory]:
@@ -63,7 +63,7 @@ class Archive(Facet):
 
         Memories without a key stay: nothing could ask for them by name afterwards."""
         store = self.engine.store
-        scope = self._visible(Filter(kinds=(Kind.MEMORY,), threads=() if session is None else (session,)))
+        scope = self.own(Filter(kinds=(Kind.MEMORY,), threads=() if session is None else (session,)))
         with store.transaction():
             old = store.memories.find(
                 scope._replace(created_before=older_than), Page(order=Order.UPDATED_OLDEST)
@@ -90,9 +90,6 @@ class Archive(Facet):
             )
             > 0
         )
-
-    def _visible(self, where: Filter) -> Filter:
-        return self.caller.visible(where)._replace(surfaces=(self.surface,))
 
 
 def _until_it_fits(memories: list[Memory], live: int, target: float) -> list[Memory]:

@@ -46,7 +46,7 @@ class Checkpoints(Facet):
         branch, status = (
             (git_branch(directory), git_status(directory)) if git and self.caller.is_local else (None, None)
         )
-        own = self.caller.visible(Filter(surfaces=(self.surface,), threads=(session.id,)))
+        own = self.own(Filter(threads=(session.id,)))
         with store.transaction():
             self.engine.check_room()
             cached = store.files.find(session.id) if files else []

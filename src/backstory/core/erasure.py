@@ -19,7 +19,7 @@ from ..store import Store
 from .backups import DAILY, Backups
 from .briefs import BriefFiles
 from .engine import Engine
-from .removal import ForgetRequest, Removal, archived_conversations
+from .removal import ForgetRequest, Removal, all_conversations
 from .working.handoff import rewrite
 
 AT_ONCE_BYTES = 30_000_000
@@ -61,10 +61,7 @@ class Erasure:
         latest = tuple(found)
         while latest:
             which = ConversationFilter(parents=latest, kinds=("subagent",))
-            started = [
-                *self.engine.store.conversations.find(which),
-                *archived_conversations(self.engine.store, which),
-            ]
+            started = all_conversations(self.engine.store, which)
             latest = tuple(conversation.id for conversation in started if conversation.id not in found)
             found |= {conversation.id: conversation for conversation in started}
         return list(found.values())
@@ -94,8 +91,7 @@ class Erasure:
             times += [archived] if archived else []
         if request.conversations:
             which = ConversationFilter(ids=tuple(request.conversations))
-            told = [*store.conversations.find(which), *archived_conversations(store, which)]
-            times += [conversation.created_at for conversation in told]
+            times += [conversation.created_at for conversation in all_conversations(store, which)]
         # names of backups tell the second
         return min(times).replace(microsecond=0) if times else None
 

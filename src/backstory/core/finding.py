@@ -44,7 +44,7 @@ class Finder(Facet):
         key_pattern: str | None = None,
     ) -> MemoryPage:
         """This surface's memories that match. Under one key, the current session's come first."""
-        where = self.caller.visible(where)._replace(surfaces=(self.surface,), kinds=(Kind.MEMORY,))
+        where = self.own(where)._replace(kinds=(Kind.MEMORY,))
         store = self.engine.store
         if key_pattern is None and sorting.field is None and not where.keys:
             page = Page(limit, offset, sorting.order)

@@ -30,20 +30,24 @@ class Memories(Facet):
     def save(self, text: str) -> Memory:
         """Committed when this returns; its vectors and a better summary follow in the background."""
         _check_text(text)
-        now = self.engine.now()
-        memory = Memory(
-            id=self.engine.new_id(),
-            text=text,
-            summary=self.engine.summarizer.summary(text),
-            project=self.caller.project,
-            surface=self.surface,
-            session=self.caller.session,
-            created_at=now,
-            updated_at=now,
-        )
+        memory = self.new(text, self.caller.project, self.caller.session)
         self.put(memory)
         self.follow_up(memory)
         return memory
+
+    def new(self, text: str, project: str, session: str | None) -> Memory:
+        """A memory of this surface and this moment, which is in no store yet."""
+        now = self.engine.now()
+        return Memory(
+            id=self.engine.new_id(),
+            text=text,
+            summary=self.engine.summarizer.summary(text),
+            project=project,
+            surface=self.surface,
+            session=session,
+            created_at=now,
+            updated_at=now,
+        )
 
     def save_item(self, draft: MemoryDraft) -> Memory:
         """Save under a key in the current session, as `put_item` does. Committed when this returns."""
@@ -56,10 +60,7 @@ class Memories(Facet):
         """For a transaction of the caller's, who calls `follow_up` after it. The same key again, live or archived, keeps
         the id and the time it was made, and the former value in its history."""
         store = self.engine.store
-        now = self.engine.now()
-        memory = Memory(
-            id=self.engine.new_id(),
-            text=draft.text,
+        memory = self.new(draft.text, session.project, session.id)._replace(
             key=draft.key,
             category=draft.category,
             priority=draft.priority,
@@ -68,19 +69,13 @@ class Memories(Facet):
             metadata=draft.metadata,
             private=draft.private,
             trust=draft.trust,
-            summary=self.engine.summarizer.summary(draft.text),
-            project=session.project,
-            surface=self.surface,
-            session=session.id,
-            created_at=now,
-            updated_at=now,
         )
         with store.transaction():
             if former := self._former(draft.key, session.id):
                 store.memories.add_former(former)
                 memory = memory._replace(id=former.id, created_at=former.created_at)
             self.put(memory)
-            store.sessions.put(session._replace(updated_at=now))
+            store.sessions.put(session._replace(updated_at=memory.updated_at))
         return memory
 
     def _former(self, key: str | None, session: str) -> Memory | None:
@@ -97,9 +92,7 @@ class Memories(Facet):
 
     def find(self, where: Filter, page: Page) -> list[Memory]:
         """Memories of this surface that match and that the caller may see."""
-        return self.engine.store.memories.find(
-            self.caller.visible(where)._replace(surfaces=(self.surface,)), page
-        )
+        return self.engine.store.memories.find(self.own(where), page)
 
     def history(self, memory: Memory) -> list[Former]:
         """What it said before, the oldest first; a value that was private stays with its session."""

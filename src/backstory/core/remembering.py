@@ -95,19 +95,8 @@ class Remembering(Facet):
         return self.core.browsing.memory(id)
 
     def _made(self, text: str, kind: MemoryKind, project: str, metadata: Mapping[str, Any]) -> Memory:
-        now = self.engine.now()
-        return Memory(
-            id=self.engine.new_id(),
-            text=text,
-            summary=self.engine.summarizer.summary(text),
-            category=category_of(kind),
-            metadata=metadata,
-            project=project,
-            surface=self.surface,
-            session=self.caller.session,
-            created_at=now,
-            updated_at=now,
-        )
+        memory = self.core.memories.new(text, project, self.caller.session)
+        return memory._replace(category=category_of(kind), metadata=metadata)
 
     def _same(self, text: str, project: str) -> Memory | None:
         where = Filter(kinds=(Kind.MEMORY,), surfaces=(self.surface,), projects=(project,), texts=(text,))

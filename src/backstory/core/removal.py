@@ -69,16 +69,13 @@ class Removal:
     def _projects(self, request: ForgetRequest) -> set[str]:
         """Whose briefs may quote what is forgotten."""
         which = ConversationFilter(ids=tuple(request.conversations))
-        told = self._conversations(which) if request.conversations else []
+        told = all_conversations(self.store, which) if request.conversations else []
         projects = {conversation.project for conversation in told}
         if request.memories is not None:
             archived = self.store.archive.find_memories(request.memories, with_forgotten=True)
             projects |= {each.memory.project for each in archived}
             projects.update(self.store.memories.projects_of(request.memories))
         return projects
-
-    def _conversations(self, which: ConversationFilter) -> list[Conversation]:
-        return [*self.store.conversations.find(which), *archived_conversations(self.store, which)]
 
     def _quotable(self, where: Filter) -> list[tuple[str, str]]:
         """How every value begins that memories have or had, with the memory's id."""
@@ -104,7 +101,7 @@ class Removal:
         return removed
 
     def _forget_conversations(self, ids: Sequence[str]) -> dict[str, int]:
-        store, told = self.store, self._conversations(ConversationFilter(ids=tuple(ids)))
+        store, told = self.store, all_conversations(self.store, ConversationFilter(ids=tuple(ids)))
         removed = {
             "messages": sum(store.conversations.count_messages(ids).values()),
             "conversations": store.sync.forget(ids, self.now),
@@ -136,5 +133,7 @@ class Removal:
         return cleared
 
 
-def archived_conversations(store: Store, which: ConversationFilter) -> list[Conversation]:
-    return [each.conversation for each in store.archive.find_conversations(which)]
+def all_conversations(store: Store, which: ConversationFilter) -> list[Conversation]:
+    """The live ones, and those of the archive."""
+    archived = store.archive.find_conversations(which)
+    return [*store.conversations.find(which), *(each.conversation for each in archived)]

@@ -41,7 +41,7 @@ class Insight(Facet):
     ) -> SessionSummary:
         """An index of a session within a number of characters; a chat endpoint may write an overview to it."""
         where = Filter(threads=(session.id,), categories=categories)
-        tallies = self.engine.store.memories.tally(self._visible(where))
+        tallies = self.engine.store.memories.tally(self.own(where))
         made = self._digest(session.name, where, tallies, form, longest)
         return SessionSummary(
             digest=made,
@@ -55,11 +55,9 @@ class Insight(Facet):
     def timeline(self, where: Filter, grain: Grain, *, journals: bool = True) -> Timeline:
         """Categories narrow the items; journal entries come along if wanted, events unless categories are asked for."""
         store = self.engine.store
-        memories = [
-            busy for busy in store.memories.tally_hours(self._visible(where)) if busy.category != JOURNAL
-        ]
+        memories = [busy for busy in store.memories.tally_hours(self.own(where)) if busy.category != JOURNAL]
         if journals:
-            memories += store.memories.tally_hours(self._visible(where._replace(categories=(JOURNAL,))))
+            memories += store.memories.tally_hours(self.own(where._replace(categories=(JOURNAL,))))
         events = [] if where.categories else self.core.events.busy_hours(where)
         return cut_into_periods(memories, events, grain)
 
@@ -85,7 +83,7 @@ class Insight(Facet):
     def heatmap(self, where: Filter, grain: Grain) -> Heatmap:
         """Memories and events: by day, by day of the week (a grain of weeks), or all days together (of hours)."""
         hours: Counter[int] = Counter()
-        for busy in self.engine.store.memories.tally_hours(self._visible(where)):
+        for busy in self.engine.store.memories.tally_hours(self.own(where)):
             hours[busy.hour] += busy.total
         for hour, count in self.core.events.busy_hours(where):
             hours[hour] += count
@@ -100,16 +98,14 @@ class Insight(Facet):
         made = None
         if task.kind is Synthesis.SUMMARY:
             where = _where(task.scope)
-            tallies = self.engine.store.memories.tally(self._visible(where))
+            tallies = self.engine.store.memories.tally(self.own(where))
             made = self._digest("Summary", where, tallies, DigestForm.MARKDOWN, task.longest)
         return synthesized(task, sample, made)
 
     def _digest(
         self, title: str, where: Filter, tallies: Sequence[Tally], form: DigestForm, longest: int
     ) -> Digest:
-        leading = self.engine.store.memories.leading(
-            self._visible(where), tallies, longest // SHORTEST_LINE + 1
-        )
+        leading = self.engine.store.memories.leading(self.own(where), tallies, longest // SHORTEST_LINE + 1)
         memories = self.core.memories.find(Filter(ids=tuple(leading)), Page()) if leading else []
         subject = Subject(title, memories, sum(tally.total for tally in tallies))
         made = digest(subject, form, longest)
@@ -118,7 +114,7 @@ class Insight(Facet):
 
     def _sample(self, scope: InsightScope) -> Sample:
         where = _where(scope)
-        visible = self._visible(where)
+        visible = self.own(where)
         return Sample(
             memories=tuple(self.core.memories.find(where, Page(limit=MOST_READ, order=Order.UPDATED_NEWEST))),
             total=sum(tally.total for tally in self.engine.store.memories.tally(visible)),
@@ -132,9 +128,6 @@ class Insight(Facet):
             now=self.engine.now(),
             since=scope.since,
         )
-
-    def _visible(self, where: Filter) -> Filter:
-        return self.caller.visible(where)._replace(surfaces=(self.surface,))
 
 
 def _where(scope: InsightScope) -> Filter:

@@ -10,7 +10,6 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from ...domain.checkpoints import CachedFile
-from ...domain.checkpoints import Checkpoint as Taken
 from ...domain.filters import Filter
 from ...domain.records import Memory, Session
 from ..engine import Engine
@@ -191,29 +190,23 @@ def _keep_content(engine: Engine, session: Session, file: FileCopy) -> CachedFil
     )
 
 
-def keep_checkpoint(engine: Engine, session: Session, checkpoint: CheckpointCopy) -> None:
+def keep_checkpoint(engine: Engine, session: Session, arriving: CheckpointCopy) -> None:
     store = engine.store
     memories = [
         memory._replace(project=session.project, summary=engine.summarizer.summary(memory.text))
-        for memory in checkpoint.memories
+        for memory in arriving.memories
     ]
-    files = [_keep_content(engine, session, file) for file in checkpoint.files]
+    files = [_keep_content(engine, session, file) for file in arriving.files]
     copy = store.checkpoints.copy_foreign(memories, files)
+    taken = arriving.checkpoint
+    is_known = bool(store.checkpoints.find(session.surface, id=taken.id))
     store.checkpoints.put(
-        Taken(
-            id=engine.new_id()
-            if store.checkpoints.find(session.surface, id=checkpoint.id)
-            else checkpoint.id,
-            name=checkpoint.name,
-            description=checkpoint.description,
+        taken._replace(
+            id=engine.new_id() if is_known else taken.id,
             session=session.id,
             project=session.project,
-            surface=session.surface,
             root=copy.root,
             items=copy.items,
             files=len(files),
-            git_branch=checkpoint.git_branch,
-            git_status=checkpoint.git_status,
-            created_at=checkpoint.created_at,
         )
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from ...domain.checkpoints import Checkpoint
 from ...domain.records import Memory, Session
 from ..merging import MemoryCopy
 
@@ -22,12 +23,7 @@ class FileCopy(NamedTuple):
 class CheckpointCopy(NamedTuple):
     """What a session held at a moment."""
 
-    id: str
-    name: str
-    description: str
-    git_branch: str | None
-    git_status: str | None
-    created_at: datetime
+    checkpoint: Checkpoint
     memories: tuple[Memory, ...]
     files: tuple[FileCopy, ...]
 

@@ -12,8 +12,7 @@ from ...domain.filters import Filter, Order, Page
 from ...domain.records import Former, Memory, Session
 from ..facet import Facet
 from ..merging import MemoryCopy
-from . import bundle
-from .bundle import FileCopy, SessionCopy
+from .bundle import CheckpointCopy, FileCopy, SessionCopy
 
 if TYPE_CHECKING:
     from ...domain.checkpoints import CachedFile, Checkpoint
@@ -23,9 +22,7 @@ class Departure(Facet):
     def part(self, session: Session) -> SessionCopy:
         memories, store = self.core.memories, self.engine.store
         found = memories.find(Filter(threads=(session.id,)), Page(order=Order.OLDEST))
-        archived = store.archive.find_memories(
-            self.caller.visible(Filter(surfaces=(self.surface,), threads=(session.id,)))
-        )
+        archived = store.archive.find_memories(self.own(Filter(threads=(session.id,))))
         taken = reversed(store.checkpoints.find(self.surface, session=session.id))
         return SessionCopy(
             session,
@@ -39,16 +36,11 @@ class Departure(Facet):
         """A value that was private once stays so, whatever the item is now."""
         return MemoryCopy(memory, tuple(self.caller.visible_former(memory, history)))
 
-    def _checkpoint(self, checkpoint: Checkpoint) -> bundle.CheckpointCopy:
+    def _checkpoint(self, checkpoint: Checkpoint) -> CheckpointCopy:
         copy = self.engine.store.checkpoints.read(checkpoint)
         own = checkpoint.session == self.caller.session
-        return bundle.CheckpointCopy(
-            id=checkpoint.id,
-            name=checkpoint.name,
-            description=checkpoint.description,
-            git_branch=checkpoint.git_branch,
-            git_status=checkpoint.git_status,
-            created_at=checkpoint.created_at,
+        return CheckpointCopy(
+            checkpoint,
             memories=tuple(memory for memory in copy.memories if own or not memory.private),
             files=self._files(copy.files),
         )

@@ -11,6 +11,7 @@ from ...domain.records import Memory, Session, Trust
 from ..merging import MemoryCopy
 from .bundle import CheckpointCopy, FileCopy, SessionCopy
 from .fields import Fields
+from .ours import read_checkpoint
 
 Linked = TypeVar("Linked")
 
@@ -33,7 +34,7 @@ def read(file: Fields, surface: str, project: str) -> tuple[SessionCopy, ...]:
             session,
             items=tuple(map(MemoryCopy, items)),
             files=tuple(files.values()),
-            checkpoints=_read_checkpoints(file, memories, files),
+            checkpoints=_read_checkpoints(file, session, memories, files),
         ),
     )
 
@@ -107,21 +108,16 @@ def _read_file(fields: Fields, session: Session) -> FileCopy:
 
 
 def _read_checkpoints(
-    file: Fields, memories: Mapping[str, Memory], files: Mapping[str, FileCopy]
+    file: Fields, session: Session, memories: Mapping[str, Memory], files: Mapping[str, FileCopy]
 ) -> tuple[CheckpointCopy, ...]:
     """A checkpoint there was a list of links to the items as they are now, not a copy."""
     linked = _links(file, "checkpointItems", "context_item_id", memories)
     cached = _links(file, "checkpointFiles", "file_cache_id", files)
     return tuple(
         CheckpointCopy(
-            id=(id := fields.once("id", "checkpoints")),
-            name=fields.text("name"),
-            description=fields.text("description", ""),
-            git_branch=fields.text_or_none("git_branch"),
-            git_status=fields.text_or_none("git_status"),
-            created_at=fields.time("created_at"),
-            memories=tuple(linked.get(id, ())),
-            files=tuple(cached.get(id, ())),
+            (taken := read_checkpoint(fields, session, "git_branch", "git_status", "created_at")),
+            memories=tuple(linked.get(taken.id, ())),
+            files=tuple(cached.get(taken.id, ())),
         )
         for fields in file.objects("checkpoints")
     )

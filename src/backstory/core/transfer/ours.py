@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
+from ...domain.checkpoints import Checkpoint
 from ...domain.records import Former, Memory, Session, Trust
 from ...domain.when import iso
 from ..merging import MemoryCopy
@@ -115,7 +116,8 @@ def _file_fields(file: FileCopy) -> dict[str, Any]:
     }
 
 
-def _checkpoint_fields(checkpoint: CheckpointCopy) -> dict[str, Any]:
+def _checkpoint_fields(copy: CheckpointCopy) -> dict[str, Any]:
+    checkpoint = copy.checkpoint
     return {
         "id": checkpoint.id,
         "name": checkpoint.name,
@@ -123,8 +125,8 @@ def _checkpoint_fields(checkpoint: CheckpointCopy) -> dict[str, Any]:
         "gitBranch": checkpoint.git_branch,
         "gitStatus": checkpoint.git_status,
         "createdAt": iso(checkpoint.created_at),
-        "items": [_memory_fields(memory) for memory in checkpoint.memories],
-        "files": [_file_fields(file) for file in checkpoint.files],
+        "items": [_memory_fields(memory) for memory in copy.memories],
+        "files": [_file_fields(file) for file in copy.files],
     }
 
 
@@ -229,14 +231,27 @@ def _read_content(fields: Fields) -> bytes:
     return b""
 
 
-def _read_checkpoint(fields: Fields, session: Session) -> CheckpointCopy:
-    return CheckpointCopy(
+def read_checkpoint(fields: Fields, session: Session, branch: str, status: str, created: str) -> Checkpoint:
+    """Its contents are counted, and named by a hash, when they are in the store."""
+    return Checkpoint(
         id=fields.once("id", "checkpoints"),
         name=fields.text("name"),
         description=fields.text("description", ""),
-        git_branch=fields.text_or_none("gitBranch"),
-        git_status=fields.text_or_none("gitStatus"),
-        created_at=fields.time("createdAt"),
+        session=session.id,
+        project=session.project,
+        surface=session.surface,
+        root="",
+        items=0,
+        files=0,
+        git_branch=fields.text_or_none(branch),
+        git_status=fields.text_or_none(status),
+        created_at=fields.time(created),
+    )
+
+
+def _read_checkpoint(fields: Fields, session: Session) -> CheckpointCopy:
+    return CheckpointCopy(
+        read_checkpoint(fields, session, "gitBranch", "gitStatus", "createdAt"),
         memories=tuple(
             read_memory(each, session, ids=f"ids of {fields.place}", keys=f"keys of {fields.place}")
             for each in fields.objects("items")
