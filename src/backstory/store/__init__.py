@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from datetime import datetime
-from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,7 +49,36 @@ if TYPE_CHECKING:
     from .witnesses import WitnessRoom
 
 
+_PARTS = {
+    "conversations": ("_writer", "traces"),
+    "archive": ("memories", "conversations", "traces"),
+    "checkpoints": ("files",),
+    "sync": ("conversations",),
+    "copying": ("text", "vectors", "_writer"),
+}
+"""What a room needs of the others, besides the database."""
+
+
 class Store:
+    """To add a room: its module, named as the room, and a line here."""
+
+    answers: AnswerRoom
+    archive: ArchiveRoom
+    checkpoints: CheckpointRoom
+    conversations: ConversationRoom
+    copying: CopyingRoom
+    files: FileRoom
+    graph: GraphRoom
+    imports: Imports
+    injections: InjectionRoom
+    leases: LeaseRoom
+    residue: Residues
+    sessions: SessionRoom
+    sync: SyncRoom
+    team: TeamRoom
+    traces: TraceRoom
+    witnesses: WitnessRoom
+
     def __init__(self, database: Database, text: TextIndex, vectors: Vectors) -> None:
         self.database = database
         self.text = text
@@ -59,102 +88,6 @@ class Store:
         self.memories = MemoryRoom(database, self._writer)
         self.backups: BackupFiles | None = None
         """None where the database has its own tools for them."""
-
-    @cached_property
-    def traces(self) -> TraceRoom:
-        from .traces import TraceRoom
-
-        return TraceRoom(self.database)
-
-    @cached_property
-    def conversations(self) -> ConversationRoom:
-        from .conversations import ConversationRoom
-
-        return ConversationRoom(self.database, self._writer, self.traces)
-
-    @cached_property
-    def archive(self) -> ArchiveRoom:
-        from .archive import ArchiveRoom
-
-        return ArchiveRoom(self.database, self.memories, self.conversations, self.traces)
-
-    @cached_property
-    def sessions(self) -> SessionRoom:
-        from .sessions import SessionRoom
-
-        return SessionRoom(self.database)
-
-    @cached_property
-    def files(self) -> FileRoom:
-        from .files import FileRoom
-
-        return FileRoom(self.database)
-
-    @cached_property
-    def checkpoints(self) -> CheckpointRoom:
-        from .checkpoints import CheckpointRoom
-
-        return CheckpointRoom(self.database, self.files)
-
-    @cached_property
-    def graph(self) -> GraphRoom:
-        from .graph import GraphRoom
-
-        return GraphRoom(self.database)
-
-    @cached_property
-    def imports(self) -> Imports:
-        from .imports import Imports
-
-        return Imports(self.database)
-
-    @cached_property
-    def sync(self) -> SyncRoom:
-        from .sync import SyncRoom
-
-        return SyncRoom(self.database, self.conversations)
-
-    @cached_property
-    def witnesses(self) -> WitnessRoom:
-        from .witnesses import WitnessRoom
-
-        return WitnessRoom(self.database)
-
-    @cached_property
-    def injections(self) -> InjectionRoom:
-        from .injections import InjectionRoom
-
-        return InjectionRoom(self.database)
-
-    @cached_property
-    def leases(self) -> LeaseRoom:
-        from .leases import LeaseRoom
-
-        return LeaseRoom(self.database)
-
-    @cached_property
-    def answers(self) -> AnswerRoom:
-        from .answers import AnswerRoom
-
-        return AnswerRoom(self.database)
-
-    @cached_property
-    def residue(self) -> Residues:
-        from .residue import Residues
-
-        return Residues(self.database)
-
-    @cached_property
-    def team(self) -> TeamRoom:
-        from .team import TeamRoom
-
-        return TeamRoom(self.database)
-
-    @cached_property
-    def copying(self) -> CopyingRoom:
-        from .copying import CopyingRoom
-
-        return CopyingRoom(self.database, self.text, self.vectors, self._writer)
 
     def transaction(self) -> AbstractContextManager[None]:
         """Everything inside happens, or none of it does; committed when it ends. Nests."""
@@ -201,3 +134,13 @@ class Store:
 
     def close(self) -> None:
         self.database.close()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            """A room, which is then an attribute like any other."""
+            if (room := Store.__annotations__.get(name)) is None:
+                raise AttributeError(name)
+            parts = [getattr(self, each) for each in _PARTS.get(name, ())]
+            made = getattr(import_module(f".{name}", __name__), room)(self.database, *parts)
+            return self.__dict__.setdefault(name, made)
