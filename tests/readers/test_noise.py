@@ -9,8 +9,9 @@ import pytest
 from backstory.readers.formats.noise import (
     CLAUDE,
     CODEX,
+    LONGEST,
+    head_and_tail,
     is_injected,
-    shortened,
     without_blocks,
     without_payloads,
 )
@@ -52,8 +53,8 @@ def test_long_words_that_are_not_base64_stay() -> None:
 
 def test_of_a_long_text_head_and_tail_are_kept() -> None:
     text = "cause " + "x" * 5_000 + " effect"
-    short = shortened(text, 100)
+    short = head_and_tail(text)
     assert short.startswith("cause")
     assert short.endswith("effect")
-    assert len(short) <= 100
-    assert shortened("short", 100) == "short"
+    assert len(short) <= LONGEST
+    assert head_and_tail("short") == "short"

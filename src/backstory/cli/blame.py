@@ -16,7 +16,7 @@ from ..core.blame import BlamedLine, LineOrigin
 from ..core.names import ConversationNames
 from ..domain.when import iso
 from ..settings import Settings
-from .report import Block, Json, Paragraph, Report, Span, Style, Table, Text, Verbatim, legible, shortened
+from .report import Block, Json, Paragraph, Report, Span, Style, Table, Text, Verbatim, legible, terminal_line
 
 SHORT_HASH = 9
 SAID = 160  # characters of a prompt
@@ -111,8 +111,8 @@ def _one(found: _Findings) -> list[Block]:
     else:
         origin = line.origin
         rows.append([origin.sureness.value, [Span(_name(found, origin), Style.ID), " ", *_who(origin)]])
-        title = shortened(origin.conversation.name, SAID)
-        prompt = shortened(found.prompts.get((origin.conversation.id, origin.number), ""), SAID)
+        title = terminal_line(origin.conversation.name, SAID)
+        prompt = terminal_line(found.prompts.get((origin.conversation.id, origin.number), ""), SAID)
         rows += [["session", title]] if title and title != prompt else []
         rows += [["asked", prompt]] if prompt else []
     rows.append(["commit", _commit(line)])
@@ -138,7 +138,7 @@ def _commit(line: BlamedLine) -> Text:
         return "not committed"
     return [
         Span(commit.hash[:SHORT_HASH], Style.ID),
-        f" {commit.written_at:%Y-%m-%d} {shortened(commit.author, 30)}: {shortened(commit.subject, 80)}",
+        f" {commit.written_at:%Y-%m-%d} {terminal_line(commit.author, 30)}: {terminal_line(commit.subject, 80)}",
     ]
 
 
@@ -163,7 +163,7 @@ def _row(found: _Findings, lines: Sequence[BlamedLine]) -> list[Text]:
     if origin is None:
         when = f"{commit.written_at:%Y-%m-%d}" if commit else ""
         why = f"{commit.author}: {commit.subject}" if commit else "not committed"
-        return [span, "-", "-", when, "-", [Span(shortened(why, 80), Style.QUIET)]]
+        return [span, "-", "-", when, "-", [Span(terminal_line(why, 80), Style.QUIET)]]
     why = found.prompts.get((origin.conversation.id, origin.number)) or origin.conversation.name
     return [
         span,
@@ -171,5 +171,5 @@ def _row(found: _Findings, lines: Sequence[BlamedLine]) -> list[Text]:
         [Span(origin.conversation.surface, Style.ASSISTANT)],
         f"{origin.at:%Y-%m-%d}",
         origin.sureness.value,
-        shortened(why, 80),
+        terminal_line(why, 80),
     ]

@@ -25,7 +25,18 @@ from ..domain.errors import Unavailable
 from ..domain.when import utc_now
 from ..settings import Settings
 from .demo_home import LINE, Shop, make_shop
-from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, shortened, show_progress, wrapped
+from .report import (
+    Block,
+    Json,
+    Paragraph,
+    Report,
+    Span,
+    Style,
+    Verbatim,
+    show_progress,
+    terminal_line,
+    wrapped,
+)
 
 QUESTION = "which database did they pick?"
 """Asked in Gemini's words of what was said to Claude: they have none in common with the answer."""
@@ -223,4 +234,4 @@ class _Server:
         self.process.stdin.flush()
 
     def _note(self, arrow: str, text: str) -> None:
-        self._transcript.append(wrapped(shortened(text, SHOWN), f"{arrow}  ", "   "))
+        self._transcript.append(wrapped(terminal_line(text, SHOWN), f"{arrow}  ", "   "))

@@ -24,7 +24,7 @@ from ..domain.when import iso, parse_when
 from ..readers import reader_names
 from ..settings import Settings
 from ..surfaces import load_surfaces
-from .report import Json, Report, counted, shortened, table
+from .report import Json, Report, counted, table, terminal_line
 
 SHOWN = 10
 
@@ -155,10 +155,10 @@ def _announcement(chosen: Chosen) -> str:
     if found:
         total = f"{counted(len(found), 'conversation')}, {counted(chosen.messages, 'message')}"
         rows.append(("in all", total))
-    rows += [(each.updated_at.strftime("%Y-%m-%d"), shortened(each.name, 80)) for each in found[:SHOWN]]
+    rows += [(each.updated_at.strftime("%Y-%m-%d"), terminal_line(each.name, 80)) for each in found[:SHOWN]]
     if len(found) > SHOWN:
         rows.append(("", f"and {len(found) - SHOWN:,} more"))
-    rows += [("memory", shortened(memory.text, 80)) for memory in chosen.memories]
+    rows += [("memory", terminal_line(memory.text, 80)) for memory in chosen.memories]
     rows += [("no longer here", id) for id in chosen.elsewhere]
     return table(rows)
 

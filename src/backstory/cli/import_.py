@@ -12,7 +12,7 @@ from ..core.calls import Call
 from ..core.imports import Choices, FoundStore, Outcome, find_stores, load_importers, run_import
 from ..core.imports.counts import Count, Fate
 from ..settings import Settings, expand_home
-from .report import Json, Report, counted, shortened, show_progress, size, table
+from .report import Json, Report, counted, show_progress, size, table, terminal_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -111,7 +111,7 @@ def _text(store: Path, choices: Choices, outcome: Outcome) -> str:
         fates += [f"{number:,} skipped: {reason}" for reason, number in sorted(count.skipped.items())]
         rows.append((_counted(count.found, kind), "; ".join(fates)))
         if choices.dry_run:
-            rows += [("", f"“{shortened(example, 90)}”") for example in count.examples]
+            rows += [("", f"“{terminal_line(example, 90)}”") for example in count.examples]
     notes = []
     if outcome.superseded:
         notes.append(f"{counted(outcome.superseded, 'former statement')} superseded.")

@@ -16,7 +16,7 @@ from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import origin, safe_text
 from .narrowing import add_limit, add_narrowing, categories, read_bounds
-from .report import Block, Hint, Json, Report, Span, Style, Table, project_name, shortened
+from .report import Block, Hint, Json, Report, Span, Style, Table, project_name, terminal_line
 
 LIMIT = 20
 LONGEST_TEXT = 120
@@ -78,5 +78,5 @@ def _row(memory: Memory) -> list[str | list[Span]]:
         f"{memory.updated_at:%Y-%m-%d}",
         f"{memory.category or '-'}{' (done)' if is_done(memory) else ''}",
         project_name(memory.project),
-        shortened(f"{memory.key}: {text}" if memory.key else text, LONGEST_TEXT),
+        terminal_line(f"{memory.key}: {text}" if memory.key else text, LONGEST_TEXT),
     ]

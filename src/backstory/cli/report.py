@@ -135,7 +135,7 @@ def wrapped(text: str, first: str = "", other: str = "") -> str:
     )
 
 
-def shortened(text: str, longest: int) -> str:
+def terminal_line(text: str, longest: int) -> str:
     """One line, without characters that a terminal would obey."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"

@@ -24,7 +24,7 @@ from ..settings import Settings
 from ..tools.origin import origin, safe_text
 from . import show
 from .narrowing import add_narrowing, categories, read_bounds
-from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, project_name, shortened
+from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, project_name, terminal_line
 
 LIMIT = 5
 SHOWN = 400  # characters of a memory
@@ -172,12 +172,12 @@ def _block(findings: Findings, place: int, shown: Preview, explain: bool) -> Ite
     entry, hit = shown.entry, shown.hit
     yield Verbatim([f"{place}. ", *_name(findings, shown), Span(f"  score {hit.certainty:.2f}", Style.QUIET)])
     yield Paragraph([Span(", ".join(_about(findings, shown)), Style.QUIET)], indent=3)
-    text = shortened(safe_text(shown.content, entry.trust), SHOWN)
+    text = terminal_line(safe_text(shown.content, entry.trust), SHOWN)
     yield Paragraph(list(_highlighted(text, findings.ranking.words)), indent=3)
     for number in hit.other_places[:OTHER_PLACES]:
         if other := findings.others.get(number):
             passage = best_passage(other.text, findings.ranking.words, OTHER_SHOWN).text
-            said = shortened(safe_text(passage, other.trust), OTHER_SHOWN)
+            said = terminal_line(safe_text(passage, other.trust), OTHER_SHOWN)
             caption = Span(f"#{other.seq + 1} ", Style.ID)
             yield Paragraph([caption, *_highlighted(said, findings.ranking.words)], indent=3)
     if explain:
@@ -199,7 +199,7 @@ def _name(findings: Findings, shown: Preview) -> list[str | Span]:
         if entry.conversation in findings.names
         else entry.conversation
     )
-    title = shortened(conversation.name, 50) if conversation else ""
+    title = terminal_line(conversation.name, 50) if conversation else ""
     return [Span(f"{name}#{entry.seq + 1}", Style.ID), " ", Span(title or "conversation", Style.HEADING)]
 
 

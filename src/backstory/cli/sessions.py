@@ -11,7 +11,7 @@ from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import origin
 from .narrowing import add_limit, add_narrowing, read_bounds
-from .report import Block, Hint, Json, Report, Span, Style, Table, project_name, shortened
+from .report import Block, Hint, Json, Report, Span, Style, Table, project_name, terminal_line
 
 LIMIT = 20
 LONGEST_TITLE = 100
@@ -80,5 +80,5 @@ def _row(each: ListedConversation) -> list[str | list[Span]]:
         [Span(conversation.surface, Style.ASSISTANT)],
         project_name(conversation.project),
         str(each.messages),
-        shortened(conversation.name, LONGEST_TITLE),
+        terminal_line(conversation.name, LONGEST_TITLE),
     ]

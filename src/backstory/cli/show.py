@@ -18,7 +18,7 @@ from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import origin, safe_text
 from .list import memory_body
-from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, counted, legible, shortened
+from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, counted, legible, terminal_line
 
 LIMIT = 20
 AROUND = 4
@@ -88,7 +88,7 @@ def _memory_report(memory: Memory, history: Sequence[Former]) -> Report:
     about += ["done"] if body["is_done"] else []
     blocks: list[Block] = [
         Verbatim([Span(memory.id, Style.ID)]),
-        Paragraph([Span(shortened(", ".join(about), 200), Style.QUIET)]),
+        Paragraph([Span(terminal_line(", ".join(about), 200), Style.QUIET)]),
         "",
         Paragraph(legible(safe_text(memory.text, memory.trust))),
     ]
@@ -175,8 +175,8 @@ def _heading(shown: _Shown) -> list[Block]:
     about += [conversation.branch, span, counted(shown.part.end, "message")]
     blocks: list[Block] = [
         Verbatim([Span(conversation.id, Style.ID)]),
-        Paragraph([Span(shortened(conversation.name, 200), Style.HEADING)]),
-        Paragraph([Span(shortened(", ".join(part for part in about if part), 400), Style.QUIET)]),
+        Paragraph([Span(terminal_line(conversation.name, 200), Style.HEADING)]),
+        Paragraph([Span(terminal_line(", ".join(part for part in about if part), 400), Style.QUIET)]),
     ]
     if shown.resume:
         blocks.append(Verbatim([Span(shown.resume, Style.QUIET)]))
@@ -203,4 +203,4 @@ def _did(shown: _Shown, message: Message) -> list[Block]:
     lines = [f"{_DID[trace.kind]} {trace.value}" for trace in traces[:MOST_TRACES]]
     lines += [f"and {len(traces) - MOST_TRACES} more"] if len(traces) > MOST_TRACES else []
     lines = lines or [f"called {message.text}"]
-    return [Paragraph([Span(shortened(line, 72), Style.QUIET)], indent=4) for line in lines]
+    return [Paragraph([Span(terminal_line(line, 72), Style.QUIET)], indent=4) for line in lines]

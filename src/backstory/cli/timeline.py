@@ -13,7 +13,7 @@ from ..domain.errors import InvalidInput
 from ..domain.when import iso
 from ..settings import Settings
 from .narrowing import add_limit, add_narrowing, read_bounds
-from .report import Block, Paragraph, Report, Span, Style, Table, Text, project_name, shortened
+from .report import Block, Paragraph, Report, Span, Style, Table, Text, project_name, terminal_line
 
 LIMIT = 50
 LONGEST_TITLE = 100
@@ -63,7 +63,7 @@ def _row(event: ChronicleEvent, names: ConversationNames) -> list[Text]:
         [Span(name, Style.ID)],
         [Span(_what(event), Style.ASSISTANT)],
         project_name(event.project),
-        shortened(event.title, LONGEST_TITLE),
+        terminal_line(event.title, LONGEST_TITLE),
     ]
 
 

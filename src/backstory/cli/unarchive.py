@@ -16,7 +16,7 @@ from ..domain.records import Memory
 from ..domain.when import iso
 from ..settings import Settings
 from ..surfaces import load_surfaces
-from .report import Report, counted, shortened, table
+from .report import Report, counted, table, terminal_line
 
 SHOWN = 50  # the JSON has all
 
@@ -75,7 +75,8 @@ def _listed(core: Core, surfaces: Iterable[str]) -> Report:
     entries.sort(key=lambda entry: (entry[0], entry[1]), reverse=True)
     body = [{"name": name, "updated_at": iso(at), "text": text} for at, name, text in entries]
     rows = [
-        (f"{at:%Y-%m-%d}", shortened(name, 60), shortened(text, 80)) for at, name, text in entries[:SHOWN]
+        (f"{at:%Y-%m-%d}", terminal_line(name, 60), terminal_line(text, 80))
+        for at, name, text in entries[:SHOWN]
     ]
     if len(entries) > SHOWN:
         rows.append(("", "", f"and {len(entries) - SHOWN:,} more"))

@@ -16,7 +16,7 @@ from ..core.reasons import Reasons
 from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import safe_excerpt, safe_text
-from .report import Block, Json, Paragraph, Report, Span, Style, shortened
+from .report import Block, Json, Paragraph, Report, Span, Style, terminal_line
 
 LONGEST = 300
 
@@ -117,4 +117,4 @@ def _add(blocks: list[Block], heading: str, rows: Sequence[tuple[str, str, str]]
     blocks.append(Paragraph([Span(heading, Style.HEADING)]))
     for id, about, text in rows:
         said: list[str | Span] = [Span(id, Style.ID), " ", Span(about, Style.QUIET), " "]
-        blocks.append(Paragraph([*said, shortened(text, LONGEST)], indent=2))
+        blocks.append(Paragraph([*said, terminal_line(text, LONGEST)], indent=2))

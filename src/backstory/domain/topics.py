@@ -30,7 +30,7 @@ def slug(text: str) -> str:
 
 def folder_name(topic: str) -> str:
     """The slug without a redundant ending, cut after a word where it is too long. May be empty."""
-    return _without_ending(shortened(_without_ending(slug(topic)), LONGEST_NAME, "-"))
+    return _without_ending(cut_at_word(_without_ending(slug(topic)), LONGEST_NAME, "-"))
 
 
 def _without_ending(name: str) -> str:
@@ -39,7 +39,7 @@ def _without_ending(name: str) -> str:
     return name
 
 
-def shortened(text: str, longest: int, separator: str) -> str:
+def cut_at_word(text: str, longest: int, separator: str) -> str:
     """The start of a text, without a torn word unless the word is most of it."""
     if len(text) <= longest:
         return text
@@ -55,7 +55,7 @@ def topic_of(texts: Iterable[str]) -> str:
             words = " ".join(line.strip(_MARKS).split())
             letters = sum(letter.isalnum() for letter in words)
             if letters >= 3 and words.lower().strip(" ,.!?") not in _GREETINGS:
-                return shortened(words, LONGEST_TOPIC, " ")
+                return cut_at_word(words, LONGEST_TOPIC, " ")
             if letters and not words.isascii():  # a word may be one character
                 return words[:LONGEST_TOPIC]
     return ""

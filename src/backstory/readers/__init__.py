@@ -192,7 +192,6 @@ class Reader(NamedTuple):
 FORMATS = "formats"
 """The package here that is no reader."""
 LONGEST_ARGUMENTS = 2_000
-LONGEST_ERROR = 2_000
 PIECE_BYTES = 4_000_000
 """About how much of a log makes one piece: it is kept in one transaction, and others wait for that."""
 

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from . import (
     LONGEST_ARGUMENTS,
-    LONGEST_ERROR,
     ConversationHeader,
     Cursor,
     Form,
@@ -30,7 +29,7 @@ from . import (
     Turn,
 )
 from .formats.files import open_regular, read_text
-from .formats.noise import shortened
+from .formats.noise import head_and_tail
 from .formats.pieces import whole
 from .formats.times import TurnTimes
 from .formats.values import fingerprint
@@ -171,7 +170,7 @@ def _call(line: str) -> ToolCall | None:
     if found := RAN.fullmatch(line):
         return ToolCall("run", command=found[1])
     if FAILED.match(line):
-        return ToolCall("edit" if line.startswith("#") else "model", error=shortened(line, LONGEST_ERROR))
+        return ToolCall("edit" if line.startswith("#") else "model", error=head_and_tail(line))
     return None
 
 

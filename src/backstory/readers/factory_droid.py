@@ -13,7 +13,7 @@ from .formats.blocks import Block, blocks_of, errors_in, texts_in, thinking_in, 
 from .formats.documents import read_beside
 from .formats.files import open_regular
 from .formats.logs import Log, OpenConversation, OpenTurn, Title
-from .formats.noise import LONGEST_INJECTED, shortened, without_blocks
+from .formats.noise import head_and_tail, without_blocks
 from .formats.paths import homes
 from .formats.values import fields_of, text_of, time_ms
 
@@ -86,7 +86,7 @@ class _DroidSession:
             self._conversation().entitle_by_prompt("\n\n".join(typed))
             self._begin(record, Role.USER, typed)
         elif texts:
-            self._begin(record, Role.SYSTEM, [shortened("\n\n".join(texts), LONGEST_INJECTED)])
+            self._begin(record, Role.SYSTEM, [head_and_tail("\n\n".join(texts))])
 
     def _answer(self, record: dict[str, Any], blocks: list[Block]) -> None:
         turn = self._begin(record, Role.ASSISTANT, texts_in(blocks))

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from . import (
-    LONGEST_ERROR,
     ConversationHeader,
     ConversationKind,
     Cursor,
@@ -32,7 +31,7 @@ from . import (
 from .formats.documents import read_beside, read_document
 from .formats.files import open_regular, read_text
 from .formats.lines import read_records
-from .formats.noise import LONGEST_INJECTED, shortened, without_blocks
+from .formats.noise import head_and_tail, without_blocks
 from .formats.paths import homes, unmounted
 from .formats.pieces import END, whole
 from .formats.touched import tool_call
@@ -189,7 +188,7 @@ def _turn(id: str, message: dict[str, Any], is_subagent: bool, skipped: Counter[
 
 
 def _injected(id: str, text: str, at_ms: int | None) -> Turn:
-    return Turn(id, Role.SYSTEM, shortened(text, LONGEST_INJECTED), at_ms)
+    return Turn(id, Role.SYSTEM, head_and_tail(text), at_ms)
 
 
 def _texts(content: object) -> tuple[str, str]:
@@ -211,7 +210,7 @@ def _thought(thought: dict[str, Any]) -> str:
 
 def _call(call: dict[str, Any]) -> ToolCall:
     error = _failure(call) if call.get("status") == "error" else ""
-    return tool_call(text_of(call.get("name")), fields_of(call.get("args")), shortened(error, LONGEST_ERROR))
+    return tool_call(text_of(call.get("name")), fields_of(call.get("args")), head_and_tail(error))
 
 
 def _failure(call: dict[str, Any]) -> str:

@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from . import (
-    LONGEST_ERROR,
     ConversationHeader,
     ConversationKind,
     Cursor,
@@ -30,7 +29,7 @@ from .formats.blocks import Block, blocks_of, text_in, thinking_in
 from .formats.databases import DatabaseProgress, columns, document, open_database
 from .formats.files import open_regular
 from .formats.lines import read_records
-from .formats.noise import shortened
+from .formats.noise import head_and_tail
 from .formats.paths import application_data, data_home
 from .formats.pieces import whole
 from .formats.touched import tool_call
@@ -169,7 +168,7 @@ def _calls(blocks: list[Block], errors: dict[str, str]) -> Iterator[ToolCall]:
     for block in blocks:
         if block.get("type") == "toolRequest":
             call = fields_of(fields_of(block.get("toolCall")).get("value"))
-            error = shortened(errors.get(text_of(block.get("id")), ""), LONGEST_ERROR)
+            error = head_and_tail(errors.get(text_of(block.get("id")), ""))
             yield tool_call(text_of(call.get("name")), fields_of(call.get("arguments")), error)
 
 

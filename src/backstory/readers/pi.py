@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from . import (
-    LONGEST_ERROR,
     ConversationKind,
     Cursor,
     Form,
@@ -24,7 +23,7 @@ from . import (
 from .formats.files import open_regular
 from .formats.lines import to_ms
 from .formats.logs import Log, OpenConversation, OpenTurn, Title
-from .formats.noise import LONGEST_INJECTED, shortened
+from .formats.noise import head_and_tail
 from .formats.paths import homes
 from .formats.touched import tool_call
 
@@ -137,7 +136,7 @@ class _PiSession:
             case "bashExecution" if message.command:
                 turn = self._begin(entry, Role.USER)
                 turn.texts.append(f"!{message.command}")
-                error = shortened(message.output or "failed", LONGEST_ERROR) if message.exit_code else ""
+                error = head_and_tail(message.output or "failed") if message.exit_code else ""
                 turn.calls.append(ToolCall("bash", command=message.command, error=error))
             case "compactionSummary" | "branchSummary" if message.summary:
                 self._begin(entry, Role.SUMMARY).texts.append(message.summary)
@@ -157,7 +156,7 @@ class _PiSession:
 
     def _inject(self, entry: _Entry, content: _Content) -> None:
         if text := _text(content).strip():
-            self._begin(entry, Role.SYSTEM).texts.append(shortened(text, LONGEST_INJECTED))
+            self._begin(entry, Role.SYSTEM).texts.append(head_and_tail(text))
 
     def _begin(self, entry: _Entry, role: Role) -> OpenTurn:
         at_ms = to_ms(entry.timestamp)

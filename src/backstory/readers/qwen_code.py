@@ -11,7 +11,7 @@ import msgspec
 from . import Cursor, Form, Piece, Places, Reader, Resume, Role, Source
 from .formats.files import open_regular
 from .formats.logs import Log, OpenConversation, OpenTurn, Title
-from .formats.noise import LONGEST_INJECTED, is_injected, shortened
+from .formats.noise import head_and_tail, is_injected
 from .formats.paths import homes
 from .formats.touched import tool_call
 from .formats.values import fields_of, records_of, text_of, time_ms
@@ -67,7 +67,7 @@ class _QwenSession:
             self._conversation(line).entitle_by_prompt(text)
             self._begin(line, Role.USER).texts.append(text)
         else:
-            self._begin(line, Role.SYSTEM).texts.append(shortened(text, LONGEST_INJECTED))
+            self._begin(line, Role.SYSTEM).texts.append(head_and_tail(text))
 
     def _answer(self, line: dict[str, Any], parts: list[dict[str, Any]]) -> None:
         """What came of one answer; its lines share their id."""

@@ -11,7 +11,6 @@ from typing import Any
 import zstandard
 
 from . import (
-    LONGEST_ERROR,
     ConversationHeader,
     ConversationKind,
     Cursor,
@@ -25,7 +24,7 @@ from . import (
     Turn,
 )
 from .formats.databases import DatabaseProgress, columns, document, open_database
-from .formats.noise import shortened, without_payloads
+from .formats.noise import head_and_tail, without_payloads
 from .formats.paths import data_home, path_of
 from .formats.pieces import whole
 from .formats.touched import tool_call
@@ -193,7 +192,7 @@ def _error(result: Mapping[str, Any]) -> str:
         return ""
     content = result.get("content")
     said = text_of(content) or text_of(fields_of(content).get("Text")) or text_of(result.get("output"))
-    return shortened(said or "failed", LONGEST_ERROR)
+    return head_and_tail(said or "failed")
 
 
 def _join(texts: list[str]) -> str:

@@ -129,15 +129,15 @@ def _cut(
     while True:
         longest = longest * 3 // 4
         cuts: list[_Cut] = []
-        fitting = _shortened(value, longest, at, note, cuts)
+        fitting = _value_cut(value, longest, at, note, cuts)
         if size(fitting) <= most or longest < SHORTEST_BYTES:
             return fitting, cuts
 
 
-def _shortened(value: Any, longest: int, at: str, note: str, cuts: list[_Cut]) -> Any:
+def _value_cut(value: Any, longest: int, at: str, note: str, cuts: list[_Cut]) -> Any:
     if isinstance(value, dict):
         return {
-            name: _shortened(each, longest, f"{at}{_pointer((name,))}", note, cuts)
+            name: _value_cut(each, longest, f"{at}{_pointer((name,))}", note, cuts)
             for name, each in value.items()
         }
     if not isinstance(value, str | list) or size(value) <= longest:

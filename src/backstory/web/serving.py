@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import sys
 import threading
@@ -53,6 +54,13 @@ def serve(
             is_closing=lambda: server.should_exit,
         )
         server = uvicorn.Server(configured(guarded(site, keys, port, public)))
+
+        def stop(*_: object) -> None:
+            server.should_exit = True
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # until uvicorn has its own: an interrupt that comes while it begins would be lost in one of its callbacks
+            signal.signal(number, stop)
         _say("Open", start, keys)
         if opens_browser:
             # some systems wait until the browser ends

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...domain.topics import shortened
+from ...domain.topics import cut_at_word
 from ...domain.when import iso
 from ..summaries import summarize
 from .fullfile import SessionHeader
@@ -79,7 +79,7 @@ def _overview(turns: Sequence[SessionTurn]) -> str:
 
 
 def _pair(number: int, request: str, response: str) -> list[str]:
-    headline = shortened(" ".join(request.split()), 80, " ")
+    headline = cut_at_word(" ".join(request.split()), 80, " ")
     lines = [f"### Request {number}: {headline}\n", "**User Prompt:**", _shown(request, PROMPT), ""]
     if response:
         lines += ["**AI Response Summary:**", _shown(response, RESPONSE), ""]
@@ -99,7 +99,7 @@ def _points(request: str, response: str) -> Iterator[str]:
     yield from _named("Commands", (f"`{command}`" for command in _commands(both)))
     yield from _named("Errors", _matching(_ERROR, both.split("\n")))
     yield from _named("Code", _languages(response), joined=True)
-    listed = [shortened(item.strip(), 160, " ") for item in _LIST_ITEM.findall(prose)]
+    listed = [cut_at_word(item.strip(), 160, " ") for item in _LIST_ITEM.findall(prose)]
     yield from _some(listed)
 
 
@@ -121,7 +121,7 @@ def _some(points: Iterable[str]) -> Iterator[str]:
 def _matching(pattern: re.Pattern[str], texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         if pattern.search(text):
-            yield shortened(" ".join(text.strip(" \t>*-#").split()), 160, " ")
+            yield cut_at_word(" ".join(text.strip(" \t>*-#").split()), 160, " ")
 
 
 def _files(text: str) -> Iterator[str]:
@@ -135,8 +135,8 @@ def _commands(text: str) -> Iterator[str]:
         if block[2].lower() in _SHELLS:
             for line in block[3].splitlines():
                 if line.strip() and not line.lstrip().startswith("#"):
-                    yield shortened(line.strip().removeprefix("$ "), 160, " ")
-    yield from (shortened(command, 160, " ") for command in _PROMPTED.findall(_prose(text)))
+                    yield cut_at_word(line.strip().removeprefix("$ "), 160, " ")
+    yield from (cut_at_word(command, 160, " ") for command in _PROMPTED.findall(_prose(text)))
 
 
 def _languages(text: str) -> Iterator[str]:

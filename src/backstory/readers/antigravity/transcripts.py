@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from .. import LONGEST_ERROR, ConversationHeader, Piece, Role, Source, ToolCall, Turn
+from .. import ConversationHeader, Piece, Role, Source, ToolCall, Turn
 from ..formats.blocks import arguments_of
 from ..formats.documents import parse
 from ..formats.files import open_regular
 from ..formats.lines import read_records
-from ..formats.noise import LONGEST_INJECTED, shortened, without_blocks
+from ..formats.noise import head_and_tail, without_blocks
 from ..formats.pieces import whole
 from ..formats.touched import tool_call
 from ..formats.values import fields_of, records_of, text_of, time_ms
@@ -58,7 +58,7 @@ def _turn(n: int, step: dict[str, Any]) -> Turn | None:
             )
         case "SYSTEM", kind if content:
             role = Role.SUMMARY if kind in SUMMARIES else Role.SYSTEM
-            return Turn(id, role, shortened(content.strip(), LONGEST_INJECTED), at_ms)
+            return Turn(id, role, head_and_tail(content.strip()), at_ms)
     return None
 
 
@@ -81,7 +81,7 @@ def _plain(value: object) -> object:
 
 
 def _failed(turn: Turn, error: str) -> Turn:
-    last = turn.calls[-1]._replace(error=shortened(error or "failed", LONGEST_ERROR))
+    last = turn.calls[-1]._replace(error=head_and_tail(error or "failed"))
     return turn._replace(calls=(*turn.calls[:-1], last))
 
 

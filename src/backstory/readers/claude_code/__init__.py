@@ -23,7 +23,7 @@ from .. import (
 from ..formats.files import open_regular
 from ..formats.lines import to_ms
 from ..formats.logs import Log, OpenConversation, OpenTurn, Title
-from ..formats.noise import LONGEST_INJECTED, shortened
+from ..formats.noise import head_and_tail
 from ..formats.paths import config_home, homes
 from .lines import (
     LINES,
@@ -177,7 +177,7 @@ class _ClaudeSession:
             conversation.entitle_by_prompt(said.text)
         role = Role.USER if said.is_human and not is_subagent else Role.SYSTEM
         turn = self._begin(conversation, line, role)
-        turn.texts.append(said.text if said.is_human else shortened(said.text, LONGEST_INJECTED))
+        turn.texts.append(said.text if said.is_human else head_and_tail(said.text))
         if said.command:
             turn.calls.append(ToolCall("bash", command=said.command))
 

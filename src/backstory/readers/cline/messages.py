@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from .. import LONGEST_ERROR, Role, ToolCall, Turn
+from .. import Role, ToolCall, Turn
 from ..formats.blocks import Block, Use, blocks_of, errors_in, text_in, texts_in, thinking_in, uses_in
-from ..formats.noise import shortened, without_blocks
+from ..formats.noise import head_and_tail, without_blocks
 from ..formats.touched import is_writing
 from ..formats.values import fields_of, items_of, text_of, time_ms
 
@@ -196,7 +196,7 @@ def _with_echoes(calls: Iterable[ToolCall], results: Iterable[Block]) -> Iterato
         if echo is not None:
             echoes.remove(echo)
             if failed := FAILED.search(echo.body[:TYPED_WITHIN]):
-                call = call._replace(error=shortened(failed[1].strip(), LONGEST_ERROR))
+                call = call._replace(error=head_and_tail(failed[1].strip()))
         yield call
 
 

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .. import LONGEST_ERROR, Role, ToolCall, Turn
+from .. import Role, ToolCall, Turn
 from ..formats.blocks import Use, arguments_of
-from ..formats.noise import shortened
+from ..formats.noise import head_and_tail
 from ..formats.paths import locate
 from ..formats.values import fields_of, items_of, records_of, text_of, time_ms
 
@@ -140,4 +140,4 @@ def _edits(paths: Iterable[str]) -> Iterator[ToolCall]:
 def _failure(request: dict[str, Any]) -> Iterator[ToolCall]:
     details = fields_of(fields_of(request.get("result")).get("errorDetails"))
     if error := text_of(details.get("message")):
-        yield ToolCall("answer", error=shortened(error, LONGEST_ERROR))
+        yield ToolCall("answer", error=head_and_tail(error))

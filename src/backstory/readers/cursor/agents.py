@@ -14,7 +14,6 @@ import msgspec
 
 from ...domain.errors import Unreadable
 from .. import (
-    LONGEST_ERROR,
     ConversationHeader,
     ConversationKind,
     Piece,
@@ -29,7 +28,7 @@ from ..formats.databases import document, open_database, tables
 from ..formats.documents import read_beside
 from ..formats.files import open_regular, read_text
 from ..formats.lines import read_records
-from ..formats.noise import shortened, without_blocks
+from ..formats.noise import head_and_tail, without_blocks
 from ..formats.paths import path_of
 from ..formats.pieces import whole
 from ..formats.protobuf import fields_in
@@ -150,7 +149,7 @@ def _with_errors(turn: Turn, answers: list[Block]) -> Turn:
     calls = list(turn.calls)
     for position, answer in enumerate(answers[: len(calls)]):
         for error in errors_in([answer]).values():
-            calls[position] = calls[position]._replace(error=shortened(error, LONGEST_ERROR))
+            calls[position] = calls[position]._replace(error=head_and_tail(error))
     return turn._replace(calls=tuple(calls))
 
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .. import LONGEST_ERROR, ToolCall
-from .noise import shortened
+from .. import ToolCall
+from .noise import head_and_tail
 from .touched import tool_call
 from .values import fields_of, items_of, records_of, text_of
 
@@ -46,7 +46,7 @@ class Use(NamedTuple):
 
     def with_errors(self, errors: Mapping[str, str]) -> ToolCall:
         error = errors.get(self.id, "") if self.id else ""
-        return tool_call(self.name, self.arguments, shortened(error, LONGEST_ERROR))
+        return tool_call(self.name, self.arguments, head_and_tail(error))
 
 
 def uses_in(blocks: Iterable[Block]) -> list[Use]:

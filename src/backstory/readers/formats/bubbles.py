@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .. import LONGEST_ERROR, Role, ToolCall, Turn
+from .. import Role, ToolCall, Turn
 from .databases import document
-from .noise import shortened, without_payloads
+from .noise import head_and_tail, without_payloads
 from .paths import path_of
 from .touched import tool_call
 from .values import fields_of, items_of, records_of, text_of, time_ms
@@ -65,7 +65,7 @@ def _tool_calls(value: object) -> Iterator[ToolCall]:
     if name := text_of(tool.get("name")):
         arguments = {**_inside(tool.get("rawArgs")), **_inside(tool.get("params"))}
         told = text_of(tool.get("rawArgs")) or text_of(tool.get("params"))
-        yield tool_call(name, arguments or told, shortened(_error(tool), LONGEST_ERROR))
+        yield tool_call(name, arguments or told, head_and_tail(_error(tool)))
 
 
 def _inside(value: object) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 
 from .. import (
-    LONGEST_ERROR,
     PIECE_BYTES,
     ConversationHeader,
     ConversationKind,
@@ -27,7 +26,7 @@ from .. import (
 )
 from .echoes import without_echoes
 from .lines import read_records
-from .noise import shortened, without_payloads
+from .noise import head_and_tail, without_payloads
 from .titles import headline, is_command
 
 T = TypeVar("T")
@@ -266,7 +265,7 @@ class Log:
     def answer(self, conversation: OpenConversation, call_id: str, error: str, at_ms: int | None) -> None:
         """A tool's result; what it said when it failed. A failure that comes too late for its turn is one itself."""
         if error:
-            error = shortened(without_payloads(error.strip()), LONGEST_ERROR)
+            error = head_and_tail(without_payloads(error.strip()))
         if self.open is not None and (position := self.open.waiting.pop(call_id, None)) is not None:
             if error:
                 self.open.calls[position] = self.open.calls[position]._replace(error=error)

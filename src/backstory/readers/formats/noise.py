@@ -43,7 +43,8 @@ CODEX = (
     "</image>",
 )
 
-LONGEST_INJECTED = 2_000
+LONGEST = 2_000
+"""Characters that are kept of what no person wrote: what was put into a prompt, and what a tool said that failed."""
 LONGEST_RUN = 512
 _DATA_URI = re.compile(r"data:[\w/+.-]+;base64,[A-Za-z0-9+/=]+")
 _BASE64 = re.compile(rf"[A-Za-z0-9+/=]{{{LONGEST_RUN},}}")
@@ -80,9 +81,9 @@ def _may_hold_run(text: str) -> bool:
     return False
 
 
-def shortened(text: str, limit: int) -> str:
-    """Head and tail of what is longer: the cause of a failure stands at either end."""
-    if len(text) <= limit:
+def head_and_tail(text: str) -> str:
+    """Of what is longer: the cause of a failure stands at either end."""
+    if len(text) <= LONGEST:
         return text
-    half = (limit - 3) // 2
+    half = (LONGEST - 3) // 2
     return f"{text[:half]}\n…\n{text[-half:]}"

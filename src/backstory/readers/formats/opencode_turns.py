@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .. import LONGEST_ERROR, Role, ToolCall, Turn
+from .. import Role, ToolCall, Turn
 from .blocks import arguments_of
-from .noise import LONGEST_INJECTED, shortened, without_payloads
+from .noise import head_and_tail, without_payloads
 from .paths import path_of
 from .touched import tool_call
 from .values import fields_of, items_of, records_of, text_of, time_ms
@@ -61,9 +61,9 @@ def _call(part: Record) -> ToolCall | None:
 def _error(state: Mapping[str, Any]) -> str:
     """What a failed tool said, or what a command printed that ended with an error."""
     if state.get("status") == "error":
-        return shortened(text_of(state.get("error")) or "failed", LONGEST_ERROR)
+        return head_and_tail(text_of(state.get("error")) or "failed")
     if fields_of(state.get("metadata")).get("exit") not in (None, 0):
-        return shortened(text_of(state.get("output")) or "failed", LONGEST_ERROR)
+        return head_and_tail(text_of(state.get("output")) or "failed")
     return ""
 
 
@@ -79,7 +79,7 @@ def message_turn(message: Record) -> Turn | None:
         case "assistant":
             turn = _answer(id, message, at_ms)
         case "synthetic" | "system":
-            turn = Turn(id, Role.SYSTEM, shortened(text, LONGEST_INJECTED), at_ms)
+            turn = Turn(id, Role.SYSTEM, head_and_tail(text), at_ms)
         case "shell":
             command = text_of(message.get("command"))
             turn = Turn(id, Role.USER, f"!{command}", at_ms, calls=(ToolCall("bash", command=command),))
@@ -109,5 +109,5 @@ def _tool(part: Record) -> ToolCall:
     state = fields_of(part.get("state"))
     error = fields_of(state.get("error"))
     said = text_of(error.get("message")) or text_of(fields_of(error.get("data")).get("message")) or "failed"
-    failure = shortened(said, LONGEST_ERROR) if state.get("status") == "error" else ""
+    failure = head_and_tail(said) if state.get("status") == "error" else ""
     return tool_call(text_of(part.get("name")), arguments_of(state.get("input")), failure)

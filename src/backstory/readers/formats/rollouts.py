@@ -18,7 +18,7 @@ from .. import ConversationHeader, ConversationKind, Cursor, Form, Piece, Role, 
 from .files import open_regular, read_regular
 from .lines import read_records, to_ms
 from .logs import Log, OpenConversation, OpenTurn, Title
-from .noise import CODEX, LONGEST_INJECTED, is_injected, shortened
+from .noise import CODEX, head_and_tail, is_injected
 from .rollout_lines import (
     ENTRIES,
     NAMES,
@@ -252,7 +252,7 @@ class _Thread:
         if (found := _CWD.search(text)) is not None:
             self._set_directory(found[1].strip())
         if text:
-            self._begin(entry, Role.SYSTEM).texts.append(shortened(text, LONGEST_INJECTED))
+            self._begin(entry, Role.SYSTEM).texts.append(head_and_tail(text))
 
     def _say(self, entry: RolloutEntry, text: str) -> None:
         turn = self._speak(entry)

@@ -117,7 +117,7 @@ def context_timeline(
             "mostActiveperiod": busiest.label if busiest else "",
         },
     }
-    notices = [*older(line, len(shown)), *_shortened(shown)]
+    notices = [*older(line, len(shown)), *_hidden(shown)]
     return {**reply, "notices": notices} if notices else reply
 
 
@@ -218,7 +218,7 @@ def older(line: Timeline, shown: int) -> list[str]:
     ]
 
 
-def _shortened(shown: list[PeriodShown]) -> list[str]:
+def _hidden(shown: list[PeriodShown]) -> list[str]:
     notices = []
     missing = [period for period in shown if "details" in period["items"]]
     hidden = sum(period["items"]["total"] - len(period["items"]["details"]) for period in missing)
