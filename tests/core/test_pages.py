@@ -121,14 +121,14 @@ def test_conversations_are_listed_the_last_first_and_without_subagents(core: Cor
     keep(core, "b:1", "Two.", days_ago=1, surface="codex")
     keep(core, "a:2", "Three.", kind="subagent", parent="a:1", surface="claude-code")
     keep(core, "q:1", "Elsewhere.", project="/work/q", surface="claude-code")
-    listing = core.conversations.recent()
+    listing = core.browsing.recent()
     assert [(each.conversation.id, each.messages) for each in listing.conversations] == [
         ("b:1", 1),
         ("a:1", 2),
     ]
 
     def ids(**narrow: object) -> list[str]:
-        listing = core.conversations.recent(**narrow)  # type: ignore[arg-type]
+        listing = core.browsing.recent(**narrow)  # type: ignore[arg-type]
         assert listing.total >= len(listing.conversations)
         return [each.conversation.id for each in listing.conversations]
 
@@ -143,11 +143,11 @@ def test_conversations_are_listed_the_last_first_and_without_subagents(core: Cor
 
 def test_an_unknown_assistant_and_a_name_of_two_projects_are_errors(core: Core) -> None:
     with pytest.raises(InvalidInput, match=r"There is no assistant 'hal'.*claude-code"):
-        core.conversations.recent(assistant="hal")
+        core.browsing.recent(assistant="hal")
     keep(core, "a:1", "One.", project="/a/shop")
     keep(core, "b:1", "Two.", project="/b/shop")
     with pytest.raises(InvalidInput, match="/a/shop, /b/shop"):
-        core.conversations.recent(project="shop")
+        core.browsing.recent(project="shop")
 
 
 def test_the_beginning_of_an_id_and_the_number_of_a_message_are_enough(core: Core) -> None:

@@ -123,11 +123,11 @@ class Browsing(Facet):
 
     def recent(
         self,
-        project: str | None,
-        assistant: str | None,
-        since: datetime | None,
-        until: datetime | None,
-        limit: int,
+        project: str | None = None,
+        assistant: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 10,
     ) -> ConversationList:
         """Of the caller's project, another one by name or path, or all for EVERY_PROJECT."""
         projects = chosen_projects(project, self.caller.project, self.engine.store.conversations.projects)
