@@ -44,7 +44,7 @@ def keep_corpus(core: Core, corpus: Path) -> None:
             created_at=first.created_at,
             updated_at=last.created_at,
         )
-        core.conversations.keep(conversation, messages)
+        core.engine.store.conversations.put(conversation, messages)
 
 
 def message(turn: dict[str, Any], place: int, surface: str) -> Message:
