@@ -35,16 +35,16 @@ FILES = [f"src/module_{number}.py" for number in range(400)]
 NOW = datetime.now(UTC).replace(microsecond=0)
 
 
-def fill(core: Core) -> None:
+def fill(core: Core, messages: int = MESSAGES) -> None:
     store, random_ = core.engine.store, random.Random(7)
-    if store.census().messages >= MESSAGES:
+    if store.census().messages >= messages:
         return
-    sizes = [LONG] + [EACH] * ((MESSAGES - LONG) // EACH)
+    sizes = [LONG] + [EACH] * ((messages - LONG) // EACH)
     for number, size in enumerate(sizes):
         _add_conversation(core, number, size, random_)
         print(f"\r{number + 1:,} of {len(sizes):,} conversations", end="", file=sys.stderr, flush=True)
-    store.memories.put([_memory(number, random_) for number in range(MEMORIES)])
-    _give_vectors(core)
+    store.memories.put([memory(number, random_) for number in range(MEMORIES)])
+    give_vectors(core)
 
 
 def _add_conversation(core: Core, number: int, size: int, random_: random.Random) -> None:
@@ -79,7 +79,7 @@ def _add_conversation(core: Core, number: int, size: int, random_: random.Random
     core.engine.store.conversations.add(conversation, messages, traces)
 
 
-def _memory(number: int, random_: random.Random) -> Memory:
+def memory(number: int, random_: random.Random) -> Memory:
     made = NOW - timedelta(minutes=random_.randrange(525_600))
     category = ("decision", "task", "note", None)[number % 4]
     return Memory(
@@ -87,7 +87,7 @@ def _memory(number: int, random_: random.Random) -> Memory:
     )
 
 
-def _give_vectors(core: Core) -> None:
+def give_vectors(core: Core) -> None:
     backlog = core.engine.backlog
     assert backlog is not None
     store, generator = core.engine.store, np.random.default_rng(7)
