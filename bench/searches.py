@@ -18,10 +18,10 @@ from typing import Any
 
 from notes import note, question
 from servers import BACKSTORY, Server, percentile
-from web import FILES, MEMORIES, fill, give_vectors, memory
 
 from backstory.app import open_core, read_settings
 from backstory.core import Core
+from web import FILES, MEMORIES, fill, give_vectors, memory
 
 SIZE, CALLS = 100_000, 60
 CHANNELS = 100

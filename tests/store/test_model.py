@@ -145,7 +145,7 @@ class StoreModel(RuleBasedStateMachine):
         spoken = {entry.id: words_of(entry) for entry in self.entries()}
         for posting in self.store.text.postings([Unit((probe,)) for probe in PROBES], 100_000):
             (word,) = posting.unit.words
-            holding = {entry.id for entry in self.store.entries.load(posting.entries).values()}
+            holding = {entry.id for entry in self.store.entries.load(posting.entries.tolist()).values()}
             assert holding == {id for id, words in spoken.items() if word in words}, word
             assert posting.frequency == len(holding)
 

@@ -21,7 +21,7 @@ def holding(store: Store, unit: Unit, where: Filter | None = None) -> set[str]:
     assert posting.unit == unit
     assert posting.is_whole
     assert posting.frequency >= len(posting.entries)
-    return {entry.id for entry in store.entries.load(posting.entries).values()}
+    return {entry.id for entry in store.entries.load(posting.entries.tolist()).values()}
 
 
 def finds(store: Store, query: str) -> set[str]:
@@ -168,13 +168,13 @@ def test_a_common_word_is_read_up_to_the_budget_newest_first_and_counted_whole(c
     assert not posting.is_whole
     assert posting.frequency == 1200
     assert len(posting.entries) == 1100
-    ids = {int(entry.id) for entry in crowd.entries.load(posting.entries).values()}
+    ids = {int(entry.id) for entry in crowd.entries.load(posting.entries.tolist()).values()}
     assert ids == set(range(1200 - len(ids), 1200))
 
 
 def test_with_a_filter_only_what_it_lets_through_is_read(crowd: Store) -> None:
     (posting,) = crowd.text.postings([word("common")], 1100, Filter(projects=("/rare",)))
-    assert {entry.id for entry in crowd.entries.load(posting.entries).values()} == {"0", "1", "2"}
+    assert {entry.id for entry in crowd.entries.load(posting.entries.tolist()).values()} == {"0", "1", "2"}
     assert posting.is_whole
     assert posting.frequency == 1200
 

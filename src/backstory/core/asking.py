@@ -133,7 +133,7 @@ class WordIndex:
 
     def _look_up(self, unit: Unit) -> tuple[list[int], list[str | None]]:
         if unit not in self._places:
-            entries = self._store.text.holding(unit)
+            entries = self._store.text.holding(unit).tolist()
             self._places[unit] = entries, self._store.entries.threads(entries)
         return self._places[unit]
 

@@ -81,7 +81,7 @@ class Browsing(Facet):
         return MemoryPage(found, self.engine.store.entries.count(where))
 
     def names(self) -> ConversationNames:
-        return ConversationNames(id for id, _ in self.engine.store.conversations.titles(ConversationFilter()))
+        return ConversationNames(self.engine.store.conversations.ids())
 
     def projects(self, wanted: str) -> tuple[str, ...]:
         """The projects that a name or a directory means. Raises NotFound."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from itertools import takewhile
 
 SHORTEST = 8
 _RANDOM = re.compile(r"[0-9a-f]{8}[0-9a-f-]{12,}")
@@ -22,39 +20,33 @@ class ConversationNames:
     its own part: `…/agent-9`."""
 
     def __init__(self, ids: Iterable[str]) -> None:
-        self._names: dict[str, list[str]] = {}
-        for id in ids:
-            for name in _names(id):
-                self._names.setdefault(name, []).append(id)
-        self._sorted = sorted(self._names)
+        self._ids = list(ids)
 
     def __contains__(self, name: str) -> bool:
         """Whether one is called so, not only begins so."""
-        return name in self._names
+        return any(name in _names(id) for id in self._holding(name))
 
     def find(self, text: str) -> list[str]:
         """The one that is called so, else all that begin so. A conversation comes before what it started."""
-        if text in self._names:
-            return self._names[text]
-        following = self._sorted[bisect_left(self._sorted, text) :]
-        begun = {
-            id
-            for name in takewhile(lambda name: name.startswith(text), following)
-            for id in self._names[name]
-        }
+        likely = self._holding(text)
+        if named := [id for id in likely if text in _names(id)]:
+            return named
+        begun = {id for id in likely if any(name.startswith(text) for name in _names(id))}
         return sorted(id for id in begun if not any(head in begun for head in _heads(id)))
 
     def short(self, id: str) -> str:
         """The shortest name that `find` knows it by; one that says something stays whole."""
         name = _names(id)[-1]
-        if len(self._names[name]) > 1:
+        alike = ConversationNames(self._holding(name[:SHORTEST]))  # none of the others can be meant
+        if alike.find(name) != [id]:
             return id
         if len(name) <= 2 * SHORTEST:
             return name
-        for length in range(SHORTEST, len(name)):
-            if self.find(name[:length]) == [id]:
-                return name[:length]
-        return name
+        lengths = range(SHORTEST, len(name))
+        return next((name[:length] for length in lengths if alike.find(name[:length]) == [id]), name)
+
+    def _holding(self, text: str) -> list[str]:
+        return [id for id in self._ids if text in id]
 
 
 def _names(id: str) -> list[str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .words import Unit
 
     Vector = NDArray[np.float32]
+    Numbers = NDArray[np.int64]
 
 
 class Outline(NamedTuple):
@@ -51,7 +52,8 @@ class Posting(NamedTuple):
 
     unit: Unit
     frequency: int
-    entries: frozenset[int]
+    entries: Numbers
+    """The newest first."""
     is_whole: bool
 
 

@@ -107,23 +107,25 @@ class Gathering:
         candidates = {reading.outline.entry for reading in readings}
         prompts = self._prompts([reading.outline for reading in readings])
         beside = self._store.entries.readings({*prompts.values()} - candidates, self._where)
-        readings = sorted([*readings, *beside], key=lambda reading: reading.outline.entry)
-        entry = np.array([reading.outline.entry for reading in readings], np.int64)
+        readings = sorted([*readings, *beside])
+        outlines = [reading.outline for reading in readings]
+        entry = _numbers(outlines)
         column = {number: place for place, number in enumerate(entry.tolist())}
         texts = [reading.text[:LONGEST_READ].lower() for reading in readings]
+        before, after = _beside(outlines)
         return Evidence(
             query=self._query,
             terms=terms,
             readings=readings,
-            outlines=[reading.outline for reading in readings],
+            outlines=outlines,
             entry=entry,
-            counts=_counts(words.postings, column, texts),
-            related=self._related_weights(words, terms, column),
-            together=_together(words.pairs, terms, column, self._size),
+            counts=_counts(words.postings, entry, texts),
+            related=self._related_weights(words, terms, entry),
+            together=_together(words.pairs, terms, entry),
             cosine=self._cosine(meaning, near, entry),
-            prompt=_prompt_columns(readings, prompts, column),
-            before=_beside(readings, column, -1),
-            after=_beside(readings, column, 1),
+            prompt=_prompt_columns(outlines, prompts, column),
+            before=before,
+            after=after,
             is_candidate=np.array([number in candidates for number in column], bool),
             vector=meaning.vector if meaning is not None else None,
             notices=self._notices(meaning),
@@ -206,7 +208,7 @@ class Gathering:
             best, whole = _fullest(narrowed, terms, OUTLINED * self._pool, self._size)
             outlines = self._store.entries.outlines(best, self._where)
         rough = _rough_scores(words, terms, outlines, self._size)
-        order = sorted(outlines, key=lambda o: (-rough[o.entry], -o.entry))
+        order = [outlines[place] for place in np.lexsort((-_numbers(outlines), -rough)).tolist()]
         said = [o.entry for o in order if o.is_said or not o.role]
         quiet = [o.entry for o in order if o.role and not o.is_said]
         limits = SAID * self._pool, QUIET * self._pool
@@ -233,16 +235,15 @@ class Gathering:
 
     def _answers(self, words: _Words, readings: Sequence[EntryText]) -> list[EntryText]:
         """What was replied to messages that ask what is asked now: an answer need not repeat the question's words."""
-        rarities = [rarity(posting.frequency, self._size) for posting in words.postings]
+        prompts = [o for o, _ in readings if o.role == "user" and o.thread is not None]
+        entry, rarities = _numbers(prompts), [rarity(each.frequency, self._size) for each in words.postings]
+        held = np.zeros(len(prompts))
+        for weight, posting in zip(rarities, words.postings, strict=True):
+            held += weight * _holds(posting, entry)
         least = ASKED * sum(rarities)
-        asking = []
-        for reading in readings:
-            entry = reading.outline.entry
-            held = sum(
-                r for r, posting in zip(rarities, words.postings, strict=True) if entry in posting.entries
-            )
-            if reading.outline.role == "user" and reading.outline.thread is not None and held >= least:
-                asking.append((held, reading.outline.thread, reading.outline.seq))
+        asking = [
+            (h, o.thread or "", o.seq) for h, o in zip(held.tolist(), prompts, strict=True) if h >= least
+        ]
         asking.sort(reverse=True)
         replies = self._store.entries.replies([(thread, seq) for _, thread, seq in asking[:MOST_ASKED]])
         known = {reading.outline.entry for reading in readings}
@@ -257,14 +258,26 @@ class Gathering:
         beside = self._store.entries.neighbours(outlines, self._where)
         return self._store.entries.readings({o.entry for o in beside} - known, self._where)
 
-    def _related_weights(self, words: _Words, terms: Sequence[Term], column: Mapping[int, int]) -> Floats:
-        weights = np.zeros((len(terms), len(column)))
+    def _related_weights(self, words: _Words, terms: Sequence[Term], entry: Ints) -> Floats:
+        weights = np.zeros((len(terms), len(entry)))
         for row, (term, others) in enumerate(zip(terms, words.related, strict=True)):
             for posting, similarity in others:
                 weight = similarity * min(term.rarity, rarity(posting.frequency, self._size))
-                places = [column[entry] for entry in posting.entries if entry in column]
-                weights[row, places] = np.maximum(weights[row, places], weight)
+                weights[row] = np.maximum(weights[row], weight * _holds(posting, entry))
         return weights
+
+
+def _numbers(outlines: Sequence[Outline]) -> Ints:
+    return np.array([outline.entry for outline in outlines], np.int64)
+
+
+def _holds(posting: Posting, entry: Ints) -> Flags:
+    """Which of the entries hold a unit."""
+    ascending = posting.entries[::-1]
+    if not len(ascending):
+        return np.zeros(len(entry), bool)
+    held: Flags = ascending.take(np.searchsorted(ascending, entry), mode="clip") == entry
+    return held
 
 
 def _fullest(words: _Words, terms: Sequence[Term], limit: int, store_size: int) -> tuple[list[int], bool]:
@@ -276,79 +289,72 @@ def _fullest(words: _Words, terms: Sequence[Term], limit: int, store_size: int) 
         for related, similarity in others:
             lists.append(related.entries)
             weights.append(0.5 * similarity * min(term.rarity, rarity(related.frequency, store_size)))
-    sizes = [len(entries) for entries in lists]
-    if not sum(sizes):
+    entries = np.concatenate([np.zeros(0, np.int64), *lists])
+    if not len(entries):
         return [], True
-    entries = np.concatenate([np.fromiter(some, np.int64, len(some)) for some in lists if some])
-    shares = np.repeat([w for w, n in zip(weights, sizes, strict=True) if n], [n for n in sizes if n])
-    known, place = np.unique(entries, return_inverse=True)
-    scores = np.bincount(place, shares)
-    order = np.lexsort((-known, -scores))[:limit]
-    return known[order].tolist(), len(known) <= limit
+    first = entries.min()
+    scores = np.bincount(entries - first, np.repeat(weights, [len(some) for some in lists]))
+    known = np.flatnonzero(scores)
+    is_whole = len(known) <= limit
+    if not is_whole:
+        known = known[scores[known] >= np.partition(scores[known], -limit)[-limit]]
+    order = np.lexsort((-known, -scores[known]))[:limit]
+    return (known[order] + first).tolist(), is_whole
 
 
 def _rough_scores(
     words: _Words, terms: Sequence[Term], outlines: Sequence[Outline], store_size: int
-) -> dict[int, float]:
+) -> Floats:
     """By rarity and length alone, before a text is read."""
-    sizes = {o.entry: o.size for o in outlines}
-    scores = dict.fromkeys(sizes, 0.0)
+    entry, size = _numbers(outlines), np.array([outline.size for outline in outlines])
+    scores = np.zeros(len(entry))
     for posting, term, others in zip(words.postings, terms, words.related, strict=True):
-        weight = term.rarity * term.unit.weight
-        held = posting.entries & sizes.keys()
-        for entry in held:
-            scores[entry] += weight
+        held = _holds(posting, entry)
+        scores += term.rarity * term.unit.weight * held
         for related, similarity in others:
             share = 0.5 * similarity * min(term.rarity, rarity(related.frequency, store_size))
-            for entry in (related.entries & sizes.keys()) - held:
-                scores[entry] += share
-    return {
-        entry: score / (1 + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * sizes[entry] / TYPICAL_LENGTH))
-        for entry, score in scores.items()
-    }
+            scores += share * (_holds(related, entry) & ~held)
+    length = 1 - LENGTH_SHARE + LENGTH_SHARE * size / TYPICAL_LENGTH
+    return scores / (1 + SATURATION * length)
 
 
-def _counts(postings: Sequence[Posting], column: Mapping[int, int], texts: Sequence[str]) -> Floats:
+def _counts(postings: Sequence[Posting], entry: Ints, texts: Sequence[str]) -> Floats:
     """The index knows which texts hold a word in any of its forms; how often is counted by what the forms share."""
     counts = np.zeros((len(postings), len(texts)))
     for row, posting in enumerate(postings):
         is_word = len(posting.unit.words) == 1
         root = stem(posting.unit.words[0])
         if posting.is_whole or not is_word:
-            places = [column[entry] for entry in posting.entries if entry in column]
-            for place in places:
+            for place in np.flatnonzero(_holds(posting, entry)).tolist():
                 counts[row, place] = max(texts[place].count(root), 1) if is_word else 1
         else:
             counts[row] = [text.count(root) for text in texts]
     return counts
 
 
-def _together(
-    pairs: Sequence[Posting], terms: Sequence[Term], column: Mapping[int, int], store_size: int
-) -> Floats:
+def _together(pairs: Sequence[Posting], terms: Sequence[Term], entry: Ints) -> Floats:
     rarities = {term.unit.words: term.rarity for term in terms}
-    together = np.zeros(len(column))
+    together = np.zeros(len(entry))
     for posting in pairs:
-        weight = min(rarities.get((word,), 0.0) for word in posting.unit.words)
-        together[[column[entry] for entry in posting.entries if entry in column]] += weight
+        together += min(rarities.get((word,), 0.0) for word in posting.unit.words) * _holds(posting, entry)
     return together
 
 
 def _prompt_columns(
-    readings: Sequence[EntryText], prompts: Mapping[tuple[str, int], int], column: Mapping[int, int]
+    outlines: Sequence[Outline], prompts: Mapping[tuple[str, int], int], column: Mapping[int, int]
 ) -> Ints:
-    numbers = [prompts.get((r.outline.thread or "", r.outline.seq), -1) for r in readings]
+    numbers = [prompts.get((o.thread or "", o.seq), -1) for o in outlines]
     return np.array([column.get(number, -1) for number in numbers], np.int64)
 
 
-def _beside(readings: Sequence[EntryText], column: Mapping[int, int], step: int) -> Ints:
-    places = {
-        (r.outline.thread, r.outline.seq): column[r.outline.entry] for r in readings if r.outline.is_said
-    }
-    return np.array(
-        [
-            places.get((r.outline.thread, r.outline.seq + step), -1) if r.outline.is_said else -1
-            for r in readings
-        ],
-        np.int64,
-    )
+def _beside(outlines: Sequence[Outline]) -> tuple[Ints, Ints]:
+    """For each message the columns of what was said before and after it, or -1."""
+    places = {(o.thread, o.seq): column for column, o in enumerate(outlines) if o.is_said}
+    beside = [
+        (places.get((o.thread, o.seq - 1), -1), places.get((o.thread, o.seq + 1), -1))
+        if o.is_said
+        else (-1, -1)
+        for o in outlines
+    ]
+    before, after = np.array(beside, np.int64).reshape(-1, 2).T
+    return before, after

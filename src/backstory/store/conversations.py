@@ -78,6 +78,10 @@ class ConversationRoom:
             return len(self._titled(which))
         return int(self._database.value(f"SELECT count(*) FROM conversation WHERE {condition}", values))
 
+    def ids(self) -> list[str]:
+        """Of all, in no particular order."""
+        return self._database.values("SELECT id FROM conversation")
+
     def titles(self, which: ConversationFilter) -> list[tuple[str, str]]:
         """Ids and titles, in no particular order."""
         return self._titled(which._replace(title_part=""))
@@ -204,8 +208,7 @@ class ConversationRoom:
 
     def projects(self) -> list[str]:
         """The projects that conversations belong to."""
-        sql = "SELECT DISTINCT project FROM conversation WHERE project <> '' ORDER BY project"
-        return self._database.values(sql)
+        return [project for project in self._database.distinct("conversation", "project") if project]
 
     def span(self) -> tuple[datetime, datetime] | None:
         """When the first conversation began and the last one was added to."""

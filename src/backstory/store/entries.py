@@ -54,7 +54,7 @@ class EntryRoom:
 
     def projects(self) -> list[str]:
         """Those of all entries."""
-        return self._database.values("SELECT DISTINCT project FROM entry ORDER BY project")
+        return self._database.distinct("entry", "project")
 
     def activity(self) -> list[ProjectActivity]:
         """How much each project has, and when something of it last changed; messages count by their conversations."""
@@ -72,7 +72,7 @@ class EntryRoom:
 
     def surfaces(self) -> list[str]:
         """Those of all entries."""
-        return self._database.values("SELECT DISTINCT surface FROM entry ORDER BY surface")
+        return self._database.distinct("entry", "surface")
 
     def outlines(self, entries: Iterable[int], where: Filter) -> list[Outline]:
         """Outlines of those entries that match, in no particular order."""

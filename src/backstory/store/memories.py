@@ -66,14 +66,10 @@ class MemoryRoom:
         return self._distinct("surface")
 
     def _distinct(self, column: str) -> list[str]:
-        """The values of an indexed column, each looked up after the one before: DISTINCT would read every message too."""
-        sql = (
-            f"WITH RECURSIVE each (value) AS (SELECT min({column}) FROM entry UNION ALL"
-            f" SELECT (SELECT min(e.{column}) FROM entry e WHERE e.{column} > each.value) FROM each"
-            " WHERE each.value IS NOT NULL) SELECT value FROM each WHERE value IS NOT NULL AND EXISTS"
-            f" (SELECT 1 FROM entry e WHERE e.{column} = each.value AND e.kind = ?) ORDER BY value"
+        of_memory = (
+            f"EXISTS (SELECT 1 FROM entry e WHERE e.{column} = each.value AND e.kind = '{Kind.MEMORY}')"
         )
-        return self._database.values(sql, [Kind.MEMORY])
+        return self._database.distinct("entry", column, of_memory)
 
     def delete(self, where: Filter) -> int:
         """Delete what matches, with all that was derived from it, and say how many went."""

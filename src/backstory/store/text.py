@@ -14,6 +14,7 @@ from .database import Row
 from .entries import COLUMNS
 
 if TYPE_CHECKING:
+    from ..domain.entries import Numbers
     from ..domain.words import Unit
 
 LEAST_SHARE = 1000  # entries read for a unit however many units a query has
@@ -40,7 +41,7 @@ class TextIndex(ABC):
         """Every entry that holds the unit in its text, in its key, or in one of them."""
 
     @abstractmethod
-    def holding(self, unit: Unit) -> list[int]:
+    def holding(self, unit: Unit) -> Numbers:
         """Every entry whose text holds the unit, the newest first."""
 
     @abstractmethod

@@ -22,6 +22,7 @@ from ..where import where_clause
 from .database import PostgresDatabase
 
 if TYPE_CHECKING:
+    from ...domain.entries import Numbers
     from ...domain.words import Unit
 
 PART = 2000  # words in a row
@@ -85,9 +86,9 @@ class PostgresText(TextIndex):
             for n in self._database.values(f"SELECT entry FROM {source} words @@ {_QUERY}", _asked(unit))
         }
 
-    def holding(self, unit: Unit) -> list[int]:
+    def holding(self, unit: Unit) -> Numbers:
         sql = f"SELECT DISTINCT entry FROM entry_text WHERE field = 'body' AND words @@ {_QUERY} ORDER BY entry DESC"
-        return self._database.values(sql, _asked(unit))
+        return _numbers(self._database.values(sql, _asked(unit)))
 
     def scores(self, units: Sequence[Unit], entries: Iterable[int]) -> dict[int, float]:
         """Each unit counts by its rarity and by how often and how near the words stand, in the heading twice."""
@@ -117,7 +118,7 @@ class PostgresText(TextIndex):
             narrowed = f"JOIN entry e ON e.n = t.entry AND {condition}"
             _, *kept = self._newest(narrowed, values, units, share)
         return [
-            Posting(unit, _frequency(all_of_it, share, size), frozenset(entries), len(entries) < share)
+            Posting(unit, _frequency(all_of_it, share, size), _numbers(entries), len(entries) < share)
             for unit, all_of_it, entries in zip(units, found, kept, strict=True)
         ]
 
@@ -149,6 +150,12 @@ class PostgresText(TextIndex):
         }
         counts = {fault: self._database.value(sql) for fault, sql in faults.items()}
         return [f"{count} {fault}" for fault, count in counts.items() if count]
+
+
+def _numbers(listed: Sequence[int]) -> Numbers:
+    import numpy as np
+
+    return np.array(listed, np.int64)
 
 
 def _frequency(newest: Sequence[int], share: int, size: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from ..where import where_clause
 from .database import SqliteDatabase
 
 if TYPE_CHECKING:
+    from ...domain.entries import Numbers
     from ...domain.words import Unit
 
 _WORDS = Columns(Words)
@@ -39,7 +39,7 @@ class SqliteText(TextIndex):
             )
         }
 
-    def holding(self, unit: Unit) -> list[int]:
+    def holding(self, unit: Unit) -> Numbers:
         sql = "SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ?"
         return self._numbers(sql, ["{body} : " + _phrase(unit)], 2**62)
 
@@ -64,18 +64,20 @@ class SqliteText(TextIndex):
         if frequency == share:
             # counting them all would read them all; the newest tell how densely they lie
             size = self._database.value("SELECT max(n) FROM entry")
-            frequency = max(frequency * size // (newest[0] - newest[-1] + 1), frequency)
+            frequency = max(frequency * size // int(newest[0] - newest[-1] + 1), frequency)
         if where is not None:
             condition, values = where_clause(where)
             sql = f"SELECT t.rowid AS n FROM entry_text t JOIN entry e ON e.n = t.rowid WHERE t.entry_text MATCH ? AND {condition}"
             newest = self._numbers(sql, [phrase, *values], share)
-        return Posting(unit, frequency, frozenset(newest), is_whole=len(newest) < share)
+        return Posting(unit, frequency, newest, is_whole=len(newest) < share)
 
-    def _numbers(self, sql: str, parameters: Sequence[Any], limit: int) -> list[int]:
-        """The highest row numbers of a query, as one value: half the price of a row each."""
+    def _numbers(self, sql: str, parameters: Sequence[Any], limit: int) -> Numbers:
+        """The highest row numbers of a query, as one value: a quarter of the price of a row each."""
+        import numpy as np
+
         whole = f"SELECT json_group_array(n) FROM ({sql} ORDER BY n DESC LIMIT ?)"
-        numbers: list[int] = json.loads(self._database.value(whole, [*parameters, limit]))
-        return numbers
+        listed: str = self._database.value(whole, [*parameters, limit])
+        return np.fromstring(listed[1:-1], np.int64, sep=",")
 
     def insert(self, row: Row) -> int | None:
         values = dict(zip(COLUMNS, row, strict=True))
