@@ -6,11 +6,13 @@ QUESTIONS_DIRECTORY holds the set with its own layout, scorer and baselines; the
 mark our own work. Each state is a store of the same histories: `none` right after the sync, without vectors; `tenth`
 with the newest tenth of them, as the background leaves it; `all`. Nothing is embedded while it is asked. For
 `recall_conversations`, which looks back 60 days, a copy of each store has its times pressed into the last 50.
+What `backstory search` prints is made in one process, and for every 40th question compared with what the command prints.
 Plain FTS5 BM25 and MiniLM alone are measured over the same messages in the same run.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import os
@@ -24,13 +26,16 @@ from pathlib import Path
 from typing import Any
 
 from backstory.app import open_core, read_settings
+from backstory.cli import search as command
 
 Json = dict[str, Any]
 Ask = Callable[[Json], Json]
 
 STATES = ("none", "tenth", "all")
 PAGE = 5
+CHECKED = 40  # of so many questions one is also asked of the command itself
 BASELINES = ("bm25-question", "bm25-keywords", "minilm-question", "rrf-question")
+_RECALLED = re.compile(r"^(\S+)#(\d+)  \d{4}-", re.MULTILINE)
 _AIDER = re.compile(r"aider:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)-[0-9a-f]+(.*)", re.DOTALL)
 
 
@@ -164,7 +169,7 @@ def embed_share(home: Path, share: float) -> None:
     except Stop:
         pass
     finally:
-        core.engine.close()
+        core.close()
 
 
 def baselines(questions: Questions) -> None:
@@ -179,20 +184,34 @@ def baselines(questions: Questions) -> None:
 def measure_tools(questions: Questions, state: str) -> None:
     cwd = questions.work / "cwd"
     server = questions.theirs.Server(questions.frozen("serve"), questions.environment(state), cwd)
+    core = open_core(read_settings({"home": questions.work / state}))
+    names = core.browsing.names()
     try:
 
         def reflect(row: Json) -> Json:
             body, tokens = server.call("reflect_on_past", query=row["question"], limit=PAGE)
             return {**questions.messages(body["results"]), "tokens": tokens}
 
+        def recall(row: Json) -> Json:
+            arguments = {"query": row["question"], "limit": PAGE}
+            text = server.request("tools/call", {"name": "recall", "arguments": arguments})["content"][0][
+                "text"
+            ]
+            found = [(names.find(name)[0], int(number)) for name, number in _RECALLED.findall(text)]
+            said = [core.engine.store.conversations.said(id, first=n - 1, limit=1)[0] for id, n in found]
+            results = [{"id": one.id, "conversation_id": one.conversation} for one in said]
+            return {**questions.messages(results), "tokens": len(text) // 4}
+
         questions.run(f"{state}: reflect_on_past", reflect, at_now=False)
+        questions.run(f"{state}: recall", recall, at_now=False)
     finally:
+        core.close()
         server.close()
     recent = questions.theirs.Server(questions.frozen("serve"), questions.environment(f"{state}-recent"), cwd)
     try:
         for field in ("question", "keywords"):
 
-            def recall(row: Json, field: str = field) -> Json:
+            def recall_conversations(row: Json, field: str = field) -> Json:
                 asked = row[field] if isinstance(row[field], str) else " ".join(row[field])
                 body, tokens = recent.call(
                     "recall_conversations", user_prompt=asked, days_lookback=60, min_score=0, limit=PAGE
@@ -200,25 +219,42 @@ def measure_tools(questions: Questions, state: str) -> None:
                 ranked = [questions.canonical(talk["id"]) for talk in body["conversations"]]
                 return {"ranked": ranked, "tokens": tokens}
 
-            questions.run(f"{state}: recall_conversations, {field}", recall, at_now=True)
+            questions.run(f"{state}: recall_conversations, {field}", recall_conversations, at_now=True)
     finally:
         recent.close()
 
 
 def measure_command_line(questions: Questions, state: str) -> None:
-    def search(row: Json) -> Json:
-        done = subprocess.run(
-            questions.frozen("search", "--json", row["question"]),
-            env=questions.environment(state),
-            cwd=questions.work / "cwd",
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        results = json.loads(done.stdout)["results"]
-        return {**questions.messages(results), "tokens": len(done.stdout) // 4}
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    core = open_core(read_settings({"home": questions.work / state}))
+    assert core.engine.backlog is not None
+    setattr(core.engine.backlog, "wake", lambda: None)  # noqa: B010  (the state stays as it is)
+    core.engine.now = lambda: datetime.fromisoformat(questions.clock.read_text()).astimezone(UTC)
 
-    questions.run(f"{state}: backstory search", search, at_now=False)
+    def search(row: Json) -> Json:
+        report = command.report(core, parser.parse_args([row["question"]]))
+        printed = json.dumps(report.body, ensure_ascii=False)
+        if questions.rows.index(row) % CHECKED == 0:
+            assert printed_by_command(questions, state, row) == json.loads(printed)
+        return {**questions.messages(report.body["results"]), "tokens": len(printed) // 4}
+
+    try:
+        questions.run(f"{state}: backstory search", search, at_now=False)
+    finally:
+        core.close()
+
+
+def printed_by_command(questions: Questions, state: str, row: Json) -> Any:
+    done = subprocess.run(
+        questions.frozen("search", "--json", row["question"]),
+        env=questions.environment(state),
+        cwd=questions.work / "cwd",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
 
 
 def main(directory: Path, work: Path, states: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Recall below its surface: what a process remembers of the index, whose conversation a hit is, and excerpts."""
+"""Recall below its surface: what a process remembers of the index, whose conversation a hit is, and which files a question names."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from backstory.core import Core
+from backstory.core.file_names import named_files
 from backstory.core.freshness import DAY_MS, freshness
 from backstory.core.recall import RecallQuery
-from backstory.core.snippets import excerpt, named_files
 from backstory.core.workspaces import is_workspace, workspace_hash
 from backstory.store import Store
 
@@ -78,21 +78,6 @@ def test_the_last_moment_of_the_window_counts(core: Core) -> None:
         talk = make_conversation(id, updated_at=DAWN - age)
         core.engine.store.conversations.add(talk, make_messages(id, "An egret."), [])
     assert [each.conversation.id for each in core.recall.find(RecallQuery(days=3), limit=9).found] == ["in"]
-
-
-@pytest.mark.parametrize(
-    ("text", "word", "shown"),
-    [
-        ("short", "short", "short"),
-        ("several\n\n  lines", "lines", "several lines"),
-        ("", "x", ""),
-        ("a " * 200 + "egret", "egret", "…" + "a " * 39 + "egret"),
-        ("egret " + "b" * 300, "egret", "egret " + "b" * 234 + "…"),
-        ("x" * 500, "nowhere", "x" * 240 + "…"),
-    ],
-)
-def test_an_excerpt_shows_the_match_and_marks_what_was_cut(text: str, word: str, shown: str) -> None:
-    assert excerpt(text, [word]) == shown
 
 
 @pytest.mark.parametrize(

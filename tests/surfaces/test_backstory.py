@@ -181,6 +181,9 @@ def test_what_is_not_sure_is_said_to_be_only_near(core: Core, ask: Ask) -> None:
     answer = ask("recall", query="quarterly invoices pond")
     assert answer.startswith("Nothing sure; nearest:\n")
     assert "heron" in answer
+    for bird in ("egret", "stork", "ibis", "crane"):
+        ask("remember", text=f"The {bird} stays away from the pond")
+    assert ask("recall", query="quarterly invoices pond").count("pond\n") == 4  # a full page, not fewer
     assert ask("recall", query="zebra") == "Nothing found."
     assert not ask("recall", query="heron pond old mill").startswith("Nothing sure")
 

@@ -70,16 +70,20 @@ class Findings(NamedTuple):
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
+    with closing(open_core(settings)) as core:
+        return report(core, options)
+
+
+def report(core: Core, options: argparse.Namespace) -> Report:
     query = " ".join(options.words).strip()
     if not query and not options.file:
         raise InvalidInput("There is nothing to search for.", hint="Say what to look for, in any words.")
     if options.open is not None and options.open < 1:
         raise InvalidInput("--open must be at least 1.")
-    with closing(open_core(settings)) as core:
-        ranking = _ranking(core, query, options)
-        if options.open is not None:
-            return _opened(core, ranking, options.open)
-        findings = _findings(core, query, ranking, options.limit)
+    ranking = _ranking(core, query, options)
+    if options.open is not None:
+        return _opened(core, ranking, options.open)
+    findings = _findings(core, query, ranking, options.limit)
     return Report(_body(findings, options.explain), _blocks(findings, options.explain))
 
 

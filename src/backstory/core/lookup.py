@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 SURE = 0.5
 """Of hits that are as certain, more than half are what was meant (docs/scores.md)."""
-WORTH_SHOWING = 0.1  # beside a sure one: of what is less certain, one in a hundred is right
-MOST_NEAREST = 3
-"""Shown where nothing is sure."""
+WORTH_SHOWING = 0.01  # beside a sure one; of what is less certain hardly anything is right
 PASSAGE = 240  # characters
 CONVERSATION = "conversation"
 
@@ -82,7 +80,7 @@ class Lookup(Facet):
         is_sure = any(hit.certainty >= SURE for hit in hits)
         if is_sure:
             hits = [hit for hit in hits if hit.certainty >= WORTH_SHOWING]
-        chosen = hits[: wanted.limit if is_sure else min(wanted.limit, MOST_NEAREST)]
+        chosen = hits[: wanted.limit]
         more = len(hits) - len(chosen) if is_sure else 0
         return LookupAnswer(self._shown(chosen, ranking.words), is_sure, more, ranking.notices)
 

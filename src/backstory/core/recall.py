@@ -2,9 +2,9 @@
 
 What is asked is found by the one search. A conversation's score is the sum of its parts, and each is told: `answer`
 (up to 1.5: how near it comes to what answers best, so that an old answer stands above a fresh mention), `keywords` (the share of the asked words that it
-holds, up to 1; none where these are but a question that asks the same), `recency` (1.0 within a day, 0.8 a week, 0.5 a month, 0.2 a quarter, else 0.1), `files` (half for
+holds, up to 1), `recency` (1.0 within a day, 0.8 a week, 0.5 a month, 0.2 a quarter, else 0.1), `files` (half for
 reading or writing any, half when they are those that were named or, when none were, this project's) and `type`. When
-something is asked, files and type count as far as the conversation answers it.
+something is asked, keywords, files and type count as far as the conversation answers it.
 Subagents and forks speak for the conversation that started them."""
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ..search.passage import best_passage
 from .asking import KeywordQuery, WordIndex, read_question
 from .facet import Facet
 from .families import Families
+from .file_names import named_files
 from .freshness import freshness
-from .snippets import SHOWN, excerpt, named_files
 
 if TYPE_CHECKING:
     from ..domain.records import ConversationOutline
@@ -38,10 +38,9 @@ TYPE_BONUS = {
 
 
 MOST_ANSWER = 1.5
-DIGITS = 3  # of each part as it is told, so that the parts add up to the score
-STEEPNESS = (
-    8  # of the answer's part: what is nearly as good is decided by the other parts, what is worse is not
-)
+DIGITS = 2  # of each part as it is told, so that the parts add up to the score
+STEEPNESS = 3  # what is nearly as good is decided by how new it is, what is worse is not
+SHOWN = 140  # characters of a passage
 LEAST_CERTAINTY = 0.1  # of what a query keeps though it does not hold all words
 
 
@@ -79,8 +78,6 @@ class RecallParts(NamedTuple):
 class ConversationHit(NamedTuple):
     conversation: Conversation
     parts: RecallParts
-    matched: tuple[str, ...]
-    """Which of the keywords it holds."""
     excerpt: str
     files: tuple[str, ...]
     messages: int
@@ -94,6 +91,7 @@ class RecallPage(NamedTuple):
     """How many match that are older than was asked for; counted when nothing else was found."""
     by_surface: Mapping[str, int]
     keywords: tuple[str, ...]
+    notices: tuple[str, ...] = ()
 
 
 class ReaderState(NamedTuple):
@@ -109,7 +107,6 @@ class ReaderState(NamedTuple):
 class _Scored(NamedTuple):
     outline: ConversationOutline
     parts: RecallParts
-    matched: tuple[str, ...]
 
 
 class _Answers(NamedTuple):
@@ -118,8 +115,7 @@ class _Answers(NamedTuple):
     shares: Mapping[str, float]
     entries: Mapping[str, int]
     words: Sequence[str]
-    asking: frozenset[str] = frozenset()
-    """Conversations that only ask the same, or lack the very name that is asked for, while others answer."""
+    notices: tuple[str, ...] = ()
 
     @property
     def threads(self) -> list[str]:
@@ -154,6 +150,7 @@ class Recall(Facet):
             older=0 if order or since is None else self.find(wanted._replace(days=None), limit=0).total,
             by_surface=Counter(each.outline.surface for each in order),
             keywords=tuple(keyword.label for keyword in asked.keywords),
+            notices=answers.notices,
         )
 
     def readers(self) -> dict[str, ReaderState]:
@@ -176,7 +173,7 @@ class Recall(Facet):
         where = self.caller.visible(
             Filter(kinds=(Kind.MESSAGE,), surfaces=wanted.surfaces, created_after=since)
         )
-        found = self.engine.search.find(question, where)
+        found = self.core.searching.find(question, where)
         hits = [hit for hit in found.hits if not wanted.query or hit.certainty >= LEAST_CERTAINTY]
         best = max((hit.score for hit in hits), default=0.0)
         threads = self.engine.store.entries.threads([hit.entry for hit in hits])
@@ -185,9 +182,7 @@ class Recall(Facet):
             for id in {thread} if wanted.with_subagents else {thread, hit.conversation}:
                 if id is not None and id not in shares:
                     shares[id], entries[id] = hit.score / best, hit.entry
-        asking = [hit.conversation for hit in found.hits if hit.conversation and not hit.is_apt]
-        is_answered = any(hit.is_apt for hit in hits)  # if not, better a question than nothing
-        return _Answers(shares, entries, found.words, frozenset(asking if is_answered else ()))
+        return _Answers(shares, entries, found.words, found.notices)
 
     def _scored(
         self,
@@ -208,26 +203,24 @@ class Recall(Facet):
             self.engine.store.traces.conversations_with_files(families.members(chosen))
         )
         named = self._touching_named(wanted, families)
-        held = [(keyword.label, families.heads_of(index.holding(keyword))) for keyword in asked.keywords]
+        held = [families.heads_of(index.holding(keyword)) for keyword in asked.keywords]
         now_ms = to_ms(self.engine.now())
         scored = []
         for id in chosen:
             outline = families.heads[id]
-            matched = tuple([label for label, heads in held if id in heads])
+            share = sum(id in heads for heads in held) / len(held) if held else 0.0
             about = outline.project == self.caller.project if named is None else id in named
             nearness = shares.get(id, 0.0) ** STEEPNESS
             weight = nearness if is_asked and shares else 1.0
             parts = RecallParts(
                 answer=round(MOST_ANSWER * nearness, DIGITS) if is_asked else None,
-                keywords=round(len(matched) / len(held), DIGITS)
-                if held and id not in answers.asking
-                else 0.0,
+                keywords=round(weight * share, DIGITS),
                 recency=freshness(outline.updated_ms, now_ms),
                 files=round(weight * (0.5 + 0.5 * about), DIGITS) if id in working else 0.0,
                 type=round(weight * TYPE_BONUS.get(outline.subject, 0.0), DIGITS),
             )
             if parts.score >= wanted.least_score:
-                scored.append(_Scored(outline, parts, matched))
+                scored.append(_Scored(outline, parts))
         return scored
 
     def _touching_named(self, wanted: RecallQuery, families: Families) -> set[str] | None:
@@ -255,7 +248,6 @@ class Recall(Facet):
             ConversationHit(
                 conversation=conversations[each.outline.id],
                 parts=each.parts,
-                matched=each.matched,
                 excerpt=excerpts[each.outline.id],
                 files=_merged(files, families.members_of[each.outline.id]),
                 messages=counts.get(each.outline.id, 0),
@@ -271,7 +263,7 @@ class Recall(Facet):
         places = {head: entry for head, entry in heads if head in ids}
         entries = self.engine.store.entries.load(places.values())
         return {
-            head: best_passage(" ".join(entries[entry].text.split()), answers.words, SHOWN).text
+            head: best_passage(entries[entry].text, answers.words, SHOWN).text
             for head, entry in places.items()
             if entry in entries
         }
@@ -293,7 +285,7 @@ class Recall(Facet):
             # what somebody said is better than what a tool printed
             best = max(messages, key=lambda each: (each[0], each[1].role not in QUIET_ROLES), default=None)
             text = best[1].text if best is not None else " ".join(store.conversations.opening(id, 1))
-            excerpts[id] = excerpt(text, asked.words)
+            excerpts[id] = best_passage(text, asked.words, SHOWN).text
         return excerpts
 
 

@@ -71,7 +71,7 @@ class Searching(Facet):
         where = self._where(project, with_related, narrow)
         if where is None:
             return Ranking([], [], "text", (f"Nothing is known of a project {project!r}.",))
-        return self._ranking(self._found(query, where, least, largest_pool), least, fill, own_first)
+        return self._ranking(self.find(query, where, least, largest_pool), least, fill, own_first)
 
     def memories(
         self, query: str, where: Filter = EVERYTHING, *, limit: int, least: float = 0.0
@@ -79,7 +79,7 @@ class Searching(Facet):
         """Memories of every surface and project that are at least so sure; among equals the caller's own project
         comes first."""
         visible = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
-        found = self._found(query, visible, least, wanted=limit)
+        found = self.find(query, visible, least, wanted=limit)
         best = [hit for hit in found.hits if hit.certainty >= least]
         own = self.caller.project
         best.sort(key=lambda hit: (-hit.certainty, hit.project != own, -hit.score))
@@ -96,7 +96,7 @@ class Searching(Facet):
         if any(hit.certainty >= SURE for hit in hits):
             return ()
         where = self.caller.visible(Filter(kinds=(Kind.MESSAGE,)))
-        sure = [hit for hit in self._found(query, where, SURE).hits if hit.certainty >= SURE]
+        sure = [hit for hit in self.find(query, where, SURE).hits if hit.certainty >= SURE]
         best = self.engine.store.conversations.get([sure[0].conversation or ""]) if sure else []
         if not best:
             return ()
@@ -125,14 +125,15 @@ class Searching(Facet):
         hits = file_hits(self.engine.store, path, where)
         return Ranking(self._own_first(hits), [], "text", words=(path.rpartition("/")[2],))
 
-    def _found(
+    def find(
         self,
         query: str,
         where: Filter,
-        least: float,
+        least: float = 0.0,
         largest_pool: int = LARGEST_POOL,
         wanted: int | None = None,
     ) -> Found:
+        """All that may answer a question as people ask it, best first, of what `where` lets through."""
         if not query.strip():
             raise InvalidInput("query is empty.", hint="Say what to look for.", field="query")
         projects = self.engine.store.conversations.projects

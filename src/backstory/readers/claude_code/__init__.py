@@ -136,7 +136,8 @@ class _ClaudeSession:
             line.session_id = line.forked_from.session_id
             line.uuid = line.forked_from.message_uuid or line.uuid
         elif self.original is not None and line.uuid in self.copied and not line.is_meta:
-            line.session_id = self.original.stem  # `/clear` begins each session with the same line of the harness
+            # what is meta is no copy: `/clear` begins each session with the same line of the harness
+            line.session_id = self.original.stem
         is_other = line.session_id not in (None, self.id)
         if is_other and not (self.is_agent or line.is_sidechain) and self.id not in self.begun:
             self.fork["origin"] = str(line.session_id)

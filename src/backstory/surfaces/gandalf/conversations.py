@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict, cast
 
 from ...core import Core
-from ...core.workspaces import workspace_hash
+from ...domain.lines import one_line
 from ...domain.when import iso
 from ...readers import reader_names
 from ...tools import READS
@@ -18,7 +18,8 @@ from .vocabulary import Stopwatch, surface
 if TYPE_CHECKING:
     from ...core.recall import ConversationHit, ReaderState, RecallPage, RecallQuery
 
-SHOWN_FILES = 3
+SHOWN_FILES = 2
+LONGEST_TITLE = 60
 MOST_DAYS = 60
 NOTHING_READ = "No history of another assistant has been read yet; fast_mode false reads them first."
 NOTHING_FOUND = "No history of another assistant was found on this machine."
@@ -28,31 +29,30 @@ ToolName = Annotated[str, OneOf(tuple(reader_names()))]
 
 
 class ScoreParts(TypedDict):
+    """Those that are not 0."""
+
     answer: NotRequired[float]
-    keywords: float
+    keywords: NotRequired[float]
     recency: float
-    files: float
-    type: float
+    files: NotRequired[float]
+    type: NotRequired[float]
 
 
 class RecalledConversation(TypedDict):
     id: str
     title: str
     tool: str
-    source: str
     trust: str
     project: str
-    workspace: str
     created_at: str
     updated_at: str
     message_count: int
     conversation_type: str
     relevance_score: float
     score_parts: ScoreParts
-    matched_keywords: list[str]
     snippet: str
     files: list[str]
-    file_count: int
+    file_count: NotRequired[int]
     subagents: NotRequired[int]
     kind: NotRequired[str]
     parent: NotRequired[str]
@@ -133,9 +133,9 @@ def recall_conversations(
 ) -> Shaped[Recollected]:
     """Recall earlier conversations with any assistant on this machine, in all projects, the most relevant first.
     Start here: what is asked now may have been solved before. A relevance score (0 to 5) is the sum of its
-    `score_parts`: answer (up to 1.5: how near it comes to the best answer), keywords (the share of the asked words that a conversation holds), recency (1.0 within a day, 0.8 a
+    `score_parts`: answer (up to 1.5: how near it comes to the best answer), keywords (the share of the asked words that it holds), recency (1.0 within a day, 0.8 a
     week, 0.5 a month), files (0.5 for working on files, 1.0 when they are this project's or those that were named)
-    and type (up to 0.5). `total_conversations` are all that match; `tool_results` tells of each assistant what was
+    and type (up to 0.5); what is 0 is left out. `total_conversations` are all that match; `tool_results` tells of each assistant what was
     found and what could not be read; `unread` counts conversations whose words are encrypted or not there."""
     from ...core.recall import RecallQuery
 
@@ -203,6 +203,7 @@ def _arranged(
     text: Json = {"conversations": shown, **summary, **context, "tool_results": results}
     if not readers and not found.total and not found.older and not notices:
         notices = (NOTHING_READ if filters["fast_mode"] else NOTHING_FOUND,)
+    notices = (*notices, *found.notices)
     if found.older:
         notices = (*notices, _older(found.older, filters["days_lookback"]))
     notices = (*notices, *cautions(each.conversation.trust for each in found.found[: len(shown)]))
@@ -223,30 +224,21 @@ def _shown(recalled: ConversationHit) -> RecalledConversation:
     conversation = recalled.conversation
     shown: RecalledConversation = {
         "id": conversation.id,
-        "title": safe_text(conversation.title, conversation.trust),
+        "title": one_line(safe_text(conversation.title, conversation.trust), LONGEST_TITLE),
         "tool": conversation.surface,
-        "source": conversation.surface,
         "trust": conversation.trust.value,
         "project": conversation.project,
-        "workspace": workspace_hash(conversation.project),
         "created_at": iso(conversation.created_at),
         "updated_at": iso(conversation.updated_at),
         "message_count": recalled.messages,
         "conversation_type": conversation.subject,
-        "relevance_score": round(recalled.parts.score, 3),
-        "score_parts": {
-            "keywords": round(recalled.parts.keywords, 3),
-            "recency": recalled.parts.recency,
-            "files": round(recalled.parts.files, 3),
-            "type": round(recalled.parts.type, 3),
-        },
-        "matched_keywords": list(recalled.matched),
+        "relevance_score": round(recalled.parts.score, 2),
+        "score_parts": cast(ScoreParts, {name: n for name, n in recalled.parts._asdict().items() if n}),
         "snippet": safe_excerpt(recalled.excerpt),
         "files": [_in_project(path, conversation.project) for path in recalled.files[:SHOWN_FILES]],
-        "file_count": len(recalled.files),
     }
-    if recalled.parts.answer is not None:
-        shown["score_parts"]["answer"] = round(recalled.parts.answer, 3)
+    if len(recalled.files) > SHOWN_FILES:
+        shown["file_count"] = len(recalled.files)
     if recalled.subagents:
         shown["subagents"] = recalled.subagents
     if conversation.kind != "main":

@@ -36,7 +36,7 @@ def export_individual_conversations(
     ] = None,
     workspace_filter: Annotated[
         str | None,
-        "Only conversations of this workspace: the `workspace` of a recalled conversation, a project's path or its name",
+        "Only conversations of this workspace: a project's path, its name or the hash of its path",
     ] = None,
 ) -> ExportedConversations:
     """Export conversations with any assistant, whole, each to a file of its own: what was said, and marked as such
