@@ -19,7 +19,8 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from ..patience import PATIENCE_S
-from ..processes import BACKSTORY, environment, run
+from ..processes import BACKSTORY, environment
+from ..typed import typed
 
 Json = dict[str, Any]
 LEGACY = "2025-11-25"
@@ -84,6 +85,16 @@ class Web(NamedTuple):
         ]
         return result
 
+    def keys(self, **headers: str) -> set[str]:
+        """Of all items that the session can read, page by page."""
+        found: set[str] = set()
+        while True:
+            page = self.call("context_get", {"limit": 100, "offset": len(found)}, **headers)
+            items = page["structuredContent"]["items"]
+            if not items:
+                return found
+            found |= {item["key"] for item in items}
+
 
 @contextmanager
 def listening(home: Path, *words: str, command: Sequence[str] = PRODUCT, **variables: str) -> Iterator[Web]:
@@ -112,7 +123,7 @@ def fixture(home: Path) -> AbstractContextManager[Web]:
 
 
 def token(home: Path, user: str, *words: str) -> Json:
-    made: Json = json.loads(run("token", "create", "--user", user, *words, "--json", home=home).stdout)
+    made: Json = json.loads(typed("token", "create", "--user", user, *words, "--json", home=home).stdout)
     return made
 
 

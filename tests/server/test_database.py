@@ -22,7 +22,7 @@ def test_it_is_not_ready_while_its_database_is_away_and_is_again_when_it_is_back
     home: Path, auth: str
 ) -> None:
     headers = bearer(token(home, "alice")) if auth == "token" else {}
-    patience = {"BACKSTORY_BUSY_TIMEOUT_S": "2"}
+    patience = {"BACKSTORY_BUSY_TIMEOUT_S": "5"}
     with listening(home, "--http-auth", auth, **patience) as web:
         session = {"Mcp_Session_Id": web.greet(**headers), **headers}
         web.call("context_save", {"key": "before", "value": "v"}, **session)
@@ -66,5 +66,4 @@ def test_a_database_that_restarts_under_load_loses_no_acknowledged_save(home: Pa
         restarted.set()
         for each in saving:
             each.result()
-        answer = web.call("context_get", {"limit": 1_000}, Mcp_Session_Id=session)
-        assert {item["key"] for item in answer["structuredContent"]["items"]} >= set(acknowledged)
+        assert web.keys(Mcp_Session_Id=session) >= set(acknowledged)

@@ -13,8 +13,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from ..patience import PATIENCE_S
-from ..processes import run
+from ..typed import typed
 from .team import Json, Web, bearer, listening, token
+
+
+pytestmark = pytest.mark.xdist_group("team pages")  # one server for all of these
 
 
 class Reply(NamedTuple):
@@ -118,7 +121,7 @@ def test_a_token_that_only_reads_changes_nothing_and_changes_are_written_down(te
     assert team.send("/web/edit", form, Cookie=team.cookie("bob")).status == 404
     answer = team.send("/web/edit", form, Cookie=team.cookie("ann"))
     assert (answer.status, answer.headers["Location"]) == (303, f"/web/memory/{team.saved['ann']}")
-    written = run("audit", home=team.home).stdout
+    written = typed("audit", home=team.home).stdout
     assert "web edit" in written
     assert "sleeps" not in written
 
