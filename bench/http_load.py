@@ -126,13 +126,17 @@ def fill(home: Path, url: str) -> None:
     tenant = personal(USER)
     engine = open_engine(settings, tenant)
     core = Core(engine, Caller(project=tenant, directory=tenant, is_local=False)).through("bench")
-    session = core.sessions.start("Filled")
-    while (held := engine.store.census().memories) < MEMORIES:
-        random_ = random.Random(held)
-        with engine.store.transaction():
-            for n in range(held, min(held + BATCH, MEMORIES)):
-                core.memories.put_item(MemoryDraft(text=note(random_), key=f"filled-{n}"), session)
-        print(f"\r{held + BATCH:,} memories", end="", file=sys.stderr, flush=True)
+    held = engine.store.census().memories
+    if held < MEMORIES:
+        plain = core.memories.put_item(MemoryDraft(text="Filled."), core.sessions.start("Filled"))
+        for first in range(held, MEMORIES, BATCH):
+            random_ = random.Random(first)
+            engine.store.memories.put(
+                [
+                    plain._replace(id=f"filled-{n}", key=f"filled-{n}", text=note(random_))
+                    for n in range(first, min(first + BATCH, MEMORIES))
+                ]
+            )
     engine.close()
 
 

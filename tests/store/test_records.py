@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from backstory.domain.entries import TextFields
 from backstory.domain.filters import Filter, Kind, Order, Page
 from backstory.domain.records import Priority
 from backstory.domain.when import from_ms
+from backstory.domain.words import Unit
 from backstory.store import Store
 
 from ..conftest import OpenStore
@@ -41,6 +43,23 @@ def numbers(store: Store) -> dict[str, int]:
 
 def found(store: Store, where: Filter, page: Page = ALL) -> list[str]:
     return [memory.id for memory in store.memories.find(where, page)]
+
+
+def test_many_memories_at_once_are_put_as_one_by_one(store: Store) -> None:
+    store.memories.put([make_memory("old", "walrus", key="k"), make_memory("same", "seal")])
+    before = numbers(store)
+    put = [make_memory("new", "otter"), make_memory("old", "heron", key="k"), make_memory("same", "seal")]
+    store.memories.put([*put, make_memory("new", "puffin")])
+    assert {each.id: each.text for each in store.memories.find(Filter(), ALL)} == {
+        "old": "heron",
+        "same": "seal",
+        "new": "puffin",
+    }
+    after = numbers(store)
+    assert {id: after[id] for id in before} == before
+    for word, found in (("walrus", set()), ("otter", set()), ("heron", {"old"}), ("puffin", {"new"})):
+        matched = store.text.match(Unit((word,)), TextFields.VALUE)
+        assert {id for id, number in after.items() if number in matched} == found
 
 
 def test_a_memory_comes_back_with_every_field(store: Store) -> None:

@@ -93,7 +93,7 @@ class Searching(Facet):
 
     def in_conversations(self, query: str, hits: Sequence[MemoryHit] = ()) -> tuple[str, ...]:
         """Says to who looked for memories, when none of the hits is sure, that conversations hold it."""
-        if any(hit.certainty >= SURE for hit in hits):
+        if any(hit.certainty >= SURE for hit in hits) or self.engine.store.conversations.is_empty():
             return ()
         where = self.caller.visible(Filter(kinds=(Kind.MESSAGE,)))
         sure = [hit for hit in self.find(query, where, SURE).hits if hit.certainty >= SURE]

@@ -206,6 +206,9 @@ class ConversationRoom:
         rest = f"FROM conversation WHERE {condition} GROUP BY surface, project ORDER BY last DESC, surface, project"
         return self._database.records(_TALLY, rest, values)
 
+    def is_empty(self) -> bool:
+        return not self._database.rows("SELECT 1 FROM conversation LIMIT 1")
+
     def projects(self) -> list[str]:
         """The projects that conversations belong to."""
         return [project for project in self._database.distinct("conversation", "project") if project]

@@ -33,8 +33,10 @@ class MemoryRoom:
     def put(self, memories: Sequence[Memory]) -> None:
         """Insert, or replace by id. A replaced memory keeps its entry number."""
         with self._database.transaction():
-            for memory in memories:
-                self._writer.put(memory)
+            if len(memories) == 1:
+                self._writer.put(memories[0])
+            else:
+                self._writer.put_all(memories)
 
     def find(self, where: Filter, page: Page) -> list[Memory]:
         condition, values = where_clause(where)

@@ -103,6 +103,7 @@ class Arrival:
                     self._tally.add(record.kind, record.reason, times=record.times)
 
     def _take_memories(self, records: list[ForeignMemory]) -> None:
+        wanted = []
         for arriving in self._memories.beside(records):
             record, memory = arriving.record, arriving.memory
             fate: Fate | str = arriving.fate()
@@ -115,9 +116,10 @@ class Arrival:
             self._tally.add(record.kind, fate, record.text)
             self._seen.add(memory.id)
             if fate in (Fate.NEW, Fate.UPDATED) and not self._choices.dry_run:
-                self._memories.put(arriving)
+                wanted.append(arriving)
             if fate is Fate.NEW and record.part:
                 self._new_statements.setdefault(record.part, []).append(memory)
+        self._memories.put(wanted)
 
     def _supersede(self, part: str, new: list[Memory]) -> int:
         former = self._memories.former_statements(part, self._seen)

@@ -50,6 +50,11 @@ class Arriving(NamedTuple):
     def digest(self) -> str:
         return digest_of(self.memory) + (ASIDE if self.record.is_deleted else "")
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is nothing but the memory: nothing that was said before, here or there."""
+        return self.present is None and not self.record.history and not self.record.is_deleted
+
     def fate(self) -> Fate | Skip:
         if self.known is None and self.present is None:
             return Fate.NEW
@@ -87,8 +92,16 @@ class MemoryArrival:
             for record, memory in zip(records, memories, strict=True)
         ]
 
-    def put(self, arriving: Arriving) -> None:
-        """One that is new or updated."""
+    def put(self, arriving: Sequence[Arriving]) -> None:
+        """Those that are new or updated."""
+        plain = [each for each in arriving if each.is_plain]
+        self._store.memories.put([each.memory for each in plain])
+        for each in arriving:
+            if not each.is_plain:
+                self._put_with_past(each)
+        self._store.imports.put([self._row(each) for each in arriving])
+
+    def _put_with_past(self, arriving: Arriving) -> None:
         record, memory, _, present, is_archived = arriving
         history: Iterable[Former] = record.history
         if present is not None:
@@ -102,7 +115,6 @@ class MemoryArrival:
         put_with_history(self._store, memory, history)
         if record.is_deleted:
             self._store.archive.put_memories([memory])
-        self._note(arriving.memory.id, record.place, record.part, arriving.digest)
 
     def former_statements(self, part: str, seen: Iterable[str]) -> list[Memory]:
         """What was imported as a statement of the same thing, is live here, and is not in the store any more."""
@@ -154,12 +166,12 @@ class MemoryArrival:
         archived = self._store.archive.find_memories(where)
         return {each.id: each for each in live}, {each.memory.id: each.memory for each in archived}
 
-    def _note(self, id: str, place: str, part: str, digest: str) -> None:
-        source, now = self._source, self._engine.now()
-        row = Imported(
-            id, source.importer, source.store, place, self._part(part) if part else "", digest, now
+    def _row(self, arriving: Arriving) -> Imported:
+        source, (record, memory, *_) = self._source, arriving
+        part = self._part(record.part) if record.part else ""
+        return Imported(
+            memory.id, source.importer, source.store, record.place, part, arriving.digest, self._engine.now()
         )
-        self._store.imports.put([row])
 
     def _part(self, part: str) -> str:
         return self._source.id_of(f"part\n{part}")
