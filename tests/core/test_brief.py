@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from backstory.core import Caller, Core
 from backstory.core.brief import Brief
 from backstory.core.memories import MemoryDraft
+from backstory.core.pages import ConversationPage
 from backstory.domain.errors import InvalidInput
 from backstory.domain.neutral import neutral
 from backstory.domain.records import Trust
@@ -88,15 +90,30 @@ def test_a_brief_keeps_to_its_tokens_and_always_has_the_last_session(
     store = core.engine.store
     with store.transaction():
         for n in range(6):
-            id = f"claude-code:12a546d1-83a7-49a6-abba-5400db340b4{n}"
+            id = f"claude-code:12a546d{n}-83a7-49a6-abba-5400db340b40"
             keep(core, id, long * 50, f"Tried {long * 3}, but it failed. {long * 40}", days_ago=n, title=long * 5, branch=long * 3)  # fmt: skip
         store.memories.put(
             [make_memory(f"{n:024x}", f"{n} {long * 20}", category=kind) for n, kind in enumerate(["task", "decision"] * 6)]
         )  # fmt: skip
     made = brief(core, max_tokens)
     assert made.tokens <= max_tokens
-    assert "db340b40" in made.text
+    assert "(12a546d0-83a7)" in made.text
     assert made.text.endswith("\n</backstory>")
+
+
+def test_a_brief_names_things_shortly_and_each_name_opens_what_it_names(core: Core) -> None:
+    id = "claude-code:019a4c1e-83a7-7bb3-abba-5400db340b40"  # its beginning is the clock
+    keep(core, id, "Which port?", "Let's go with port 9090.")
+    keep(core, "aider:/work/shop#3", "Which host?", "Any host.", days_ago=1)
+    memory = make_memory("9f3b6a01c2d4e5f607182930", "Ports are above 9000.", category="decision")
+    core.engine.store.memories.put([memory])
+    named = {
+        name.partition(" at ")[0] for name in re.findall(r"\(([^()]+)\)$", brief(core).text, re.MULTILINE)
+    }
+    assert named == {"019a4c1e-83a7", "aider:/work/shop#3", memory.id[:10]}
+    pages = [core.pages.open(name) for name in named]
+    opened = {page.conversation.id if isinstance(page, ConversationPage) else page.entry.id for page in pages}
+    assert opened == {id, "aider:/work/shop#3", memory.id}
 
 
 def test_more_tokens_are_used_where_there_is_more_to_say(core: Core) -> None:

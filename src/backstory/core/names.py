@@ -10,9 +10,21 @@ _RANDOM = re.compile(r"[0-9a-f]{8}[0-9a-f-]{12,}")
 """Ids of ours, and of assistants that make them by chance: a beginning tells them apart."""
 
 
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+CLOCK = 13
+"""Characters of a UUID that count milliseconds, where it has a clock in it."""
+
+
 def short_memory_id(id: str) -> str:
     """Of so many characters no two are alike by chance; an id that says something stays whole."""
     return id[: SHORTEST + 2] if _RANDOM.fullmatch(id) else id
+
+
+def short_conversation_id(id: str) -> str:
+    """The beginning of an assistant's UUID, so long that no other begins so, whether it was made by chance or by the
+    clock; for who does not know the other conversations. An id that says something stays whole."""
+    own = id.partition(":")[2]
+    return own[:CLOCK] if _UUID.fullmatch(own) else id
 
 
 class ConversationNames:

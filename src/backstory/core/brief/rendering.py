@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...domain.records import Memory, Trust
 from ...domain.tokens import count_tokens
+from ..names import short_conversation_id, short_memory_id
 from .quoting import quote, substance
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _sections(standing: Standing, longest: int) -> list[Section]:
 
 def _told_at_length(account: Account, longest: int) -> Iterator[str]:
     title = account.conversation.name
-    yield f"- {_where(account, longest)}: {quote(title, longest)} ({account.conversation.id})"
+    yield f"- {_where(account, longest)}: {quote(title, longest)} ({short_conversation_id(account.conversation.id)})"
     asked = quote(account.asked, longest)
     if asked and asked[:40] != quote(title, longest)[:40]:
         yield f"  last asked: {asked}"
@@ -81,7 +82,7 @@ def _told_at_length(account: Account, longest: int) -> Iterator[str]:
 
 def _told_shortly(account: Account, longest: int) -> str:
     answer = f"; answered: {quote(substance(account.done), longest)}" if account.done else ""
-    return f"- {_where(account, longest)}: {quote(account.conversation.name, longest)}{answer} ({account.conversation.id})"
+    return f"- {_where(account, longest)}: {quote(account.conversation.name, longest)}{answer} ({short_conversation_id(account.conversation.id)})"
 
 
 def _where(account: Account, longest: int) -> str:
@@ -96,7 +97,9 @@ def _where(account: Account, longest: int) -> str:
 
 def _remembered(memory: Memory, longest: int) -> str:
     whose = "" if memory.trust is Trust.OWN else f"({memory.trust.value}) "
-    return f"- {memory.updated_at:%Y-%m-%d} {whose}{quote(memory.text, longest)} ({memory.id})"
+    return (
+        f"- {memory.updated_at:%Y-%m-%d} {whose}{quote(memory.text, longest)} ({short_memory_id(memory.id)})"
+    )
 
 
 def _said(conclusions: Iterable[Conclusion], longest: int) -> Iterator[str]:
@@ -104,7 +107,7 @@ def _said(conclusions: Iterable[Conclusion], longest: int) -> Iterator[str]:
     for text, message in conclusions:
         if text not in seen:
             seen.add(text)
-            yield f"- {message.created_at:%Y-%m-%d} said: {quote(text, longest)} ({message.conversation} at {message.seq + 1})"
+            yield f"- {message.created_at:%Y-%m-%d} said: {quote(text, longest)} ({short_conversation_id(message.conversation)} at {message.seq + 1})"
 
 
 def _committed(commits: Sequence[str], longest: int) -> list[str]:
