@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -53,3 +54,60 @@ def test_who_wants_a_few_memories_is_not_kept_waiting_for_all_that_match(
     assert pools == [1]
     assert len(core.searching.memories("walrus", limit=SAID + 1).hits) == SAID + 1
     assert pools == [1, 1, 4]
+
+
+def best(core: Core, query: str) -> str | None:
+    hits = core.searching.everywhere(query).hits
+    return hits[0].conversation if hits else None
+
+
+def tell(core: Core, id: str, *texts: str, **more: Any) -> None:
+    core.engine.store.conversations.put(make_conversation(id, **more), make_messages(id, *texts))
+
+
+SPELLINGS = ("fetchOrderTotal", "FetchOrderTotal", "fetch_order_total", "FETCH_ORDER_TOTAL", "fetch-order-total", "fetch.order.total", "fetch order total")  # fmt: skip
+
+
+@pytest.mark.parametrize("written", SPELLINGS)
+def test_an_identifier_is_found_in_any_spelling(core: Core, written: str) -> None:
+    tell(core, "wanted", "Where is it?", f"We changed {written} so that it rounds at the end.")
+    for n, other in enumerate(
+        ("fetch the order of the day", "orderTotal is a column", "fetchTotal is unused")
+    ):
+        tell(core, f"other {n}", f"What about {other}?", f"Done: {other}, and nothing else to say of it.")
+    assert {best(core, f"why did we change {each}") for each in (*SPELLINGS, "fetchordertotal")} == {"wanted"}
+
+
+TRACEBACK = """Traceback (most recent call last):
+  File "/home/me/shop/src/billing/tax.py", line 214, in compute
+    rate = RATES[country]
+KeyError: 'XK'
+"""
+
+
+def test_a_pasted_error_a_path_and_other_scripts_find_what_speaks_of_them(core: Core) -> None:
+    tell(core, "tax", f"It fails:\n{TRACEBACK}", "The table lacks Kosovo: I added it with the standard rate.")
+    tell(core, "form", TRACEBACK.replace("'XK'", "'name'").replace("billing/tax", "web/form"), "Use .get.")
+    tell(core, "zh", "数据库迁移为什么失败?", "数据库迁移失败是因为锁没有释放，我们改成了先释放锁再迁移。")
+    tell(core, "ja", "ログインのエラーは?", "トークンの有効期限が切れていたので、更新処理を追加しました。")
+    tell(core, "ko", "배포가 왜 실패했나요?", "배포 스크립트에서 환경 변수가 빠져 있었습니다.")
+    tell(core, "ru", "Почему падает сборка?", "Сборка падала из-за устаревшего кэша.")
+    asked = {
+        TRACEBACK.replace("214", "301").replace("/home/me", "/work"): "tax",
+        "KeyError: 'XK'": "tax",
+        "billing/tax.py": "tax",
+        "C:\\shop\\src\\billing\\tax.py": "tax",
+        "锁没有释放": "zh",
+        "トークンの有効期限": "ja",
+        "배포 실패": "ko",
+        "сборка и кэш": "ru",
+    }
+    assert {query: best(core, query) for query in asked} == asked
+
+
+def test_a_time_that_is_wrong_does_not_hide_what_is_sure(core: Core) -> None:
+    tell(core, "answer", "Which walrus sleeps?", "The walrus called Anton sleeps on the ice floe.")
+    tell(core, "other", "What about lunch?", "The soup, and a walrus.", created_at=DAWN - timedelta(days=1))
+    ranking = core.searching.everywhere("which walrus called Anton sleeps on the ice floe two years ago")
+    assert ranking.hits[0].conversation == "answer"
+    assert "searched without" in ranking.notices[0]

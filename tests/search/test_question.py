@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
@@ -29,6 +29,21 @@ def read(query: str, where: Filter | None = None) -> Question:
         ("what broke on December 24", "2025-12-24", "2025-12-24"),
         ("what broke on 2026-04-01", "2026-04-01", "2026-04-01"),
         ("what broke in March 2026", "2026-03-01", "2026-03-31"),
+        ("what broke in March", "2026-03-01", "2026-03-31"),
+        ("what broke in December", "2025-12-01", "2025-12-31"),
+        ("what broke in 2025", "2025-01-01", "2025-12-31"),
+        ("what broke last year", "2025-01-01", "2025-12-31"),
+        ("what broke this morning", "2026-05-06", "2026-05-06"),
+        ("what broke last night", "2026-05-05", "2026-05-05"),
+        ("what broke the day before yesterday", "2026-05-04", "2026-05-04"),
+        ("what broke over the weekend", "2026-05-02", "2026-05-03"),
+        ("what broke in the last 7 days", "2026-04-29", "2026-05-06"),
+        ("what broke within the past week", "2026-04-29", "2026-05-06"),
+        ("what broke a few days ago", "2026-05-01", "2026-05-05"),
+        ("what broke between 1 April and 20 April", "2026-04-01", "2026-04-20"),
+        ("what broke from 2026-04-01 to yesterday", "2026-04-01", "2026-05-05"),
+        ("what broke gestern", "2026-05-05", "2026-05-05"),
+        ("昨天 what broke", "2026-05-05", "2026-05-05"),
     ],
 )
 def test_a_time_becomes_a_filter_and_leaves_the_words(query: str, first: str, last: str) -> None:
@@ -38,6 +53,14 @@ def test_a_time_becomes_a_filter_and_leaves_the_words(query: str, first: str, la
     end = datetime.fromisoformat(last).replace(tzinfo=UTC) + timedelta(days=1)
     assert (question.where.created_after, question.where.created_before) == (start - MARGIN, end + MARGIN)
     assert first in question.understood[0]
+
+
+def test_an_hour_is_of_the_clock_and_a_day_of_the_callers_zone() -> None:
+    hours = read("what broke three hours ago").where
+    assert hours.created_after == NOW - timedelta(hours=5) - MARGIN
+    tokyo = NOW.replace(hour=20).astimezone(timezone(timedelta(hours=9)))  # the 7th already
+    where = read_question("what broke today", Filter(), tokyo, tuple, tuple).where
+    assert where.created_after == datetime(2026, 5, 6, 15, tzinfo=UTC) - MARGIN
 
 
 def test_before_and_since_are_open_on_one_side() -> None:
@@ -58,6 +81,9 @@ def test_before_and_since_are_open_on_one_side() -> None:
         "what broke on 0001-01-01",
         "what broke on 9999-12-31",
         "yesterday",
+        "what it may do",
+        "a march of 2000 steps",
+        "what broke between 40 May and 50 May",
     ],
 )
 def test_what_may_be_meant_otherwise_stays_words(query: str) -> None:
@@ -67,6 +93,7 @@ def test_what_may_be_meant_otherwise_stays_words(query: str) -> None:
 def test_a_project_and_an_assistant_are_filters_when_called_so() -> None:
     assert read("how are stubs kept in the afi-core project").where.projects == ("/home/me/afi-core",)
     assert read("which pull requests in the shop project").where.projects == ("/home/me/shop",)
+    assert read("which pull requests on Monday in shop?").where.projects == ("/home/me/shop",)
     assert read("my session with Claude Code about login").where.surfaces == ("claude-code",)
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LEAST = 0.02  # of certainty: what is less sure is not looked for in the whole store
 LARGEST_POOL = 64
 SURE = 0.5  # of certainty: more likely meant than not
+LIKELY = 0.2
 EVERYTHING = Filter()
 
 
@@ -137,12 +138,17 @@ class Searching(Facet):
         if not query.strip():
             raise InvalidInput("query is empty.", hint="Say what to look for.", field="query")
         projects = self.engine.store.conversations.projects
-        question = read_question(query, where, self.engine.now(), projects, reader_names)
+        now = self.engine.now()
+        question = read_question(
+            query, where, now.astimezone() if self.caller.is_local else now, projects, reader_names
+        )
         found = self._weighed(question.query, question.where, least, largest_pool, wanted)
         said = tuple(f"Understood {each}." for each in question.understood)
-        if question.understood and not found.hits:
-            found = self._weighed(query, where, least, largest_pool, wanted)
-            said = tuple(f"Nothing was found with {each}; searched without." for each in question.understood)
+        if question.understood and _surest(found) < LIKELY:
+            wider = self._weighed(query, where, least, largest_pool, wanted)
+            if not found.hits or _surest(wider) >= SURE:
+                found = wider
+                said = tuple(f"Found little with {each}; searched without." for each in question.understood)
         return found._replace(notices=(*said, *found.notices))
 
     def _weighed(
@@ -198,3 +204,7 @@ class Searching(Facet):
     def _related(self, projects: Sequence[str], known: Sequence[str]) -> list[str]:
         declared = self.engine.settings.related_projects
         return related_projects(projects, (*declared, self.caller.project) if declared else (), known)
+
+
+def _surest(found: Found) -> float:
+    return max((hit.certainty for hit in found.hits), default=0.0)
