@@ -17,6 +17,7 @@ from ..abandoning import Stalled, watched
 from ..engine import Engine
 from ..projects.origin import trust_of
 from .cursors import CONTEXT, context_of, conversations_in, without
+from .decoder_process import DecoderLost, DecoderProcess, is_worth_it
 from .decoding import DueSource, Portion, ReadStep, SourceDecoder
 from .files import Stamp
 from .keeping import FileKeeper, Keeper, PieceOutcome
@@ -36,7 +37,7 @@ class SourceReading:
     def __init__(self, engine: Engine, reader: Reader, redaction: Redaction, keeper: Keeper) -> None:
         self._engine = engine
         self._reader = reader
-        self._decoder = SourceDecoder(reader, redaction)
+        self._redaction = redaction
         self._keeper = keeper
         self._progress: SourceProgress | None = None
 
@@ -57,16 +58,33 @@ class SourceReading:
     def portions(self, due: Sequence[DueSource]) -> Iterator[tuple[DueSource, Portion]]:
         """What is new in each, in their order. Nothing is read while the caller keeps what it was given."""
         left = deque(due)
-        while left:
-            found = (portion for each in tuple(left) for portion in self._decoder.portions(each))
+        if is_worth_it(due):
+            process = DecoderProcess(self._reader, self._redaction, due)
             try:
-                for portion in watched(found, STALL_S, f"read {self._reader.name}"):
-                    yield left[0], portion
-                    if portion.is_last:
-                        left.popleft()
+                yield from self._watched(process.portions(), left)
+            except (DecoderLost, Stalled):
+                # of a large file some may be kept by now: it goes on from there
+                known = self._engine.store.sync.get(str(left[0].source.path))
+                left[0] = left[0]._replace(state=known)
+            finally:
+                process.close()
+        decoder = SourceDecoder(self._reader, self._redaction)
+        while left:
+            found = ([portion] for each in tuple(left) for portion in decoder.portions(each))
+            try:
+                yield from self._watched(found, left)
             except Stalled:
                 problem = f"It did not answer within {STALL_S:.0f} seconds. It is tried again in an hour."
                 yield left.popleft(), Portion([], problem=problem)
+
+    def _watched(
+        self, portions: Iterator[list[Portion]], left: deque[DueSource]
+    ) -> Iterator[tuple[DueSource, Portion]]:
+        for some in watched(portions, STALL_S, f"read {self._reader.name}"):
+            for portion in some:
+                yield left[0], portion
+                if portion.is_last:
+                    left.popleft()
 
     def keep(self, due: DueSource, portion: Portion) -> list[PieceOutcome]:
         """What a portion tells, and where to go on after it, inside one transaction of the caller's. Nothing, when

@@ -13,6 +13,7 @@ class Redaction:
     """What is read is redacted by the user's rules."""
 
     def __init__(self, mode: str) -> None:
+        self.mode = mode
         self._redactor = Redactor(mode)
         self._by_form = Redactor("standard") if mode == "wide" else self._redactor
         """Without those rules that take whatever looks random."""
