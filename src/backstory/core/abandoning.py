@@ -80,7 +80,7 @@ class _Aside(Generic[T]):
     def result(self) -> T:
         if self._error is not None:
             raise self._error
-        result: T = self._result  # type: ignore[assignment]
+        result: T = self._result  # type: ignore[assignment]  # it is there unless an error is
         return result
 
 

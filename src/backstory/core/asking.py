@@ -103,7 +103,7 @@ class WordIndex:
         sets = [self.holding(keyword) for keyword in asked.required]
         if asked.tags:
             sets.append(set().union(*map(self.holding, asked.tags)))
-        return min(sets, key=len) - {None} if sets else None  # type: ignore[return-value]
+        return min(sets, key=len) - {None} if sets else None  # type: ignore[return-value]  # None is taken out
 
     def chosen(self, asked: KeywordQuery, families: Families) -> set[str]:
         chosen = set(families.heads)

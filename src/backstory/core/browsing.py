@@ -15,8 +15,7 @@ from ..domain.lines import one_line
 from ..domain.records import Conversation, Memory
 from .facet import Facet
 from .finding import MemoryPage
-from .lookup import known_source
-from .names import ConversationNames
+from .names import ConversationNames, known_source
 from .projects.related import chosen_projects, projects_named
 
 HEADS = ("main", "fork", "prompt-log")

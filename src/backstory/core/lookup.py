@@ -13,10 +13,11 @@ from ..domain.errors import InvalidInput
 from ..domain.filters import Filter, Kind
 from ..domain.kinds import MemoryKind, categories_of, kind_of
 from ..domain.records import Memory, Message, Trust
-from .engine import Engine
+from ..search.file_mentions import file_hits
+from ..search.passage import best_passage
 from .facet import Facet
 from .file_marks import freshness
-from .names import short_memory_id
+from .names import known_source, short_memory_id
 from .projects.related import EVERY_PROJECT, project_named
 from .running import running_conversations
 
@@ -125,8 +126,6 @@ class Lookup(Facet):
 
     def _touching(self, file: str, narrow: Filter, hits: Sequence[Hit]) -> list[Hit]:
         """Those of the hits that touched or name the file; where none does, what did without answering the question."""
-        from ..search.file_mentions import file_hits  # compiles patterns
-
         if not file.strip():
             raise InvalidInput("file is empty.", hint="Name the file, or leave it out.", field="file")
         touching = file_hits(self.engine.store, file, self.caller.visible(narrow))
@@ -144,8 +143,6 @@ class Lookup(Facet):
         return [hit for hit in hits if hit.entry in facts]
 
     def _shown(self, hits: Sequence[Hit], words: Sequence[str]) -> list[LookupHit]:
-        from ..search.passage import best_passage  # compiles patterns
-
         entries = self.engine.store.entries.load(hit.entry for hit in hits)
         names = self.core.browsing.names()
         shown = []
@@ -173,16 +170,3 @@ class Lookup(Facet):
             return ""
         own = memory.project == self.caller.project
         return freshness(memory, Path(self.caller.directory if own else memory.project))
-
-
-def known_source(engine: Engine, name: str) -> str:
-    """An assistant, or a family of tools that memories are saved through, as people write it. Raises InvalidInput."""
-    from ..readers import reader_names
-
-    known = sorted({*reader_names(), *engine.store.entries.surfaces()})
-    wanted = "-".join(name.lower().replace("_", " ").split())
-    if wanted not in known:
-        raise InvalidInput(
-            f"There is no assistant {name!r}.", hint=f"Known: {', '.join(known)}.", field="assistant"
-        )
-    return wanted

@@ -1,9 +1,13 @@
-"""Ids as people type them: any beginning of one that only one record has, as git knows it of commits."""
+"""Names as people type them: any beginning of an id that only one record has, as git knows it of commits, and assistants."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+
+from ..domain.errors import InvalidInput
+from ..readers import reader_names
+from .engine import Engine
 
 SHORTEST = 8
 _RANDOM = re.compile(r"[0-9a-f]{8}[0-9a-f-]{12,}")
@@ -71,3 +75,14 @@ def _heads(id: str) -> Iterator[str]:
     while "/" in id:
         id = id.rpartition("/")[0]
         yield id
+
+
+def known_source(engine: Engine, name: str) -> str:
+    """An assistant, or a family of tools that memories are saved through, as people write it. Raises InvalidInput."""
+    known = sorted({*reader_names(), *engine.store.entries.surfaces()})
+    wanted = "-".join(name.lower().replace("_", " ").split())
+    if wanted not in known:
+        raise InvalidInput(
+            f"There is no assistant {name!r}.", hint=f"Known: {', '.join(known)}.", field="assistant"
+        )
+    return wanted

@@ -15,7 +15,7 @@ PIECE_BYTES = 16_384
 """The headers are one piece, and then so much of the body: each has the time anew."""
 
 
-class PromptHttp(AutoHTTPProtocol):  # type: ignore[valid-type, misc]
+class PromptHttp(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # uvicorn chooses it when it is imported
     piece_s = 15.0
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from hashlib import blake2b
 from itertools import groupby
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..domain.backups import CopyProgress
 from .columns import marks
 from .database import Database, Row
+from .sqlite.planes import encode, pack_signs
 from .text import TextIndex, Words
 from .vectors import Vectors
 from .writing import EntryWriter
@@ -143,8 +147,6 @@ class CopyingRoom:
 
 def fingerprints(table: str, rows: Sequence[Row]) -> list[int]:
     """For each row a number that equal rows share, whichever backend they are in."""
-    from hashlib import blake2b  # not for start-up
-
     if table == VECTOR:
         codes = _quantized([row[-1] for row in rows])
         rows = [(*row[:-1], code) for row, code in zip(rows, codes, strict=True)]
@@ -154,10 +156,6 @@ def fingerprints(table: str, rows: Sequence[Row]) -> list[int]:
 
 def _quantized(vectors: Sequence[bytes]) -> list[bytes]:
     """What both backends keep of a vector: its signs, and how large each dimension is beside the largest."""
-    import numpy as np
-
-    from .sqlite.planes import encode, pack_signs
-
     codes: list[bytes] = []
     for _, alike in groupby(vectors, len):  # those of one space have as many dimensions
         values = np.array([np.frombuffer(vector, np.float32) for vector in alike])

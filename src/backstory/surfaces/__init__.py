@@ -2,6 +2,8 @@
 
 To add one: create a module here with a `surface = Surface(...)` and decorate its tools.
 Nothing else changes: server, command line, docs and tests read the registry.
+
+All of them are imported before the first call is answered, so what only one tool needs is imported by that tool.
 """
 
 from __future__ import annotations

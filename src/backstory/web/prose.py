@@ -20,7 +20,7 @@ LONGEST_RENDERED = 8_000
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("js-default", {"html": False, "linkify": False, "breaks": True})
     parser.disable("image")  # it would be asked for elsewhere
-    parser.validateLink = lambda url: url.startswith(("https://", "http://"))  # type: ignore[method-assign]
+    parser.validateLink = lambda url: url.startswith(("https://", "http://"))  # type: ignore[method-assign]  # markdown-it's own way
     parser.add_render_rule("heading_open", _heading)
     parser.add_render_rule("heading_close", lambda *_: "</p>\n")
     parser.add_render_rule("table_open", lambda *_: '<div class="wide" tabindex="0" role="group"><table>\n')

@@ -47,7 +47,7 @@ class Cleaning:
         if not changed:
             return record
         # each is one of the records above, all of which are NamedTuples
-        return record._replace(**{name: _replaced(value, changed) for name, value in fields.items()})  # type: ignore[return-value]
+        return record._replace(**{name: _replaced(value, changed) for name, value in fields.items()})  # type: ignore[return-value]  # of the same kind
 
 
 @cache

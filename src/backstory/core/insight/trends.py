@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ...domain.records import Priority
@@ -119,10 +120,14 @@ def _chooser(name: str, in_use: Collection[str | None]) -> Callable[[str | None,
         return lambda category, priority: True
     for meant in (name, wanted, wanted.removesuffix("s")):
         if meant in _CATEGORIES or meant in in_use:
-            return lambda category, priority, meant=meant: (category or UNCATEGORIZED) == meant  # type: ignore[misc]
+            return partial(_is_of, meant)
     if wanted in tuple(Priority):
         return lambda category, priority: priority == wanted
     return None
+
+
+def _is_of(wanted: str, category: str | None, priority: Priority) -> bool:
+    return (category or UNCATEGORIZED) == wanted
 
 
 def _summed(counts: Iterable[tuple[int, int]], grain: Grain) -> Mapping[int, float]:

@@ -13,6 +13,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import re2
+
 from .checks import CHECKS, Check
 
 _LONGEST_HINT = 64
@@ -26,14 +28,12 @@ class RedactedText(NamedTuple):
 
 
 class Redactor:
-    """`mode` is standard, wide or off. Compiled once; `google-re2` is imported by the first one."""
+    """`mode` is standard, wide or off. Compiled once."""
 
     def __init__(self, mode: str) -> None:
         self._rules: list[Rule] = []
         if mode == "off":
             return
-        import re2  # not for start-up
-
         self._rules = load_rules(mode)
         self._marks: dict[bytes, set[int]] = {}
         for number, rule in enumerate(self._rules):
@@ -99,8 +99,6 @@ class Redactor:
 
 def _scanner(patterns: Sequence[str]) -> Any:
     """Finds the longest of all: that needs far fewer states than finding the first."""
-    import re2
-
     options = re2.Options()
     options.longest_match = options.never_capture = True
     options.max_mem = _MEMORY
@@ -155,8 +153,6 @@ def read_rules(mode: str) -> list[Mapping[str, Any]]:
 
 
 def load_rules(mode: str) -> list[Rule]:
-    import re2  # not for start-up
-
     return [
         Rule(
             name=rule["name"],

@@ -200,7 +200,7 @@ def _rank(file: Path) -> int:
 
 def is_day(name: str) -> bool:
     try:
-        return len(name) == 10 and datetime.strptime(name, "%Y-%m-%d").strftime("%Y-%m-%d") == name  # noqa: DTZ007
+        return len(name) == 10 and datetime.strptime(name, "%Y-%m-%d").strftime("%Y-%m-%d") == name  # noqa: DTZ007  (a day has no zone)
     except ValueError:
         return False
 

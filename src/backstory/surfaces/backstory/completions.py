@@ -18,7 +18,7 @@ MOST = 100  # values in one answer, as the protocol has it
 
 
 @surface.method("completion/complete", READS)
-def complete(core: Core, ref: dict, argument: dict, context: dict | None = None) -> Json:  # type: ignore[type-arg]
+def complete(core: Core, ref: Json, argument: Json, context: Json | None = None) -> Json:
     """What may follow."""
     name, typed = argument.get("name"), argument.get("value", "")
     if not isinstance(name, str) or not isinstance(typed, str):

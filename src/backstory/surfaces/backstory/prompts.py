@@ -98,7 +98,7 @@ def list_prompts(core: Core, cursor: str | None = None) -> Json:
 
 
 @surface.method("prompts/get", READS)
-def get_prompt(core: Core, name: str, arguments: dict | None = None) -> Json:  # type: ignore[type-arg]
+def get_prompt(core: Core, name: str, arguments: Json | None = None) -> Json:
     """One of them, filled in."""
     prompt = PROMPTS.get(name)
     if prompt is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypedDict
 
 from ...core import Core
@@ -58,8 +59,6 @@ def context_delegate(
 ) -> Delegated:
     """Have the visible items analyzed (patterns, relationships, trends, comprehensive) or put together (summary,
     recommendations, narrative). Each statement names the items it rests on; confidence is computed from them."""
-    from time import perf_counter
-
     began = perf_counter()
     linked = isinstance(task_type, list) if chain is None else chain
     steps: list[_Step] = []

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDic
 
 from ...core import Core
 from ...domain.filters import Filter
+from ...domain.lines import one_line
 from ...domain.records import Event, Memory
 from ...domain.when import iso
 from ...tools import READS
@@ -99,7 +100,6 @@ def _drawn_period(core: Core, period: Period, where: Filter) -> DrawnPeriod:
 
 def _happening(happened: Memory | Event) -> Happening:
     from ...core.events import readable
-    from ...domain.lines import one_line
 
     if isinstance(happened, Event):
         description = f"{happened.tool}: {readable(happened.data)}"
