@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .core import Caller, Core, Engine
 from .core.projects import project_root, work_tree
 from .domain.data_home import data_home
-from .domain.errors import InvalidInput, Unavailable
-from .domain.extras import install_hint
+from .domain.errors import InvalidInput, Unavailable, install_hint
 from .search.embed import build_embedder
 from .settings import (
     PREFIX,

@@ -9,8 +9,8 @@ import pytest
 from backstory.core import Core
 from backstory.core.file_names import named_files
 from backstory.core.freshness import DAY_MS, freshness
+from backstory.core.projects import is_workspace, workspace_hash
 from backstory.core.recall import RecallQuery
-from backstory.core.workspaces import is_workspace, workspace_hash
 from backstory.store import Store
 
 from ..conftest import OpenStore

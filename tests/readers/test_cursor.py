@@ -24,7 +24,7 @@ from backstory.readers import (
     WitnessRank,
     load_readers,
 )
-from backstory.readers.cursor.slugs import slug_of
+from backstory.readers.cursor.workspaces import slug_of
 
 from . import golden
 from .cursor.make import BEGUN, composer, make_home, user_directory

@@ -12,7 +12,7 @@ import pytest
 
 from backstory.core import Core
 from backstory.core.calls import Call, Cancelled
-from backstory.core.workspaces import workspace_hash
+from backstory.core.projects import workspace_hash
 from backstory.domain.records import Message
 from backstory.surfaces import load_surfaces
 

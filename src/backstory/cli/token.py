@@ -12,8 +12,8 @@ from ..domain.errors import NotFound
 from ..domain.scopes import Scope
 from ..domain.team import Token
 from ..domain.when import iso, utc_now
+from ..server.auth import make_token
 from ..server.tenants import check_name
-from ..server.tokens import make_token
 from ..settings import Settings
 from ..store import Store
 from .report import Json, Report, table

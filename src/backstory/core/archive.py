@@ -6,9 +6,8 @@ import json
 from datetime import datetime
 from typing import NamedTuple
 
-from ..domain.archive import PackSize
 from ..domain.filters import Filter, Kind, Order, Page
-from ..domain.records import Former, Memory
+from ..domain.records import Former, Memory, PackSize
 from .facet import Facet
 
 

@@ -15,8 +15,8 @@ from ..domain.when import iso
 from ..settings import expand_home
 from .facet import Facet
 from .families import MINOR
+from .projects import is_workspace, workspace_hash
 from .transfer import places
-from .workspaces import is_workspace, workspace_hash
 
 LONGEST_NAME_BYTES = 80
 _NAMES = {

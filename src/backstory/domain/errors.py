@@ -20,6 +20,7 @@ Raise low, translate once: a surface words these in `Surface.fail`, the command 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 
 class BackstoryError(Exception):
@@ -92,3 +93,14 @@ class TimedOut(Unavailable):
 
 class Incompatible(Unavailable):
     pass
+
+
+def install_hint(extra: str) -> str:
+    """The command that installs an extra beside the package that runs."""
+    checkout = Path(__file__).resolve().parents[3]
+    is_checkout = (checkout / "pyproject.toml").is_file()
+    return (
+        f"pip install --editable '{checkout}[{extra}]'"
+        if is_checkout
+        else f"pip install 'backstory[{extra}]'"
+    )

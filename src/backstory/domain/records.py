@@ -225,3 +225,22 @@ def heading(entry: Entry) -> str:
 def _day(day: date) -> str:
     """Formatting costs more than all else of a message, and thousands are of one day."""
     return f"{day:%d %B %Y}"
+
+
+class ArchivedMemory(NamedTuple):
+    memory: Memory
+    history: tuple[Former, ...]
+
+
+class ArchivedConversation(NamedTuple):
+    conversation: Conversation
+    said: int
+    """Messages of user and assistant."""
+
+
+class PackSize(NamedTuple):
+    """`original` bytes of values with all their fields and history became `packed` bytes, index included."""
+
+    items: int
+    original: int
+    packed: int

@@ -1,15 +1,23 @@
-"""Who asks: bearer tokens of our own, and an identity provider's JWTs."""
+"""Who asks: bearer tokens of our own, and an identity provider's JWTs.
+
+A token of ours holds 256 random bits, so a plain SHA-256 of it is safe to keep: slow hashes protect what people can guess. It is
+shown once, and known again by its hash."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from hashlib import sha256
 from typing import NamedTuple
 
 from ..domain.scopes import Scope, scope_of
+from ..domain.team import Token
 from ..domain.when import Clock
 from ..store import Store
 from .tenants import ORDINARY, personal, shared
-from .tokens import PREFIX, hash_of
+
+PREFIX = "bst_"
 
 
 class Principal(NamedTuple):
@@ -50,3 +58,15 @@ class Verifier:
         if token is None or not token.is_valid(self._now()):
             return None
         return Principal(token.id, token.person, scope_of([token.scope]), token.spaces)
+
+
+def make_token(
+    person: str, scope: Scope, teams: Iterable[str], *, id: str, now: datetime, until: datetime | None
+) -> tuple[str, Token]:
+    """The secret, to be shown once, and what is kept of it."""
+    secret = PREFIX + secrets.token_urlsafe(32)
+    return secret, Token(id, hash_of(secret), person, scope.word, tuple(teams), now, until)
+
+
+def hash_of(secret: str) -> str:
+    return sha256(secret.encode()).hexdigest()

@@ -14,10 +14,9 @@ from ..core.engine import new_id
 from ..domain.team import AuditRecord
 from ..domain.when import Clock
 from ..store import Store
-from .auth import Principal, Verify
+from .auth import Principal, Verify, hash_of
 from .limits import RateLimit
 from .threads import Threads
-from .tokens import hash_of
 
 FAILURES_PER_MINUTE = 10.0
 BELIEVED_S = 1.0

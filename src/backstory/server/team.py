@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..app import CONTROL, open_engine, open_pool, open_store
 from ..core import Engine
 from ..core.projects import project_root
-from ..domain.errors import BackstoryError, Unavailable
-from ..domain.extras import install_hint
+from ..domain.errors import BackstoryError, Unavailable, install_hint
 from ..domain.when import utc_now
 from ..search.embed import build_embedder
 from ..settings import Settings

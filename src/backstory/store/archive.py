@@ -8,10 +8,18 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from ..domain.archive import ArchivedConversation, ArchivedMemory, PackSize
 from ..domain.census import ArchiveCensus
 from ..domain.filters import ConversationFilter, Filter
-from ..domain.records import Former, Memory, Message, Trace, Trust
+from ..domain.records import (
+    ArchivedConversation,
+    ArchivedMemory,
+    Former,
+    Memory,
+    Message,
+    PackSize,
+    Trace,
+    Trust,
+)
 from ..domain.when import from_ms, to_ms
 from .columns import CONVERSATION, FORMER, marks
 from .conversations import ConversationRoom

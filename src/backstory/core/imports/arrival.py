@@ -13,10 +13,9 @@ from hashlib import sha256
 from itertools import islice
 from typing import NamedTuple
 
-from ...domain.archive import ArchivedConversation
 from ...domain.checkpoints import CachedFile, Checkpoint
 from ...domain.filters import ConversationFilter, Filter
-from ...domain.records import Memory, Session, Trust
+from ...domain.records import ArchivedConversation, Memory, Session, Trust
 from ...domain.sources import Imported
 from ..calls import Call
 from ..engine import Engine

@@ -14,10 +14,9 @@ from ..facet import Facet
 from ..journal import JOURNAL
 from .digest import Digest, DigestForm, Subject, digest
 from .findings import MOST_EVIDENCE, EvidenceItem, Sample
-from .heatmap import Heatmap, heatmap
 from .periods import Grain
 from .reports import analyzed, synthesized
-from .timeline import UNCATEGORIZED, Period, Timeline, cut_into_periods
+from .timeline import UNCATEGORIZED, Heatmap, Period, Timeline, cut_into_periods, heatmap
 from .work import Analyze, InsightReport, InsightScope, Synthesis, Synthesize
 
 MOST_READ = 5_000

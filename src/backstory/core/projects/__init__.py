@@ -1,9 +1,9 @@
-"""Which project a directory belongs to, which branch it is on, and what git says of it."""
+"""Which project a directory belongs to, what it is called for short, which branch it is on, and what git says of it."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from pathlib import Path, PurePath
 
 _HEAD = "ref: refs/heads/"
 _LONGEST_HEAD = 4_096
@@ -63,3 +63,15 @@ def git_status(directory: Path) -> str | None:
 
     status = git(directory, "status", "--short")
     return None if status is None else printable(status).rstrip("\n")
+
+
+def workspace_hash(project: str) -> str:
+    import hashlib  # not for start-up
+
+    return hashlib.sha256(project.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def is_workspace(given: str, project: str) -> bool:
+    """Whether a project is meant: by its hash, its path, or the last part of its path."""
+    name = PurePath(project.replace("\\", "/")).name
+    return given in (workspace_hash(project), project, project.rstrip("/\\")) or given.lower() == name.lower()

@@ -16,8 +16,7 @@ from ..formats.databases import DatabaseProgress, open_database
 from ..formats.paths import config_home, editor_directories, homes
 from .agents import read_store, read_transcript
 from .composers import read_composers
-from .slugs import Slugs
-from .workspaces import read_workspace
+from .workspaces import Slugs, read_workspace
 
 EDITORS = ("Cursor", "Cursor Nightly")
 DATABASE = "state.vscdb"

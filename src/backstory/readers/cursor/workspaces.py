@@ -1,22 +1,26 @@
-"""A workspace's own database in Cursor: chats and composers of 2024, and all prompts that were typed in it."""
+"""A workspace's own database in Cursor: chats and composers of 2024, and all prompts that were typed in it;
+and which directory the slug of a project stands for."""
 
 from __future__ import annotations
 
+import os
+import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ...domain.errors import Unreadable
 from .. import ConversationHeader, ConversationKind, Piece, Role, Turn, WitnessRank
-from ..formats.chat_tabs import CHAT_KEY, read_tabs
+from ..formats.bubbles import CHAT_KEY, read_tabs
 from ..formats.databases import DatabaseProgress, document, item, open_database
-from ..formats.paths import workspace_folder
+from ..formats.paths import mounted, workspace_folder
 from ..formats.pieces import whole
 from ..formats.values import fields_of, fingerprint, records_of, text_of
 from .composers import Composer, composer_piece, composers_in, prompts_in
 from .ties import Ties, listed_composers
 
 PROMPTS_KEY = "aiService.prompts"
+_OTHERS = re.compile(r"[^A-Za-z0-9]+")
 
 
 def read_workspace(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
@@ -89,3 +93,42 @@ def _texts_of_people(connection: sqlite3.Connection) -> Iterator[str]:
         for bubble in records_of(bubbles):
             if bubble.get("type") in (1, "user"):
                 yield text_of(bubble.get("text")).strip()
+
+
+def slug_of(path: str) -> str:
+    return _OTHERS.sub("-", path).strip("-")
+
+
+class Slugs:
+    """Remembers what it found out; good for one search."""
+
+    def __init__(self, projects: Iterable[Path]) -> None:
+        self._found: dict[str, str] = {slug_of(str(path)): str(path) for path in projects}
+
+    def directory(self, slug: str) -> str:
+        if slug not in self._found:
+            existing = list(dict.fromkeys(_existing(slug)))
+            self._found[slug] = str(existing[0]) if len(existing) == 1 else ""
+        return self._found[slug]
+
+
+def _existing(slug: str) -> Iterator[Path]:
+    first, _, rest = slug.partition("-")
+    if len(first) == 1 and rest:  # a drive of Windows, here or seen from WSL
+        yield from _below(Path(f"{first}:\\" if os.name == "nt" else mounted(f"{first}:\\")), rest)
+    if os.name != "nt":
+        yield from _below(Path("/"), slug)
+
+
+def _below(directory: Path, slug: str) -> Iterator[Path]:
+    """The directories whose path below this one has the slug."""
+    try:
+        names = [entry.name for entry in os.scandir(directory) if entry.is_dir()]
+    except OSError:
+        return  # gone, or not ours to read
+    for name in sorted(names):
+        own = slug_of(name)
+        if own and own == slug:
+            yield directory / name
+        elif own and slug.startswith(f"{own}-"):
+            yield from _below(directory / name, slug[len(own) + 1 :])

@@ -1,22 +1,27 @@
-"""Cursor's bubbles, the boxes of its chat: one model message fills several of them."""
+"""Cursor's bubbles, the boxes of its chat: one model message fills several of them. The chat of 2024, in
+Windsurf too, has them in tabs of a workspace's database."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .. import Role, ToolCall, Turn
-from .databases import document
+from .. import ConversationHeader, Piece, Role, ToolCall, Turn
+from .databases import DatabaseProgress, document
 from .noise import head_and_tail, without_payloads
 from .paths import path_of
+from .pieces import whole
 from .touched import tool_call
-from .values import fields_of, items_of, records_of, text_of, time_ms
+from .values import Value, fields_of, fingerprint, items_of, records_of, text_of, time_ms
 
 ASK = 1
 TOOL = 15
 CLOCKS = ("clientStartTime", "clientRpcSendTime", "clientSettleTime", "clientEndTime")
 WALL_CLOCK_MS = 1e12  # smaller values count from the start of the program
 ERRORS = ("modelVisibleErrorMessage", "clientVisibleErrorMessage", "message", "error")
+CHAT_KEY = "workbench.panel.aichat.view.aichat.chatdata"
+NO_SPEAKER = "bubble of unknown type"
 
 
 class Bubble(NamedTuple):
@@ -155,3 +160,28 @@ def _goes_on(turn: Turn, bubble: Bubble) -> bool:
     if bubble.thinking:
         return not (turn.text or turn.calls)
     return not (bubble.text and any(call.name for call in turn.calls))
+
+
+def read_tabs(value: Value, source: str, directory: str, progress: DatabaseProgress) -> Iterator[Piece]:
+    """One conversation for each tab that was spoken in and has changed. Its only time is that of the last question."""
+    for tab in records_of(fields_of(document(value)).get("tabs")):
+        id = text_of(tab.get("tabId"))
+        if not id or not progress.is_new(id, fingerprint(repr(tab))):
+            continue
+        skipped: Counter[str] = Counter()
+        told = [
+            bubble_of(text_of(bubble.get("id")) or str(number), bubble)
+            for number, bubble in enumerate(records_of(tab.get("bubbles")))
+        ]
+        if missing := told.count(None):
+            skipped[NO_SPEAKER] = missing
+        turns = turns_of(bubble for bubble in told if bubble)
+        if turns:
+            header = ConversationHeader(
+                id,
+                f"{source}/{id}",
+                title=text_of(tab.get("chatTitle")),
+                directory=directory,
+                ended_ms=time_ms(tab.get("lastSendTime")),
+            )
+            yield whole(header, turns, skipped, cursor=None)

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...domain.errors import Unavailable, Unreadable
-from ...domain.extras import install_hint
+from ...domain.errors import Unavailable, Unreadable, install_hint
 from .files import open_regular
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from .. import (
     Turn,
     WitnessRank,
 )
-from ..formats.chat_tabs import CHAT_KEY, read_tabs
+from ..formats.bubbles import CHAT_KEY, read_tabs
 from ..formats.databases import DatabaseProgress, document, item, open_database
 from ..formats.files import open_regular, read_text
 from ..formats.lines import read_records
