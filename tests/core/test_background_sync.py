@@ -108,7 +108,7 @@ def test_closing_stops_in_the_middle_of_a_file(
     assert isinstance(background, Background)
     closing = threading.Thread(target=background.close)
     closing.start()
-    until(lambda: background._syncing.is_closing)
+    until(lambda: background._workers["sync"].is_closing)
     go_on.set()
     closing.join(PATIENCE_S)
     assert 2 <= store.entries.count(Filter()) < 50

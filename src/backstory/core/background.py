@@ -39,27 +39,26 @@ class Background:
         self._sync: Sync | None = None
         self._running = threading.Lock()
         self._is_urgent = False
-        self._syncing = self._worker(SYNC, self._sync_once)
-        self._workers = [self._worker(ERASURE, self._overwrite)]
-        if engine.settings.reads_histories:
-            self._workers.insert(0, self._syncing)
-        if engine.settings.retention_days is not None:
-            self._archiving = self._worker(RETENTION, self._archive)
-            self._workers.insert(0, self._archiving)  # first: it makes room
-        if engine.makes_backups:
-            self._workers.append(self._worker(BACKUPS, self._back_up))
-
-        self._briefing: Worker | None = None
-        if engine.settings.brief != "off":
-            self._briefing = self._worker(BRIEFS, self._render_briefs)
-            self._workers.append(self._briefing)
+        settings, problems = engine.settings, engine.problems
+        chores = {
+            RETENTION: (self._archive, settings.retention_days is not None),  # first: it makes room
+            SYNC: (self._sync_once, settings.reads_histories),
+            ERASURE: (self._overwrite, True),
+            BACKUPS: (self._back_up, engine.makes_backups),
+            BRIEFS: (self._render_briefs, settings.brief != "off"),
+        }
+        self._workers = {
+            name: Worker(name, work, problems, first_rest_s=START_AFTER_S, least_rest_s=LEAST_REST_S)
+            for name, (work, is_wanted) in chores.items()
+            if is_wanted
+        }
 
     def wake(self) -> None:
-        for worker in self._workers:
+        for worker in self._workers.values():
             worker.wake()
 
     def close(self) -> None:
-        for worker in self._workers:
+        for worker in self._workers.values():
             worker.close()
 
     def run_now(self, call: Call) -> dict[str, SyncReport] | None:
@@ -70,19 +69,15 @@ class Background:
         finally:
             self._is_urgent = False
 
-    def _worker(self, name: str, work: Callable[[], float | None]) -> Worker:
-        problems = self._engine.problems
-        return Worker(name, work, problems, first_rest_s=START_AFTER_S, least_rest_s=LEAST_REST_S)
-
     def _sync_once(self) -> float:
         before = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_S)
         try:
-            self._run(self._call(self._syncing), 0.0)
+            self._run(self._call(SYNC), 0.0)
         finally:
             sys.setswitchinterval(before)
-        if self._briefing is not None:
-            self._briefing.wake()  # with what was just read
+        if briefing := self._workers.get(BRIEFS):
+            briefing.wake()  # with what was just read
         return self._engine.settings.sync_interval_s
 
     def _overwrite(self) -> float:
@@ -96,7 +91,7 @@ class Background:
     def _archive(self) -> float:
         from .retention import Retention
 
-        Retention(self._engine).archive_daily(self._call(self._archiving))
+        Retention(self._engine).archive_daily(self._call(RETENTION))
         return CHECK_RETENTION_S
 
     def _back_up(self) -> float:
@@ -108,8 +103,7 @@ class Background:
     def _render_briefs(self) -> float:
         from .briefs import Briefs
 
-        assert self._briefing is not None
-        Briefs(self._engine).refresh(self._call(self._briefing))
+        Briefs(self._engine).refresh(self._call(BRIEFS))
         return self._engine.settings.sync_interval_s
 
     def _run(self, call: Call, patience_s: float) -> dict[str, SyncReport] | None:
@@ -136,8 +130,8 @@ class Background:
                 return False
         return True
 
-    def _call(self, worker: Worker) -> Call:
-        return Call(is_cancelled=lambda: self._yield(worker))
+    def _call(self, name: str) -> Call:
+        return Call(is_cancelled=lambda: self._yield(self._workers[name]))
 
     def _yield(self, worker: Worker) -> bool:
         """Between pieces: calls go first, for a while. Whether to stop."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..domain.census import ProjectActivity
 from ..domain.records import Injection
@@ -34,14 +34,12 @@ GIVEN_FOR = timedelta(days=30)
 CLOSING = "More: search Backstory for a topic, or open an id."
 
 
-class BriefFiles(NamedTuple):
+class BriefFiles:
     """Where they are. They hold what memories say, so they go whenever a memory is forgotten."""
 
-    home: Path
-
-    @property
-    def folder(self) -> Path:
-        return self.home / FOLDER
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.folder = home / FOLDER
 
     def path(self, project: str) -> Path:
         """Of a project; the file says which it is, should two names meet. `hashlib` would cost the hook 10 ms."""
@@ -89,8 +87,9 @@ class BriefFiles(NamedTuple):
                     path.unlink()
 
 
-class Briefs(NamedTuple):
-    engine: Engine
+class Briefs:
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
 
     def refresh(self, call: Call | None = None) -> int:
         """Render those of which something changed, and remove those that nobody needs any more; how many were rendered."""
