@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from backstory.core import Caller, Core, Engine
-from backstory.core.finding import MOST_RANKED, Sorting
 from backstory.core.memories import MemoryDraft
+from backstory.core.retrieval import MOST_RANKED, Sorting
 from backstory.domain.entries import TextFields
 from backstory.domain.errors import InvalidInput, StorageFull
 from backstory.domain.filters import Filter, Order, Page
@@ -17,7 +17,7 @@ from ..doubles import SteppedClock, make_conversation, make_memory, make_message
 
 
 def search(core: Core, query: str, fields: TextFields = TextFields.BOTH) -> list[str]:
-    found = core.finding.search(query, Filter(), fields=fields, sorting=None, limit=None, offset=0)
+    found = core.retrieval.search(query, Filter(), fields=fields, sorting=None, limit=None, offset=0)
     assert found.total == len(found.memories)
     return [memory.text for memory in found.memories]
 
@@ -68,7 +68,7 @@ def test_sorting_by_a_field_puts_what_lacks_it_last_either_way(core: Core) -> No
         core.memories.save_item(MemoryDraft("x", key=key, metadata=metadata))
     for is_descending, expected in ((False, ["c", "a", "b"]), (True, ["a", "c", "b"])):
         sorting = Sorting(Order.NEWEST, "n", is_descending)
-        found = core.finding.search(
+        found = core.retrieval.search(
             "x", Filter(), fields=TextFields.BOTH, sorting=sorting, limit=None, offset=0
         )
         assert [memory.key for memory in found.memories] == expected

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .deletion import Deletion
     from .events import Events
     from .files import FileCache
-    from .finding import Finder
     from .forgetting import Forgetting
     from .graph import Graph
     from .insight import Insight
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from .reflections import Reflections
     from .remembering import Remembering
     from .replay import Replay
+    from .retrieval import Retrieval
     from .searching import Searching
     from .sessions import Sessions
     from .stored_sessions import StoredSessions
@@ -73,7 +73,6 @@ class Core(_Fields):
     deletion: Deletion
     events: Events
     files: FileCache
-    finding: Finder
     forgetting: Forgetting
     graph: Graph
     insight: Insight
@@ -87,6 +86,7 @@ class Core(_Fields):
     reflections: Reflections
     remembering: Remembering
     replay: Replay
+    retrieval: Retrieval
     searching: Searching
     sessions: Sessions
     stored_sessions: StoredSessions

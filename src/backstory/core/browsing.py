@@ -14,9 +14,9 @@ from ..domain.filters import Bounds, ConversationFilter, Filter, Kind, Order, Pa
 from ..domain.lines import one_line
 from ..domain.records import Conversation, Memory
 from .facet import Facet
-from .finding import MemoryPage
 from .names import ConversationNames, known_source
 from .projects.related import chosen_projects, projects_named
+from .retrieval import MemoryPage
 
 HEADS = ("main", "fork", "prompt-log")
 """Kinds of conversations that are listed; subagents are part of the one that started them."""

@@ -18,11 +18,11 @@ from ..domain.filters import ConversationFilter, Filter, Kind
 from ..domain.records import QUIET_ROLES, Conversation, Message
 from ..domain.when import to_ms
 from ..search.passage import best_passage
-from .asking import KeywordQuery, WordIndex, read_question
 from .facet import Facet
 from .families import Families
 from .file_names import named_files
 from .freshness import freshness
+from .keywords import KeywordQuery, WordIndex, keyword_query
 
 if TYPE_CHECKING:
     from ..domain.records import ConversationOutline
@@ -136,7 +136,7 @@ class Recall(Facet):
         which = self.caller.visible_conversations(
             ConversationFilter(surfaces=wanted.surfaces, updated_after=since)
         )
-        asked = read_question(store, wanted.query, wanted.tags, wanted.prompt)
+        asked = keyword_query(store, wanted.query, wanted.tags, wanted.prompt)
         index = WordIndex(store, which)
         answers = self._answers(wanted, asked, since)
         seeds = index.seeds(asked)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
 from ...core import Core
-from ...core.finding import Sorting
 from ...core.memories import MemoryDraft
+from ...core.retrieval import Sorting
 from ...core.sessions import channel_name
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.filters import Filter
@@ -160,7 +160,7 @@ def context_get(
     )
     where = narrowed(core, wish)._replace(keys=() if key is None else (key,))
     is_whole = key is not None or group_by is not None
-    listing = core.finding.items(
+    listing = core.retrieval.items(
         where,
         sorting_of(sort, sort_by, order) or Sorting(),
         limit=None if is_whole else page_size(limit),
@@ -212,8 +212,8 @@ def _elsewhere(core: Core, where: Filter, *, with_archive: bool) -> list[_KnownI
     """What is known under a key besides the live items: archived ones, or else the memory that has it for an id."""
     if not with_archive:
         return []
-    archived = [_KnownItem(memory, is_archived=True) for memory in core.finding.archived(where)]
-    return archived or [_KnownItem(memory) for memory in core.finding.by_id(where)]
+    archived = [_KnownItem(memory, is_archived=True) for memory in core.retrieval.archived(where)]
+    return archived or [_KnownItem(memory) for memory in core.retrieval.by_id(where)]
 
 
 class _View(NamedTuple):

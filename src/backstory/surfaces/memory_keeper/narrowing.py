@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
 from ...core import Core
-from ...core.finding import Sorting
+from ...core.retrieval import Sorting
 from ...core.sessions import channel_name
 from ...domain.errors import InvalidInput
 from ...domain.filters import Filter, Order

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from ...core import Core
-from ...core.finding import MemoryPage
+from ...core.retrieval import MemoryPage
 from ...domain.entries import TextFields
 from ...domain.errors import InvalidInput
 from ...domain.records import Memory
@@ -137,7 +137,7 @@ def context_search(
         [channel, *(channels or ())],
         times,
     )
-    whole = core.finding.search(
+    whole = core.retrieval.search(
         query,
         narrowed(core, wish)._replace(key_glob=key_pattern),
         fields=_fields(search_in),

@@ -53,7 +53,7 @@ class KeywordQuery(NamedTuple):
         return [word for keyword in self.keywords for unit in keyword.units for word in unit.words]
 
 
-def read_question(store: Store, query: str, tags: Sequence[str], prompt: str) -> KeywordQuery:
+def keyword_query(store: Store, query: str, tags: Sequence[str], prompt: str) -> KeywordQuery:
     parsed = parse_query(query)
     if query.strip() and not (parsed.clauses or parsed.excluded):
         raise InvalidInput(f"query has no word to look for: {query!r}.", field="query")

@@ -33,7 +33,7 @@ class MemoryPage(NamedTuple):
     total: int
 
 
-class Finder(Facet):
+class Retrieval(Facet):
     def items(
         self,
         where: Filter,
