@@ -8,18 +8,7 @@ from typing import Any
 
 import msgspec
 
-from . import (
-    ConversationKind,
-    Cursor,
-    Form,
-    Piece,
-    Places,
-    Reader,
-    Resume,
-    Role,
-    Source,
-    ToolCall,
-)
+from . import ConversationKind, Cursor, Form, Piece, Places, Reader, Resume, Role, Source, ToolCall
 from .formats.files import open_regular
 from .formats.lines import to_ms
 from .formats.logs import Log, OpenConversation, OpenTurn, Title

@@ -13,16 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...domain.errors import Unreadable
-from .. import (
-    ConversationHeader,
-    ConversationKind,
-    Piece,
-    Role,
-    Source,
-    ToolCall,
-    Turn,
-    WitnessRank,
-)
+from .. import ConversationHeader, ConversationKind, Piece, Role, Source, ToolCall, Turn, WitnessRank
 from ..formats.blocks import Block, Use, blocks_of, errors_in, text_in, thinking_in
 from ..formats.databases import document, open_database, tables
 from ..formats.documents import read_beside

@@ -17,24 +17,8 @@ from ...domain.when import iso
 from ...tools import ADDS, READS, REMOVES
 from ...tools.origin import origin, safe_text
 from ...tools.params import CoreName, Json, Range
+from . import narrowing as by
 from .fitting import Fitted, Shown, Truncated, fitted, mark, page_size
-from .narrowing import (
-    After,
-    Before,
-    Categories,
-    GroupBy,
-    ItemFilter,
-    ItemGroup,
-    Priorities,
-    SortBy,
-    SortName,
-    SortOrder,
-    TimeBounds,
-    TimeRange,
-    groups_of,
-    narrowed,
-    sorting_of,
-)
 from .vocabulary import CategoryName, PriorityName, surface
 
 
@@ -78,7 +62,7 @@ class ItemPage(TypedDict):
     totalCount: int
     hasMore: bool
     nextOffset: NotRequired[int]
-    groups: NotRequired[list[ItemGroup]]
+    groups: NotRequired[list[by.ItemGroup]]
 
 
 class DeletedItem(TypedDict):
@@ -125,24 +109,24 @@ def context_get(
     core: Core,
     key: Annotated[str | None, "Exactly this key; or the id of an item that has none"] = None,
     category: Annotated[str | None, "Only this category"] = None,
-    categories: Categories = None,
+    categories: by.Categories = None,
     priority: Annotated[PriorityName | None, "Only this priority"] = None,
-    priorities: Priorities = None,
+    priorities: by.Priorities = None,
     session_id: Annotated[str | None, "Only this session's items. Default: all that you may see"] = None,
     limit: Annotated[int | None, "Maximum items to return", Range(low=1)] = None,
     offset: Annotated[int, "Items to skip", Range(low=0)] = 0,
     channel: Annotated[str | None, "Only this channel"] = None,
     include_metadata: Annotated[bool, "Add times, size, channel and session; with `key` the history"] = False,
-    sort: Annotated[SortName | None, "Default: created_desc"] = None,
-    created_after: After = None,
-    created_before: Before = None,
-    after_date: After = None,
-    before_date: Before = None,
-    time_range: TimeRange = None,
+    sort: Annotated[by.SortName | None, "Default: created_desc"] = None,
+    created_after: by.After = None,
+    created_before: by.Before = None,
+    after_date: by.After = None,
+    before_date: by.Before = None,
+    time_range: by.TimeRange = None,
     key_pattern: Annotated[str | None, "Regular expression that keys match, such as auth_.*|login_.*"] = None,
-    sort_by: SortBy = None,
-    order: SortOrder = None,
-    group_by: GroupBy = None,
+    sort_by: by.SortBy = None,
+    order: by.SortOrder = None,
+    group_by: by.GroupBy = None,
     value_offset: Annotated[
         int, "With `key`: read values from this character on, to go on with a cut one", Range(low=0)
     ] = 0,
@@ -151,18 +135,19 @@ def context_get(
     filters. An answer that would be too long has `hasMore`; `nextOffset` is the `offset` of the rest."""
     if value_offset and key is None:
         raise InvalidInput("valueOffset needs a key.", field="valueOffset")
-    times = TimeBounds(
+    where = by.narrowed(
+        core,
+        session_id,
+        categories=[category, *(categories or ())],
+        priorities=[priority, *(priorities or ())],
+        channels=[channel],
         after={"createdAfter": created_after, "afterDate": after_date, "timeRange": time_range},
         before={"createdBefore": created_before, "beforeDate": before_date},
-    )
-    wish = ItemFilter(
-        session_id, [category, *(categories or ())], [priority, *(priorities or ())], [channel], times
-    )
-    where = narrowed(core, wish)._replace(keys=() if key is None else (key,))
+    )._replace(keys=() if key is None else (key,))
     is_whole = key is not None or group_by is not None
     listing = core.retrieval.items(
         where,
-        sorting_of(sort, sort_by, order) or Sorting(),
+        by.sorting_of(sort, sort_by, order) or Sorting(),
         limit=None if is_whole else page_size(limit),
         offset=0 if is_whole else offset,
         key_pattern=key_pattern,
@@ -175,7 +160,7 @@ def context_get(
     view = _View(core, include_metadata, include_metadata and key is not None, value_offset)
     fit = fitted([Shown(one.memory.id, view.item(one)) for one in page], offset=offset, total=total)
     reply = _got(fit, total)
-    return reply if group_by is None else {**reply, "groups": groups_of(listing.memories, group_by)}
+    return reply if group_by is None else {**reply, "groups": by.groups_of(listing.memories, group_by)}
 
 
 @surface.tool("Delete context item", REMOVES)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal, NamedTuple, TypedDict
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, TypedDict
 
 from ...core import Core
 from ...core.retrieval import Sorting
@@ -60,42 +61,37 @@ _GROUP_FIELDS: dict[str, Callable[[Memory], str | None]] = {
 _METADATA = "metadata."
 
 
-class TimeBounds(NamedTuple):
-    """Bounds as a call words them, by the name of their argument. All of them hold."""
-
-    after: dict[str, str | None]
-    before: dict[str, str | None]
-
-
-class ItemFilter(NamedTuple):
-    session: str | None
-    categories: Sequence[str | None]
-    priorities: Sequence[PriorityName | None]
-    channels: Sequence[str | None]
-    times: TimeBounds
-
-
 class ItemGroup(TypedDict):
     value: Any
     count: int
     keys: list[str]
 
 
-def narrowed(core: Core, wish: ItemFilter) -> Filter:
-    """The items that a call may be about; an unknown session is an error."""
-    if wish.session is not None:
-        core.sessions.get(wish.session)
+def narrowed(
+    core: Core,
+    session: str | None,
+    *,
+    categories: Sequence[str | None] = (),
+    priorities: Sequence[PriorityName | None] = (),
+    channels: Sequence[str | None] = (),
+    after: Mapping[str, str | None] = MappingProxyType({}),
+    before: Mapping[str, str | None] = MappingProxyType({}),
+) -> Filter:
+    """The items that a call may be about; an unknown session is an error. Times are as the call words them, by the names of their
+    arguments; all of them hold."""
+    if session is not None:
+        core.sessions.get(session)
     return Filter(
-        threads=() if wish.session is None else (wish.session,),
-        categories=tuple(category for category in wish.categories if category is not None),
-        priorities=tuple(Priority(priority) for priority in wish.priorities if priority is not None),
-        channels=tuple(channel_name(channel) or channel for channel in wish.channels if channel is not None),
-        created_after=max(_moments(core, wish.times.after), default=None),
-        created_before=min(_moments(core, wish.times.before), default=None),
+        threads=() if session is None else (session,),
+        categories=tuple(category for category in categories if category is not None),
+        priorities=tuple(Priority(priority) for priority in priorities if priority is not None),
+        channels=tuple(channel_name(channel) or channel for channel in channels if channel is not None),
+        created_after=max(_moments(core, after), default=None),
+        created_before=min(_moments(core, before), default=None),
     )
 
 
-def _moments(core: Core, bounds: dict[str, str | None]) -> list[datetime]:
+def _moments(core: Core, bounds: Mapping[str, str | None]) -> list[datetime]:
     now = core.engine.now()
     return [parse_when(text, now, field=name) for name, text in bounds.items() if text is not None]
 

@@ -14,25 +14,9 @@ from ...tools import READS
 from ...tools.budget import ANSWER_BYTES
 from ...tools.origin import safe_text
 from ...tools.params import Json, Range
+from . import narrowing as by
 from .fitting import Shown, Truncated, cut, fitted, page_size
 from .items import described
-from .narrowing import (
-    After,
-    Before,
-    Categories,
-    GroupBy,
-    ItemFilter,
-    ItemGroup,
-    Priorities,
-    SortBy,
-    SortName,
-    SortOrder,
-    TimeBounds,
-    TimeRange,
-    groups_of,
-    narrowed,
-    sorting_of,
-)
 from .vocabulary import PriorityName, surface
 
 ALL_SESSIONS = "all"
@@ -73,7 +57,7 @@ class SearchResult(TypedDict):
     pageSize: NotRequired[int]
     hasMore: NotRequired[bool]
     nextOffset: NotRequired[int]
-    groups: NotRequired[list[ItemGroup]]
+    groups: NotRequired[list[by.ItemGroup]]
     notices: NotRequired[list[str]]
 
 
@@ -103,22 +87,22 @@ def context_search(
     search_in: Annotated[list[Searched], "Where the words may stand"] = EVERYWHERE,
     session_id: Annotated[str | None, "Only this session. Default: all that you may see"] = None,
     category: Annotated[str | None, "Only this category"] = None,
-    categories: Categories = None,
+    categories: by.Categories = None,
     channel: Annotated[str | None, "Only this channel"] = None,
     channels: Annotated[list[str] | None, "Only these channels"] = None,
     priority: Annotated[PriorityName | None, "Only this priority"] = None,
-    priorities: Priorities = None,
+    priorities: by.Priorities = None,
     key_pattern: Annotated[str | None, "Glob that the key matches, such as user_*"] = None,
-    created_after: After = None,
-    created_before: Before = None,
-    after_date: After = None,
-    before_date: Before = None,
+    created_after: by.After = None,
+    created_before: by.Before = None,
+    after_date: by.After = None,
+    before_date: by.Before = None,
     relative_time: Annotated[str | None, 'Only items since: "2 hours ago", "yesterday"'] = None,
-    time_range: TimeRange = None,
-    sort: Annotated[SortName | None, "Default: the best match first"] = None,
-    sort_by: SortBy = None,
-    order: SortOrder = None,
-    group_by: GroupBy = None,
+    time_range: by.TimeRange = None,
+    sort: Annotated[by.SortName | None, "Default: the best match first"] = None,
+    sort_by: by.SortBy = None,
+    order: by.SortOrder = None,
+    group_by: by.GroupBy = None,
     limit: Annotated[int | None, "Maximum results", Range(low=1)] = None,
     offset: Annotated[int, "Results to skip", Range(low=0)] = 0,
     include_metadata: Annotated[bool, "Answer with `items` in detail, and their `totalCount`"] = False,
@@ -126,22 +110,20 @@ def context_search(
     """Search the text of context items, and of whatever the other tools saved. Only what holds the words is found;
     context_semantic_search finds by meaning."""
     after = {"createdAfter": created_after, "afterDate": after_date}
-    times = TimeBounds(
+    where = by.narrowed(
+        core,
+        session_id,
+        categories=[category, *(categories or ())],
+        priorities=[priority, *(priorities or ())],
+        channels=[channel, *(channels or ())],
         after={**after, "relativeTime": relative_time, "timeRange": time_range},
         before={"createdBefore": created_before, "beforeDate": before_date},
     )
-    wish = ItemFilter(
-        session_id,
-        [category, *(categories or ())],
-        [priority, *(priorities or ())],
-        [channel, *(channels or ())],
-        times,
-    )
     whole = core.retrieval.search(
         query,
-        narrowed(core, wish)._replace(key_glob=key_pattern),
+        where._replace(key_glob=key_pattern),
         fields=_fields(search_in),
-        sorting=sorting_of(sort, sort_by, order),
+        sorting=by.sorting_of(sort, sort_by, order),
         limit=None if group_by else page_size(limit),
         offset=0 if group_by else offset,
     )
@@ -151,7 +133,7 @@ def context_search(
     reply = _answer(listing, limit, offset, include_metadata)
     if not whole.total and (notices := core.searching.in_conversations(query)):
         reply["notices"] = list(notices)
-    return reply if group_by is None else {**reply, "groups": groups_of(whole.memories, group_by)}
+    return reply if group_by is None else {**reply, "groups": by.groups_of(whole.memories, group_by)}
 
 
 @surface.tool("Search context by meaning", READS)
@@ -163,11 +145,11 @@ def context_semantic_search(
     session_id: Annotated[
         str | None, "Only this session; 'all', the default, is all that you may see"
     ] = None,
-    categories: Categories = None,
+    categories: by.Categories = None,
 ) -> SemanticAnswer:
     """Find context items by what they mean, whatever their words. Everything any tool saved is searched."""
     session = None if session_id == ALL_SESSIONS else session_id
-    where = narrowed(core, ItemFilter(session, categories or (), (), (), TimeBounds({}, {})))
+    where = by.narrowed(core, session, categories=categories or ())
     found = core.searching.memories(query, where, limit=top_k, least=min_similarity)
     share = ANSWER_BYTES // max(len(found.hits), 1)
     results = [
