@@ -20,7 +20,7 @@ from servers import percentile
 from backstory.core import Caller, Core, Engine
 from backstory.core.graph.reading import extractor, read
 from backstory.domain.filters import Filter
-from backstory.domain.graph import Ungraphed
+from backstory.domain.graph import UnreadEntry
 from backstory.domain.records import Memory
 from backstory.domain.when import utc_now
 from backstory.settings import Settings
@@ -108,7 +108,7 @@ def main(relations: int) -> None:
         report("analyze everything", lambda: core.graph.analyze(Filter(), 2), 5)
         report("view of everything", lambda: core.graph.view(Filter()), 5)
         long = text(random_, items) * 300
-        sample = Ungraphed(1, 0, "k", None, long)
+        sample = UnreadEntry(1, 0, "k", None, long)
         report(f"reading {len(long[:100_000]):,} characters", lambda: read(sample), 5)
         print(f"extractor {extractor()} (odd: with syntax trees of backstory[code])")
         core.engine.close()

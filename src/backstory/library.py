@@ -13,7 +13,7 @@ from typing import NamedTuple
 from .app import open_core, read_settings
 from .core import Core
 from .core.brief import USUAL_TOKENS
-from .core.lookup import LookupHit, Wanted
+from .core.lookup import LookupHit, LookupQuery
 from .core.pages import ConversationPage
 from .core.projects import work_tree
 from .domain.errors import InvalidInput
@@ -108,7 +108,9 @@ class Backstory:
         limit: int = 5,
     ) -> list[LookupHit]:
         """Memories and conversations in one ranking, each with how certain it is."""
-        wanted = Wanted(query, project, kind, file, self._start(since), self._end(until), assistant, limit)
+        wanted = LookupQuery(
+            query, project, kind, file, self._start(since), self._end(until), assistant, limit
+        )
         return list(self._core.lookup.find(wanted).hits)
 
     def open(self, id: str, at: int | None = None, limit: int = 10) -> SavedMemory | PastSession:

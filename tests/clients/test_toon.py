@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from backstory.core.stored_sessions.toon import LARGEST_NUMBER, is_table, written
+from backstory.core.stored_sessions.toon import LARGEST_NUMBER, is_table, session_content
 from backstory.core.stored_sessions.turns import SessionTurn
 
 HERE = Path(__file__).parent
@@ -79,6 +79,6 @@ def decode() -> Iterator[Decode]:
 )
 def test_the_reference_reads_back_every_table(decode: Decode, turns: list[SessionTurn]) -> None:
     assert is_table(turns)
-    document, notation = written(turns, "toon")
+    document, notation = session_content(turns, "toon")
     assert notation == "toon"
     assert decode(document) == {"messages": [turn.as_json() for turn in turns]}

@@ -16,7 +16,7 @@ from backstory.domain.entries import TextFields
 from backstory.domain.errors import InvalidInput
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import CachedAnswer, Injection, Trace
-from backstory.domain.sources import Imported, SourceState
+from backstory.domain.sources import ImportedRecord, SourceState
 from backstory.domain.team import AuditRecord, Connection, Token
 from backstory.domain.words import Unit
 from backstory.store import Store
@@ -106,7 +106,7 @@ def fill_store(store: Store) -> None:
     store.archive.restore_conversations(["brought back"])
     store.archive.exempt(["brought back"], DAWN)
     store.sync.put(SourceState("/talks.jsonl", "claude-code", 10, 7, state={"a": 1}, read_at=DAWN))
-    store.imports.put([Imported("m", "mem0", "/history.db", "history/7", "part", "digest", DAWN)])
+    store.imports.put([ImportedRecord("m", "mem0", "/history.db", "history/7", "part", "digest", DAWN)])
     store.injections.put(Injection("talk", DAWN, "/p", "Fix login."))
     store.answers.put(CachedAnswer("key", "chunks", "", {"a": [1]}, DAWN + timedelta(hours=1)), DAWN)
     store.team.put_connection(Connection("c", "owner", "p", "d", None, "info", DAWN))

@@ -10,7 +10,7 @@ import pytest
 from backstory.core.graph import trees
 from backstory.core.graph.facts import MOST_ENTITIES
 from backstory.core.graph.reading import LONGEST_TEXT, read
-from backstory.domain.graph import Ungraphed
+from backstory.domain.graph import UnreadEntry
 
 ORIGINALS = Path(__file__).resolve().parents[3] / "shared" / "data" / "originals" / "memory-keeper"
 
@@ -69,7 +69,7 @@ impl Handler for Server {
 
 def told(text: str, category: str | None = None) -> tuple[dict[str, int], dict[str, float]]:
     """Entities with how often, and relations other than plain mentions with their confidence."""
-    extract = read(Ungraphed(1, 0, "note", category, text))
+    extract = read(UnreadEntry(1, 0, "note", category, text))
     ids = {mention.entity: f"{mention.type}:{mention.name}" for mention in extract.mentions}
     return (
         {ids[m.entity]: m.times for m in extract.mentions},
@@ -266,13 +266,13 @@ def test_broken_code_is_read_line_by_line() -> None:
 
 @pytest.mark.parametrize("unit", ["a", "a.", "a/", "@a", "aA", "(", "-", "\\", "_a", "a+", "```python\n"])
 def test_work_and_facts_are_bounded(unit: str) -> None:
-    extract = read(Ungraphed(1, 0, "note", None, unit * LONGEST_TEXT))
+    extract = read(UnreadEntry(1, 0, "note", None, unit * LONGEST_TEXT))
     assert len(extract.mentions) <= MOST_ENTITIES
 
 
 def test_a_very_long_text_is_read_in_part() -> None:
     names = " ".join(f"name_{n}()" for n in range(20_000))
-    assert len(read(Ungraphed(1, 0, "note", None, names)).mentions) == MOST_ENTITIES
+    assert len(read(UnreadEntry(1, 0, "note", None, names)).mentions) == MOST_ENTITIES
     assert told(" " * LONGEST_TEXT + "AUTH-1")[0] == {"item:note": 1}
 
 

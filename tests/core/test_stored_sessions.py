@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from backstory.core.stored_sessions.fullfile import SessionHeader, read_full, write_full
 from backstory.core.stored_sessions.rows import messages_of, turns_in
-from backstory.core.stored_sessions.turns import SessionTurn, first_part, said, split_plain
+from backstory.core.stored_sessions.turns import SessionTurn, first_part, plain_turn, split_plain
 
 from ..doubles import make_conversation
 
@@ -50,8 +50,8 @@ def test_the_readable_part_alone_is_exact(turns: list[SessionTurn]) -> None:
 
 
 def test_a_stored_file_inside_a_conversation_is_only_text() -> None:
-    inner = write_full(HEADER, [said("user", "inner")])
-    turns = [said("user", inner), said("assistant", "outer")]
+    inner = write_full(HEADER, [plain_turn("user", "inner")])
+    turns = [plain_turn("user", inner), plain_turn("assistant", "outer")]
     for text in (write_full(HEADER, turns), write_full(HEADER, turns).replace("outer", "changed", 1)):
         reading = read_full(text)
         assert reading is not None
@@ -59,7 +59,7 @@ def test_a_stored_file_inside_a_conversation_is_only_text() -> None:
         assert len(reading.turns) == 2
 
 
-@given(st.lists(st.builds(said, st.just("user"), TEXTS)), st.integers(0, 200))
+@given(st.lists(st.builds(plain_turn, st.just("user"), TEXTS)), st.integers(0, 200))
 def test_the_first_part_is_a_beginning_cut_at_a_character(turns: list[SessionTurn], most: int) -> None:
     part = first_part(turns, most)
     whole, kept = ("".join(turn.text for turn in some) for some in (turns, part))

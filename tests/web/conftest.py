@@ -17,7 +17,7 @@ import uvicorn
 from backstory.core import Caller, Core, Engine
 from backstory.store.sqlite import SqliteStore
 from backstory.web.access import Keys
-from backstory.web.serving import LOOPBACK, configured, guarded, lender
+from backstory.web.serving import LOOPBACK, guarded_app, lender, server_config
 from backstory.web.site import Site
 
 from ..doubles import HashedWords, SteppedClock, counted_ids, make_settings
@@ -95,7 +95,7 @@ def serve_pages(core: Core, *, is_read_only: bool = False) -> Iterator[Pages]:
     port = listening.getsockname()[1]
     keys = Keys(port, redeemed=lambda: None)
     site = Site(lender(core), is_read_only=lambda _: is_read_only, is_closing=lambda: server.should_exit)
-    server = uvicorn.Server(configured(guarded(site, keys, port)))
+    server = uvicorn.Server(server_config(guarded_app(site, keys, port)))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     until(lambda: server.started)

@@ -29,7 +29,7 @@ from .report import Json, Report, counted, table, terminal_line
 SHOWN = 10
 
 
-class Chosen(NamedTuple):
+class Selection(NamedTuple):
     conversations: list[Conversation]
     memories: list[Memory]
     messages: int
@@ -99,7 +99,7 @@ def _whole_id(core: Core, id: str) -> str:
     return found.id if isinstance(found, Memory) else found.conversation.id
 
 
-def _chosen(options: argparse.Namespace, engine: Engine) -> Chosen:
+def _chosen(options: argparse.Namespace, engine: Engine) -> Selection:
     """What the flags say together. Of conversations only those of other assistants are forgotten here."""
     store, which = engine.store, _which(options, engine)
     memories: list[Memory] = []
@@ -118,7 +118,7 @@ def _chosen(options: argparse.Namespace, engine: Engine) -> Chosen:
     ids = tuple(conversation.id for conversation in found)
     put_away = store.archive.find_conversations(ConversationFilter(ids=ids)) if ids else []
     messages = sum(store.conversations.count_messages(ids).values()) + sum(each.said for each in put_away)
-    return Chosen(found, memories, messages, unknown)
+    return Selection(found, memories, messages, unknown)
 
 
 def _which(options: argparse.Namespace, engine: Engine) -> ConversationFilter:
@@ -148,7 +148,7 @@ def _surfaces(options: argparse.Namespace) -> tuple[str, ...]:
     return tuple(sorted(known if options.ids else known - set(load_surfaces())))
 
 
-def _announcement(chosen: Chosen) -> str:
+def _announcement(chosen: Selection) -> str:
     found = chosen.conversations
     by_assistant = Counter(conversation.surface for conversation in found)
     rows = [(name, counted(count, "conversation")) for name, count in sorted(by_assistant.items())]
@@ -178,7 +178,7 @@ def _receipt(receipt: Receipt) -> str:
     return "\n\n".join([f"Removed:\n{table(rows, '  ')}", *closing])
 
 
-def _body(chosen: Chosen, receipt: Receipt) -> Json:
+def _body(chosen: Selection, receipt: Receipt) -> Json:
     conversations = [
         {"id": each.id, "title": each.title, "updated_at": iso(each.updated_at)}
         for each in chosen.conversations

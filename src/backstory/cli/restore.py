@@ -19,7 +19,7 @@ from ..store.sqlite import SqliteStore
 from ..store.sqlite.header import MAGIC
 from ..store.sqlite.log import drop_log, log_of
 from ..store.sqlite.restore import replace_store
-from ..store.whole_files import make_private, sweep, unfinished
+from ..store.whole_files import draft_path, make_private, sweep
 from .report import Report, counted
 
 OURS = b"CREATE VIRTUAL TABLE entry_text USING fts5"
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     live = store_path(settings)
     _check_ours(file)
     sweep(live.parent)
-    incoming = unfinished(live)
+    incoming = draft_path(live)
     try:
         census = _copy_checked(file, incoming)
         kept = replace_store(live, incoming, backups_folder(settings), busy_timeout_s=settings.busy_timeout_s)

@@ -151,7 +151,7 @@ class Briefs:
         return Core(self.engine, Caller(project=project, directory=project)).briefing
 
 
-def opening(core: Core, session: str, source: str, log: str = "") -> str:
+def opening_brief(core: Core, session: str, source: str, log: str = "") -> str:
     """What a session is told that starts now, is cleared, resumed or compacted: the brief of its project, or nothing where the user
     wants none, where there is no news, and where it was told the same before. A compaction has just made it forget. From its log
     may be known that nobody attends it."""

@@ -32,7 +32,7 @@ PASSAGE = 240  # characters
 CONVERSATION = "conversation"
 
 
-class Wanted(NamedTuple):
+class LookupQuery(NamedTuple):
     query: str
     project: str | None = None
     """By name or path, EVERY_PROJECT for all alike; None for all, the caller's own first."""
@@ -73,7 +73,7 @@ class LookupAnswer(NamedTuple):
 
 
 class Lookup(Facet):
-    def find(self, wanted: Wanted) -> LookupAnswer:
+    def find(self, wanted: LookupQuery) -> LookupAnswer:
         ranking = self._ranking(wanted)
         running = running_conversations(self.engine, self.caller)
         hits = [hit for hit in ranking.hits if hit.conversation not in running]
@@ -85,7 +85,7 @@ class Lookup(Facet):
         more = len(hits) - len(chosen) if is_sure else 0
         return LookupAnswer(self._shown(chosen, ranking.words), is_sure, more, ranking.notices)
 
-    def _ranking(self, wanted: Wanted) -> Ranking:
+    def _ranking(self, wanted: LookupQuery) -> Ranking:
         narrow = self._narrow(wanted)
         own_first = wanted.project != EVERY_PROJECT
         ranking = self.core.searching.everywhere(wanted.query, narrow=narrow, own_first=own_first)
@@ -95,7 +95,7 @@ class Lookup(Facet):
             hits = self._touching(wanted.file, narrow, hits)
         return ranking._replace(hits=hits)
 
-    def _narrow(self, wanted: Wanted) -> Filter:
+    def _narrow(self, wanted: LookupQuery) -> Filter:
         if wanted.since is not None and wanted.until is not None and wanted.since >= wanted.until:
             raise InvalidInput("until is before since.", field="until")
         kinds: tuple[Kind, ...] = ()

@@ -31,7 +31,7 @@ LONGEST_TEXT = 100_000
 STATUS, DONE = "status", "done"
 
 
-class Remembered(NamedTuple):
+class RememberResult(NamedTuple):
     memory: Memory
     is_new: bool
     """Whether anything was saved: the same text again is the same memory."""
@@ -48,14 +48,14 @@ class Remembering(Facet):
         replaces: str | None = None,
         files: Sequence[str] = (),
         project: str | None = None,
-    ) -> Remembered:
+    ) -> RememberResult:
         """Committed when this returns. Of a memory that is replaced the kind stays unless one is given."""
         text = _checked(text)
         if replaces is not None:
             memory = self._known(replaces)
             marks = self._marked(files, memory.project) or _unverified(memory)
             changed = self._revised(memory, text, kind, marks)
-            return Remembered(changed, is_new=changed != memory)
+            return RememberResult(changed, is_new=changed != memory)
         place = self._project(project)
         marks = self._marked(files, place)
         similar = self._similar(text, place)
@@ -66,9 +66,9 @@ class Remembering(Facet):
                 self.core.memories.put(memory)
         if known is not None:
             changed = self._revised(known, text, kind, marks)
-            return Remembered(changed, is_new=changed != known, similar=similar)
+            return RememberResult(changed, is_new=changed != known, similar=similar)
         self.core.memories.follow_up(memory)
-        return Remembered(memory, is_new=True, similar=similar)
+        return RememberResult(memory, is_new=True, similar=similar)
 
     def done(self, id: str, note: str = "") -> Memory:
         """Mark a task as done, with what is worth knowing about how. Once done it stays so."""

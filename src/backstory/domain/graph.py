@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
-class Ungraphed(NamedTuple):
+class UnreadEntry(NamedTuple):
     """An entry that was not read yet, or changed since."""
 
     entry: int

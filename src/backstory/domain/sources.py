@@ -32,7 +32,7 @@ def source_path(source: str, paths: Collection[str]) -> str | None:
     return source or None
 
 
-class Imported(NamedTuple):
+class ImportedRecord(NamedTuple):
     """By the id it has here: which importer brought it, and what it said then."""
 
     id: str

@@ -23,7 +23,7 @@ from ..domain.records import (
 from ..domain.when import from_ms, to_ms
 from .columns import CONVERSATION, FORMER, marks
 from .conversations import ConversationRoom
-from .copies import COPIED, copied, read_copied
+from .copies import COPIED, copied_columns, read_copied
 from .database import Database, batches
 from .memories import MemoryRoom
 from .traces import TraceRoom
@@ -179,7 +179,7 @@ class ArchiveRoom:
         ids = [memory.id for memory in memories]
         entries = f"SELECT n, id FROM entry WHERE id IN ({marks(ids)})"
         lines = self._database.rows(
-            f"SELECT e.id, {copied(self._database)} FROM entry e WHERE e.id IN ({marks(ids)}) ORDER BY e.n",
+            f"SELECT e.id, {copied_columns(self._database)} FROM entry e WHERE e.id IN ({marks(ids)}) ORDER BY e.n",
             ids,
         )
         items = {id: [json.loads(line), []] for id, line in lines}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..domain.backups import MANUAL, Backup
 from ..domain.errors import Unavailable
 from .database import Database
-from .whole_files import make_private, put_in_place, sweep, unfinished
+from .whole_files import draft_path, make_private, put_in_place, sweep
 
 if TYPE_CHECKING:
     from . import Store
@@ -46,7 +46,7 @@ class BackupFiles:
         """Open a backup as a store, change it and put it back. If that fails, the backup is as it was."""
         import shutil  # not for start-up
 
-        new = unfinished(path)
+        new = draft_path(path)
         try:
             make_private(new)
             shutil.copyfile(path, new)

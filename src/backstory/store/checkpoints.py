@@ -16,7 +16,7 @@ from ..domain.checkpoints import CachedFile, Checkpoint, CheckpointContents, Che
 from ..domain.filters import Filter, Kind
 from ..domain.records import Memory
 from .columns import Columns, marks
-from .copies import COPIED, copied, copied_line, read_copied
+from .copies import COPIED, copied_columns, copied_line, read_copied
 from .database import Database, Row
 from .files import FILE, FileRoom
 from .where import where_clause
@@ -34,7 +34,7 @@ class CheckpointRoom:
     def copy(self, where: Filter, files: Sequence[CachedFile]) -> CheckpointManifest:
         """Keep copies of the memories that match, and of what is known of the files."""
         condition, values = where_clause(where)
-        line = copied(self._database)
+        line = copied_columns(self._database)
         sql = f"SELECT e.id, {line} FROM entry e WHERE e.kind = ? AND {condition} ORDER BY e.n"
         with self._database.transaction():
             return self._keep(self._database.rows(sql, [Kind.MEMORY, *values]), files)

@@ -21,7 +21,7 @@ COPIED = (
 _VALUES = [f"nullif(e.{name}, e.text)" if name == "summary" else f"e.{name}" for name in COPIED]
 
 
-def copied(database: Database) -> str:
+def copied_columns(database: Database) -> str:
     """An expression that gives an entry `e` as a line."""
     return database.json_array(_VALUES)
 

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..domain.filters import Filter
-from ..domain.graph import Entity, Extract, Label, Relation, Ungraphed
+from ..domain.graph import Entity, Extract, Label, Relation, UnreadEntry
 from .columns import Columns, marks
 from .database import Database, Row
 from .where import where_clause
 
-_UNREAD = Columns(Ungraphed, entry="n", name="coalesce(key, id)")
+_UNREAD = Columns(UnreadEntry, entry="n", name="coalesce(key, id)")
 # "class" < "function" < "item" < "name": where one name has several types, min() takes the best founded
 _ENTITY = Columns(
     Entity, number="m.entity", type="min(m.type)", name="min(m.name)", times="sum(m.times)", sources="count(*)",
@@ -32,7 +32,7 @@ class GraphRoom:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def unread(self, where: Filter, extractor: int, limit: int) -> list[Ungraphed]:
+    def unread(self, where: Filter, extractor: int, limit: int) -> list[UnreadEntry]:
         """Entries whose present text this extractor, or a better one, has not read; newest first."""
         condition, values = _ungraphed(where, extractor)
         chosen = f"SELECT e.n FROM entry e {condition} ORDER BY e.n DESC LIMIT {limit:d}"

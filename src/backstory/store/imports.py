@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..domain.sources import Imported
+from ..domain.sources import ImportedRecord
 from .columns import Columns
 from .database import Database, batches
 
-_IMPORTED = Columns(Imported)
+_IMPORTED = Columns(ImportedRecord)
 
 
 class Imports:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def put(self, rows: Sequence[Imported]) -> None:
+    def put(self, rows: Sequence[ImportedRecord]) -> None:
         """Insert, or replace by id."""
         with self._database.joined():
             sql = _IMPORTED.upsert("imported", "id")
             self._database.change_many(sql, [_IMPORTED.write(row) for row in rows])
 
-    def get(self, ids: Iterable[str]) -> dict[str, Imported]:
+    def get(self, ids: Iterable[str]) -> dict[str, ImportedRecord]:
         """Those of the given that were ever imported, by id."""
         return {
             row.id: row
@@ -29,7 +29,7 @@ class Imports:
             for row in self._database.records(_IMPORTED, f"FROM imported WHERE id IN ({marks})", some)
         }
 
-    def of_part(self, part: str) -> list[Imported]:
+    def of_part(self, part: str) -> list[ImportedRecord]:
         """In the order of their ids."""
         return self._database.records(_IMPORTED, "FROM imported WHERE part = ? ORDER BY id", [part])
 

@@ -11,7 +11,7 @@ from ..domain.filters import Filter, Kind, Order, Page
 from ..domain.records import Former, Memory, Priority
 from .columns import FORMER, MEMORY, PRIORITY, TIME, Columns, marks
 from .database import Database
-from .where import bounds, literal, ordered, where_clause
+from .where import bounds, literal, order_clause, where_clause
 from .writing import EntryWriter
 
 _LISTED = Columns(ListedMemory, entry="e.n", key="e.key")
@@ -40,7 +40,7 @@ class MemoryRoom:
 
     def find(self, where: Filter, page: Page) -> list[Memory]:
         condition, values = where_clause(where)
-        order = f"ORDER BY {ordered(page.order)}"
+        order = f"ORDER BY {order_clause(page.order)}"
         chosen = f"e.kind = ? AND {condition}"
         if page.limit is not None or page.offset:
             # numbers are sorted and cut first, so that the texts of other pages are never read
@@ -87,7 +87,7 @@ class MemoryRoom:
         if among is not None:
             source, numbers = self._database.chosen_entries(among)
             values = [numbers, *values]
-        rest = f"FROM {source} WHERE e.kind = ? AND {condition} ORDER BY {ordered(order)}"
+        rest = f"FROM {source} WHERE e.kind = ? AND {condition} ORDER BY {order_clause(order)}"
         return self._database.records(_LISTED, rest, values)
 
     def with_metadata(self, field: str) -> dict[int, str]:

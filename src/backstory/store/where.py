@@ -27,7 +27,7 @@ Condition = tuple[str, list[Any]]
 """SQL and its parameters."""
 
 
-def ordered(order: Order) -> str:
+def order_clause(order: Order) -> str:
     """The columns of ORDER BY on the entry table aliased `e`; no two entries are equal in any order."""
     return _ORDERS[order]
 

@@ -15,7 +15,7 @@ DAY_S = 86_400
 _UNFINISHED = re.compile(r"\..+\.(\d+)\.new(-wal|-shm|-journal)?")
 
 
-def unfinished(path: Path) -> Path:
+def draft_path(path: Path) -> Path:
     """Where a file is made that will have this name when it is whole."""
     return path.with_name(f".{path.name}.{os.getpid()}.new")
 
@@ -42,7 +42,7 @@ class Draft(NamedTuple):
 @contextmanager
 def drafted(path: Path, text: Iterable[str]) -> Iterator[Draft]:
     """All of the text in a file beside the path, on the disk; gone in the end unless it was put in place."""
-    draft = unfinished(path.with_name(f"{path.name[:100]}.{os.urandom(4).hex()}"))
+    draft = draft_path(path.with_name(f"{path.name[:100]}.{os.urandom(4).hex()}"))
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             for piece in text:

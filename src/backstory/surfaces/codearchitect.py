@@ -61,7 +61,7 @@ class WireMessage(TypedDict):
     content: NotRequired[Any]
 
 
-class Stored(TypedDict):
+class StoreAnswer(TypedDict):
     file: str
     summaryFile: str
     fullFile: str
@@ -163,7 +163,7 @@ def store_session(
         Literal["plain", "messages"], "Whether the conversation is text or an array of messages"
     ] = "plain",
     sessions_dir: SessionsDir = None,
-) -> Stored:
+) -> StoreAnswer:
     """Save a conversation as files that people can read: a summary, and the full text that get_session reads back
     exactly. Use it when a conversation holds decisions or solutions worth keeping. Use it when the user asks to save
     or store the session. Give the full content of every message, with all code: never summaries or placeholders."""
@@ -176,7 +176,7 @@ def store_session(
     place = core.stored_sessions.place(sessions_dir)
     kept = core.stored_sessions.keep(conversation, topic, place)
     summary, full = kept.folder / "summary.md", kept.folder / "full.md"
-    reply: Stored = {
+    reply: StoreAnswer = {
         "file": str(summary),
         "summaryFile": str(summary),
         "fullFile": str(full),
@@ -219,9 +219,9 @@ def get_session(
         listing = core.stored_sessions.listing(place, date, offset=offset, limit=limit or MOST_LISTED)
         return _listed(listing, offset, limit)
     fetched = core.stored_sessions.fetch(place, filename, date)
-    from ..core.stored_sessions.toon import written
+    from ..core.stored_sessions.toon import session_content
 
-    content, used = written(fetched.turns, format)
+    content, used = session_content(fetched.turns, format)
     row, messages = _row(fetched.session), [turn.as_json() for turn in fetched.turns]
     body: SessionBody = {
         "filename": row["filename"],

@@ -34,7 +34,7 @@ class SavedText(TypedDict):
     id: str
 
 
-class Retrieved(TypedDict):
+class RetrievalAnswer(TypedDict):
     results: list[str]
     origins: list[Origin]
     search_strategy: str
@@ -45,7 +45,7 @@ class DeletedText(TypedDict):
     notices: NotRequired[list[str]]
 
 
-class Cleared(DeletedText):
+class ClearAnswer(DeletedText):
     deleted_count: int
 
 
@@ -65,12 +65,12 @@ def retrieve_context(
     core: Core,
     query: Annotated[str, "What to look for, in any words"],
     limit: Annotated[int, "Maximum number of results", Range(low=1)] = 5,
-) -> Retrieved:
+) -> RetrievalAnswer:
     """Find the saved texts that answer a query best, by words and by meaning, best first."""
     found = core.searching.memories(query, limit=limit)
     memories, notices = _fitted(found)
     notices += core.searching.in_conversations(query, found.hits)
-    reply: Retrieved = {
+    reply: RetrievalAnswer = {
         "results": [safe_text(memory.text, memory.trust) for memory in memories],
         "origins": [origin(memory) for memory in memories],
         "search_strategy": found.strategy,
@@ -88,7 +88,7 @@ def delete_context(core: Core, id: Annotated[str, "The id that save_context retu
 @surface.tool("Clear all context", CLEARS)
 def clear_all_context(
     core: Core, confirmation: Annotated[str, f'Must be exactly "{CONFIRMATION}"']
-) -> Cleared:
+) -> ClearAnswer:
     """Delete every text that was saved with save_context, in all projects, for good."""
     if confirmation != CONFIRMATION:
         raise InvalidInput(
@@ -97,7 +97,7 @@ def clear_all_context(
             field="confirmation",
         )
     receipt = core.deletion.all()
-    reply: Cleared = {"deleted_count": receipt.memories}
+    reply: ClearAnswer = {"deleted_count": receipt.memories}
     return {**reply, "notices": receipt.notices} if receipt.notices else reply
 
 

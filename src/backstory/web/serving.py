@@ -53,7 +53,7 @@ def serve(
             checks=checks,
             is_closing=lambda: server.should_exit,
         )
-        server = uvicorn.Server(configured(guarded(site, keys, port, public)))
+        server = uvicorn.Server(server_config(guarded_app(site, keys, port, public)))
 
         def stop(*_: object) -> None:
             server.should_exit = True
@@ -76,7 +76,7 @@ def lender(core: Core) -> Lend:
     return lend
 
 
-def guarded(site: Site, keys: Keys, port: int, public: Host | None = None) -> Starlette:
+def guarded_app(site: Site, keys: Keys, port: int, public: Host | None = None) -> Starlette:
     """For whoever has the link, by the names of this machine."""
     app = site.app()
     app.add_middleware(WebDoor, keys=keys)
@@ -87,7 +87,7 @@ def guarded(site: Site, keys: Keys, port: int, public: Host | None = None) -> St
     return app
 
 
-def configured(app: Starlette) -> uvicorn.Config:
+def server_config(app: Starlette) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         log_level="warning",

@@ -21,8 +21,8 @@ from starlette.staticfiles import StaticFiles
 from .. import __version__
 from ..core import Core
 from ..domain.errors import BackstoryError, InvalidInput, NotAllowed, NotFound, Unavailable
-from .asked import Asked
 from .figures import renew
+from .page_query import PageQuery
 from .pages import (
     conversation,
     conversations,
@@ -37,11 +37,11 @@ from .pages import (
     timeline,
 )
 from .rendering import STATIC, templates
-from .view import Download, Json, Moved, View
+from .view import Download, Json, Redirect, View
 
 Lend = Callable[[Request], AbstractContextManager[Core]]
-Page = Callable[[Core, Asked], View]
-Change = Callable[[Core, Asked], Moved | View]
+Page = Callable[[Core, PageQuery], View]
+Change = Callable[[Core, PageQuery], Redirect | View]
 
 STATUS: dict[type[BackstoryError], int] = {
     InvalidInput: 400,
@@ -75,7 +75,7 @@ CHANGES: dict[str, Change] = {
     "/restore": memories.restore,
     "/forget-conversation": conversation.forget,
 }
-DOWNLOADS: dict[str, Callable[[Core, Asked], Download]] = {
+DOWNLOADS: dict[str, Callable[[Core, PageQuery], Download]] = {
     "/export/{id:path}": conversation.export,
 }
 
@@ -134,7 +134,9 @@ class Site:
 
         return answer
 
-    def _download(self, make: Callable[[Core, Asked], Download]) -> Callable[[Request], Awaitable[Response]]:
+    def _download(
+        self, make: Callable[[Core, PageQuery], Download]
+    ) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             def file(core: Core) -> Response:
                 made = make(core, _asked(request, core))
@@ -231,16 +233,16 @@ class Site:
         return base
 
 
-def _asked(request: Request, core: Core, form: Mapping[str, str] | None = None) -> Asked:
+def _asked(request: Request, core: Core, form: Mapping[str, str] | None = None) -> PageQuery:
     given: dict[str, Any] = {**request.query_params, **(form or {}), **request.path_params}
-    return Asked(given, core.engine.now)
+    return PageQuery(given, core.engine.now)
 
 
 def _wants_part(request: Request, view: View) -> bool:
     return bool(view.part) and "part" in request.query_params
 
 
-def news(core: Core, asked: Asked) -> Json:
+def news(core: Core, asked: PageQuery) -> Json:
     told: Json = {"entries": core.engine.store.entries.size_hint()}
     if id := asked.text("conversation"):
         conversation = core.replay.conversation(id)

@@ -1,4 +1,4 @@
-"""What a page answers: a View is shown, a Download is kept, and after a change one is Moved to a page."""
+"""What a page answers: a View is shown, a Download is kept, and after a change a Redirect leads to a page."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ class Download(NamedTuple):
     content: str
 
 
-class Moved(NamedTuple):
+class Redirect(NamedTuple):
     path: str
     body: Json

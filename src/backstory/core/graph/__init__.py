@@ -52,7 +52,7 @@ class GraphStep(NamedTuple):
     path: tuple[str, ...]
 
 
-class Related(NamedTuple):
+class RelatedEntities(NamedTuple):
     start: list[Label]
     steps: list[GraphStep]
     relations: list[Relation]
@@ -135,7 +135,7 @@ class Graph(Facet):
         entities = self._counted(reached, narrowed)
         return GraphAnalysis(entities, _surest(_among(relations.values(), entities)), pending)
 
-    def related(self, key: str, max_depth: int, predicates: Sequence[str], limit: int) -> Related:
+    def related(self, key: str, max_depth: int, predicates: Sequence[str], limit: int) -> RelatedEntities:
         """What lies around an item or an entity, the nearest and most connected first."""
         pending = self.update()
         start = self._named(key)
@@ -221,7 +221,7 @@ class Graph(Facet):
         relations: dict[tuple[int, str, int], Relation],
         limit: int,
         pending: int,
-    ) -> Related:
+    ) -> RelatedEntities:
         degree = _degrees(relations.values())
         order = sorted(
             (number for number in distance if distance[number]),
@@ -240,7 +240,9 @@ class Graph(Facet):
         ]
         first = [known[n] for n in start if n in known]
         shown = [*first, *(step.entity for step in steps)]
-        return Related(first, steps, _surest(_among(relations.values(), shown)), len(order), pending, True)
+        return RelatedEntities(
+            first, steps, _surest(_among(relations.values(), shown)), len(order), pending, True
+        )
 
 
 def _ends(relations: Iterable[Relation]) -> set[int]:

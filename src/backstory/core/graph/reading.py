@@ -7,7 +7,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...domain.graph import Extract, Mention, Relation, Ungraphed
+from ...domain.graph import Extract, Mention, Relation, UnreadEntry
 from .code import pieces, read_code
 from .facts import Facts, Thing, thing
 from .prose import read_prose
@@ -26,7 +26,7 @@ def extractor() -> int:
     return 2 * VERSION + is_installed()
 
 
-def read(entry: Ungraphed) -> Extract:
+def read(entry: UnreadEntry) -> Extract:
     item = thing("item", entry.name)
     facts = Facts(item)
     for piece in pieces(read_traces(entry.text[:LONGEST_TEXT], facts)):

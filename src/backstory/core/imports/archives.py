@@ -25,8 +25,8 @@ from ...readers import (
 )
 from ..sync.pieces import conversation_id, merged, messages_of, placed, traces_of
 from ..sync.subjects import OPENING, subject_of
-from .contents import ForeignConversation, Record, Unplaced
-from .stores import Importer, located
+from .contents import ForeignConversation, Record, UnplacedRecords
+from .stores import Importer, existing_path
 
 
 def archive_importer(reader: Reader) -> Importer:
@@ -43,13 +43,13 @@ def archive_importer(reader: Reader) -> Importer:
                 if piece.turns:
                     yield conversation_of(reader.name, "conversations", piece, modified_ms)
                 for reason, count in piece.skipped.items():
-                    yield Unplaced("conversations", reason, count)
+                    yield UnplacedRecords("conversations", reason, count)
 
     return Importer(
         reader.name,
         reader.title,
         read,
-        locate=located,
+        locate=existing_path,
         find=lambda places: (),
         folder=lambda path: None,
         realm=lambda path: "",

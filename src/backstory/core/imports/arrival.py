@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ...domain.checkpoints import CachedFile, Checkpoint
 from ...domain.filters import ConversationFilter, Filter
 from ...domain.records import ArchivedConversation, Memory, Session, Trust
-from ...domain.sources import Imported
+from ...domain.sources import ImportedRecord
 from ..calls import Call
 from ..engine import Engine
 from .cleaning import Cleaning
@@ -27,7 +27,7 @@ from .contents import (
     ForeignMemory,
     ForeignSession,
     Record,
-    Unplaced,
+    UnplacedRecords,
 )
 from .counts import Fate, ImportTally, Outcome, Skip
 from .memories import ImportSource, MemoryArrival, pairs
@@ -98,7 +98,7 @@ class Arrival:
                     self._take_file(record)
                 case ForeignCheckpoint():
                     self._take_checkpoint(record)
-                case Unplaced():
+                case UnplacedRecords():
                     self._tally.add(record.kind, record.reason, times=record.times)
 
     def _take_memories(self, records: list[ForeignMemory]) -> None:
@@ -253,7 +253,7 @@ class Arrival:
     def _note(self, id: str, place: str, digest: str) -> None:
         source = self._source
         self._store.imports.put(
-            [Imported(id, source.importer, source.store, place, "", digest, self._engine.now())]
+            [ImportedRecord(id, source.importer, source.store, place, "", digest, self._engine.now())]
         )
 
 

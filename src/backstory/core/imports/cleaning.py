@@ -15,7 +15,7 @@ from .contents import (
     ForeignMemory,
     ForeignSession,
     Record,
-    Unplaced,
+    UnplacedRecords,
 )
 
 R = TypeVar("R", bound=Record)
@@ -26,7 +26,7 @@ _WRITTEN: dict[type, tuple[str, ...]] = {
     ForeignConversation: ("conversation", "messages"),
     ForeignFile: ("content",),
     ForeignCheckpoint: ("name", "description", "git_status", "files"),
-    Unplaced: (),
+    UnplacedRecords: (),
 }
 """What somebody wrote. Ids and places must come out as they were, though they look random."""
 _INSIDE = ("title", "text", "content", "metadata")

@@ -94,7 +94,7 @@ class ForeignCheckpoint(NamedTuple):
     files: tuple[ForeignFile, ...]
 
 
-class Unplaced(NamedTuple):
+class UnplacedRecords(NamedTuple):
     """Something that we have no place for."""
 
     kind: str
@@ -102,7 +102,9 @@ class Unplaced(NamedTuple):
     times: int = 1
 
 
-Record = ForeignSession | ForeignMemory | ForeignConversation | ForeignFile | ForeignCheckpoint | Unplaced
+Record = (
+    ForeignSession | ForeignMemory | ForeignConversation | ForeignFile | ForeignCheckpoint | UnplacedRecords
+)
 
 
 def category_of(kind: str) -> str | None:

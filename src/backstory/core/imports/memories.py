@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ...domain.filters import Filter, Page
 from ...domain.records import Former, Memory, Trust
-from ...domain.sources import Imported
+from ...domain.sources import ImportedRecord
 from ..engine import Engine
 from ..merging import put_with_history
 from .contents import ForeignMemory
@@ -37,12 +37,12 @@ class ImportSource(NamedTuple):
         return sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:24]
 
 
-class Arriving(NamedTuple):
+class ArrivingMemory(NamedTuple):
     """A record beside what is here already."""
 
     record: ForeignMemory
     memory: Memory
-    known: Imported | None
+    known: ImportedRecord | None
     present: Memory | None
     is_archived: bool
 
@@ -75,14 +75,14 @@ class MemoryArrival:
         self._source = source
         self._owners = owners
 
-    def beside(self, records: Sequence[ForeignMemory]) -> list[Arriving]:
+    def beside(self, records: Sequence[ForeignMemory]) -> list[ArrivingMemory]:
         """Each with what is known of it here."""
         memories = [self._memory(record) for record in records]
         ids = [memory.id for memory in memories]
         known = self._store.imports.get(ids)
         live, archived = self._present(ids)
         return [
-            Arriving(
+            ArrivingMemory(
                 record,
                 memory,
                 known.get(memory.id),
@@ -92,7 +92,7 @@ class MemoryArrival:
             for record, memory in zip(records, memories, strict=True)
         ]
 
-    def put(self, arriving: Sequence[Arriving]) -> None:
+    def put(self, arriving: Sequence[ArrivingMemory]) -> None:
         """Those that are new or updated."""
         plain = [each for each in arriving if each.is_plain]
         self._store.memories.put([each.memory for each in plain])
@@ -101,7 +101,7 @@ class MemoryArrival:
                 self._put_with_past(each)
         self._store.imports.put([self._row(each) for each in arriving])
 
-    def _put_with_past(self, arriving: Arriving) -> None:
+    def _put_with_past(self, arriving: ArrivingMemory) -> None:
         record, memory, _, present, is_archived = arriving
         history: Iterable[Former] = record.history
         if present is not None:
@@ -166,10 +166,10 @@ class MemoryArrival:
         archived = self._store.archive.find_memories(where)
         return {each.id: each for each in live}, {each.memory.id: each.memory for each in archived}
 
-    def _row(self, arriving: Arriving) -> Imported:
+    def _row(self, arriving: ArrivingMemory) -> ImportedRecord:
         source, (record, memory, *_) = self._source, arriving
         part = self._part(record.part) if record.part else ""
-        return Imported(
+        return ImportedRecord(
             memory.id, source.importer, source.store, record.place, part, arriving.digest, self._engine.now()
         )
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ...domain.errors import InvalidInput, Unreadable
 from ...readers import Places
 from ..projects import project_root
-from .contents import ForeignCheckpoint, ForeignFile, ForeignSession, Record, Unplaced
+from .contents import ForeignCheckpoint, ForeignFile, ForeignSession, Record, UnplacedRecords
 
 
 class Importer(NamedTuple):
@@ -35,7 +35,7 @@ class Importer(NamedTuple):
         """How many records of each kind a store holds."""
         counts: Counter[str] = Counter()
         for record in self.read(self.locate(path)):
-            counts[kind_of(record)] += record.times if isinstance(record, Unplaced) else 1
+            counts[kind_of(record)] += record.times if isinstance(record, UnplacedRecords) else 1
         return counts
 
 
@@ -69,7 +69,7 @@ def kind_of(record: Record) -> str:
 
 def locate(path: Path, names: tuple[str, ...]) -> Path:
     """The file itself, or the one in the folder that has one of the names, the first name first."""
-    path = located(path)
+    path = existing_path(path)
     if not path.is_dir():
         return path
     for name in names:
@@ -90,7 +90,7 @@ def size_of(path: Path) -> int:
     return sum(os.path.getsize(file) for file in files if os.path.isfile(file))
 
 
-def located(path: Path) -> Path:
+def existing_path(path: Path) -> Path:
     """A file or folder that is there, without links."""
     if not path.exists():
         raise InvalidInput(f"There is no file {path}.", hint="Nothing was imported.")

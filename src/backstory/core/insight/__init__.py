@@ -15,7 +15,7 @@ from ..journal import JOURNAL
 from .digest import Digest, DigestForm, Subject, digest
 from .findings import MOST_EVIDENCE, EvidenceItem, Sample
 from .periods import Grain
-from .reports import analyzed, synthesized
+from .reports import analysis_report, synthesis_report
 from .timeline import UNCATEGORIZED, Heatmap, Period, Timeline, cut_into_periods, heatmap
 from .work import Analyze, InsightReport, InsightScope, Synthesis, Synthesize
 
@@ -90,7 +90,7 @@ class Insight(Facet):
 
     def analyze(self, task: Analyze) -> InsightReport:
         graph = self.core.graph
-        return analyzed(task, self._sample(task.scope), graph, _where(task.scope))
+        return analysis_report(task, self._sample(task.scope), graph, _where(task.scope))
 
     def synthesize(self, task: Synthesize) -> InsightReport:
         sample = self._sample(task.scope)
@@ -99,7 +99,7 @@ class Insight(Facet):
             where = _where(task.scope)
             tallies = self.engine.store.memories.tally(self.own(where))
             made = self._digest("Summary", where, tallies, DigestForm.MARKDOWN, task.longest)
-        return synthesized(task, sample, made)
+        return synthesis_report(task, sample, made)
 
     def _digest(
         self, title: str, where: Filter, tallies: Sequence[Tally], form: DigestForm, longest: int

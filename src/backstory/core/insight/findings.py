@@ -59,7 +59,7 @@ def sources(memories: Iterable[Memory]) -> tuple[EvidenceItem, ...]:
     return tuple(EvidenceItem(memory.id, memory.key or memory.id) for memory in newest[:MOST_EVIDENCE])
 
 
-def focused(findings: Sequence[Finding], focus: Sequence[str]) -> list[Finding]:
+def by_focus(findings: Sequence[Finding], focus: Sequence[str]) -> list[Finding]:
     """Those that mention a word of the focus first; otherwise in their order."""
     return sorted(findings, key=lambda finding: not any(word in finding.statement.lower() for word in focus))
 

@@ -42,7 +42,7 @@ def narrative(sample: Sample, given: Sequence[Finding], *, metrics: bool, learni
     return [chapter for chapter in chapters if chapter is not None]
 
 
-def written(chapters: Iterable[Chapter]) -> str:
+def as_markdown(chapters: Iterable[Chapter]) -> str:
     return "\n\n".join(f"## {chapter.title}\n\n{chapter.text}" for chapter in chapters)
 
 

@@ -9,8 +9,8 @@ from ...domain.filters import Filter
 from ..graph import Graph
 from .advice import recommendations
 from .digest import Digest
-from .findings import Finding, Sample, confidence, focused, sources
-from .narrative import narrative, written
+from .findings import Finding, Sample, by_focus, confidence, sources
+from .narrative import as_markdown, narrative
 from .patterns import patterns
 from .relationships import relationships
 from .trends import series_of, trends
@@ -23,7 +23,7 @@ MOST_FINDINGS = 60
 PASSED_ON = 10  # findings of an earlier step that a summary repeats
 
 
-def analyzed(task: Analyze, sample: Sample, graph: Graph, where: Filter) -> InsightReport:
+def analysis_report(task: Analyze, sample: Sample, graph: Graph, where: Filter) -> InsightReport:
     found: list[Finding] = []
     series = []
     everything = task.kind is Analysis.COMPREHENSIVE
@@ -35,11 +35,11 @@ def analyzed(task: Analyze, sample: Sample, graph: Graph, where: Filter) -> Insi
         series = series_of(sample, task.metrics)
         found += trends(series)
     first = FIRST if everything and not task.include_all else MOST_FINDINGS
-    kept = _fairly(focused(found, task.scope.focus), first)
+    kept = _fairly(by_focus(found, task.scope.focus), first)
     return _report(task.kind, sample, kept)._replace(series=tuple(series), left_out=len(found) - len(kept))
 
 
-def synthesized(task: Synthesize, sample: Sample, made: Digest | None) -> InsightReport:
+def synthesis_report(task: Synthesize, sample: Sample, made: Digest | None) -> InsightReport:
     if made is not None:
         return _summary(sample, made, task)
     if task.kind is Synthesis.NARRATIVE:
@@ -48,11 +48,11 @@ def synthesized(task: Synthesize, sample: Sample, made: Digest | None) -> Insigh
         )
         told = [Finding("chapter", each.title, len(each.evidence), each.evidence) for each in chapters]
         report = _report(task.kind, sample, told)._replace(findings=())
-        return report._replace(text=written(chapters), chapters=tuple(chapters))
+        return report._replace(text=as_markdown(chapters), chapters=tuple(chapters))
     given = task.given or [*patterns(sample), *trends(series_of(sample, ()))]
     advice = recommendations(sample, given)
     wanted = [each for each in advice if not task.priorities or each.priority in task.priorities]
-    kept = _fairly(focused(wanted, task.scope.focus), MOST_FINDINGS)
+    kept = _fairly(by_focus(wanted, task.scope.focus), MOST_FINDINGS)
     return _report(task.kind, sample, kept)._replace(left_out=len(wanted) - len(kept))
 
 

@@ -25,7 +25,7 @@ from .places import SessionFile, SessionsPlace
 from .reading import SessionHead, derived_id, read_head, read_session, session_id
 from .rows import messages_of, turns_in
 from .summaryfile import write_summary
-from .turns import SPEAKERS, USER, SessionTurn, first_part, read_conversation, said
+from .turns import SPEAKERS, USER, SessionTurn, first_part, plain_turn, read_conversation
 
 MB = 1 << 20
 LARGEST = 10 * MB
@@ -118,7 +118,7 @@ class StoredSessions(Facet):
         reading = read_session(session.found)
         (session,) = self._see([(session, reading)])
         if session.trust is not Trust.OWN:  # such a file may claim the id of any session
-            return SessionText(session, [said(turn.role, neutral(turn.text)) for turn in reading.turns])
+            return SessionText(session, [plain_turn(turn.role, neutral(turn.text)) for turn in reading.turns])
         return SessionText(session, self._whole(session.head.id, reading) or reading.turns)
 
     def _named(self, turns: Sequence[SessionTurn], given: str | None) -> tuple[SessionHeader, str, bool]:
@@ -216,7 +216,7 @@ class StoredSessions(Facet):
     def _without_secrets(self, turns: Sequence[SessionTurn]) -> list[SessionTurn]:
         """What came with a repository is kept as other assistants' histories are; what the user stored, as it is."""
         redacted, _ = Redactor(self.engine.settings.redaction).redact_all([turn.text for turn in turns])
-        return [said(turn.role, text) for turn, text in zip(turns, redacted, strict=True)]
+        return [plain_turn(turn.role, text) for turn, text in zip(turns, redacted, strict=True)]
 
     def _drop_rival(
         self, id: str, session: StoredSession, reading: SessionReading, known: Mapping[str, Conversation]

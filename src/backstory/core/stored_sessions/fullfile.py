@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from ...domain.when import iso
-from .turns import SessionTurn, from_json, has_open_fence, said, to_json, turns_of
+from .turns import SessionTurn, from_json, has_open_fence, plain_turn, to_json, turns_of
 
 FORMAT = 1
 _FIRST_MARK = re.compile(r"^<!-- ([0-9a-f]{8}) (\{.*\}) -->\r?$", re.MULTILINE)
@@ -151,14 +151,14 @@ def _read_turn(fields: Mapping[str, Any], part: str) -> SessionTurn:
     body = re.sub(r"(?:\r?\n){1,2}\Z", "", body)
     fenced = _FENCED.fullmatch(body) if form else None
     if fenced is None:
-        return said(role, body)
+        return plain_turn(role, body)
     if form == "json":
         try:
             rest = from_json(fenced[2])
         except ValueError:
             rest = None
-        return SessionTurn(role, rest) if isinstance(rest, dict) else said(role, fenced[2])
-    return said(role, fenced[2])
+        return SessionTurn(role, rest) if isinstance(rest, dict) else plain_turn(role, fenced[2])
+    return plain_turn(role, fenced[2])
 
 
 def _tag(id: str, turns: Sequence[SessionTurn]) -> str:

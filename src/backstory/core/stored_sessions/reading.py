@@ -21,7 +21,7 @@ from .turns import (
     SessionTurn,
     from_json,
     outside_fences,
-    said,
+    plain_turn,
     split_plain,
     to_json,
     turns_of,
@@ -145,7 +145,7 @@ def _between_rules(turns: Sequence[SessionTurn]) -> list[SessionTurn]:
 def _without_rule(turn: SessionTurn) -> SessionTurn:
     lines = turn.text.rstrip().split("\n")
     is_rule = len(lines) - 1 in set(outside_fences(lines)) and _RULE.fullmatch(lines[-1])
-    return said(turn.role, "\n".join(lines[:-1]).rstrip("\r\n")) if is_rule else turn
+    return plain_turn(turn.role, "\n".join(lines[:-1]).rstrip("\r\n")) if is_rule else turn
 
 
 def _summarized(text: str) -> list[SessionTurn]:
@@ -155,7 +155,7 @@ def _summarized(text: str) -> list[SessionTurn]:
         found = _PROMPT.match(part)
         if found is None:
             return []
-        turns.append(said(USER, found[1].strip()))
+        turns.append(plain_turn(USER, found[1].strip()))
         if found[2] is not None:
-            turns.append(said(ASSISTANT, found[2].strip()))
+            turns.append(plain_turn(ASSISTANT, found[2].strip()))
     return turns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...domain.records import Conversation, Message
-from .turns import SPEAKERS, SYSTEM, SessionTurn, from_json, said, to_json, turn_of
+from .turns import SPEAKERS, SYSTEM, SessionTurn, from_json, plain_turn, to_json, turn_of
 
 AS_JSON = ":json"
 """Ends the id of a row whose text is the turn itself, as JSON."""
@@ -40,7 +40,7 @@ def _message(conversation: Conversation, seq: int, turn: SessionTurn) -> Message
 
 def _turn(message: Message) -> SessionTurn:
     if not message.id.endswith(AS_JSON):
-        return said(message.speaker or message.role, message.text)
+        return plain_turn(message.speaker or message.role, message.text)
     turn = turn_of(from_json(message.text))
     assert turn is not None
     return turn

@@ -12,7 +12,7 @@ LARGEST_NUMBER = 2**53 - 1
 """A decoder in JavaScript reads no larger one exactly."""
 
 
-def written(turns: Sequence[SessionTurn], wanted: str) -> tuple[str, Literal["json", "toon"]]:
+def session_content(turns: Sequence[SessionTurn], wanted: str) -> tuple[str, Literal["json", "toon"]]:
     """`{"messages": [...]}` in the wanted notation, and which it is. `auto` takes the smaller. Turns that make no
     table are JSON, whatever is wanted."""
     messages = [turn.as_json() for turn in turns]

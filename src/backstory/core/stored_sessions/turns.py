@@ -129,7 +129,7 @@ def read_conversation(given: str | Sequence[Any], largest: int) -> list[SessionT
     return turns
 
 
-def said(role: str, text: str) -> SessionTurn:
+def plain_turn(role: str, text: str) -> SessionTurn:
     return SessionTurn(role, {"content": text})
 
 
@@ -139,13 +139,13 @@ def split_plain(text: str) -> list[SessionTurn]:
     lines = text.split("\n")
     starts = [(number, found) for number in outside_fences(lines) if (found := _SPEAKER.match(lines[number]))]
     if not starts:
-        return [said(USER, text)]
+        return [plain_turn(USER, text)]
     before = "\n".join(lines[: starts[0][0]])
-    turns = [said(SYSTEM, before.strip("\r\n"))] if before.strip() else []
+    turns = [plain_turn(SYSTEM, before.strip("\r\n"))] if before.strip() else []
     for place, (number, found) in enumerate(starts):
         end = starts[place + 1][0] if place + 1 < len(starts) else len(lines)
         spoken = "\n".join([lines[number][found.end() :], *lines[number + 1 : end]])
-        turns.append(said(SPEAKERS[found["name"].lower()], spoken.strip("\r\n")))
+        turns.append(plain_turn(SPEAKERS[found["name"].lower()], spoken.strip("\r\n")))
     return turns
 
 
@@ -187,7 +187,7 @@ def first_part(turns: Sequence[SessionTurn], most: int) -> list[SessionTurn]:
     for turn in turns:
         if turn.size > most:
             text = turn.rest["content"] if turn.is_plain else to_json(turn.rest)
-            kept.append(said(turn.role, text.encode(errors="replace")[:most].decode(errors="ignore")))
+            kept.append(plain_turn(turn.role, text.encode(errors="replace")[:most].decode(errors="ignore")))
             break
         kept.append(turn)
         most -= turn.size

@@ -21,7 +21,7 @@ from ...domain.when import utc_now
 from ..backups import FOLDER, backup_path
 from ..database import OUTSIDE, Database, Row
 from ..migrate import migrate
-from ..whole_files import make_private, put_in_place, unfinished
+from ..whole_files import draft_path, make_private, put_in_place
 from .errors import in_our_words, translated
 from .header import new_store_id
 from .pool import SqlitePool
@@ -235,7 +235,7 @@ class SqliteDatabase(Database):
 
     def backup(self, target: Path) -> None:
         """It appears whole, and with an id of its own: put in the place of a store, it is seen to be another."""
-        new = unfinished(target)
+        new = draft_path(target)
         with translated(target):
             make_private(new)
             try:

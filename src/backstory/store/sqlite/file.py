@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ...domain.errors import TimedOut, Unavailable
 from ..backups import advice
-from ..whole_files import make_private, put_in_place, sweep, unfinished
+from ..whole_files import draft_path, make_private, put_in_place, sweep
 from .header import HEADER_BYTES, FileHeader, new_store_id, read_header
 from .log import first_page, log_holds, log_of, put_away_log
 
@@ -149,7 +149,7 @@ def make_store_file(path: Path, backups: Path) -> None:
     """A store without tables, unless there is a file. It appears whole: a file that is found empty was emptied."""
     sweep(path.parent)
     put_away_log(path, backups)
-    new = unfinished(path)
+    new = draft_path(path)
     try:
         make_private(new)
     except PermissionError as error:

@@ -17,7 +17,7 @@ from ...domain.records import Memory
 from ...domain.when import iso, parse_when
 from ...tools import READS
 from ...tools.origin import safe_excerpt, safe_text
-from .texts import opened
+from .texts import open_text
 from .vocabulary import surface
 
 Json = dict[str, Any]
@@ -96,7 +96,7 @@ def _document(core: Core, uri: str) -> str:
             return core.briefing.tell(_project(core, name, uri)).text
         case ["memory" | "session", *id] if id:
             at, limit = _number(address, "at"), _number(address, "limit")
-            return opened(core, core.pages.open("/".join(id), at, min(max(limit or 10, 1), 50)))
+            return open_text(core, core.pages.open("/".join(id), at, min(max(limit or 10, 1), 50)))
         case ["project", name, "decisions" | "tasks" as kind]:
             project = _project(core, name, uri)
             return _listed(project, kind, _memories(core, project, kind))

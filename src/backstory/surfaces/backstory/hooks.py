@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from ...core import Core
-from ...core.briefs import opening
+from ...core.briefs import opening_brief
 from ...tools import Effect, dump
 from .vocabulary import surface
 
@@ -24,7 +24,7 @@ def hook(
         core.caller.conversation = session_id
     if event == "PreCompact":
         core.checkpoints.before_compaction()
-    text = opening(core, session_id, source, transcript) if event == "SessionStart" else ""
+    text = opening_brief(core, session_id, source, transcript) if event == "SessionStart" else ""
     if not text:
         return ""  # of PreCompact, Claude Code gives the summariser whatever is answered
     return dump({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})

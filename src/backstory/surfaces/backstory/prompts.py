@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ...core import Core
-from ...core.lookup import Wanted
+from ...core.lookup import LookupQuery
 from ...domain.errors import InvalidInput, NotFound
 from ...tools import READS
 from ...tools.origin import safe_excerpt
-from .texts import recalled
+from .texts import recall_text
 from .vocabulary import surface
 
 Json = dict[str, Any]
@@ -36,9 +36,7 @@ def _resume(core: Core, project: str) -> str:
 
 
 def _recall(core: Core, query: str) -> str:
-    return (
-        f"{_known(core, Wanted(query, limit=10))}\n\nAnswer from these, naming the ids: {safe_excerpt(query)}"
-    )
+    return f"{_known(core, LookupQuery(query, limit=10))}\n\nAnswer from these, naming the ids: {safe_excerpt(query)}"
 
 
 def _handoff(core: Core, receiver: str) -> str:
@@ -50,7 +48,7 @@ def _handoff(core: Core, receiver: str) -> str:
 
 
 def _decide(core: Core, topic: str) -> str:
-    known = _known(core, Wanted(topic, kind="decision", limit=10))
+    known = _known(core, LookupQuery(topic, kind="decision", limit=10))
     return (
         f"{known}\n\nDecide about: {safe_excerpt(topic)}. Say which of these decisions still hold. When the user agrees, save the new one with its "
         "reason with the tool remember, kind decision; if it changes one of these, give its id as replaces."
@@ -58,12 +56,12 @@ def _decide(core: Core, topic: str) -> str:
 
 
 def _why(core: Core, file: str) -> str:
-    known = _known(core, Wanted(f"why {file}", file=file, limit=10))
+    known = _known(core, LookupQuery(f"why {file}", file=file, limit=10))
     return f"{known}\n\nSay why {safe_excerpt(file)} is as it is: decisions, errors and the sessions that changed it, with ids."
 
 
-def _known(core: Core, wanted: Wanted) -> str:
-    return f"{RECORD}\n---\n{recalled(core.lookup.find(wanted), wanted.limit)}\n---"
+def _known(core: Core, wanted: LookupQuery) -> str:
+    return f"{RECORD}\n---\n{recall_text(core.lookup.find(wanted), wanted.limit)}\n---"
 
 
 PROMPTS = {

@@ -13,7 +13,7 @@ from ...core.forgetting import Forgotten
 from ...core.lookup import CONVERSATION, LookupAnswer, LookupHit
 from ...core.names import short_memory_id
 from ...core.pages import ConversationPage, PagedMessage, TextPage, pieces
-from ...core.remembering import Remembered
+from ...core.remembering import RememberResult
 from ...domain.kinds import kind_of
 from ...domain.lines import one_line
 from ...domain.records import Memory, Message, Trust
@@ -29,7 +29,7 @@ LONGEST_NAME = 40
 SHOWN_FORMER = 5
 
 
-def recalled(answer: LookupAnswer, limit: int) -> str:
+def recall_text(answer: LookupAnswer, limit: int) -> str:
     most, tokens = FEW if limit <= FEW[0] else MANY
     room = min((tokens - FRAME_TOKENS) // most - HEAD_TOKENS, LONGEST_PASSAGE)
     if not answer.hits:
@@ -56,7 +56,7 @@ def _hit(hit: LookupHit, tokens: int) -> Iterator[str]:
     yield f"  {shown}{'…' if shown != passage else ''}"
 
 
-def remembered(made: Remembered, *, is_replacement: bool) -> str:
+def remember_text(made: RememberResult, *, is_replacement: bool) -> str:
     memory = made.memory
     if not made.is_new:
         first = f"Known already as {memory.id}."
@@ -72,7 +72,7 @@ def remembered(made: Remembered, *, is_replacement: bool) -> str:
     return "\n".join(lines)
 
 
-def opened(core: Core, page: TextPage | ConversationPage) -> str:
+def open_text(core: Core, page: TextPage | ConversationPage) -> str:
     return _conversation(page) if isinstance(page, ConversationPage) else _text(core, page)
 
 
@@ -130,7 +130,7 @@ def _message_head(message: Message) -> str:
     )
 
 
-def listed(found: ConversationList, project: str) -> str:
+def list_text(found: ConversationList, project: str) -> str:
     if not found.conversations:
         return f"No sessions of {_project(project)}." if project != "*" else "No sessions."
     lines = []

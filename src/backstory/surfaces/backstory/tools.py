@@ -26,11 +26,11 @@ def recall(
 ) -> str:
     """Search memory: what was decided, learned, tried or said before, in earlier sessions with any assistant. Use it before
     asking the user again, and before changing what you did not write."""
-    from ...core.lookup import Wanted  # not for start-up
-    from .texts import recalled
+    from ...core.lookup import LookupQuery  # not for start-up
+    from .texts import recall_text
 
-    wanted = Wanted(query, project, kind, file, start(core, since), end(core, until), assistant, limit)
-    return recalled(core.lookup.find(wanted), limit)
+    wanted = LookupQuery(query, project, kind, file, start(core, since), end(core, until), assistant, limit)
+    return recall_text(core.lookup.find(wanted), limit)
 
 
 @surface.tool("Remember", SAVES, always_loaded=True)
@@ -45,11 +45,11 @@ def remember(
     """Save one lasting thing for later sessions: a decision with its reason, a preference, a dead end or error, an open task.
     Not what the code or git already says; never secrets."""
     from ...domain.kinds import MemoryKind
-    from .texts import remembered
+    from .texts import remember_text
 
     chosen = None if kind is None else MemoryKind(kind)
     made = core.remembering.remember(text, chosen, replaces=replaces, files=files or (), project=project)
-    return remembered(made, is_replacement=replaces is not None)
+    return remember_text(made, is_replacement=replaces is not None)
 
 
 @surface.tool("Open", READS)
@@ -60,9 +60,9 @@ def open(
     limit: Annotated[int, "Most messages", Range(1, 50)] = 10,
 ) -> str:
     """Show a memory with its history, or a page of a past conversation, by id."""
-    from .texts import opened
+    from .texts import open_text
 
-    return opened(core, core.pages.open(id, at, limit))
+    return open_text(core, core.pages.open(id, at, limit))
 
 
 @surface.tool("Brief", READS, always_loaded=True)
@@ -86,10 +86,10 @@ def sessions(
     limit: Annotated[int, "Most sessions", Range(1, 50)] = 10,
 ) -> str:
     """List past conversations with any assistant, newest first."""
-    from .texts import listed
+    from .texts import list_text
 
     found = core.browsing.recent(project, assistant, start(core, since), end(core, until), limit)
-    return listed(found, core.caller.project if project is None else project)
+    return list_text(found, core.caller.project if project is None else project)
 
 
 @surface.tool("Done", SAVES)

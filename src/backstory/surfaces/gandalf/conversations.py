@@ -100,7 +100,7 @@ class Context(TypedDict):
     filters_applied: FiltersApplied
 
 
-class Recollected(TypedDict):
+class RecallAnswer(TypedDict):
     summary: RecallSummary
     conversations: list[RecalledConversation]
     context: Context
@@ -130,7 +130,7 @@ def recall_conversations(
     include_subagents: Annotated[
         bool, "List subagents and forks as conversations of their own, not as a part of what started them"
     ] = False,
-) -> Shaped[Recollected]:
+) -> Shaped[RecallAnswer]:
     """Recall earlier conversations with any assistant on this machine, in all projects, the most relevant first.
     Start here: what is asked now may have been solved before. A relevance score (0 to 5) is the sum of its
     `score_parts`: answer (up to 1.5: how near it comes to the best answer), keywords (the share of the asked words that it holds), recency (1.0 within a day, 0.8 a
@@ -181,7 +181,7 @@ def _narrowing(wanted: RecallQuery, offset: int) -> RecallFilters:
 
 def _arranged(
     core: Core, found: RecallPage, filters: FiltersApplied, notices: tuple[str, ...], clock: Stopwatch
-) -> Shaped[Recollected]:
+) -> Shaped[RecallAnswer]:
     shown = fitting(map(_shown, found.found))
     readers = core.recall.readers()
     results = _tool_results(readers, found.by_surface, filters.get("tools"))
@@ -194,7 +194,7 @@ def _arranged(
     if shown and after < found.total:
         summary["next_offset"] = after
     context: Context = {"keywords": list(found.keywords), "filters_applied": filters}
-    structured: Recollected = {
+    structured: RecallAnswer = {
         "summary": summary,
         "conversations": shown,
         "context": context,

@@ -15,7 +15,7 @@ CopyDepth = Literal["shallow", "deep"]
 ResolutionName = Literal["keep_current", "keep_source", "keep_newest"]
 
 
-class Branched(TypedDict):
+class BranchAnswer(TypedDict):
     branchId: str
     parentId: str
     copiedItems: int
@@ -27,7 +27,7 @@ class MergeStats(TypedDict):
     byResolution: dict[str, int]
 
 
-class Merged(TypedDict):
+class MergeAnswer(TypedDict):
     merged: int
     conflicts: int
     skipped: int
@@ -42,7 +42,7 @@ def context_branch_session(
         CopyDepth, "shallow copies critical and high priority items, deep copies everything with cached files"
     ] = "shallow",
     description: Annotated[str | None, "What the branch is for"] = None,
-) -> Branched:
+) -> BranchAnswer:
     """Create a branch from the current session and go on in it: the branch becomes the current session, its parent
     stays as it is. Private items stay private in the branch."""
     branch = core.branches.branch(branch_name, description=description or "", deep=copy_depth == "deep")
@@ -62,7 +62,7 @@ def context_merge_sessions(
         ResolutionName, "Whose value stays where both have the key; keep_newest compares the times of change"
     ],
     categories: Annotated[list[str] | None, "Merge only these categories"] = None,
-) -> Merged:
+) -> MergeAnswer:
     """Merge another session's public items into the current one; private items never come over. A value that is
     replaced stays in the item's history. A conflict is a key with different values; an item that both have alike
     is skipped. byResolution tells which side won how many conflicts."""

@@ -28,7 +28,7 @@ class TaskMetadata(TypedDict):
     taskId: str
 
 
-class Delegated(TypedDict):
+class DelegateAnswer(TypedDict):
     result: dict[str, Any]
     confidence: float
     reasoning: str
@@ -56,7 +56,7 @@ def context_delegate(
     context: Annotated[
         Any, "{sessionId} narrows to a session; findings that mention other words in it come first"
     ] = None,
-) -> Delegated:
+) -> DelegateAnswer:
     """Have the visible items analyzed (patterns, relationships, trends, comprehensive) or put together (summary,
     recommendations, narrative). Each statement names the items it rests on; confidence is computed from them."""
     began = perf_counter()

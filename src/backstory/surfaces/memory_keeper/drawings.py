@@ -11,7 +11,7 @@ from ...domain.records import Event, Memory
 from ...domain.when import iso
 from ...tools import READS
 from ...tools.budget import ANSWER_BYTES, fitting, size
-from .timeline import GroupBy, narrowed, newest_fitting, older
+from .timeline import GroupBy, newest_fitting, older, period_filter
 from .vocabulary import surface
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def context_visualize(
 ) -> Drawing:
     """Give data to draw: the knowledge graph (nodes, edges), a timeline (periods with counts and events), or a heatmap
     (counts[day][hour], UTC)."""
-    where = narrowed(core, start_date, end_date, session_id)
+    where = period_filter(core, start_date, end_date, session_id)
     if type == "graph":
         return _graph(core, where)
     if type == "heatmap":

@@ -14,7 +14,7 @@ from .vocabulary import surface
 FilePath = Annotated[str, "Absolute, or relative to the session's project", PathName(), CoreName("path")]
 
 
-class Cached(TypedDict):
+class CacheAnswer(TypedDict):
     id: str
     filePath: str
     hash: str
@@ -35,7 +35,7 @@ def context_cache_file(
     file_path: FilePath,
     content: Annotated[str, "The file's content"],
     metadata: Annotated[Any, "Anything to keep beside it; context_file_changed shows it"] = None,
-) -> Cached:
+) -> CacheAnswer:
     """Cache a file's content for change detection. Caching a file again in a session replaces what was known of it;
     checkpoints that hold the former content keep it."""
     file = core.files.remember(file_path, content, as_object(metadata))

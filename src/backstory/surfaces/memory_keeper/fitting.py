@@ -16,7 +16,7 @@ LEAST_VALUE = 1_000
 """Bytes of a value that are shown whatever else an item carries."""
 
 
-class Truncated(TypedDict):
+class Truncation(TypedDict):
     """A value was cut: which of its characters are here, how many it has, and how to read on."""
 
     start: int
@@ -25,30 +25,30 @@ class Truncated(TypedDict):
     readOn: str
 
 
-class Shown(NamedTuple):
+class AnswerItem(NamedTuple):
     """An item of an answer, and the id it can be read by."""
 
     id: str
     item: Any
 
 
-class Fitted(NamedTuple):
+class AnswerPage(NamedTuple):
     items: list[Any]
     next_offset: int | None
 
 
-def fitted(shown: Sequence[Shown], *, offset: int, total: int) -> Fitted:
+def answer_page(shown: Sequence[AnswerItem], *, offset: int, total: int) -> AnswerPage:
     """As many whole items as fit, and at least the first, whose value is cut if it must be."""
     kept = [cut(one, ANSWER_BYTES) for one in fitting(shown, cost=lambda one: size(one.item))]
     after = offset + len(kept)
-    return Fitted(kept, after if kept and after < total else None)
+    return AnswerPage(kept, after if kept and after < total else None)
 
 
 def page_size(limit: int | None) -> int:
     return USUAL_ITEMS if limit is None else min(limit, MOST_ITEMS)
 
 
-def cut(shown: Shown, budget: int) -> Any:
+def cut(shown: AnswerItem, budget: int) -> Any:
     """The item with as much of its value as the budget holds, marked when that is not all."""
     item = shown.item
     whole = size(item)
@@ -63,7 +63,7 @@ def cut(shown: Shown, budget: int) -> Any:
     return {**item, "value": kept, "truncated": mark(shown.id, start, len(kept), start + len(value))}
 
 
-def mark(id: str, start: int, length: int, size: int) -> Truncated:
+def mark(id: str, start: int, length: int, size: int) -> Truncation:
     """How a part of a value says that it is one."""
     end = start + length
     how = f'context_get with key "{id}" and valueOffset {end} reads on.' if end < size else "This is the end."

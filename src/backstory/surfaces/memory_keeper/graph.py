@@ -41,7 +41,7 @@ class GraphStats(TypedDict):
     types: dict[str, int]
 
 
-class Analyzed(TypedDict):
+class GraphAnswer(TypedDict):
     entities: list[EntityBody]
     relations: list[RelationBody]
     stats: GraphStats
@@ -72,7 +72,7 @@ def context_analyze(
     categories: Annotated[list[str] | None, "Analyze only items of these categories"] = None,
     session_id: Annotated[str | None, "Analyze only items of this session"] = None,
     max_depth: Depth = 2,
-) -> Analyzed:
+) -> GraphAnswer:
     """List the things that saved items speak of (files, functions, classes, modules, packages, services, people,
     URLs, issues, settings, errors, other items) with how often, and how they relate. maxDepth 1 gives what the items
     themselves mention, fix or decide; 2 adds what any item says of those things; more goes further from them."""
@@ -83,7 +83,7 @@ def context_analyze(
     types: dict[str, int] = {}
     for entity in found.entities:
         types[entity.type] = types.get(entity.type, 0) + 1
-    reply: Analyzed = {
+    reply: GraphAnswer = {
         "entities": entities,
         "relations": relations,
         "stats": {

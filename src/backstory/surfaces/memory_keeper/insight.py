@@ -22,7 +22,7 @@ class SessionInfo(TypedDict):
     duration: str
 
 
-class Summarized(TypedDict):
+class SummaryAnswer(TypedDict):
     summary: str
     stats: SessionStats
     sessionInfo: SessionInfo
@@ -38,7 +38,7 @@ def context_summarize(
         int, "Maximum length of the summary in characters", Range(low=1, high=40_000)
     ] = 4_000,
     format: Annotated[Literal["markdown", "json", "text"], "How the summary is written"] = "markdown",
-) -> Summarized:
+) -> SummaryAnswer:
     """Summarize a session as an index: decisions, open tasks, errors, warnings, progress and notes, the most important
     and most recent first. leftOut counts the items that did not fit into maxLength."""
     from ...core.insight.digest import DigestForm

@@ -18,7 +18,7 @@ from ...tools import ADDS, READS, REMOVES
 from ...tools.origin import origin, safe_text
 from ...tools.params import CoreName, Json, Range
 from . import narrowing as by
-from .fitting import Fitted, Shown, Truncated, fitted, mark, page_size
+from .fitting import AnswerItem, AnswerPage, Truncation, answer_page, mark, page_size
 from .vocabulary import CategoryName, PriorityName, surface
 
 
@@ -53,7 +53,7 @@ class ItemBody(TypedDict):
     private: NotRequired[bool]
     history: NotRequired[list[Earlier]]
     archived: NotRequired[bool]
-    truncated: NotRequired[Truncated]
+    truncated: NotRequired[Truncation]
 
 
 class ItemPage(TypedDict):
@@ -135,7 +135,7 @@ def context_get(
     filters. An answer that would be too long has `hasMore`; `nextOffset` is the `offset` of the rest."""
     if value_offset and key is None:
         raise InvalidInput("valueOffset needs a key.", field="valueOffset")
-    where = by.narrowed(
+    where = by.item_filter(
         core,
         session_id,
         categories=[category, *(categories or ())],
@@ -158,8 +158,8 @@ def context_get(
     page = kept[offset : offset + page_size(limit)] if is_whole else kept
     total = len(kept) if is_whole else listing.total
     view = _View(core, include_metadata, include_metadata and key is not None, value_offset)
-    fit = fitted([Shown(one.memory.id, view.item(one)) for one in page], offset=offset, total=total)
-    reply = _got(fit, total)
+    fit = answer_page([AnswerItem(one.memory.id, view.item(one)) for one in page], offset=offset, total=total)
+    reply = _item_page(fit, total)
     return reply if group_by is None else {**reply, "groups": by.groups_of(listing.memories, group_by)}
 
 
@@ -178,7 +178,7 @@ def context_delete(
     return {**reply, "notices": receipt.notices} if receipt.notices else reply
 
 
-def _got(fit: Fitted, total: int) -> ItemPage:
+def _item_page(fit: AnswerPage, total: int) -> ItemPage:
     reply: ItemPage = {
         "items": fit.items,
         "count": len(fit.items),
@@ -224,7 +224,7 @@ class _View(NamedTuple):
             "key": memory.key or memory.id,
             "value": safe_text(memory.text[self.start :], memory.trust),
         }
-        item |= described(memory) | {"createdAt": iso(memory.created_at)}
+        item |= item_description(memory) | {"createdAt": iso(memory.created_at)}
         if self.is_full:
             item |= {
                 "updatedAt": iso(memory.updated_at),
@@ -241,7 +241,7 @@ class _View(NamedTuple):
         return item
 
 
-def described(memory: Memory) -> Json:
+def item_description(memory: Memory) -> Json:
     """What an item shows besides its value, where it has it."""
     about = {
         "category": memory.category,

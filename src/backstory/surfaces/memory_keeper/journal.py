@@ -13,13 +13,13 @@ from .vocabulary import surface
 Mood = Literal["excited", "happy", "neutral", "frustrated", "stressed"]
 
 
-class Written(TypedDict):
+class JournalAnswer(TypedDict):
     id: str
     createdAt: str
     wordCount: int
 
 
-class Recorded(TypedDict):
+class EventAnswer(TypedDict):
     eventId: str
     createdAt: str
     contextItemId: NotRequired[str]
@@ -31,7 +31,7 @@ def context_journal_entry(
     entry: Annotated[str, "Journal entry text"],
     tags: Annotated[list[str] | None, "Tags for categorization"] = None,
     mood: Annotated[Mood | None, "How it feels"] = None,
-) -> Written:
+) -> JournalAnswer:
     """Write a dated journal entry into the current session. Entries show in the timeline and are found by search."""
     memory = core.journal.write(entry, tags=tuple(tags or ()), mood=mood)
     return {"id": memory.id, "createdAt": iso(memory.created_at), "wordCount": len(entry.split())}
@@ -44,9 +44,9 @@ def context_integrate_tool(
     event_type: Annotated[str, "What kind of event it is", CoreName("type")],
     data: Annotated[Any, "The event's data, any JSON"],
     important: Annotated[bool, "Make a context item of it as well"] = False,
-) -> Recorded:
+) -> EventAnswer:
     """Record an event of another tool in the current session, visible to all sessions. Events show in the timeline;
     an important one also becomes a context item of high priority, which search finds."""
     event = core.events.record(tool_name, event_type, data, important=important)
-    reply: Recorded = {"eventId": event.id, "createdAt": iso(event.created_at)}
+    reply: EventAnswer = {"eventId": event.id, "createdAt": iso(event.created_at)}
     return reply if event.memory is None else {**reply, "contextItemId": event.memory}

@@ -67,7 +67,7 @@ class ItemGroup(TypedDict):
     keys: list[str]
 
 
-def narrowed(
+def item_filter(
     core: Core,
     session: str | None,
     *,

@@ -15,8 +15,8 @@ from ...tools.budget import ANSWER_BYTES
 from ...tools.origin import safe_text
 from ...tools.params import Json, Range
 from . import narrowing as by
-from .fitting import Shown, Truncated, cut, fitted, page_size
-from .items import described
+from .fitting import AnswerItem, Truncation, answer_page, cut, page_size
+from .items import item_description
 from .vocabulary import PriorityName, surface
 
 ALL_SESSIONS = "all"
@@ -30,10 +30,10 @@ class Result(TypedDict):
     value: str
     category: NotRequired[str]
     priority: str
-    truncated: NotRequired[Truncated]
+    truncated: NotRequired[Truncation]
 
 
-class Detailed(TypedDict):
+class DetailedItem(TypedDict):
     id: str
     key: str
     value: str
@@ -46,12 +46,12 @@ class Detailed(TypedDict):
     metadata: NotRequired[Any]
     sessionId: str
     private: bool
-    truncated: NotRequired[Truncated]
+    truncated: NotRequired[Truncation]
 
 
 class SearchResult(TypedDict):
     results: NotRequired[list[Result]]
-    items: NotRequired[list[Detailed]]
+    items: NotRequired[list[DetailedItem]]
     totalCount: NotRequired[int]
     page: NotRequired[int]
     pageSize: NotRequired[int]
@@ -69,7 +69,7 @@ class SimilarItem(TypedDict):
     category: NotRequired[str]
     priority: NotRequired[str]
     sessionId: str
-    truncated: NotRequired[Truncated]
+    truncated: NotRequired[Truncation]
 
 
 class SemanticAnswer(TypedDict):
@@ -110,7 +110,7 @@ def context_search(
     """Search the text of context items, and of whatever the other tools saved. Only what holds the words is found;
     context_semantic_search finds by meaning."""
     after = {"createdAfter": created_after, "afterDate": after_date}
-    where = by.narrowed(
+    where = by.item_filter(
         core,
         session_id,
         categories=[category, *(categories or ())],
@@ -149,11 +149,11 @@ def context_semantic_search(
 ) -> SemanticAnswer:
     """Find context items by what they mean, whatever their words. Everything any tool saved is searched."""
     session = None if session_id == ALL_SESSIONS else session_id
-    where = by.narrowed(core, session, categories=categories or ())
+    where = by.item_filter(core, session, categories=categories or ())
     found = core.searching.memories(query, where, limit=top_k, least=min_similarity)
     share = ANSWER_BYTES // max(len(found.hits), 1)
     results = [
-        cut(Shown(hit.memory.id, _similar_item(hit.memory, hit.certainty)), share) for hit in found.hits
+        cut(AnswerItem(hit.memory.id, _similar_item(hit.memory, hit.certainty)), share) for hit in found.hits
     ]
     vector = [] if found.vector is None else [round(float(number), 6) for number in found.vector]
     reply: SemanticAnswer = {"results": results, "queryEmbedding": vector}
@@ -172,8 +172,8 @@ def _fields(search_in: list[Searched]) -> TextFields:
 
 def _answer(listing: MemoryPage, limit: int | None, offset: int, is_detailed: bool) -> SearchResult:
     shape = _detailed if is_detailed else _result
-    shown = [Shown(memory.id, shape(memory)) for memory in listing.memories]
-    fit = fitted(shown, offset=offset, total=listing.total)
+    shown = [AnswerItem(memory.id, shape(memory)) for memory in listing.memories]
+    fit = answer_page(shown, offset=offset, total=listing.total)
     reply: SearchResult = {}
     if is_detailed:
         size = limit or len(fit.items)
@@ -187,7 +187,7 @@ def _answer(listing: MemoryPage, limit: int | None, offset: int, is_detailed: bo
 
 
 def _result(memory: Memory) -> Json:
-    about = described(memory)
+    about = item_description(memory)
     about.pop("metadata", None)
     return {"key": memory.key or memory.id, "value": safe_text(memory.text, memory.trust), **about}
 
@@ -197,7 +197,7 @@ def _detailed(memory: Memory) -> Json:
         "id": memory.id,
         "key": memory.key or memory.id,
         "value": safe_text(memory.text, memory.trust),
-        **described(memory),
+        **item_description(memory),
         "channel": memory.channel or "",
         "created_at": iso(memory.created_at),
         "updated_at": iso(memory.updated_at),

@@ -15,7 +15,7 @@ from ...tools import READS
 from ...tools.budget import fitting
 from ...tools.origin import safe_text
 from ...tools.params import Range
-from .fitting import Truncated, mark
+from .fitting import Truncation, mark
 from .vocabulary import surface
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Detail(TypedDict):
     channel: NotRequired[str]
     createdAt: str
     relativeTime: NotRequired[str]
-    truncated: NotRequired[Truncated]
+    truncated: NotRequired[Truncation]
 
 
 class PeriodItems(TypedDict):
@@ -53,7 +53,7 @@ class JournalShown(TypedDict):
     mood: NotRequired[str]
     tags: NotRequired[list[str]]
     createdAt: str
-    truncated: NotRequired[Truncated]
+    truncated: NotRequired[Truncation]
 
 
 class PeriodShown(TypedDict):
@@ -99,7 +99,7 @@ def context_timeline(
     out. `activity` adds 1 for each item (2 if high, 3 if critical), journal entry and tool event."""
     from ...core.insight.periods import Grain
 
-    where = narrowed(core, start_date, end_date, session_id)._replace(categories=tuple(categories or ()))
+    where = period_filter(core, start_date, end_date, session_id)._replace(categories=tuple(categories or ()))
     line = core.insight.timeline(where, Grain(group_by), journals=include_journals)
 
     def show(period: Period) -> PeriodShown:
@@ -121,7 +121,7 @@ def context_timeline(
     return {**reply, "notices": notices} if notices else reply
 
 
-def narrowed(core: Core, start: str | None, end: str | None, session: str | None) -> Filter:
+def period_filter(core: Core, start: str | None, end: str | None, session: str | None) -> Filter:
     now = core.engine.now()
     after = None if start is None else parse_when(start, now, field="startDate")
     before = None if end is None else _end(end, now)

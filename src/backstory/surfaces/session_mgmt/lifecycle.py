@@ -31,7 +31,7 @@ class LastHandoff(TypedDict):
     open_tasks: list[str]
 
 
-class Initialized(TypedDict):
+class InitAnswer(TypedDict):
     project_context: ProjectContext
     dependencies_synced: bool
     memory_initialized: bool
@@ -85,15 +85,15 @@ class CheckpointMade(TypedDict):
     health: list[SignalFound]
 
 
-class Learned(TypedDict):
+class Learnings(TypedDict):
     insights: list[str]
     solutions: list[str]
     patterns: list[str]
 
 
-class SessionEnded(TypedDict):
+class EndAnswer(TypedDict):
     final_quality_score: int
-    learning_captured: Learned
+    learning_captured: Learnings
     handoff_file_created: bool
     handoff_file_path: NotRequired[str]
     memory_persisted: bool
@@ -133,13 +133,13 @@ def init(
     working_directory: Annotated[
         str | None, "The project's directory; without it, the one the server works in", PathName()
     ] = None,
-) -> Initialized:
+) -> InitAnswer:
     """Begin a session of work: look at the project (languages, frameworks, tests, lock files, version control, debt),
     score its health, and say what the last session left open. Call it first. It installs and changes nothing in the
     project."""
     started = core.working.start(working_directory)
     project = started.measured.project
-    reply: Initialized = {
+    reply: InitAnswer = {
         "project_context": project_context(project),
         "dependencies_synced": project.is_synced,
         "memory_initialized": started.is_remembered,
@@ -184,11 +184,11 @@ def checkpoint(core: Core) -> CheckpointMade:
 
 
 @surface.tool("End the session", ADDS, of_checkout=True)
-def end(core: Core) -> SessionEnded:
+def end(core: Core) -> EndAnswer:
     """Close the session: say what was learned in it, and leave a handoff of decisions, open tasks, errors, files and next
     steps for the next init of this project. Without a session the project is measured and nothing is handed over."""
     ended = core.working.end()
-    reply: SessionEnded = {
+    reply: EndAnswer = {
         "final_quality_score": ended.measured.quality.overall,
         "learning_captured": {
             "insights": list(ended.learning.insights),

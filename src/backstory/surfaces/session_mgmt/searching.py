@@ -57,7 +57,7 @@ class ConversationResult(TypedDict):
     files: NotRequired[list[str]]
 
 
-class Reflected(TypedDict):
+class ReflectionAnswer(TypedDict):
     results: list[ConversationResult]
     total_found: int
     search_strategy: Strategy
@@ -90,7 +90,7 @@ def reflect_on_past(
     include_related_projects: Annotated[
         bool, "With a project: also those declared related or cloned from the same remote"
     ] = True,
-) -> Reflected:
+) -> ReflectionAnswer:
     """Search past conversations, reflections and saved items by meaning and by words. Each result has a similarity
     from 0 to 1 that means the same for every query, and what was said around it."""
     ranking = core.searching.everywhere(
@@ -163,7 +163,7 @@ def search_by_file(
     ],
     limit: Annotated[int, "Most results", Range(1, 50)] = 10,
     project: Project = None,
-) -> Reflected:
+) -> ReflectionAnswer:
     """Find conversations that read or changed a file, and everything that speaks of it, newest first."""
     return _reflected(core, core.searching.by_file(file_path, project=project), limit, files=True)
 
@@ -175,7 +175,7 @@ def search_by_concept(
     include_files: Annotated[bool, "Name the files of each result"] = True,
     limit: Annotated[int, "Most results", Range(1, 50)] = 10,
     project: Project = None,
-) -> Reflected:
+) -> ReflectionAnswer:
     """Find past conversations, reflections and items about a development concept, with the files they dealt with."""
     ranking = core.searching.everywhere(concept, least=CONCEPT_SCORE, fill=FILL, project=project)
     return _reflected(core, ranking, limit, least=CONCEPT_SCORE, files=include_files)
@@ -183,9 +183,9 @@ def search_by_concept(
 
 def _reflected(
     core: Core, ranking: Ranking, limit: int, *, least: float = 0.0, files: bool = False
-) -> Reflected:
+) -> ReflectionAnswer:
     shown = core.previews.show(ranking.hits[:limit], ranking.words, files=files)
-    reply: Reflected = {
+    reply: ReflectionAnswer = {
         "results": [_result(each, files=files) for each in shown],
         "total_found": len(ranking.hits),
         "search_strategy": _strategy(ranking),
@@ -194,7 +194,7 @@ def _reflected(
         reply["suggestions"] = suggestions
     if notices := [*ranking.notices, *cautions(each.entry.trust for each in shown)]:
         reply["notices"] = notices
-    return cast(Reflected, _fitted(core, {**reply}, (*ranking.hits, *ranking.missed)))
+    return cast(ReflectionAnswer, _fitted(core, {**reply}, (*ranking.hits, *ranking.missed)))
 
 
 def _suggested(core: Core, ranking: Ranking, least: float) -> list[str]:

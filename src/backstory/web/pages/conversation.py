@@ -16,8 +16,8 @@ from ...core.replay import ReplayPart
 from ...core.resumption import resume_line
 from ...domain.records import Conversation, Message, Trace
 from ...domain.when import iso
-from ..asked import Asked
 from ..figures import figure
+from ..page_query import PageQuery
 from ..rendering import STATIC, templates
 from ..view import Download, Json, View
 from .cards import conversation_card
@@ -41,7 +41,7 @@ _SIDES = {
 _ANY_FIELD = re.compile(r"[a-z_]+: ")
 
 
-def page(core: Core, asked: Asked) -> View:
+def page(core: Core, asked: PageQuery) -> View:
     conversation = core.replay.conversation(asked.text("id"))
     at = asked.number("at", 0)
     first = asked.number("from", max(at - BEFORE, 1), least=1)
@@ -124,7 +124,7 @@ def _around(core: Core, conversation: Conversation, start: int, end: int) -> Jso
     }
 
 
-def export(core: Core, asked: Asked) -> Download:
+def export(core: Core, asked: PageQuery) -> Download:
     """The whole conversation with its subagents, as one file that needs nothing else."""
     conversation = core.replay.conversation(asked.text("id"))
     form = asked.choice("as", ("html", "md")) or "html"
@@ -146,7 +146,7 @@ def _exported(whole: ConversationTree) -> Json:
     }
 
 
-def forget(core: Core, asked: Asked) -> View:
+def forget(core: Core, asked: PageQuery) -> View:
     """With its subagents, for good; its assistant's own file is not touched, and a sync does not bring it back."""
     conversation = core.replay.conversation(asked.text("id"))
     erasure = Erasure(core.engine)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from ...core import Core
 from ...core.browsing import HEADS
 from ...domain.filters import ConversationFilter
-from ..asked import Asked
+from ..page_query import PageQuery
 from ..view import View
 from .cards import conversation_cards
 
 SIZE = 40
 
 
-def page(core: Core, asked: Asked) -> View:
+def page(core: Core, asked: PageQuery) -> View:
     number = asked.number("page", 1, least=1, most=100_000)
     which = core.caller.visible_conversations(
         ConversationFilter(

@@ -9,8 +9,8 @@ from ...domain.errors import InvalidInput
 from ...domain.filters import Filter, Kind
 from ...domain.records import Memory, Message, TraceHit
 from ...domain.when import iso
-from ..asked import Asked
 from ..figures import figure
+from ..page_query import PageQuery
 from ..view import Json, View
 from .cards import conversation_card
 from .memories import memory_card
@@ -22,7 +22,7 @@ MOST_MENTIONS = 20
 TOUCHED = ("read", "written")
 
 
-def page(core: Core, asked: Asked) -> View:
+def page(core: Core, asked: PageQuery) -> View:
     part = asked.text("name").casefold()
     where = core.caller.visible(
         Filter(kinds=(Kind.MESSAGE,), projects=tuple(filter(None, [asked.text("project")])))
@@ -57,7 +57,7 @@ def _by_file(hits: list[TraceHit]) -> list[Json]:
     ]
 
 
-def file_page(core: Core, asked: Asked) -> View:
+def file_page(core: Core, asked: PageQuery) -> View:
     path = asked.text("path")
     if not path:
         raise InvalidInput("path is empty.", hint="Name a file.", field="path")

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...core import Core
-from ...core.graph import COLORS, Related, certainty, entity_id
+from ...core.graph import COLORS, RelatedEntities, certainty, entity_id
 from ...domain.errors import NotFound
 from ...domain.filters import Filter, Page
 from ...domain.graph import Entity, Label
-from ..asked import Asked
+from ..page_query import PageQuery
 from ..view import Json, View
 
 MOST_NODES = 60
@@ -27,7 +27,7 @@ STEPS = 60
 WARMTH = 0.12  # of the width, that a node may move in the first step
 
 
-def page(core: Core, asked: Asked) -> View:
+def page(core: Core, asked: PageQuery) -> View:
     graph = core.through(EVERY_SURFACE).graph
     about = asked.text("about")
     body: Json = {
@@ -62,18 +62,18 @@ def _thing(entity: Entity) -> Json:
     }
 
 
-def _texts(core: Core, related: Related) -> dict[str, str]:
+def _texts(core: Core, related: RelatedEntities) -> dict[str, str]:
     """How memories without a key begin: these are known by their id."""
     names = tuple(label.name for label in _labels(related) if label.type == ITEM)
     where = core.caller.visible(Filter(ids=names))
     return {each.id: each.text for each in core.engine.store.memories.find(where, Page())} if names else {}
 
 
-def _labels(related: Related) -> list[Label]:
+def _labels(related: RelatedEntities) -> list[Label]:
     return [*related.start, *(step.entity for step in related.steps)]
 
 
-def _around(related: Related, texts: dict[str, str]) -> Json:
+def _around(related: RelatedEntities, texts: dict[str, str]) -> Json:
     labels = _labels(related)
     places = {label.number: place for place, label in enumerate(labels)}
     relations = [each for each in related.relations if each.subject in places and each.object in places]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...core import Core
-from ..asked import Asked
+from ..page_query import PageQuery
 from ..view import Json, View
 from .home import waiting
 
 Checks = Callable[[], Json]
 
 
-def page(core: Core, asked: Asked, checks: Checks | None) -> View:
+def page(core: Core, asked: PageQuery, checks: Checks | None) -> View:
     """`checks` is the doctor; a team server lends none, since it looks at the whole machine."""
     store = core.engine.store
     body = {

@@ -10,9 +10,9 @@ from ...core.browsing import HEADS
 from ...domain.census import ConversationTally
 from ...domain.filters import ConversationFilter, Filter
 from ...domain.when import iso
-from ..asked import Asked
 from ..charts import WEEKS, local_days, week, year
 from ..figures import figure
+from ..page_query import PageQuery
 from ..view import Json, View
 from .cards import conversation_cards
 
@@ -20,7 +20,7 @@ RECENT = 8
 MOST_PROJECTS = 12
 
 
-def page(core: Core, asked: Asked) -> View:
+def page(core: Core, asked: PageQuery) -> View:
     tallies = core.replay.tally(ConversationFilter(kinds=HEADS))
     now = asked.now()
     since = now - timedelta(weeks=WEEKS)

@@ -10,14 +10,14 @@ from ...domain.records import Conversation, Injection
 from ...domain.tokens import count_tokens
 from ...domain.when import from_ms, iso
 from ...readers import reader_names
-from ..asked import Asked
+from ..page_query import PageQuery
 from ..view import Json, View
 from .cards import conversation_card
 
 MOST_GIVEN = 200
 
 
-def page(core: Core, asked: Asked) -> View:
+def page(core: Core, asked: PageQuery) -> View:
     files = BriefFiles(core.engine.settings.home)
     briefs = [body for path in files.all() if (body := files.read(path))] if core.caller.is_local else []
     body = {

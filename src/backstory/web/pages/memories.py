@@ -12,8 +12,8 @@ from ...domain.filters import Filter, Page
 from ...domain.kinds import MemoryKind, categories_of, kind_of
 from ...domain.records import Former, Memory
 from ...domain.when import iso
-from ..asked import Asked
-from ..view import Json, Moved, View
+from ..page_query import PageQuery
+from ..view import Json, Redirect, View
 
 SIZE = 30
 LONGEST_SHOWN = 400  # characters of a memory in the list
@@ -21,7 +21,7 @@ KINDS = tuple(kind for kind in MemoryKind if categories_of(kind))
 MOST_FORGOTTEN = 20
 
 
-def page(core: Core, asked: Asked) -> View:
+def page(core: Core, asked: PageQuery) -> View:
     number = asked.number("page", 1, least=1, most=100_000)
     kind = asked.choice("kind", tuple(KINDS))
     where = Filter(
@@ -71,7 +71,7 @@ def _forgotten(core: Core) -> list[Json]:
     return [memory_card(each.memory) for each in found]
 
 
-def memory_page(core: Core, asked: Asked) -> View:
+def memory_page(core: Core, asked: PageQuery) -> View:
     memory = _memory(core, asked.text("id"))
     history = core.memories.history(memory)
     body = {
@@ -108,12 +108,12 @@ def _memory(core: Core, id: str) -> Memory:
     return found[0]
 
 
-def edit(core: Core, asked: Asked) -> Moved:
+def edit(core: Core, asked: PageQuery) -> Redirect:
     memory = core.memories.revise(_memory(core, asked.text("id")).id, asked.whole_text("text").strip())
     return _back_to(memory)
 
 
-def undo(core: Core, asked: Asked) -> Moved:
+def undo(core: Core, asked: PageQuery) -> Redirect:
     """Say again what it said before; what it says now joins the history."""
     memory = _memory(core, asked.text("id"))
     history = core.memories.history(memory)
@@ -123,11 +123,11 @@ def undo(core: Core, asked: Asked) -> Moved:
     return _back_to(core.memories.revise(memory.id, history[place].text, category=history[place].category))
 
 
-def done(core: Core, asked: Asked) -> Moved:
+def done(core: Core, asked: PageQuery) -> Redirect:
     return _back_to(core.remembering.done(_memory(core, asked.text("id")).id, asked.whole_text("note")))
 
 
-def forget(core: Core, asked: Asked) -> Moved | View:
+def forget(core: Core, asked: PageQuery) -> Redirect | View:
     """For a month it can be brought back, unless it goes for good."""
     memory = _memory(core, asked.text("id"))
     if asked.text("for_good"):
@@ -140,15 +140,15 @@ def forget(core: Core, asked: Asked) -> Moved | View:
         }
         return View("forgotten.html", body, "Forgotten")
     core.forgetting.forget(memory.id)
-    return Moved(f"/memories?forgotten={memory.id}", {"forgotten": memory.id})
+    return Redirect(f"/memories?forgotten={memory.id}", {"forgotten": memory.id})
 
 
-def restore(core: Core, asked: Asked) -> Moved:
+def restore(core: Core, asked: PageQuery) -> Redirect:
     found = core.forgetting.restore(asked.text("id"))
     if not found:
         raise NotFound("forgotten memory", asked.text("id"))
     return _back_to(found[0])
 
 
-def _back_to(memory: Memory) -> Moved:
-    return Moved(f"/memory/{memory.id}", {"memory": memory_card(memory)})
+def _back_to(memory: Memory) -> Redirect:
+    return Redirect(f"/memory/{memory.id}", {"memory": memory_card(memory)})

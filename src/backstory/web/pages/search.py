@@ -14,7 +14,7 @@ from ...domain.filters import Filter, Kind
 from ...domain.records import Conversation, Message
 from ...domain.when import iso, parse_when, to_ms
 from ...search.engine import Hit
-from ..asked import Asked
+from ..page_query import PageQuery
 from ..view import Json, View
 from .cards import conversation_card
 
@@ -33,7 +33,7 @@ MEANINGS = {
 """The parts of a score, as `backstory search --explain` prints them."""
 
 
-def page(core: Core, asked: Asked) -> View:
+def page(core: Core, asked: PageQuery) -> View:
     query = asked.text("q")
     number = asked.number("page", 1, least=1, most=1_000)
     if not query:
@@ -53,7 +53,7 @@ def page(core: Core, asked: Asked) -> View:
     return View("search.html", body, query, "results.html")
 
 
-def _narrow(core: Core, asked: Asked) -> Filter | None:
+def _narrow(core: Core, asked: PageQuery) -> Filter | None:
     """None when nothing can match."""
     kind = asked.choice("kind", tuple(KINDS))
     narrow = asked.bounds().filter()._replace(kinds=(KINDS[kind],) if kind else ())

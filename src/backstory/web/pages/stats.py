@@ -11,9 +11,9 @@ from ...core.browsing import HEADS
 from ...domain.filters import ConversationFilter, Filter
 from ...domain.records import ConversationOutline
 from ...domain.when import from_ms
-from ..asked import Asked
 from ..charts import local_days
 from ..figures import figure
+from ..page_query import PageQuery
 from ..view import Json, View
 
 WEEKS = 26
@@ -21,7 +21,7 @@ MOST_NAMED = 6  # assistants that have a colour of their own
 MOST_PROJECTS = 15
 
 
-def page(core: Core, asked: Asked) -> View:
+def page(core: Core, asked: PageQuery) -> View:
     store = core.engine.store
     outlines = store.conversations.outlines(
         core.caller.visible_conversations(ConversationFilter(kinds=HEADS))

@@ -9,14 +9,14 @@ from ...core.browsing import HEADS
 from ...core.chronicle import ChronicleEvent, EventKind
 from ...domain.filters import Bounds, ConversationFilter
 from ...domain.when import iso
-from ..asked import Asked
+from ..page_query import PageQuery
 from ..view import Json, View
 
 SIZE = 120
 MOST_REPOSITORIES = 6  # that are asked for their commits
 
 
-def page(core: Core, asked: Asked) -> View:
+def page(core: Core, asked: PageQuery) -> View:
     chosen = asked.choice("kind", tuple(EventKind))
     kinds = (EventKind(chosen),) if chosen else tuple(EventKind)
     tallies = core.replay.tally(ConversationFilter(kinds=HEADS))

@@ -20,8 +20,8 @@ from ....readers.formats.files import read_text
 from ....readers.formats.paths import homes
 from ....readers.formats.values import fields_of, fingerprint, text_of
 from ...stored_sessions.turns import outside_fences
-from ..contents import ForeignMemory, Record, Unplaced, category_of, relation
-from ..stores import Importer, located
+from ..contents import ForeignMemory, Record, UnplacedRecords, category_of, relation
+from ..stores import Importer, existing_path
 from ..tables import Row, Tables, by, sqlite_tables
 
 NAME = "basic-memory"
@@ -67,7 +67,7 @@ def find(places: Places) -> Iterator[Path]:
 
 def locate(path: Path) -> Path:
     """The folder of its settings, the index, or a folder of notes."""
-    path = located(path)
+    path = existing_path(path)
     return path.parent if path.name == CONFIG else path
 
 
@@ -109,7 +109,7 @@ def _notes(folder: Path, *, is_required: bool = False) -> Iterator[Record]:
         try:
             notes.append(_note(file, folder))
         except OSError as error:
-            yield Unplaced("notes", f"cannot be read: {error.strerror or error}")
+            yield UnplacedRecords("notes", f"cannot be read: {error.strerror or error}")
     titles = {
         name.casefold() for note in notes for name in (note.title, note.about.get("permalink", ""), note.path)
     }
@@ -222,7 +222,7 @@ def _indexed(path: Path, present: Mapping[str, Path]) -> Iterator[Record]:
             if note.text:
                 yield _memory(note)
             else:
-                yield Unplaced("notes", "its file is gone, and the index does not hold its text")
+                yield UnplacedRecords("notes", "its file is gone, and the index does not hold its text")
         yield from _indexed_statements(tables, notes)
 
 

@@ -13,7 +13,7 @@ from ....domain.when import from_ms
 from ....readers import Places
 from ....readers.formats.paths import homes
 from ..archives import Prompt, prompt_log
-from ..contents import ForeignMemory, ForeignSession, Record, Unplaced, category_of
+from ..contents import ForeignMemory, ForeignSession, Record, UnplacedRecords, category_of
 from ..stores import store_importer
 from ..tables import Row, Tables, by, sqlite_tables
 
@@ -36,7 +36,7 @@ def read(path: Path) -> Iterator[Record]:
         yield from _prompts(tables, path)
         for table, kind in (("tool_uses", "tool uses"), ("pending_messages", "pending messages")):
             if times := sum(1 for _ in tables(table)):
-                yield Unplaced(kind, "raw traffic that nothing was made of", times)
+                yield UnplacedRecords(kind, "raw traffic that nothing was made of", times)
 
 
 def _session(row: Row) -> ForeignSession:

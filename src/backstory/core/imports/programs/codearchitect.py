@@ -16,8 +16,8 @@ from ...projects.origin import is_by_others
 from ...stored_sessions.places import DEFAULT, SessionFile, SessionsPlace, days, found_on
 from ...stored_sessions.reading import read_head, read_session, session_id
 from ...stored_sessions.rows import messages_of
-from ..contents import ForeignConversation, Record, Unplaced
-from ..stores import Importer, located
+from ..contents import ForeignConversation, Record, UnplacedRecords
+from ..stores import Importer, existing_path
 
 NAME = "codearchitect"
 KIND = "stored sessions"
@@ -29,7 +29,7 @@ def find(places: Places) -> Iterator[Path]:
 
 def locate(path: Path) -> Path:
     """The folder of days: of a project, of its `.codearchitect`, or itself."""
-    path = located(path)
+    path = existing_path(path)
     if not path.is_dir():
         raise InvalidInput(f"{path} is not a folder.", hint="Name the project, or its sessions folder.")
     for folder in (path / DEFAULT, path / DEFAULT.name, path):
@@ -47,12 +47,12 @@ def read(path: Path) -> Iterator[Record]:
     tracked = _tracked(path)
     for found in _sessions(path):
         if found.file in tracked and is_by_others(found.file):
-            yield Unplaced(KIND, "came with the repository, and is found in that project anyway")
+            yield UnplacedRecords(KIND, "came with the repository, and is found in that project anyway")
             continue
         try:
             yield _conversation(found, path)
         except Unreadable as error:
-            yield Unplaced(KIND, error.message)
+            yield UnplacedRecords(KIND, error.message)
 
 
 def _tracked(path: Path) -> set[Path]:

@@ -19,8 +19,8 @@ from ....readers.formats.files import read_regular
 from ....readers.formats.paths import homes
 from ....readers.formats.values import fields_of, items_of
 from ..archives import Prompt, prompt_log
-from ..contents import ForeignMemory, ForeignSession, Record, Unplaced, category_of, relation
-from ..stores import Importer, located
+from ..contents import ForeignMemory, ForeignSession, Record, UnplacedRecords, category_of, relation
+from ..stores import Importer, existing_path
 from ..stores import locate as locate_named
 from ..tables import Row, Tables, by, rows_of, sqlite_tables
 
@@ -43,7 +43,7 @@ def find(places: Places) -> Iterator[Path]:
 
 
 def locate(path: Path) -> Path:
-    path = located(path)
+    path = existing_path(path)
     if path.is_dir() and not (path / "engram.db").exists():
         for folder in (path, path / ".engram"):
             if (folder / "chunks").is_dir():
@@ -194,7 +194,7 @@ def _relations(
             project=_project(ends[0], sessions),
         )
     if unsure:
-        yield Unplaced("similarities", "found anew by meaning", unsure)
+        yield UnplacedRecords("similarities", "found anew by meaning", unsure)
 
 
 def _prompts(tables: Tables, sessions: Mapping[str, Row], path: Path) -> Iterator[Record]:

@@ -19,8 +19,8 @@ from ....domain.when import from_ms
 from ....readers import Places
 from ....readers.formats.files import read_text
 from ....readers.formats.paths import homes
-from ..contents import ForeignConversation, Record, Unplaced
-from ..stores import Importer, located
+from ..contents import ForeignConversation, Record, UnplacedRecords
+from ..stores import Importer, existing_path
 from ..tables import Row, rows_of
 
 NAME = "gandalf"
@@ -58,9 +58,9 @@ def read(path: Path) -> Iterator[Record]:
         export = _export(file)
         id = "" if export is None else export.about.text("id")
         if export is None or not export.messages or not id:
-            yield Unplaced(KIND, "the file holds no messages")
+            yield UnplacedRecords(KIND, "the file holds no messages")
         elif id in seen:
-            yield Unplaced(KIND, "the same conversation is there in another form")
+            yield UnplacedRecords(KIND, "the same conversation is there in another form")
         else:
             yield _conversation(export, id, file)
         seen.add(id)
@@ -142,5 +142,5 @@ def _modified(file: Path) -> datetime:
 
 
 importer = Importer(
-    NAME, "Gandalf's exports", read, located, find, folder=lambda path: None, realm=lambda path: ""
+    NAME, "Gandalf's exports", read, existing_path, find, folder=lambda path: None, realm=lambda path: ""
 )

@@ -12,7 +12,7 @@ from ....domain.records import Former, Priority
 from ....domain.when import from_ms
 from ....readers import Places
 from ....readers.formats.paths import data_home
-from ..contents import ForeignMemory, Record, Unplaced, category_of, relation
+from ..contents import ForeignMemory, Record, UnplacedRecords, category_of, relation
 from ..stores import store_importer
 from ..tables import Row, Tables, by, sqlite_tables
 
@@ -104,7 +104,7 @@ def _relations(tables: Tables, memories: Mapping[str, Row]) -> Iterator[Record]:
         at = row.time("created_at", default=_EPOCH)
         yield relation(f"memory_graph/{'/'.join(ends)}/{kind}", subject, kind, object, at)
     if alike:
-        yield Unplaced("similarities", "found anew by meaning", alike)
+        yield UnplacedRecords("similarities", "found anew by meaning", alike)
 
 
 def _quoted(text: str) -> str:

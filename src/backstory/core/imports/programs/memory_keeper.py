@@ -26,7 +26,7 @@ from ..contents import (
     ForeignMemory,
     ForeignSession,
     Record,
-    Unplaced,
+    UnplacedRecords,
     relation,
 )
 from ..stores import store_importer
@@ -92,7 +92,7 @@ def _records(tables: Tables) -> Iterator[Record]:
     yield from _checkpoints(tables, files)
     for table, (kind, reason) in _UNPLACED.items():
         if count := sum(1 for _ in tables(table)):
-            yield Unplaced(kind, reason, count)
+            yield UnplacedRecords(kind, reason, count)
 
 
 def _session(row: Row) -> ForeignSession:

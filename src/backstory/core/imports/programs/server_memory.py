@@ -19,7 +19,7 @@ from ....readers import Places
 from ....readers.formats.files import read_text
 from ....readers.formats.paths import application_data, homes
 from ....readers.formats.values import fields_of, fingerprint, text_of
-from ..contents import ForeignMemory, Record, Unplaced, relation
+from ..contents import ForeignMemory, Record, UnplacedRecords, relation
 from ..stores import store_importer
 from ..tables import Row
 
@@ -60,7 +60,7 @@ def read(path: Path) -> Iterator[Record]:
                 assert row is not None
                 yield _relation(row, at)
             case _:
-                yield Unplaced("lines", "is neither an entity nor a relation")
+                yield UnplacedRecords("lines", "is neither an entity nor a relation")
 
 
 def _row(line: str) -> Row | None:

@@ -11,7 +11,7 @@ from ....readers.formats.paths import homes
 from ....readers.formats.values import fingerprint
 from ...reflections import REFLECTION
 from ..archives import conversation_of
-from ..contents import ForeignConversation, ForeignMemory, ForeignSession, Record, Unplaced, relation
+from ..contents import ForeignConversation, ForeignMemory, ForeignSession, Record, UnplacedRecords, relation
 from ..counts import Skip
 from ..stores import store_importer
 from ..tables import Row, Tables, duckdb_tables
@@ -36,14 +36,14 @@ def read(path: Path) -> Iterator[Record]:
     with duckdb_tables(path) as (tables, is_whole):
         if not is_whole:
             reason = "wait in its log: end the program that has it open, and import again"
-            yield Unplaced("last changes", reason)
+            yield UnplacedRecords("last changes", reason)
         yield from (_session(row) for row in tables("session_windows"))
         yield from _reflections(tables)
         yield from _conversations(tables, path)
         yield from (_dependency(row) for row in tables("project_dependencies"))
         for table, kind in _UNPLACED.items():
             if times := sum(1 for _ in tables(table)):
-                yield Unplaced(kind, "a thing of session-mgmt alone", times)
+                yield UnplacedRecords(kind, "a thing of session-mgmt alone", times)
 
 
 def _project(row: Row) -> str:
@@ -69,7 +69,7 @@ def _reflections(tables: Tables) -> Iterator[Record]:
     for table in ("reflections_v2", "reflections"):
         for row in tables(table):
             if row.text("content") in seen:
-                yield Unplaced("reflections", Skip.TWICE)
+                yield UnplacedRecords("reflections", Skip.TWICE)
                 continue
             seen.add(row.text("content"))
             yield _reflection(row)
@@ -97,7 +97,7 @@ def _conversations(tables: Tables, path: Path) -> Iterator[Record]:
     for table in ("conversations_v2", "conversations"):
         for row in tables(table):
             if row.text("content") in seen:
-                yield Unplaced("conversations", Skip.TWICE)
+                yield UnplacedRecords("conversations", Skip.TWICE)
                 continue
             seen.add(row.text("content"))
             yield _conversation(row, path)

@@ -12,7 +12,7 @@ from ..domain.when import Clock, parse_when
 LONGEST = 2_000
 
 
-class Asked:
+class PageQuery:
     def __init__(self, parameters: Mapping[str, str], now: Clock) -> None:
         self._parameters = parameters
         self.now = now
