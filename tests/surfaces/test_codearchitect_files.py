@@ -189,7 +189,10 @@ def send(server: Server, count: int, arguments: Json) -> None:
 @requirement("codearchitect.atomic.race")
 def test_processes_that_race_for_a_name_all_get_one(tmp_path: Path) -> None:
     arguments = {"conversation": "User: race", "topic": "race", "sessionsDir": str(tmp_path / "sessions")}
-    with serving(tmp_path, "serve") as one, serving(tmp_path, "serve") as two:
+    with (
+        serving(tmp_path, "serve", "--embeddings", "off") as one,
+        serving(tmp_path, "serve", "--embeddings", "off") as two,
+    ):
         for server in (one, two):
             server.greet()
             send(server, 10, arguments)
@@ -206,13 +209,13 @@ def test_processes_that_race_for_a_name_all_get_one(tmp_path: Path) -> None:
 def test_a_killed_server_leaves_whole_sessions_or_none(tmp_path: Path, answers: int) -> None:
     sessions = tmp_path / "sessions"
     said = [{"role": "user", "content": f"{number} " * 5_000} for number in range(20)]
-    with serving(tmp_path, "serve") as server:
+    with serving(tmp_path, "serve", "--embeddings", "off") as server:
         server.greet()
         send(server, 12, {"conversation": said, "topic": "crash", "sessionsDir": str(sessions)})
         answered = [reply["filename"] for reply in replies(server, answers)]
         server.process.kill()
         server.process.wait()
-    with serving(tmp_path, "serve") as server:
+    with serving(tmp_path, "serve", "--embeddings", "off") as server:
         server.greet()
         listed = [
             row["filename"] for row in server.call("get_session", sessionsDir=str(sessions))["sessions"]
@@ -241,7 +244,7 @@ def test_a_full_disk_is_a_write_error_and_leaves_nothing(tmp_path: Path) -> None
 
     sessions = tmp_path / "sessions"
     arguments = {"conversation": "User: " + "word " * 100_000, "topic": "full", "sessionsDir": str(sessions)}
-    with serving(tmp_path, "serve") as server:
+    with serving(tmp_path, "serve", "--embeddings", "off") as server:
         server.greet()
         server.call(
             "get_session", sessionsDir=str(sessions)
