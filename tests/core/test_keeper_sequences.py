@@ -27,8 +27,8 @@ from backstory.domain.records import Conversation
 from backstory.domain.when import from_ms
 from backstory.readers import Cursor, Form, Places, Reader, Source, load_readers
 from backstory.store import Store
-from backstory.store.sqlite import SqliteStore
 
+from ..conftest import open_sqlite
 from ..doubles import make_settings
 
 EXAMPLES = int(os.environ.get("BACKSTORY_SEQUENCES", "4"))
@@ -316,7 +316,7 @@ def test_after_any_sequence_the_store_holds_what_every_file_told_last(
 ) -> None:
     with tempfile.TemporaryDirectory(prefix="backstory-") as folder:
         world = World(name, Path(folder))
-        engine = Engine(make_settings(), SqliteStore(Path(folder) / "store.db"), None)
+        engine = Engine(make_settings(), open_sqlite(Path(folder) / "store.db"), None)
         reader = world.reader._replace(find=world.find)
         sync, model, places = Sync(engine), Model(reader), Places(Path(folder), {}, "linux")
         for change in [*changes, changes[-1]._replace(what="", is_synced=True)]:
@@ -340,7 +340,7 @@ def test_where_nothing_is_taken_back_it_is_a_fresh_sync_of_all_that_ever_existed
         world = World(name, Path(folder))
         reader = world.reader._replace(find=world.find)
         places = Places(Path(folder), {}, "linux")
-        stores = [SqliteStore(Path(folder) / f"{number}.db") for number in range(2)]
+        stores = [open_sqlite(Path(folder) / f"{number}.db") for number in range(2)]
         homes: list[Path] = []
         ever: set[tuple[str, bytes]] = set()
         for change in [*changes, changes[-1]._replace(what="", is_synced=True)]:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.core.secrets import Redactor, read_rules
+from backstory.core.secrets import Redactor, read_rules, redactor
 
 from ..planted import PLANTED, plant
 
@@ -171,7 +171,7 @@ RULES = read_rules("standard") + [rule for rule in read_rules("wide") if "mode" 
 
 
 def of(rule: Any) -> Redactor:
-    return Redactor(rule.get("mode", "standard"))
+    return redactor(rule.get("mode", "standard"))
 
 
 @pytest.mark.parametrize("rule", RULES, ids=[f"{n}-{rule['name']}" for n, rule in enumerate(RULES)])

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..domain.errors import InvalidInput
 from ..domain.filters import Filter, Kind, Order, Page
@@ -19,10 +18,7 @@ from .facet import Facet
 from .file_marks import mark_files
 from .insight.tasks import TASK, is_open_task
 from .projects.related import new_project_named
-from .secrets import Redactor
-
-if TYPE_CHECKING:
-    from .secrets import Redactor
+from .secrets import redactor
 
 MOST_SIMILAR = 2
 ALIKE = 0.5
@@ -146,7 +142,8 @@ def _checked(text: str) -> str:
 
 
 def _check_secrets(text: str) -> None:
-    redacted = _redactor().redact(text)
+    """Whatever the setting for histories is: what is saved on purpose need not hold one."""
+    redacted = redactor("standard").redact(text)
     if redacted.found:
         names = dict.fromkeys(re.findall(r"\[redacted: ([^\[\]]+)\]", redacted.text))
         raise InvalidInput(
@@ -154,9 +151,3 @@ def _check_secrets(text: str) -> None:
             hint="Leave it out, and say where it is kept.",
             field="text",
         )
-
-
-@cache
-def _redactor() -> Redactor:
-    """Whatever the setting for histories is: what is saved on purpose need not hold a secret."""
-    return Redactor("standard")

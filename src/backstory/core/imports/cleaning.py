@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from functools import cache
 from typing import Any, TypeVar
 
-from ..secrets import Redactor
+from ..secrets import redactor
 from .contents import (
     ForeignCheckpoint,
     ForeignConversation,
@@ -35,7 +34,7 @@ _INSIDE = ("title", "text", "content", "metadata")
 
 class Cleaning:
     def __init__(self, mode: str) -> None:
-        self._redactor = _redactor(mode)
+        self._redactor = redactor(mode)
         self.redacted = 0
 
     def record(self, record: R) -> R:
@@ -48,12 +47,6 @@ class Cleaning:
             return record
         # each is one of the records above, all of which are NamedTuples
         return record._replace(**{name: _replaced(value, changed) for name, value in fields.items()})  # type: ignore[return-value]  # of the same kind
-
-
-@cache
-def _redactor(mode: str) -> Redactor:
-    """Compiling one takes longer than most imports."""
-    return Redactor(mode)
 
 
 def _sound(text: str) -> str:

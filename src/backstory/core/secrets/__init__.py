@@ -9,6 +9,7 @@ from __future__ import annotations
 import tomllib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,8 +28,14 @@ class RedactedText(NamedTuple):
     found: int
 
 
+@cache
+def redactor(mode: str) -> Redactor:
+    """One for all of a process: compiling the rules takes longer than most calls."""
+    return Redactor(mode)
+
+
 class Redactor:
-    """`mode` is standard, wide or off. Compiled once."""
+    """`mode` is standard, wide or off."""
 
     def __init__(self, mode: str) -> None:
         self._rules: list[Rule] = []

@@ -18,7 +18,7 @@ from ...domain.records import Conversation, Trust
 from ...domain.topics import LONGEST_TOPIC, folder_name, slug, topic_of
 from ..facet import Facet
 from ..projects.origin import is_by_others
-from ..secrets import Redactor
+from ..secrets import redactor
 from . import places
 from .fullfile import SessionHeader, SessionReading, write_full
 from .places import SessionFile, SessionsPlace
@@ -215,7 +215,7 @@ class StoredSessions(Facet):
 
     def _without_secrets(self, turns: Sequence[SessionTurn]) -> list[SessionTurn]:
         """What came with a repository is kept as other assistants' histories are; what the user stored, as it is."""
-        redacted, _ = Redactor(self.engine.settings.redaction).redact_all([turn.text for turn in turns])
+        redacted, _ = redactor(self.engine.settings.redaction).redact_all([turn.text for turn in turns])
         return [plain_turn(turn.role, text) for turn, text in zip(turns, redacted, strict=True)]
 
     def _drop_rival(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ...readers import Cursor, Piece, ToolCall, Turn
-from ..secrets import Redactor
+from ..secrets import redactor
 
 
 class Redaction:
@@ -14,8 +14,8 @@ class Redaction:
 
     def __init__(self, mode: str) -> None:
         self.mode = mode
-        self._redactor = Redactor(mode)
-        self._by_form = Redactor("standard") if mode == "wide" else self._redactor
+        self._redactor = redactor(mode)
+        self._by_form = redactor("standard") if mode == "wide" else self._redactor
         """Without those rules that take whatever looks random."""
 
     def text(self, text: str) -> str:
