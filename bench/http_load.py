@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from notes import note, question
-from servers import BACKSTORY, percentile, process_ms
+from servers import BACKSTORY, family_ms, percentile, process_ms
 
 from backstory.app import open_engine, read_settings
 from backstory.core import Caller, Core
@@ -61,7 +61,7 @@ class Running(NamedTuple):
     """The process that starts the database's others; 0 where it is in the server."""
 
     def cpu_ms(self) -> float:
-        return process_ms(self.pid) + sum(map(process_ms, _family(self.database)))
+        return process_ms(self.pid) + family_ms(self.database)
 
 
 class Load(NamedTuple):
@@ -112,13 +112,6 @@ class Client:
 
 
 Ask = Callable[[Client], Awaitable[Answered]]
-
-
-def _family(pid: int) -> list[int]:
-    if not pid:
-        return []
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return [pid, *(int(child) for task in tasks for child in (task / "children").read_text().split())]
 
 
 def fill(home: Path, url: str) -> None:

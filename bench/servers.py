@@ -89,6 +89,15 @@ def process_ms(pid: int) -> float:
     return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e6
 
 
+def family_ms(pid: int) -> float:
+    """Of a process and those that it started; 0 is none."""
+    if not pid:
+        return 0.0
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    children = [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    return sum(map(process_ms, (pid, *children)))
+
+
 def percentile(values: Sequence[float], share: float) -> float:
     ordered = sorted(values)
     return ordered[min(int(len(ordered) * share), len(ordered) - 1)]

@@ -41,13 +41,13 @@ def fill(core: Core, messages: int = MESSAGES) -> None:
         return
     sizes = [LONG] + [EACH] * ((messages - LONG) // EACH)
     for number, size in enumerate(sizes):
-        _add_conversation(core, number, size, random_)
+        add_conversation(core, number, size, random_)
         print(f"\r{number + 1:,} of {len(sizes):,} conversations", end="", file=sys.stderr, flush=True)
     store.memories.put([memory(number, random_) for number in range(MEMORIES)])
     give_vectors(core)
 
 
-def _add_conversation(core: Core, number: int, size: int, random_: random.Random) -> None:
+def add_conversation(core: Core, number: int, size: int, random_: random.Random) -> None:
     start = NOW - timedelta(minutes=random_.randrange(525_600))
     conversation = Conversation(
         id=f"{ASSISTANTS[number % 4]}:{number}",
