@@ -25,6 +25,8 @@ Log = Callable[[str, str, str, dict[str, Any]], None]
 CONSEQUENCES: Mapping[str, str] = {
     "sync": "Histories of other assistants are not read at the moment",
     "retention": "Old conversations are not archived at the moment",
+    "erasure": "The bytes of what was forgotten are not overwritten at the moment",
+    "backups": "No backups of the store are made at the moment",
     "embedding": "New texts are found by their words alone at the moment",
     "briefs": "Hooks give new sessions an old brief at the moment",
     "summaries": "Summaries are picked on this machine at the moment",

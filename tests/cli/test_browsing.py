@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from backstory.core import Core
+from backstory.core.chronicle import EventKind
+from backstory.domain.filters import Bounds
 from backstory.store import Store
 
 from ..doubles import make_conversation, make_memory
@@ -171,6 +174,25 @@ def test_the_timeline_has_conversations_memories_and_commits(
     monkeypatch.chdir(commit(tmp_path / "repository", {"a.py": "x\n"}))
     assert [each["title"] for each in typing.json("timeline", "--kind", "commit")["events"]] == ["files"]
     assert "There is no kind 'war'" in typing.refusal("timeline", "--kind", "war")
+
+
+def test_a_project_without_a_name_is_not_where_the_server_was_started(
+    core: Core, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(commit(tmp_path / "repository", {"a.py": "x\n"}))
+    assert core.chronicle.events(Bounds(projects=("",)), kinds=(EventKind.COMMIT,), limit=5) == []
+
+
+def test_forgetting_a_project_says_what_was_stored_on_purpose_and_stays(
+    typing: Typing, filled: Store
+) -> None:
+    stored = make_conversation("stored", surface="codearchitect", project="/w/site")
+    filled.conversations.add(stored, [], [])
+    told = typing.json("forget", "--project", "/w/site", "--yes")
+    assert [each["id"] for each in told["conversations"]] == [CODEX]
+    assert told["notices"][-1].startswith("1 stored session stayed")
+    assert "1 stored session stayed" in typing.text("forget", "--project", "/w/site", "--yes")
+    assert typing.json("forget", "stored", "--yes")["forgotten"] == 1
 
 
 def test_resume_prints_the_assistants_own_command_and_where_to_start_it(

@@ -11,7 +11,9 @@ from backstory.core import Core
 from backstory.domain.filters import Filter, Kind
 from backstory.search.engine import Found
 from backstory.search.evidence import SAID
+from backstory.store import Store
 
+from ..conftest import OpenCore
 from ..doubles import DAWN, make_conversation, make_memory, make_messages
 
 
@@ -111,3 +113,14 @@ def test_a_time_that_is_wrong_does_not_hide_what_is_sure(core: Core) -> None:
     ranking = core.searching.everywhere("which walrus called Anton sleeps on the ice floe two years ago")
     assert ranking.hits[0].conversation == "answer"
     assert "searched without" in ranking.notices[0]
+
+
+def test_nothing_is_said_of_the_meaning_of_a_text_without_a_vector(
+    core: Core, open_core: OpenCore, store: Store
+) -> None:
+    store.memories.put([make_memory("m", "a walrus")])
+    (hit,) = open_core(store, None).searching.everywhere("walrus").hits
+    assert "words" in hit.known_parts
+    assert not {"meaning", "cosine"} & set(hit.known_parts)
+    (hit,) = core.searching.everywhere("walrus").hits
+    assert {"words", "meaning", "cosine"} <= set(hit.known_parts)

@@ -35,6 +35,8 @@ class Selection(NamedTuple):
     messages: int
     elsewhere: list[str]
     """Ids of what is only in checkpoints or backups, if anywhere."""
+    stored: int = 0
+    """Conversations that the flags mean too, but that tools stored on purpose: they stay."""
 
     def __bool__(self) -> bool:
         return bool(self.conversations or self.memories or self.elsewhere)
@@ -80,14 +82,22 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         options.ids = list(dict.fromkeys(_whole_id(core, id) for id in options.ids))
         chosen = _chosen(options, engine)
         if not chosen:
-            return Report(_body(chosen, Receipt({})), "Nothing matches; nothing was forgotten.")
+            return Report(
+                _body(chosen, Receipt({})), f"Nothing matches; nothing was forgotten.{_kept(chosen)}"
+            )
         announcement = _announcement(chosen)
         if not options.yes and not _is_confirmed(announcement):
             return Report(_body(chosen, Receipt({})), "Nothing was forgotten.")
         receipt = Erasure(engine).forget(
             chosen.request(with_checkpoints=options.checkpoints), with_backups=options.backups
         )
-    return Report(_body(chosen, receipt), f"{announcement}\n\n{_receipt(receipt)}")
+    return Report(_body(chosen, receipt), f"{announcement}\n\n{_receipt(receipt)}{_kept(chosen)}")
+
+
+def _kept(chosen: Selection) -> str:
+    if not chosen.stored:
+        return ""
+    return f"\n{counted(chosen.stored, 'stored session')} stayed: tools stored them on purpose. Forget each by its id."
 
 
 def _whole_id(core: Core, id: str) -> str:
@@ -118,7 +128,9 @@ def _chosen(options: argparse.Namespace, engine: Engine) -> Selection:
     ids = tuple(conversation.id for conversation in found)
     put_away = store.archive.find_conversations(ConversationFilter(ids=ids)) if ids else []
     messages = sum(store.conversations.count_messages(ids).values()) + sum(each.said for each in put_away)
-    return Selection(found, memories, messages, unknown)
+    own = which._replace(surfaces=tuple(load_surfaces()))
+    stored = 0 if options.ids or options.assistant else len(all_conversations(store, own))
+    return Selection(found, memories, messages, unknown, stored)
 
 
 def _which(options: argparse.Namespace, engine: Engine) -> ConversationFilter:
@@ -189,5 +201,5 @@ def _body(chosen: Selection, receipt: Receipt) -> Json:
         "memories": [{"id": memory.id, "key": memory.key} for memory in chosen.memories],
         "removed": dict(receipt.removed),
         "rewritten": list(receipt.files),
-        "notices": receipt.notices,
+        "notices": [*receipt.notices, *_kept(chosen).splitlines()[1:]],
     }

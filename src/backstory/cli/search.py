@@ -155,7 +155,7 @@ def _result(findings: Findings, shown: Preview, explain: bool) -> Json:
         result["size"] = len(entry.text)
         result["more_in_conversation"] = len(hit.other_places)
     if explain:
-        result["parts"] = {name: round(part, 4) for name, part in _parts(shown).items()}
+        result["parts"] = {name: round(part, 4) for name, part in shown.hit.known_parts.items()}
     return result
 
 
@@ -185,7 +185,9 @@ def _block(findings: Findings, place: int, shown: Preview, explain: bool) -> Ite
             caption = Span(f"#{other.seq + 1} ", Style.ID)
             yield Paragraph([caption, *_highlighted(said, findings.ranking.words)], indent=3)
     if explain:
-        yield Verbatim("   " + " · ".join(f"{name} {part:.2f}" for name, part in _parts(shown).items()))
+        yield Verbatim(
+            "   " + " · ".join(f"{name} {part:.2f}" for name, part in shown.hit.known_parts.items())
+        )
 
 
 def _name(findings: Findings, shown: Preview) -> list[str | Span]:
@@ -228,8 +230,3 @@ def _highlighted(text: str, words: Sequence[str]) -> Iterator[str | Span]:
             yield Span(match.group(), Style.MATCH)
             end = match.end()
     yield text[end:]
-
-
-def _parts(shown: Preview) -> dict[str, float]:
-    """What is not known of a hit, such as the cosine of a text without a vector, is left out."""
-    return {name: part for name, part in shown.hit.parts.items() if part == part}

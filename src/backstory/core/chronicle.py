@@ -71,7 +71,7 @@ class Chronicle(Facet):
     def _commits(self, span: Bounds, limit: int) -> Iterator[ChronicleEvent]:
         projects = span.projects or (self.caller.project,)
         for project in projects:
-            if (Path(project) / ".git").exists():
+            if project and (Path(project) / ".git").exists():  # "" would be wherever the server was started
                 yield from _commits_of(project, span, limit)
 
 

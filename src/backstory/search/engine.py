@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -35,6 +36,12 @@ class Hit(NamedTuple):
     """Further entries of the same conversation that match, the best first."""
     is_apt: bool = True
     """Does more than ask the same, and holds the rarest name that is asked for."""
+
+    @property
+    def known_parts(self) -> dict[str, float]:
+        """For people: of a text without a vector nothing is known of its meaning."""
+        unknown = {"meaning", "cosine"} if math.isnan(self.parts.get("cosine", math.nan)) else set()
+        return {name: part for name, part in self.parts.items() if name not in unknown}
 
 
 class Found(NamedTuple):

@@ -136,8 +136,7 @@ def _place(shown: Preview) -> Json:
 
 
 def why(hit: Hit) -> Json:
-    """What is not known, such as the cosine of a text without a vector, is left out."""
-    parts = {name: round(part, 4) for name, part in hit.parts.items() if part == part}
+    parts = {name: round(part, 4) for name, part in hit.known_parts.items()}
     return {"score": round(hit.score, 4), "parts": parts}
 
 
