@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from backstory.core.stored_sessions.fullfile import SessionHeader, read_full, write_full
 from backstory.core.stored_sessions.rows import messages_of, turns_in
+from backstory.core.stored_sessions.reading import read_foreign
 from backstory.core.stored_sessions.turns import SessionTurn, first_part, plain_turn, split_plain
 
 from ..doubles import make_conversation
@@ -61,7 +62,7 @@ def test_a_stored_file_inside_a_conversation_is_only_text() -> None:
 
 @given(st.lists(st.builds(plain_turn, st.just("user"), TEXTS)), st.integers(0, 200))
 def test_the_first_part_is_a_beginning_cut_at_a_character(turns: list[SessionTurn], most: int) -> None:
-    part = first_part(turns, most)
+    part = first_part([], turns, most)
     whole, kept = ("".join(turn.text for turn in some) for some in (turns, part))
     assert whole.startswith(kept)
     assert min(most - 3, len(whole.encode())) <= len(kept.encode()) <= most
@@ -88,6 +89,44 @@ def test_splitting_loses_no_word(text: str) -> None:
 )
 def test_the_text_of_a_turn_is_what_people_read(content: Any, text: str) -> None:
     assert SessionTurn("user", {"content": content}).text == text
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "# topic\n\nDate: 2025-01-15\n\n",
+        "# topic\n\n- **Date**: 2025-01-15\n- Format: plain\n\n## Conversation\n\n",
+        "---\ntopic: x\ndate: 2025-01-15\n---\n\n",
+        "# topic\n\n_Saved: 2025-01-15_\n\n## Messages\n\n",
+        "> Date: 2025-01-15\n\n---\n",
+        "",
+    ],
+)
+@pytest.mark.parametrize(
+    "said_so",
+    [
+        "User: hello\nAI: hi",
+        "**USER:**\nhello\n\n---\n\n**ASSISTANT:**\nhi",
+        "## User\n\nhello\n\n## Assistant\n\nhi",
+        "### 1. user\nhello\n### 2. AI\nhi",
+        "**User**\n\nhello\n\n**Assistant**\n\nhi",
+    ],
+)
+def test_speakers_and_labels_of_files_that_others_wrote_are_no_part_of_what_was_said(
+    head: str, said_so: str
+) -> None:
+    turns = read_foreign(head + said_so)
+    assert [(turn.role, turn.text.strip()) for turn in turns] == [("user", "hello"), ("assistant", "hi")]
+
+
+def test_headings_of_a_page_that_no_user_speaks_in_are_text() -> None:
+    page = "# Layers\n\n## Model\n\nKnows the data.\n\n## System\n\nRuns it."
+    assert read_foreign(page) == [plain_turn("user", page)]
+
+
+def test_labels_with_a_sentence_among_them_are_kept() -> None:
+    turns = read_foreign("Date: 2025-01-15\nWe had tried this before.\n\nUser: hello\nAI: hi")
+    assert turns[0] == plain_turn("system", "Date: 2025-01-15\nWe had tried this before.")
 
 
 def test_a_million_fences_take_no_time_to_speak_of() -> None:

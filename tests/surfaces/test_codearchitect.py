@@ -310,6 +310,30 @@ def test_more_than_ten_megabytes_are_refused(call: Call, sessions: Path) -> None
     assert not sessions.exists()
 
 
+@requirement("codearchitect.size.cut")
+def test_a_text_is_as_large_as_it_was_given(call: Call, sessions: Path) -> None:
+    fits = call("store_session", conversation="User: " + "a" * (IN_FILES - 6), topic="fits")
+    assert "warning" not in fits
+    over = call("store_session", conversation="User: " + "a" * (IN_FILES - 5), topic="over")
+    assert over["warning"] == "Conversation truncated to 1MB"
+    assert messages(call, "over") == [{"role": "user", "content": "a" * (IN_FILES - 5)}]
+
+
+@requirement("codearchitect.error.invalid-input")
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("get_session", {"filename": ""}),
+        ("get_session", {"sessionsDir": " "}),
+        ("store_session", {"conversation": "User: a", "sessionsDir": "\0"}),
+    ],
+)
+def test_a_refused_argument_is_named(call: Call, sessions: Path, tool: str, arguments: Json) -> None:
+    reply = call(tool, **arguments)
+    assert reply["error"] == "INVALID_INPUT"
+    assert list(arguments)[-1] in reply["message"]
+
+
 LONG: list[Json] = [
     {"role": "user", "content": "Where is the wombat?"},
     {"role": "Reviewer", "content": "ü€" * (IN_FILES // 5)},
@@ -690,13 +714,12 @@ def test_help_lists_the_features_of_the_registry(call: Call) -> None:
     assert [each["name"] for each in reply["features"]] == ["store_session", "get_session"]
     for each in reply["features"]:
         assert surface.tools[each["name"]].description.startswith(each["description"])
-        assert each["usage"].startswith(f"use codearchitect {each['name']} [")
         assert f"use codearchitect {each['name']}" in each["examples"]
         assert each["next_step"]
-    assert (
-        'use codearchitect store_session topic "authentication implementation"'
-        in reply["features"][0]["examples"]
-    )
+    usages = [each["usage"] for each in reply["features"]]
+    assert usages == ["use codearchitect store_session [topic]", "use codearchitect get_session [filename]"]
+    example = 'use codearchitect store_session "authentication implementation"'
+    assert reply["features"][0]["examples"][1] == example
 
 
 @requirement("codearchitect.help.one")

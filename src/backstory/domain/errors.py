@@ -26,7 +26,7 @@ from pathlib import Path
 class BackstoryError(Exception):
     """A failure the caller can understand: a sentence about this request, and a hint what to do.
 
-    `field` is the parameter of core that is wrong, where one is. A message that begins with it is worded anew by `spell`."""
+    `field` is the parameter of core that is wrong, where one is. `spell` gives it the caller's name."""
 
     def __init__(self, message: str, *, hint: str = "", field: str | None = None) -> None:
         super().__init__(message)
@@ -38,11 +38,15 @@ class BackstoryError(Exception):
         return f"{self.message} {self.hint}".rstrip()
 
     def spell(self, names: Mapping[str, str]) -> None:
-        """Call the field as the caller does, which knows core's names from no one."""
-        if self.field is not None and self.field in names:
-            if self.message.startswith(f"{self.field} "):
-                self.message = names[self.field] + self.message.removeprefix(self.field)
-            self.field = names[self.field]
+        """Call the field as the caller does, who knows core's names from no one, and name it in the message."""
+        spelled = names.get(self.field or "", self.field)
+        if self.field is None or spelled not in names.values():
+            return
+        if self.message.startswith(f"{self.field} "):
+            self.message = spelled + self.message.removeprefix(self.field)
+        elif spelled.lower() not in self.message.lower():
+            self.message = f"{spelled}: {self.message}"
+        self.field = spelled
 
 
 class InvalidInput(BackstoryError):

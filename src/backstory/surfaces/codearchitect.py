@@ -286,11 +286,11 @@ def _listed(listing: StoredSessionPage, offset: int, limit: int | None) -> Sessi
 
 def _feature(tool: Tool) -> Feature:
     purpose, _ = _sentences(tool)
-    optional = [f"[{param.wire}]" for param in tool.params if not param.required]
+    first = next(param for param in tool.params if not param.required)
     return {
         "name": tool.name,
         "description": purpose[0],
-        "usage": " ".join(["use codearchitect", tool.name, *optional]),
+        "usage": f"use codearchitect {tool.name} [{first.wire}]",
         "examples": [f"use codearchitect {tool.name}", *_examples(tool)],
         "next_step": f"codearchitect_help with feature {tool.name} explains every parameter.",
     }
@@ -323,12 +323,13 @@ def _nature(param: Param) -> str:
 
 
 def _examples(tool: Tool) -> list[str]:
-    """One for each parameter whose description gives an example, and for each that has choices."""
+    """One for each parameter whose description gives an example, and for each that has choices; the first one needs no name."""
     examples = []
     for param in tool.params:
         _, given, example = param.schema["description"].partition(", such as ")
+        name = f" {param.wire}" if examples else ""
         if given:
-            examples.append(f'use codearchitect {tool.name} {param.wire} "{example.partition(". ")[0]}"')
+            examples.append(f'use codearchitect {tool.name}{name} "{example.partition(". ")[0]}"')
         elif "enum" in param.schema:
-            examples.append(f"use codearchitect {tool.name} {param.wire} {param.schema['enum'][-1]}")
+            examples.append(f"use codearchitect {tool.name}{name} {param.schema['enum'][-1]}")
     return examples

@@ -25,7 +25,7 @@ from .places import SessionFile, SessionsPlace
 from .reading import SessionHead, derived_id, read_head, read_session, session_id
 from .rows import messages_of, turns_in
 from .summaryfile import write_summary
-from .turns import SPEAKERS, USER, SessionTurn, first_part, plain_turn, read_conversation
+from .turns import SPEAKERS, USER, SessionTurn, first_part, plain_turn, read_conversation, size_of
 
 MB = 1 << 20
 LARGEST = 10 * MB
@@ -77,11 +77,11 @@ class StoredSessions(Facet):
         """Write a conversation to the tree and to the store: both, or neither."""
         turns = read_conversation(conversation, LARGEST)
         self.engine.check_room()
-        size = sum(turn.size for turn in turns)
+        size = size_of(conversation, turns)
         is_empty = not any(turn.text.strip() for turn in turns)
         header, name, is_unnamed = self._named(turns, topic)
         header = header._replace(whole_size=size if size > IN_FILES else 0)
-        shown = first_part(turns, IN_FILES) if header.whole_size else turns
+        shown = first_part(conversation, turns, IN_FILES) if header.whole_size else turns
         files = {places.SUMMARY: write_summary(header, shown), places.FULL: write_full(header, shown)}
         folder = self._save(place, header, name, files, turns)
         self.engine.embed_soon()

@@ -16,6 +16,7 @@ from .fullfile import SessionReading, opening_of, read_full
 from .places import SessionFile
 from .turns import (
     ASSISTANT,
+    SPEAKER_HEADING,
     SYSTEM,
     USER,
     SessionTurn,
@@ -40,7 +41,11 @@ _READABLE = re.compile(r"^## Human-Readable Format\s*\n", re.MULTILINE)
 _CREDIT = re.compile(r"^---\s*\n+(?:\*[^*\n]*\*\s*)+\Z", re.MULTILINE)
 _CREDIT_LENGTH = 500
 _HEADER = re.compile(r"\A\s*# [^\n]*\n+(?:\*\*[^*\n]+:\*\*[^\n]*\n+)+(?:\s*---\s*\n)?")
-_HEADING = re.compile(r"(?:#{1,6} .*|\*\*[^*]+:\*\*.*|-{3,})?")
+_LABELS = "author|created|date|format|id|messages|model|project|saved|session|tags|time|title|tool|topic|updated"
+_HEADING = re.compile(
+    rf"(?:#{{1,6}} .*|-{{3,}}|(?:[-*>] +)?(?:\*\*[^*]+(?::\*\*|\*\*:)|[*_]{{0,2}}(?:{_LABELS})[*_]{{0,2}}:).*)?",
+    re.IGNORECASE,
+)
 _RULE = re.compile(r"-{3,}\s*")
 _REQUEST = re.compile(r"^### Request \d+:[^\n]*\n", re.MULTILINE)
 _PROMPT = re.compile(
@@ -126,7 +131,16 @@ def read_foreign(text: str) -> list[SessionTurn]:
     readable = _READABLE.search(body)
     if readable is not None:
         body = body[readable.end() :]
-    return _summarized(body) or _between_rules(_without_heading(split_plain(body.strip("\r\n"))))
+    return _summarized(body) or _between_rules(_without_heading(_spoken(body.strip("\r\n"))))
+
+
+def _spoken(body: str) -> list[SessionTurn]:
+    """Cut at speakers, else at headings that name them, if one of these is the user."""
+    turns = split_plain(body)
+    if turns != [plain_turn(USER, body)]:
+        return turns
+    headed = split_plain(body, SPEAKER_HEADING)
+    return headed if any(turn.role == USER for turn in headed) else turns
 
 
 def _without_heading(turns: list[SessionTurn]) -> list[SessionTurn]:

@@ -25,12 +25,14 @@ SPEAKERS = {
     "developer": SYSTEM,
     "tool": TOOL,
 }
+_NAME = f"(?P<name>{'|'.join(SPEAKERS)})"
 _SPEAKER = re.compile(
-    r"(?:#{1,6} +)?(?P<bold>\*\*|__|)(?P<name>"
-    + "|".join(SPEAKERS)
-    + r")(?:(?P=bold):|:(?P=bold))(?=\s|$)[ \t]?",
-    re.IGNORECASE,
+    r"(?:#{1,6} +)?(?P<bold>\*\*|__|)" + _NAME + r"(?:(?P=bold):|:(?P=bold))(?=\s|$)[ \t]?", re.IGNORECASE
 )
+SPEAKER_HEADING = re.compile(
+    r"(?:#{1,6} +|(?=\*\*|__))(?P<bold>\*\*|__|)(?:\d+[.)] +)?" + _NAME + r"(?P=bold)\s*$", re.IGNORECASE
+)
+"""A heading, or a line in bold, that is nothing but a speaker: `## User`, `### 2. assistant`."""
 _FENCE = re.compile(r" {0,3}(`{3,9}|~{3,9})(?![`~])([^\n]*)$")
 
 
@@ -133,11 +135,11 @@ def plain_turn(role: str, text: str) -> SessionTurn:
     return SessionTurn(role, {"content": text})
 
 
-def split_plain(text: str) -> list[SessionTurn]:
+def split_plain(text: str, speaker: re.Pattern[str] = _SPEAKER) -> list[SessionTurn]:
     """Plain text cut where a line begins with a speaker, `User:` or `**AI:**`, outside code fences. What stands
     before the first speaker is kept: as the user's where nobody else speaks, else as the system's."""
     lines = text.split("\n")
-    starts = [(number, found) for number in outside_fences(lines) if (found := _SPEAKER.match(lines[number]))]
+    starts = [(number, found) for number in outside_fences(lines) if (found := speaker.match(lines[number]))]
     if not starts:
         return [plain_turn(USER, text)]
     before = "\n".join(lines[: starts[0][0]])
@@ -181,8 +183,15 @@ def _fence_end(lines: Sequence[str], start: int, opening: str) -> int | None:
     return None
 
 
-def first_part(turns: Sequence[SessionTurn], most: int) -> list[SessionTurn]:
+def size_of(given: str | Sequence[Any], turns: Sequence[SessionTurn]) -> int:
+    """Of a conversation, in bytes: of a text as it was given, of messages what they say."""
+    return len(given.encode()) if isinstance(given, str) else sum(turn.size for turn in turns)
+
+
+def first_part(given: str | Sequence[Any], turns: Sequence[SessionTurn], most: int) -> list[SessionTurn]:
     """The turns that fit into so many bytes; the last one is cut at a character."""
+    if isinstance(given, str):
+        return split_plain(given.encode()[:most].decode(errors="ignore"))
     kept: list[SessionTurn] = []
     for turn in turns:
         if turn.size > most:
