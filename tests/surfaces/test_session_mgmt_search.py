@@ -195,7 +195,19 @@ def test_when_little_is_found_the_words_of_what_came_nearest_are_suggested(call:
     assert answer["results"] == []
     assert answer["suggestions"][0] == "login_flow"
     assert "min_score" in answer["suggestions"][1]
-    assert "suggestions" not in call("reflect_on_past", query="qwertz", min_score=0.95)
+
+
+@requirement("session-mgmt-search.reflect.suggestions")
+def test_when_nothing_is_near_the_newest_subjects_are_suggested(call: Call, store: Store) -> None:
+    (hint,) = call("reflect_on_past", query="qwertz")["suggestions"]
+    assert "store_reflection" in hint
+    call("context_save", key="login_flow", value="login with a token from the identity provider")
+    talk(store, "lexer", "parser bug in the lexer")
+    for asked in ({"query": "qwertz"}, {"query": "login token", "project": "unknown"}):
+        answer = call("reflect_on_past", min_score=0.95, **asked)
+        assert (answer["results"], answer["suggestions"]) == ([], ["login_flow", "About lexer"])
+    found = call("search_by_concept", concept="login token identity provider")
+    assert (len(found["results"]), found["suggestions"]) == (1, ["About lexer"])
 
 
 @requirement("session-mgmt-search.reflect.context")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..domain.filters import ConversationFilter, Filter
+from ..domain.filters import ConversationFilter, Filter, Order, Page
 from ..domain.lines import one_line
-from ..domain.records import Entry, Memory, Message, heading
+from ..domain.records import Entry, Memory, Message, Trust, heading
 from ..search.passage import best_passage
 from .facet import Facet
 from .graph.names import find_names
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .searching import Ranking
 
 EXCERPT = 55  # characters of a neighbouring message
+SUGGESTED = 3
 MOST_FILES = 20
 
 
@@ -34,7 +35,7 @@ class Preview(NamedTuple):
 
 class Suggestions(NamedTuple):
     subjects: list[str]
-    """Words of what came nearest."""
+    """Words of what came nearest, else of what is newest."""
     least: float = 1.0
     """The certainty down to which `more` would be found."""
     more: int = 0
@@ -62,15 +63,34 @@ class Previews(Facet):
 
     def suggestions(self, ranking: Ranking) -> Suggestions:
         """What else to search for, when little was found."""
-        nearest = [hit for hit in ranking.missed[:3] if hit.certainty > 0]
+        nearest = [hit for hit in ranking.missed[:SUGGESTED] if hit.certainty > 0]
         if not nearest:
-            return Suggestions([])
+            return Suggestions(self._newest_subjects(ranking.hits))
         entries = self.engine.store.entries.load(hit.entry for hit in nearest)
         texts = [entries[hit.entry] for hit in nearest if hit.entry in entries]
         subjects = [_subject(entry, terms_of(entry.text)) for entry in texts]
         lower = int(nearest[0].certainty * 100) / 100
         more = sum(hit.certainty >= lower for hit in ranking.missed)
         return Suggestions(list(dict.fromkeys(filter(None, subjects))), lower, more)
+
+    def _newest_subjects(self, hits: Sequence[Hit]) -> list[str]:
+        """Of what was saved and said last, beside what was found."""
+        store = self.engine.store
+        known = {entry.id for entry in store.entries.load(hit.entry for hit in hits).values()}
+        talked = {hit.conversation for hit in hits}
+        newest = Page(limit=SUGGESTED + len(hits), order=Order.UPDATED_NEWEST)
+        memories = store.memories.find(self.caller.visible(Filter()), newest)
+        held = store.conversations.find(
+            self.caller.visible_conversations(ConversationFilter()), limit=newest.limit
+        )
+        saved = [each for each in memories if each.id not in known and each.trust is Trust.OWN]
+        subjects = [_subject(memory, terms_of(memory.text)) for memory in saved]
+        titles = [
+            one_line(each.title, EXCERPT)
+            for each in held
+            if each.id not in talked and each.trust is Trust.OWN
+        ]
+        return list(dict.fromkeys(filter(None, (*subjects[:SUGGESTED], *titles[:SUGGESTED]))))[:SUGGESTED]
 
     def _around(self, outlines: Sequence[Outline]) -> dict[int, str]:
         """What was said just before and after each message; of one that nobody said, such as a tool's, the words that it

@@ -30,6 +30,7 @@ DEFAULT_SCORE = UsualScore(0.7)
 FILL = 5
 CONCEPT_SCORE = 0.5  # a concept is a word or two, about which nobody can be as sure as about a question
 FEW = 3
+NOTHING_ELSE = "Nothing else is remembered yet; store_reflection saves what is worth finding again."
 TOP_BYTES = 12_000
 TOP_NOTE = "get_more_results with this cache_key, offset 0 and limit 1 gives them"
 _RANKING = "ranking"
@@ -182,7 +183,7 @@ def search_by_concept(
 
 
 def _reflected(
-    core: Core, ranking: Ranking, limit: int, *, least: float = 0.0, files: bool = False
+    core: Core, ranking: Ranking, limit: int, *, least: float | None = None, files: bool = False
 ) -> ReflectionAnswer:
     shown = core.previews.show(ranking.hits[:limit], ranking.words, files=files)
     reply: ReflectionAnswer = {
@@ -190,8 +191,8 @@ def _reflected(
         "total_found": len(ranking.hits),
         "search_strategy": _strategy(ranking),
     }
-    if len(ranking.hits) < FEW and (suggestions := _suggested(core, ranking, least)):
-        reply["suggestions"] = suggestions
+    if least is not None and len(ranking.hits) < FEW:
+        reply["suggestions"] = _suggested(core, ranking, least)
     if notices := [*ranking.notices, *cautions(each.entry.trust for each in shown)]:
         reply["notices"] = notices
     return cast(ReflectionAnswer, _fitted(core, {**reply}, (*ranking.hits, *ranking.missed)))
@@ -200,7 +201,7 @@ def _reflected(
 def _suggested(core: Core, ranking: Ranking, least: float) -> list[str]:
     found = core.previews.suggestions(ranking)
     lower = [f"min_score {found.least:.2f} finds {found.more} more"] if found.least < least else []
-    return [*found.subjects, *lower]
+    return [*found.subjects, *lower] or [NOTHING_ELSE]
 
 
 def _fitted(core: Core, reply: Json, hits: Sequence[Hit]) -> Json:
