@@ -76,6 +76,8 @@ def test_metadata_is_found_by_the_name_of_a_field(store: Store, name: str) -> No
         ("AUTH*", set()),
         ("user_[0-9]", {"user_7"}),
         ("user_[^0-9]", {"user_x"}),
+        ("user_[!0-9]", {"user_x"}),
+        ("[!]bang", {"!bang"}),
         ("user_[x-]", {"user_x"}),
         ("user_[]x]", {"user_x"}),
         ("[[]a[]]\\d", {"[a]\\d"}),

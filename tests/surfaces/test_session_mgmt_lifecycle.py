@@ -527,10 +527,13 @@ def test_the_handoff_file_says_what_happened(at_work: Call, shop: Path) -> None:
     at_work("context_save", key="db", value="We use PostgreSQL", category="decision", priority="high")
     at_work("context_save", key="gate", value="The gateway does not answer", category="error")
     task(at_work, "card", "Pay by card")
+    learned = "Rotate refresh tokens with a sliding window. " * 4
+    at_work("store_reflection", content=learned, tags=["jwt"])
     write(shop, {"src/api.py": "changed\n"})
     text = Path(at_work("end")["handoff_file_path"]).read_text("utf-8")
     sections = {part.split("\n")[0]: part.split("\n")[2:] for part in text.split("\n## ")[1:]}
     assert sections["Decisions"][0] == "- (high) We use PostgreSQL"
+    assert sections["Learned"][0] == f"- {learned.strip()}"
     assert sections["Open tasks"][0] == "- [ ] Pay by card"
     assert sections["Errors that nothing settled"][0] == "- The gateway does not answer"
     assert sections["Files"][0] == "- `src/api.py`"

@@ -28,6 +28,7 @@ from ..example_calls import (
 
 SURFACES = load_surfaces()
 TOOLS = all_tools(SURFACES)
+HUGE = 10**30
 SHAPED = ("recall_conversations", "get_project_info")
 """Gandalf's document gives their texts another shape than their structure."""
 
@@ -57,6 +58,31 @@ def test_every_tool_and_parameter_is_explained(tool: Tool) -> None:
     assert tool.title
     assert tool.description.endswith(".")
     assert all(schema.get("description") for schema in described["inputSchema"]["properties"].values())
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("get_session", {"limit": HUGE, "offset": HUGE}),
+        ("get_more_results", {"query": "a", "limit": HUGE, "offset": HUGE}),
+        ("search_by_file", {"file_path": "a.py", "limit": HUGE}),
+        ("search_by_concept", {"concept": "a", "limit": HUGE}),
+        ("retrieve_context", {"query": "a", "limit": HUGE}),
+        ("context_session_list", {"limit": HUGE}),
+        ("context_get", {"limit": HUGE, "offset": HUGE}),
+        ("context_search", {"query": "a", "limit": HUGE, "offset": HUGE}),
+        ("context_semantic_search", {"query": "a", "topK": HUGE}),
+        ("context_find_related", {"key": "a", "maxDepth": HUGE, "limit": HUGE}),
+        ("context_analyze", {"maxDepth": HUGE}),
+        ("context_timeline", {"includeItems": True, "itemsPerPeriod": HUGE}),
+        ("context_summarize", {"maxLength": HUGE}),
+        ("context_delegate", {"taskType": "synthesize", "input": {"maxLength": HUGE}}),
+        ("context_delegate", {"taskType": "analyze", "input": {"maxDepth": HUGE}}),
+    ],
+)
+def test_what_no_document_bounds_takes_any_number(core: Core, tool: str, arguments: dict[str, Any]) -> None:
+    caller_of(core)("context_save", key="a", value="AUTH-1 is in src/a.py")
+    assert not TOOLS[tool].call(core, arguments).is_error
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from backstory.domain.errors import InvalidInput
 from backstory.tools import camel
-from backstory.tools.params import Range, decode, input_schema, output_schema, read_params
+from backstory.tools.params import OrNull, Range, decode, input_schema, output_schema, read_params
 
 
 class Item(TypedDict):
@@ -38,6 +38,7 @@ def tool(
     is_private: bool = False,
     tags: Annotated[list[str], Range(high=3)] | None = None,
     extra_fields: dict[str, Any] | None = None,
+    project: Annotated[str | None, "Which", OrNull()] = None,
 ) -> Answer:
     raise NotImplementedError
 
@@ -67,6 +68,7 @@ def test_the_schema_is_the_signature() -> None:
             "isPrivate": {"type": "boolean", "default": False},
             "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
             "extraFields": {"type": "object"},
+            "project": {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "Which"},
         },
         "additionalProperties": False,
         "required": ["text"],

@@ -100,8 +100,8 @@ def _some_time_ago(words: str, now: datetime) -> datetime | None:
     number = short.rstrip("abcdefghijklmnopqrstuvwxyz")
     if unit := _SHORT.get(short[len(number) :]):
         return _before(now, number.rstrip(), unit)
-    match words.split(" "):
-        case [number, unit, "ago"]:
+    match short.split(" "):
+        case [number, unit, "ago"] | ["last", number, unit] | [number, unit]:
             return _before(now, "1" if number in ("a", "an") else number, unit.removesuffix("s"))
     return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -33,8 +34,11 @@ def order_clause(order: Order) -> str:
 
 
 def bounds(limit: int | None, offset: int = 0) -> str:
-    """LIMIT and OFFSET; a LIMIT of -1 means none in SQLite only."""
-    return f"LIMIT {2**62 if limit is None else limit:d} OFFSET {offset:d}"
+    """LIMIT and OFFSET; a LIMIT of -1 means none in SQLite only, and numbers of 64 bits are the largest."""
+    return f"LIMIT {2**62 if limit is None else min(limit, 2**62):d} OFFSET {min(offset, 2**62):d}"
+
+
+_SHELL_NEGATION = re.compile(r"\[!(?!\])")
 
 
 def literal(text: str) -> str:
@@ -119,7 +123,7 @@ def _conditions(where: Filter) -> Iterator[Condition]:
     yield from _among("e.channel", where.channels)
     yield from _among("e.text", where.texts)
     if where.key_glob is not None:
-        yield "e.key GLOB ?", [Glob(where.key_glob)]
+        yield "e.key GLOB ?", [Glob(_SHELL_NEGATION.sub("[^", where.key_glob))]
     yield from _between("e.created_at", where.created_after, where.created_before)
     if where.public_or_in is not None:
         yield "(e.private = 0 OR e.thread = ?)", [where.public_or_in]

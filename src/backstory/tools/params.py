@@ -69,6 +69,10 @@ class CoreName(NamedTuple):
     name: str
 
 
+class OrNull(NamedTuple):
+    """A null may stand for absence everywhere; of this parameter the schema says so."""
+
+
 class OneOf(NamedTuple):
     """The values of a text, where they are only known at run time."""
 
@@ -217,6 +221,8 @@ def _annotated_schema(args: tuple[Any, ...]) -> Json:
             schema |= {name: value for name, value in bounds.items() if value is not None}
         elif isinstance(extra, OneOf):
             schema["enum"] = list(extra.values)
+        elif isinstance(extra, OrNull):
+            schema["anyOf"] = [{"type": schema.pop("type")}, {"type": "null"}]
     return schema
 
 
@@ -251,6 +257,7 @@ _PYTHON: dict[str, type | tuple[type, ...]] = {
     "boolean": bool,
     "object": dict,
     "array": list,
+    "null": type(None),
 }
 
 

@@ -20,7 +20,7 @@ from ..projects.survey import directory_of
 from .advice import from_project, from_session, left_open
 from .handoff import Handoff, as_data, from_data, go_on, note, write
 from .history import CHECKPOINT, HANDOFF, MOST_READ, TOOL, History, history, sample
-from .insights import Learning, Workflow, kept_changes, learning, suggestions, workflow
+from .insights import Learning, Workflow, is_insight, kept_changes, learning, suggestions, workflow
 from .quality import ProjectAssessment, check_permissions, check_programs, quality
 
 QUOTED = 200
@@ -213,6 +213,7 @@ class Working(Facet):
         session, project = past.session, measured.project
         public = sample(self.engine.store, Filter(threads=(session.id,), public_or_in=""), past.now)
         decisions = [memory for memory in public.memories if memory.category == "decision"]
+        learned = [each for each in public.memories if is_insight(each) and each not in decisions]
         errors = [group[0] for group, answer in errors_and_answers(public) if answer is None]
         changed = [file.path for file in project.changes.files] if project.changes else []
         touched = [file.what for file in workflow(past, project).files]
@@ -226,6 +227,7 @@ class Working(Facet):
             branch=(project.changes.branch if project.changes else None) or "",
             quality=measured.quality.overall,
             decisions=tuple(map(note, urgent_first(decisions))),
+            insights=tuple(map(note, urgent_first(learned))),
             tasks=tasks,
             errors=tuple(map(note, urgent_first(errors))),
             files=tuple(dict.fromkeys([*touched, *changed])),

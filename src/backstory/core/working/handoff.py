@@ -25,6 +25,9 @@ MOST_LISTED = 50
 """Lines of a section; the rest is counted."""
 
 
+_NOTES = ("decisions", "tasks", "errors", "insights")
+
+
 class HandoffNote(NamedTuple):
     """A memory in a line."""
 
@@ -47,6 +50,8 @@ class Handoff(NamedTuple):
     """That nothing settled."""
     files: tuple[str, ...]
     next_steps: tuple[str, ...]
+    insights: tuple[HandoffNote, ...] = ()
+    """What else was learned."""
 
     @property
     def task_ids(self) -> frozenset[str]:
@@ -78,6 +83,7 @@ def without(handoff: Handoff, memories: Collection[str], openings: Collection[st
         decisions=others(handoff.decisions),
         tasks=others(handoff.tasks),
         errors=others(handoff.errors),
+        insights=others(handoff.insights),
         next_steps=tuple(step for step in handoff.next_steps if not _quotes(step, openings)),
     )
 
@@ -107,19 +113,16 @@ def as_data(handoff: Handoff) -> dict[str, Any]:
     return handoff._asdict() | {
         "started_at": iso(handoff.started_at),
         "ended_at": iso(handoff.ended_at),
-        **{
-            name: [each._asdict() for each in getattr(handoff, name)]
-            for name in ("decisions", "tasks", "errors")
-        },
+        **{name: [each._asdict() for each in getattr(handoff, name)] for name in _NOTES},
     }
 
 
 def from_data(data: Mapping[str, Any]) -> Handoff:
-    fields = {name: data[name] for name in Handoff._fields}
+    fields = {name: data.get(name, ()) for name in Handoff._fields}
     for name in ("started_at", "ended_at"):
         fields[name] = datetime.fromisoformat(data[name])
-    for name in ("decisions", "tasks", "errors"):
-        fields[name] = tuple(HandoffNote(**each) for each in data[name])
+    for name in _NOTES:
+        fields[name] = tuple(HandoffNote(**each) for each in fields[name])
     for name in ("files", "next_steps"):
         fields[name] = tuple(data[name])
     return Handoff(**fields)
@@ -134,6 +137,7 @@ def markdown(handoff: Handoff) -> str:
         *([f"- Branch: {handoff.branch}"] if handoff.branch else []),
         f"- Quality at the end: {handoff.quality} of 100",
         *_section("Decisions", map(_line, handoff.decisions)),
+        *_section("Learned", map(_line, handoff.insights)),
         *_section("Open tasks", (f"[ ] {_line(task)}" for task in handoff.tasks)),
         *_section("Errors that nothing settled", map(_line, handoff.errors)),
         *_section("Files", (f"`{path}`" for path in handoff.files)),

@@ -13,6 +13,7 @@ from ..insight.advice import errors_and_answers
 from ..insight.patterns import groups_of_errors, recurring_terms, rewritten_keys, times_seen
 from ..projects.changes import Changes
 from ..projects.health import LARGE_CHANGE, Project, is_test
+from .handoff import LONGEST_LINE
 from .history import History
 
 QUOTED = 120
@@ -177,7 +178,7 @@ class Learning(NamedTuple):
 
 def learning(past: History, seen: Workflow) -> Learning:
     return Learning(
-        insights=tuple(one_line(memory.text, QUOTED) for memory in past.memories if _is_insight(memory))[
+        insights=tuple(one_line(each.text, LONGEST_LINE) for each in past.memories if is_insight(each))[
             :MOST
         ],
         solutions=tuple(
@@ -197,7 +198,7 @@ def learning(past: History, seen: Workflow) -> Learning:
     )
 
 
-def _is_insight(memory: Memory) -> bool:
+def is_insight(memory: Memory) -> bool:
     """A loose text was worth remembering for itself; an important note was marked so."""
     is_loose = memory.category is None and memory.key is None
     is_marked = memory.category in (None, "note") and memory.priority in (Priority.CRITICAL, Priority.HIGH)

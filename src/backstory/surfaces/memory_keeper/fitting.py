@@ -12,6 +12,8 @@ USUAL_ITEMS = 250
 MOST_ITEMS = 1_000
 """No more fit into an answer however short they are."""
 
+LONGEST_SUMMARY = 40_000
+"""Characters, which an answer can hold in any script."""
 LEAST_VALUE = 1_000
 """Bytes of a value that are shown whatever else an item carries."""
 

@@ -63,7 +63,8 @@ class RelatedThings(TypedDict):
     notices: NotRequired[list[str]]
 
 
-Depth = Annotated[int, "How many relations away to go", Range(1, 5)]
+MOST_RELATED = 500
+Depth = Annotated[int, "How many relations away to go", Range(low=1)]
 
 
 @surface.tool("Analyze context", READS)
@@ -104,12 +105,12 @@ def context_find_related(
     relation_types: Annotated[
         list[str] | None, "Follow only these relations, such as calls, imports, depends_on, fixes, mentions"
     ] = None,
-    limit: Annotated[int, "Maximum number of entities", Range(1, 500)] = 50,
+    limit: Annotated[int, "Maximum number of entities", Range(low=1)] = 50,
 ) -> RelatedThings:
     """Find what is related to an item or a thing, nearest first, each with the path that leads to it."""
     from ...core.graph import entity_id
 
-    found = core.graph.related(key, max_depth, relation_types or (), limit)
+    found = core.graph.related(key, max_depth, relation_types or (), min(limit, MOST_RELATED))
     entities: list[RelatedEntity] = [
         {
             "id": entity_id(step.entity),
@@ -128,7 +129,8 @@ def context_find_related(
             "Some things are mentioned so often that only what was said last of them was followed."
         )
     if found.total > len(entities):
-        notices.append(f"{found.total - len(entities)} more entities are related; a larger limit shows them.")
+        how = "a larger limit shows them" if limit < MOST_RELATED else "relationTypes narrows them"
+        notices.append(f"{found.total - len(entities)} more entities are related; {how}.")
     if len(found.relations) > len(relations):
         notices.append(
             f"{len(found.relations) - len(relations)} less sure relations do not fit into this answer."

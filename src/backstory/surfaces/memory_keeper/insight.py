@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypedDict
 from ...core import Core
 from ...tools import READS
 from ...tools.params import Range
+from .fitting import LONGEST_SUMMARY
 from .vocabulary import surface
 
 
@@ -34,9 +35,7 @@ def context_summarize(
     core: Core,
     categories: Annotated[list[str] | None, "Categories to include; all when absent"] = None,
     session_id: Annotated[str | None, "The session to summarize (default: the current one)"] = None,
-    max_length: Annotated[
-        int, "Maximum length of the summary in characters", Range(low=1, high=40_000)
-    ] = 4_000,
+    max_length: Annotated[int, "Maximum length of the summary in characters", Range(low=1)] = 4_000,
     format: Annotated[Literal["markdown", "json", "text"], "How the summary is written"] = "markdown",
 ) -> SummaryAnswer:
     """Summarize a session as an index: decisions, open tasks, errors, warnings, progress and notes, the most important
@@ -45,7 +44,9 @@ def context_summarize(
     from ...core.insight.periods import duration
 
     session = core.sessions.view() if session_id is None else core.sessions.get(session_id)
-    made = core.insight.summarize(session, tuple(categories or ()), DigestForm(format), max_length)
+    made = core.insight.summarize(
+        session, tuple(categories or ()), DigestForm(format), min(max_length, LONGEST_SUMMARY)
+    )
     return {
         "summary": made.digest.text,
         "stats": {

@@ -104,7 +104,7 @@ def sorting_of(sort: SortName | None, sort_by: str | None, order: OrderName | No
         return Sorting(_SORTS[sort])
     if sort_by is None and order is None:
         return None
-    field = sort_by or "created_at"
+    field = "created_at" if sort_by is None else sort_by
     if field.startswith(_METADATA):
         return Sorting(field=field.removeprefix(_METADATA), is_descending=order == "desc")
     if field not in _SORT_FIELDS:

@@ -140,7 +140,7 @@ def context_search(
 def context_semantic_search(
     core: Core,
     query: Annotated[str, "What you look for, in your own words"],
-    top_k: Annotated[int, "Number of results", Range(low=1, high=1_000)] = 10,
+    top_k: Annotated[int, "Number of results", Range(low=1)] = 10,
     min_similarity: Annotated[float, "Least similarity, 0 to 1", Range(low=0, high=1)] = 0.0,
     session_id: Annotated[
         str | None, "Only this session; 'all', the default, is all that you may see"
@@ -150,7 +150,7 @@ def context_semantic_search(
     """Find context items by what they mean, whatever their words. Everything any tool saved is searched."""
     session = None if session_id == ALL_SESSIONS else session_id
     where = by.item_filter(core, session, categories=categories or ())
-    found = core.searching.memories(query, where, limit=top_k, least=min_similarity)
+    found = core.searching.memories(query, where, limit=page_size(top_k), least=min_similarity)
     share = ANSWER_BYTES // max(len(found.hits), 1)
     results = [
         cut(AnswerItem(hit.memory.id, _similar_item(hit.memory, hit.certainty)), share) for hit in found.hits

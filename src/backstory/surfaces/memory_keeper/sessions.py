@@ -8,7 +8,9 @@ from ...core import Core
 from ...domain.records import Session
 from ...domain.when import iso, parse_when
 from ...tools import ADDS, READS
+from ...tools.budget import fitting
 from ...tools.params import CoreName, PathName, Range
+from .fitting import page_size
 from .vocabulary import surface
 
 
@@ -34,6 +36,7 @@ class ListedSession(TypedDict):
 class SessionList(TypedDict):
     sessions: list[ListedSession]
     total: int
+    notices: NotRequired[list[str]]
 
 
 @surface.tool("Start session", ADDS)
@@ -74,7 +77,7 @@ def context_session_start(
 @surface.tool("List sessions", READS)
 def context_session_list(
     core: Core,
-    limit: Annotated[int, "Number of sessions to return", Range(low=1, high=1_000)] = 10,
+    limit: Annotated[int, "Number of sessions to return", Range(low=1)] = 10,
     before_date: Annotated[str | None, "Only sessions started before this time"] = None,
     after_date: Annotated[str | None, 'Only sessions started since: ISO, or "yesterday", "-7d"'] = None,
 ) -> SessionList:
@@ -82,11 +85,13 @@ def context_session_list(
     now = core.engine.now()
     after = None if after_date is None else parse_when(after_date, now, field="afterDate")
     before = None if before_date is None else parse_when(before_date, now, field="beforeDate")
-    listing = core.sessions.recent(limit, after=after, before=before)
-    return {
-        "sessions": [_listed(session, count) for session, count in listing.sessions],
-        "total": listing.total,
-    }
+    listing = core.sessions.recent(page_size(limit), after=after, before=before)
+    shown = fitting(_listed(session, count) for session, count in listing.sessions)
+    reply: SessionList = {"sessions": shown, "total": listing.total}
+    if len(shown) < min(limit, listing.total):
+        last = shown[-1]["createdAt"]
+        reply["notices"] = [f"More do not fit into this answer; beforeDate {last} shows the next."]
+    return reply
 
 
 def _listed(session: Session, count: int) -> ListedSession:

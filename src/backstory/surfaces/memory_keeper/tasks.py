@@ -14,9 +14,7 @@ from ...domain.records import Priority
 from ...domain.when import parse_when
 from ...tools import camel
 from ...tools.params import Json, OneOf, Range, decode, read_params
-
-DEEPEST = 5
-LONGEST = 40_000
+from .fitting import LONGEST_SUMMARY
 
 
 def read_scope(core: Core, context: Any) -> InsightScope:
@@ -46,7 +44,7 @@ def _analyze(
     analysis_type: Annotated[str, OneOf(tuple(Analysis))] = Analysis.COMPREHENSIVE,
     categories: list[str] | None = None,
     timeframe: str | None = None,
-    max_depth: Annotated[int, Range(1, DEEPEST)] = 2,
+    max_depth: Annotated[int, Range(low=1)] = 2,
     entity_types: list[str] | None = None,
     metrics: list[str] | None = None,
     include_all: bool = False,
@@ -68,7 +66,7 @@ def _analyze(
 def _synthesize(
     basis: _Basis,
     synthesis_type: Annotated[str, OneOf(tuple(Synthesis))] = Synthesis.SUMMARY,
-    max_length: Annotated[int, Range(1, LONGEST)] = 4_000,
+    max_length: Annotated[int, Range(low=1)] = 4_000,
     categories: list[str] | None = None,
     analysis_results: Any = None,
     priorities: list[Annotated[str, OneOf(tuple(Priority))]] | None = None,
@@ -80,7 +78,7 @@ def _synthesize(
         Synthesize(
             kind=Synthesis(synthesis_type),
             scope=basis.scope._replace(categories=tuple(categories or ())),
-            longest=max_length,
+            longest=min(max_length, LONGEST_SUMMARY),
             priorities=tuple(map(Priority, priorities or ())),
             include_metrics=include_metrics,
             include_learnings=include_learnings,

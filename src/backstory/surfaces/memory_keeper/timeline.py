@@ -25,6 +25,7 @@ GroupBy = Literal["hour", "day", "week"]
 Shown = TypeVar("Shown")
 
 MOST_PERIODS = 100
+MOST_DETAILS = 100  # items shown of one period
 MOST_JOURNALS = 50  # shown of one period
 SHOWN_VALUE = 600
 
@@ -91,9 +92,7 @@ def context_timeline(
     include_items: Annotated[bool, "Show the items, not only how many"] = False,
     categories: Annotated[list[str] | None, "Only items of these categories, and no tool events"] = None,
     relative_time: Annotated[bool, 'Say how long ago: "2 hours ago"'] = False,
-    items_per_period: Annotated[
-        int, "Most items to show of one period, the newest", Range(low=1, high=100)
-    ] = 10,
+    items_per_period: Annotated[int, "Most items to show of one period, the newest", Range(low=1)] = 10,
 ) -> TimelineShown:
     """Show what happened in each hour, day or week, in the order of time; periods in which nothing happened are left
     out. `activity` adds 1 for each item (2 if high, 3 if critical), journal entry and tool event."""
@@ -103,7 +102,7 @@ def context_timeline(
     line = core.insight.timeline(where, Grain(group_by), journals=include_journals)
 
     def show(period: Period) -> PeriodShown:
-        shown = _period(core, period, where, items_per_period if include_items else 0)
+        shown = _period(core, period, where, min(items_per_period, MOST_DETAILS) if include_items else 0)
         return _dated(core, shown, period, Grain(group_by)) if relative_time else shown
 
     shown = newest_fitting(line, show)
@@ -117,7 +116,7 @@ def context_timeline(
             "mostActiveperiod": busiest.label if busiest else "",
         },
     }
-    notices = [*older(line, len(shown)), *_hidden(shown)]
+    notices = [*older(line, len(shown)), *_hidden(shown, items_per_period)]
     return {**reply, "notices": notices} if notices else reply
 
 
@@ -218,12 +217,13 @@ def older(line: Timeline, shown: int) -> list[str]:
     ]
 
 
-def _hidden(shown: list[PeriodShown]) -> list[str]:
+def _hidden(shown: list[PeriodShown], most_items: int) -> list[str]:
     notices = []
     missing = [period for period in shown if "details" in period["items"]]
     hidden = sum(period["items"]["total"] - len(period["items"]["details"]) for period in missing)
     if hidden:
-        notices.append(f"{hidden} items are counted but not shown; a larger itemsPerPeriod shows more.")
+        how = "a larger itemsPerPeriod" if most_items < MOST_DETAILS else "groupBy hour"
+        notices.append(f"{hidden} items are counted but not shown; {how} shows more.")
     if any(len(period["journals"]) == MOST_JOURNALS for period in shown):
         notices.append(
             f"At most {MOST_JOURNALS} journal entries of a period are shown; groupBy hour shows more."

@@ -12,7 +12,7 @@ from ...domain.when import iso
 from ...tools import READS
 from ...tools.chunks import in_chunks
 from ...tools.origin import cautions, safe_text
-from ...tools.params import CoreName, Json, PathName, Range
+from ...tools.params import CoreName, Json, OrNull, PathName, Range
 from ...tools.parts import cut_to
 from .vocabulary import surface
 
@@ -38,7 +38,10 @@ _RANKING = "ranking"
 Strategy = Literal["semantic", "text_fallback"]
 Score = Annotated[float, "Least similarity, 0 to 1; how it is calibrated is in docs/scores.md", Range(0, 1)]
 Project = Annotated[
-    str | None, "Only this project: its directory or its name. Without it all, your own first", PathName()
+    str | None,
+    "Only this project: its directory or its name. Without it all, your own first",
+    PathName(),
+    OrNull(),
 ]
 
 
@@ -135,7 +138,7 @@ def get_more_results(
     core: Core,
     query: Annotated[str, "The query of the search before"],
     offset: Annotated[int, "How many results to pass over", Range(low=0)] = 3,
-    limit: Annotated[int, "Most results", Range(1, 50)] = 3,
+    limit: Annotated[int, "Most results", Range(low=1)] = 3,
     project: Project = None,
     cache_key: Annotated[
         str | None, "From quick_search: pages the same ranking, whatever was saved meanwhile"
@@ -162,7 +165,7 @@ def search_by_file(
     file_path: Annotated[
         str, "A file, by its path or the end of it: whole parts are compared", PathName(), CoreName("path")
     ],
-    limit: Annotated[int, "Most results", Range(1, 50)] = 10,
+    limit: Annotated[int, "Most results", Range(low=1)] = 10,
     project: Project = None,
 ) -> ReflectionAnswer:
     """Find conversations that read or changed a file, and everything that speaks of it, newest first."""
@@ -174,7 +177,7 @@ def search_by_concept(
     core: Core,
     concept: Annotated[str, 'A concept such as "error handling" or "authentication"', CoreName("query")],
     include_files: Annotated[bool, "Name the files of each result"] = True,
-    limit: Annotated[int, "Most results", Range(1, 50)] = 10,
+    limit: Annotated[int, "Most results", Range(low=1)] = 10,
     project: Project = None,
 ) -> ReflectionAnswer:
     """Find past conversations, reflections and items about a development concept, with the files they dealt with."""
