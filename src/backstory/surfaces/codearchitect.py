@@ -324,7 +324,7 @@ def _nature(param: Param) -> str:
 
 def _examples(tool: Tool) -> list[str]:
     """One for each parameter whose description gives an example, and for each that has choices; the first one needs no name."""
-    examples = []
+    examples: list[str] = []
     for param in tool.params:
         _, given, example = param.schema["description"].partition(", such as ")
         name = f" {param.wire}" if examples else ""
