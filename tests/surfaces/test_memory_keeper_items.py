@@ -114,6 +114,28 @@ def test_the_session_gives_its_items_a_channel_and_a_project(call: Call, core: C
     assert core.caller.project == str(tmp_path.resolve())
     assert channel(name="Named", projectDir=str(tmp_path), defaultChannel="My Channel") == "my-channel"
     assert channel() == "general"
+    call("context_session_start", projectDir=str(tmp_path / "gone"))
+    assert core.caller.project == str(tmp_path.resolve())
+    call("context_session_start", projectDir=str(tmp_path.parent / "gone"))
+    assert core.caller.project == str((tmp_path.parent / "gone").resolve())
+    assert core.caller.checkout() == str(tmp_path.resolve())
+
+
+@requirement("keeper-items.list")
+def test_a_session_that_another_surface_began_is_listed_and_exported_once_something_is_saved_in_it(
+    call: Call, core: Core, tmp_path: Path
+) -> None:
+    begun = call("init", working_directory=str(tmp_path))["session_id"]
+    assert call("context_session_list")["total"] == 0
+    assert call("context_save", key="k", value="v", priority="high")["sessionId"] == begun
+    assert [each["id"] for each in call("context_session_list")["sessions"]] == [begun]
+    branch = call("context_branch_session", branchName="b")["branchId"]
+    assert [each["id"] for each in call("context_session_list")["sessions"]] == [branch, begun]
+    assert call("context_export", sessionIds=[begun, branch])["stats"]["items"] == 2
+    core.caller.session = None
+    alien = call("init", working_directory=str(tmp_path))["session_id"]
+    core.caller.session = begun
+    assert call("context_export", sessionId=alien)["error"]["code"] == "SESSION_NOT_FOUND"
 
 
 @requirement("keeper-items.list")

@@ -46,6 +46,7 @@ class Branches(Facet):
                 id=self.engine.new_id(),
                 name=name,
                 description=description,
+                surface=self.surface,
                 parent=parent.id,
                 created_at=now,
                 updated_at=now,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from ..domain.filters import Filter, Kind
+from ..domain.filters import Filter, Kind, Page
 from ..domain.records import Memory
 from .facet import Facet
 from .memories import MemoryDraft
@@ -21,7 +21,9 @@ class StoreStats(NamedTuple):
     embedded_percent: float
     bytes: int
     oldest: datetime | None
+    """Conversation."""
     newest: datetime | None
+    """Conversation or reflection."""
 
 
 class Reflections(Facet):
@@ -38,17 +40,19 @@ class Reflections(Facet):
         store = self.engine.store
         census = store.census()
         reflections = Filter(kinds=(Kind.MEMORY,), surfaces=(self.surface,), categories=(REFLECTION,))
+        visible = self.caller.visible(reflections)
         span = store.conversations.span()
+        last = [memory.created_at for memory in store.memories.find(visible, Page(limit=1))]
         entries = census.memories + census.messages
         waiting = (
             entries if self.engine.backlog is None else store.vectors.count_waiting(self.engine.backlog.space)
         )
         return StoreStats(
             conversations=census.conversations,
-            reflections=store.entries.count(self.caller.visible(reflections)),
+            reflections=store.entries.count(visible),
             projects=census.projects,
             embedded_percent=round(100 * (1 - waiting / entries), 2) if entries else 100.0,
             bytes=census.bytes,
             oldest=span[0] if span else None,
-            newest=span[1] if span else None,
+            newest=max((*last, *(span or ())), default=None),
         )

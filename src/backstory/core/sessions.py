@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -59,6 +60,12 @@ class Sessions(Facet):
             raise NotFound("session", id)
         return session
 
+    def is_own(self, session: Session) -> bool:
+        """Whether the surface made it, works in it or saved in it: surfaces of one connection share its session."""
+        saved = self.caller.visible(Filter(surfaces=(self.surface,), threads=(session.id,)))
+        is_known = session.surface == self.surface or session.id == self.caller.session
+        return is_known or self.engine.store.entries.count(saved) > 0
+
     def start(
         self, name: str, *, description: str = "", channel: str = GENERAL, parent: str | None = None
     ) -> Session:
@@ -91,12 +98,14 @@ class Sessions(Facet):
         return self.start(name or UNNAMED, description=description, channel=chosen, parent=parent)
 
     def _enter(self, directory: str) -> str | None:
-        """Make a directory the connection's, and say which branch it is on. On another machine it is a name only."""
+        """Make a directory the connection's, and say which branch it is on. On another machine it is a name only, and
+        what is not there names the project, while the connection goes on working where it is."""
         if not self.caller.is_local:
             self.caller.directory = self.caller.project = directory
             return None
         place = _directory(directory)
-        self.caller.directory = str(work_tree(place))
+        if os.path.isdir(place):
+            self.caller.directory = str(work_tree(place))
         self.caller.project = str(project_root(place))
         return _branch(place)
 

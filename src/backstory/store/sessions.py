@@ -30,9 +30,10 @@ class SessionRoom:
         return found[0] if found else None
 
     def find(self, surface: str, *, after: datetime | None, before: datetime | None) -> list[Session]:
-        """Newest first."""
-        values = [surface, to_ms(after) if after else -(2**62), to_ms(before) if before else 2**62]
-        rest = "FROM session WHERE surface = ? AND created_at >= ? AND created_at < ?"
+        """Those that the surface made or saved in, the newest first."""
+        values = [to_ms(after) if after else -(2**62), to_ms(before) if before else 2**62, surface, surface]
+        saved = "SELECT 1 FROM entry e WHERE e.thread = session.id AND e.surface = ?"
+        rest = f"FROM session WHERE created_at >= ? AND created_at < ? AND (surface = ? OR EXISTS ({saved}))"
         return self._database.records(_SESSION, f"{rest} ORDER BY created_at DESC, id DESC", values)
 
     def add_event(self, event: Event) -> None:

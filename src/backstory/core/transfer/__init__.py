@@ -84,8 +84,8 @@ class Transfer(Facet):
         if not ids and self.caller.session is None:
             raise NotFound("session", "current", hint="Start one, or name one.")
         for id in dict.fromkeys(ids or [self.caller.session or ""]):
-            session = self.engine.store.sessions.get(id)
-            if session is None or session.surface != self.surface:
+            session = self.core.sessions.get(id)
+            if not self.core.sessions.is_own(session):
                 raise NotFound("session", id)
             yield session
 
