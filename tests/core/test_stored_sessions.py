@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.core.stored_sessions.fullfile import SessionHeader, read_full, write_full
-from backstory.core.stored_sessions.rows import messages_of, turns_in
 from backstory.core.stored_sessions.reading import read_foreign
+from backstory.core.stored_sessions.rows import messages_of, turns_in
 from backstory.core.stored_sessions.turns import SessionTurn, first_part, plain_turn, split_plain
 
 from ..doubles import make_conversation

@@ -39,8 +39,10 @@ class BackstoryError(Exception):
 
     def spell(self, names: Mapping[str, str]) -> None:
         """Call the field as the caller does, who knows core's names from no one, and name it in the message."""
-        spelled = names.get(self.field or "", self.field)
-        if self.field is None or spelled not in names.values():
+        if self.field is None:
+            return
+        spelled = names.get(self.field, self.field)
+        if spelled not in names.values():
             return
         if self.message.startswith(f"{self.field} "):
             self.message = spelled + self.message.removeprefix(self.field)

@@ -41,7 +41,9 @@ _READABLE = re.compile(r"^## Human-Readable Format\s*\n", re.MULTILINE)
 _CREDIT = re.compile(r"^---\s*\n+(?:\*[^*\n]*\*\s*)+\Z", re.MULTILINE)
 _CREDIT_LENGTH = 500
 _HEADER = re.compile(r"\A\s*# [^\n]*\n+(?:\*\*[^*\n]+:\*\*[^\n]*\n+)+(?:\s*---\s*\n)?")
-_LABELS = "author|created|date|format|id|messages|model|project|saved|session|tags|time|title|tool|topic|updated"
+_LABELS = (
+    "author|created|date|format|id|messages|model|project|saved|session|tags|time|title|tool|topic|updated"
+)
 _HEADING = re.compile(
     rf"(?:#{{1,6}} .*|-{{3,}}|(?:[-*>] +)?(?:\*\*[^*]+(?::\*\*|\*\*:)|[*_]{{0,2}}(?:{_LABELS})[*_]{{0,2}}:).*)?",
     re.IGNORECASE,
