@@ -110,15 +110,18 @@ def test_listings_are_filtered_ordered_and_limited_to_some(store: Store) -> None
         at = DAWN + timedelta(seconds=place)
         store.memories.put([make_memory(f"m{place}", key=f"k{place}", priority=priority, created_at=at)])
 
-    def keys(where: Filter, order: Order, among: list[int] | None = None) -> list[str | None]:
-        return [listed.key for listed in store.memories.listing(where, order, among)]
+    def keys(where: Filter, order: Order) -> list[str | None]:
+        return [listed.key for listed in store.memories.listing(where, order)]
 
     assert keys(Filter(), Order.PRIORITY) == ["k1", "k2", "k0"]
     assert keys(Filter(), Order.PRIORITY_REVERSED) == ["k0", "k2", "k1"]
     assert keys(Filter(keys=("k0", "k2")), Order.NEWEST) == ["k2", "k0"]
-    first = [listed.entry for listed in store.memories.listing(Filter(keys=("k0",)), Order.KEY)]
-    assert keys(Filter(), Order.NEWEST, first) == ["k0"]
-    assert keys(Filter(), Order.NEWEST, []) == []
+    zero, one, two = [listed.entry for listed in store.memories.listing(Filter(), Order.KEY)]
+    for order, expected in ((Order.NEWEST, [two, zero]), (Order.OLDEST, [zero, two])):
+        assert store.memories.numbers(Filter(), order, [zero, two]) == expected
+        assert store.memories.numbers(Filter(), order, []) == []
+    assert store.memories.numbers(Filter(), Order.NEWEST, None) == [two, one, zero]
+    assert store.memories.numbers(Filter(keys=("k0",)), Order.NEWEST, [zero, two]) == [zero]
     paged = [
         memory.key for memory in store.memories.find(Filter(), Page(limit=2, offset=1, order=Order.OLDEST))
     ]

@@ -38,6 +38,8 @@ RELEASED = {
     "0015_forgotten_memories.sql": "266bb2bf8ab1bf762739796f987cc0cc2fa64339d5efd8f2ac259ec9c7447fbb",
     "0016_imported.sql": "749bcffdf734fb15dedf071135b68fffc5359c77ef34eae8d6cb36d18e53a455",
     "0017_injections.sql": "915c4a56b95f14980de42aa98c9a63556f913daa1a584fbabba91389490fa427",
+    "0018_moved.postgres.sql": "2ff5500af2188d4a5bec88e38df2f761408503da918070ef73ef2bdf51060a1e",
+    "0018_moved.sqlite.sql": "5397dd5741b727c1f728654ad302a1756af18e28d721dcf8a7f48df44a591583",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

@@ -6,10 +6,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from backstory.domain.filters import Filter
+from backstory.domain.filters import Filter, Kind
+from backstory.domain.records import Trust
 from backstory.domain.words import Unit, query_units
 from backstory.store import Store
 
+from ..conftest import OpenStore
 from ..doubles import make_conversation, make_memory, make_messages
 
 PLENTY = 100_000
@@ -179,10 +181,49 @@ def test_with_a_filter_only_what_it_lets_through_is_read(crowd: Store) -> None:
     assert posting.frequency == 1200
 
 
+def test_a_filter_follows_what_another_connection_adds_and_moves(store: Store, open_store: OpenStore) -> None:
+    there = Filter(projects=("/q",))
+    store.memories.put([make_memory("a", "word", project="/p")])
+    assert holding(store, word("word"), there) == set()
+    open_store().memories.put([make_memory(id, "word", project="/q") for id in ("a", "b")])
+    assert holding(store, word("word"), there) == {"a", "b"}
+    store.memories.put([make_memory("b", "word", project="/p")])
+    assert holding(store, word("word"), there) == {"a"}
+
+
+def test_a_filter_forgets_what_was_never_committed(store: Store) -> None:
+    there = Filter(projects=("/q",))
+
+    def save_in_vain() -> None:
+        with store.transaction():
+            store.memories.put([make_memory("a", "word", project="/q")])
+            assert holding(store, word("word"), there) == {"a"}
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        save_in_vain()
+    store.memories.put([make_memory("b", "word", project="/p")])
+    assert holding(store, word("word"), there) == set()
+
+
 def test_private_texts_of_others_are_not_among_filtered_postings(store: Store) -> None:
     store.memories.put([make_memory("a", "word", session="s", private=True), make_memory("b", "word")])
     assert holding(store, word("word"), Filter(public_or_in="")) == {"b"}
     assert holding(store, word("word"), Filter(public_or_in="s")) == {"a", "b"}
+    memories = Filter(kinds=(Kind.MEMORY,))
+    assert holding(store, word("word"), memories._replace(public_or_in="")) == {"b"}
+    assert holding(store, word("word"), memories._replace(public_or_in="s")) == {"a", "b"}
+    store.memories.put([make_memory("b", "word", session="t", private=True)])
+    assert holding(store, word("word"), memories._replace(public_or_in="s")) == {"a"}
+
+
+def test_what_came_with_a_repository_is_among_filtered_postings_of_its_project_only(store: Store) -> None:
+    store.memories.put(
+        [make_memory("a", "word", project="/p", trust=Trust.PROJECT), make_memory("b", "word")]
+    )
+    memories = Filter(kinds=(Kind.MEMORY,))
+    assert holding(store, word("word"), memories._replace(repository_of="/p")) == {"a", "b"}
+    assert holding(store, word("word"), memories._replace(repository_of="/q")) == {"b"}
 
 
 def test_outlines_describe_the_entries_that_match(store: Store) -> None:

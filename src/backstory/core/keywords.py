@@ -15,6 +15,7 @@ from ..store import Store
 from .families import Families
 
 if TYPE_CHECKING:
+    from ..domain.entries import Numbers
     from ..domain.words import Unit
 
 MOST_PROMPT_WORDS = 8
@@ -87,7 +88,7 @@ class WordIndex:
     def __init__(self, store: Store, which: ConversationFilter) -> None:
         self._store = store
         self._which = which
-        self._places: dict[Unit, tuple[list[int], list[str | None]]] = {}
+        self._places: dict[Unit, Numbers] = {}
         self._holding: dict[Unit, set[str | None]] = {}
         self._titles: list[tuple[str, str]] | None = None
 
@@ -122,24 +123,22 @@ class WordIndex:
         members = set(families.members(heads))
         held: dict[str, Counter[int]] = {}
         for unit in {unit for keyword in asked.keywords for unit in keyword.units}:
-            entries, threads = self._look_up(unit)
-            for entry, thread in [each for each in zip(entries, threads, strict=True) if each[1] in members]:
-                assert thread is not None
-                held.setdefault(families.head_of[thread], Counter())[entry] += 1
+            entries = self._store.entries.within(self._look_up(unit), members).tolist()
+            for entry, thread in zip(entries, self._store.entries.threads(entries), strict=True):
+                held.setdefault(families.head_of[thread or ""], Counter())[entry] += 1
         return {
             head: sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:PROPOSED]
             for head, counts in held.items()
         }
 
-    def _look_up(self, unit: Unit) -> tuple[list[int], list[str | None]]:
+    def _look_up(self, unit: Unit) -> Numbers:
         if unit not in self._places:
-            entries = self._store.text.holding(unit).tolist()
-            self._places[unit] = entries, self._store.entries.threads(entries)
+            self._places[unit] = self._store.text.holding(unit)
         return self._places[unit]
 
     def _unit_holding(self, unit: Unit) -> set[str | None]:
         if unit not in self._holding:
-            self._holding[unit] = set(self._look_up(unit)[1]) | self._titled(unit)
+            self._holding[unit] = self._store.entries.all_threads(self._look_up(unit)) | self._titled(unit)
         return self._holding[unit]
 
     def _titled(self, unit: Unit) -> set[str]:

@@ -84,8 +84,7 @@ class Retrieval(Facet):
         query = parse_query(text)
         where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
         order = sorting.order if sorting is not None else Order.NEWEST
-        listed = self.engine.store.memories.listing(where, order, self._matched(query, fields))
-        entries = [one.entry for one in listed]
+        entries = self.engine.store.memories.numbers(where, order, self._matched(query, fields))
         if query.excluded:
             out = set[int]().union(*(self._holding(term, fields) for term in query.excluded))
             entries = [entry for entry in entries if entry not in out]

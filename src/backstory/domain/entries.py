@@ -3,6 +3,7 @@ thousand can be ranked without loading one text."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
     Numbers = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+
+def numbers_of(entries: Sequence[int]) -> Numbers:
+    import numpy as np  # not for start-up
+
+    return np.array(entries, np.int64)
 
 
 class Outline(NamedTuple):
@@ -55,6 +63,26 @@ class Posting(NamedTuple):
     entries: Numbers
     """The newest first."""
     is_whole: bool
+
+
+class Passing(NamedTuple):
+    """The entries that a filter lets through."""
+
+    flags: Flags
+    """By number."""
+    created_ms: Numbers
+    """When each was made, by number."""
+
+    def among(self, numbers: Numbers) -> Flags:
+        """Which of these pass; what was added since the flags were made does not."""
+        passed: Flags = self.flags.take(numbers, mode="clip") & (numbers < len(self.flags))
+        return passed
+
+    def newest(self, numbers: Numbers) -> list[int]:
+        """Those of the numbers that pass, the newest first."""
+        passed = numbers[self.among(numbers)]
+        ordered: list[int] = passed[(-self.created_ms[passed]).argsort(kind="stable")].tolist()
+        return ordered
 
 
 class TextFields(Enum):

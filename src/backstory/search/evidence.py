@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..domain.entries import EntryText, Outline, Posting
+from ..domain.entries import EntryText, Outline, Passing, Posting
 from ..domain.filters import Filter
 from ..domain.words import Unit, query_units
 from ..store import Store
@@ -196,16 +196,14 @@ class Gathering:
 
         Reading postings without the filter is several times cheaper. It is enough unless the filter then leaves
         too little, and there was more than was looked at."""
-        best, whole = _fullest(words, terms, OUTLINED * self._pool, self._size)
+        passing = self._store.entries.passing(self._where)
+        best, whole = _fullest(words, terms, OUTLINED * self._pool, self._size, passing)
         outlines = self._store.entries.outlines(best, self._where)
         is_whole = whole and all(posting.is_whole for posting in words.postings)
-        if len(outlines) < min(SAID, len(best)) and not is_whole:
-            narrowed = _Words(
-                self._store.text.postings([posting.unit for posting in words.postings], BUDGET, self._where),
-                [],
-                words.related,
-            )
-            best, whole = _fullest(narrowed, terms, OUTLINED * self._pool, self._size)
+        if len(outlines) < SAID and not is_whole:
+            units = [posting.unit for posting in words.postings]
+            words = words._replace(postings=self._store.text.postings(units, BUDGET, self._where))
+            best, whole = _fullest(words, terms, OUTLINED * self._pool, self._size, passing)
             outlines = self._store.entries.outlines(best, self._where)
         rough = _rough_scores(words, terms, outlines, self._size)
         order = [outlines[place] for place in np.lexsort((-_numbers(outlines), -rough)).tolist()]
@@ -280,8 +278,10 @@ def _holds(posting: Posting, entry: Ints) -> Flags:
     return held
 
 
-def _fullest(words: _Words, terms: Sequence[Term], limit: int, store_size: int) -> tuple[list[int], bool]:
-    """The entries that hold most of the query's rarity, the newest first among equals; whether these are all."""
+def _fullest(
+    words: _Words, terms: Sequence[Term], limit: int, store_size: int, passing: Passing | None
+) -> tuple[list[int], bool]:
+    """The entries that pass and hold most of the query's rarity, the newest first among equals; whether these are all."""
     lists, weights = [], []
     for posting, term, others in zip(words.postings, terms, words.related, strict=True):
         lists.append(posting.entries)
@@ -289,6 +289,8 @@ def _fullest(words: _Words, terms: Sequence[Term], limit: int, store_size: int) 
         for related, similarity in others:
             lists.append(related.entries)
             weights.append(0.5 * similarity * min(term.rarity, rarity(related.frequency, store_size)))
+    if passing is not None:
+        lists = [entries[passing.among(entries)] for entries in lists]
     entries = np.concatenate([np.zeros(0, np.int64), *lists])
     if not len(entries):
         return [], True

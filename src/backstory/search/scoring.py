@@ -10,6 +10,7 @@ and the public sets, whose figures are in bench/RESULTS.md; one configuration se
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -57,11 +58,17 @@ _NO_ANSWER = re.compile(
     r"|(?:couldn't|could not|can't|cannot|unable to|not able to) (?:tell|say|find|see|locate|recall|determine|answer|confirm))\b",
     re.IGNORECASE,
 )
+_NO_ANSWER_HINTS = (
+    "answer", "nothing", "not sure", "no record", "no information", "no mention", "no trace", "no memory", "no idea", "don't",
+    "do not", "didn't", "did not", "couldn't", "could not", "can't", "cannot", "unable", "not able",
+)  # fmt: skip
+"""One of these is in whatever the pattern finds; looking for them takes a tenth of the time."""
 _ANNOUNCES = re.compile(
     r"\b(?:(?:let me|i'll|i will|i'm going to|let's) (?:first |now |also |quickly )?(?:look|check|search|find|read|examine|explore|investigate|see|note|take a look|start by))\b"
     r"|\?\s*$",
     re.IGNORECASE,
 )
+_ANNOUNCES_HINTS = ("let me", "i'll", "i will", "i'm going", "let's", "?")
 _QUESTION = re.compile(
     r"\?|^\W*(?:what|why|how|when|where|which|who|whose|whom|in (?:what|which)|did|do|does|is|are|was|were|can|could"
     r"|should|would|has|have|had|will|remind|tell|explain|asking)\b",
@@ -95,8 +102,8 @@ def score(evidence: Evidence) -> Scores:
     is_known = (words > 0) | ~np.isnan(evidence.cosine)
     base = np.where(is_known, _mixed(words, meaning, traits.is_alone), 0.0)
     is_short = traits.is_assistant & (traits.size <= LONGEST_NO_ANSWER)
-    knows_nothing = _says(_NO_ANSWER, evidence, is_short)
-    gives_none = knows_nothing | _says(_ANNOUNCES, evidence, is_short)
+    knows_nothing = _says(_NO_ANSWER, evidence, is_short, _NO_ANSWER_HINTS)
+    gives_none = knows_nothing | _says(_ANNOUNCES, evidence, is_short, _ANNOUNCES_HINTS)
     again = _asks_again(evidence, coverage, traits)
     again |= _asks_in_vain(evidence, coverage, traits, knows_nothing, gives_none)
     factor = _role_factor(traits) * _turn_factor(evidence, traits)
@@ -230,9 +237,14 @@ def _at(columns: Ints, size: int) -> Flags:
     return flags
 
 
-def _says(pattern: re.Pattern[str], evidence: Evidence, among: Flags) -> Flags:
-    readings = zip(among, evidence.readings, strict=True)
-    return np.array([bool(one and pattern.search(reading.text)) for one, reading in readings], bool)
+def _says(pattern: re.Pattern[str], evidence: Evidence, among: Flags, hints: Sequence[str] = ("",)) -> Flags:
+    flags = np.zeros(len(among), bool)
+    for column in np.flatnonzero(among).tolist():
+        text = evidence.readings[column].text
+        lowered = text.lower()
+        if any(hint in lowered for hint in hints):
+            flags[column] = pattern.search(text) is not None
+    return flags
 
 
 def _holds_name(evidence: Evidence) -> Flags:

@@ -13,7 +13,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from ..domain.entries import Passing
 from ..domain.erasure import Residue
+from ..domain.filters import Filter
 from .columns import Columns, R
 
 Row = Sequence[Any]
@@ -92,6 +94,10 @@ class Database(ABC):
     def chosen_entries(self, numbers: Iterable[int]) -> tuple[str, Any]:
         """What stands after FROM for the entries `e` of these numbers, each looked up by its number whatever else is
         asked of it; with its one parameter."""
+
+    def passing(self, where: Filter) -> Passing | None:
+        """The entries that a filter lets through, if that is known without asking for each."""
+        return None
 
     @abstractmethod
     def json_array(self, values: Sequence[str]) -> str:

@@ -5,17 +5,23 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..domain.census import ProjectActivity
-from ..domain.entries import EntryText, Outline
+from ..domain.entries import EntryText, Outline, Passing, numbers_of
 from ..domain.filters import Filter, Kind
 from ..domain.records import QUIET_ROLES, Entry, Memory, Message, heading
 from ..domain.when import from_ms, to_ms
 from .columns import MEMORY, MESSAGE, Columns
 from .database import Database
 from .where import where_clause
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..domain.entries import Numbers
 
 COLUMNS = (
     "id", "kind", "text", "heading", "thread", "seq", "role", "speaker", "project", "surface", "private",
@@ -33,7 +39,9 @@ _OUTLINE = Columns(
 class EntryRoom:
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._thread_of: list[str | None] = []
+        self._code_of: NDArray[np.int32] | None = None
+        self._codes: dict[str | None, int] = {None: 0}
+        self._threads: list[str | None] = [None]
         self._generation = database.generation
         self._following = threading.Lock()
 
@@ -51,6 +59,10 @@ class EntryRoom:
     def size_hint(self) -> int:
         """About how many entries there are; never less, cheap to ask."""
         return int(self._database.value("SELECT coalesce(max(n), 0) FROM entry"))
+
+    def passing(self, where: Filter) -> Passing | None:
+        """Those that match, if that is known without looking at each."""
+        return self._database.passing(where)
 
     def projects(self) -> list[str]:
         """Those of all entries."""
@@ -141,30 +153,46 @@ class EntryRoom:
         return {values["n"]: _read_entry(values) for values in found}
 
     def threads(self, entries: Iterable[int]) -> list[str | None]:
-        """For each entry the session or conversation it belongs to. Going from a message to its conversation by SQL
-        reads the message's row. A list in memory knows as well, since a number is never used again and a message
-        never moves: it is read once and then only continued."""
-        numbers = list(entries)
-        known = self._thread_of
-        is_void = self._generation != self._database.generation
-        if is_void or (numbers and max(numbers) >= len(known)):
-            known = self._follow()
-        return [known[n] if n < len(known) else None for n in numbers]
+        """For each entry the session or conversation it belongs to."""
+        codes = self._thread_codes(numbers_of([*entries]))
+        return [self._threads[code] for code in codes.tolist()]
 
-    def _follow(self) -> list[str | None]:
+    def all_threads(self, numbers: Numbers) -> set[str | None]:
+        """The sessions and conversations that any of so many entries belong to."""
+        import numpy as np
+
+        present = np.flatnonzero(np.bincount(self._thread_codes(numbers), minlength=1))
+        return {self._threads[code] for code in present.tolist()}
+
+    def within(self, numbers: Numbers, threads: Collection[str]) -> Numbers:
+        """Those of so many entries that belong to one of the sessions or conversations."""
+        import numpy as np
+
+        codes = self._thread_codes(numbers)
+        wanted = np.array([thread in threads for thread in self._threads], bool)
+        found: Numbers = numbers[wanted[codes]]
+        return found
+
+    def _thread_codes(self, numbers: Numbers) -> NDArray[np.int32]:
+        """Going from a message to its conversation by SQL reads the message's row. An array in memory knows as well, since
+        a number is never used again and a message never moves: it is read once and then only continued. 0 is no thread."""
+        import numpy as np
+
         with self._following:
             if self._generation != self._database.generation:
-                self._generation, self._thread_of = self._database.generation, []
-            start = len(self._thread_of)
-            # without a condition the index of threads holds all that is asked for, and no text is passed over
-            newer, values = ("WHERE n >= ?", [start]) if start else ("", [])
-            rows = self._database.rows(f"SELECT n, thread FROM entry {newer}", values)
-            more: list[str | None] = [None] * (max((n for n, _ in rows), default=start - 1) + 1 - start)
-            shared: dict[str, str] = {}
-            for n, thread in rows:
-                more[n - start] = thread and shared.setdefault(thread, thread)
-            self._thread_of = [*self._thread_of, *more]
-            return self._thread_of
+                self._generation, self._code_of = self._database.generation, None
+            known = np.zeros(0, np.int32) if self._code_of is None else self._code_of
+            last = int(numbers.max(initial=-1))
+            if last >= len(known):
+                # without a condition the index of threads holds all that is asked for, and no text is passed over
+                newer, values = ("WHERE n >= ?", [len(known)]) if len(known) else ("", [])
+                rows = self._database.rows(f"SELECT n, thread FROM entry {newer}", values)
+                known = np.pad(known, (0, max([last, *(n for n, _ in rows)]) + 1 - len(known)))
+                for n, thread in rows:
+                    known[n] = self._codes.setdefault(thread, len(self._codes))
+                self._code_of, self._threads = known, list(self._codes)
+            codes: NDArray[np.int32] = known[numbers]
+            return codes
 
 
 def entry_row(entry: Entry) -> list[Any]:

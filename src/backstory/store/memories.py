@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from ..domain.census import HourTally, Tally
-from ..domain.entries import ListedMemory
+from ..domain.entries import ListedMemory, numbers_of
 from ..domain.filters import Filter, Kind, Order, Page
 from ..domain.records import Former, Memory, Priority
 from .columns import FORMER, MEMORY, PRIORITY, TIME, Columns, marks
@@ -79,16 +79,25 @@ class MemoryRoom:
         with self._database.transaction():
             return self._writer.delete(f"e.kind = ? AND {condition}", [Kind.MEMORY, *values])
 
-    def listing(self, where: Filter, order: Order, among: Iterable[int] | None = None) -> list[ListedMemory]:
-        """Memories that match, in order; `among` are the only ones considered."""
+    def listing(self, where: Filter, order: Order) -> list[ListedMemory]:
+        """Memories that match, in order."""
+        condition, values = where_clause(where)
+        rest = f"FROM entry e WHERE e.kind = ? AND {condition} ORDER BY {order_clause(order)}"
+        return self._database.records(_LISTED, rest, [Kind.MEMORY, *values])
+
+    def numbers(self, where: Filter, order: Order, among: Iterable[int] | None) -> list[int]:
+        """Entry numbers of memories that match, in order; `among` are the only ones considered."""
+        passing = self._database.passing(where._replace(kinds=(Kind.MEMORY,)))
+        if among is not None and passing is not None and order is Order.NEWEST:
+            return passing.newest(numbers_of(sorted(among, reverse=True)))
         condition, values = where_clause(where)
         values = [Kind.MEMORY, *values]
         source = "entry e"
         if among is not None:
-            source, numbers = self._database.chosen_entries(among)
-            values = [numbers, *values]
-        rest = f"FROM {source} WHERE e.kind = ? AND {condition} ORDER BY {order_clause(order)}"
-        return self._database.records(_LISTED, rest, values)
+            source, chosen = self._database.chosen_entries(among)
+            values = [chosen, *values]
+        sql = f"SELECT e.n FROM {source} WHERE e.kind = ? AND {condition} ORDER BY {order_clause(order)}"
+        return self._database.values(sql, values)
 
     def with_metadata(self, field: str) -> dict[int, str]:
         """Memories whose metadata may have such a field: entry number and metadata as JSON."""

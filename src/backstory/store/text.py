@@ -50,8 +50,8 @@ class TextIndex(ABC):
 
     @abstractmethod
     def postings(self, units: Sequence[Unit], budget: int, where: Filter | None = None) -> list[Posting]:
-        """Where each unit stands, reading at most about `budget` entries in all. With a Filter only what it
-        lets through is read, which costs more for each entry; `frequency` is always that of the whole store."""
+        """Where each unit stands, reading at most about `budget` entries in all. With a Filter only what it lets
+        through, which may cost several times as much; `frequency` is always that of the whole store."""
 
     @abstractmethod
     def insert(self, row: Row) -> int | None:

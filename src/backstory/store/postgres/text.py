@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
-from ...domain.entries import Posting, TextFields
+from ...domain.entries import Posting, TextFields, numbers_of
 from ...domain.filters import Filter
 from ..database import Row
 from ..entries import COLUMNS
@@ -88,7 +88,7 @@ class PostgresText(TextIndex):
 
     def holding(self, unit: Unit) -> Numbers:
         sql = f"SELECT DISTINCT entry FROM entry_text WHERE field = 'body' AND words @@ {_QUERY} ORDER BY entry DESC"
-        return _numbers(self._database.values(sql, _asked(unit)))
+        return numbers_of(self._database.values(sql, _asked(unit)))
 
     def scores(self, units: Sequence[Unit], entries: Iterable[int]) -> dict[int, float]:
         """Each unit counts by its rarity and by how often and how near the words stand, in the heading twice."""
@@ -118,7 +118,7 @@ class PostgresText(TextIndex):
             narrowed = f"JOIN entry e ON e.n = t.entry AND {condition}"
             _, *kept = self._newest(narrowed, values, units, share)
         return [
-            Posting(unit, _frequency(all_of_it, share, size), _numbers(entries), len(entries) < share)
+            Posting(unit, _frequency(all_of_it, share, size), numbers_of(entries), len(entries) < share)
             for unit, all_of_it, entries in zip(units, found, kept, strict=True)
         ]
 
@@ -150,12 +150,6 @@ class PostgresText(TextIndex):
         }
         counts = {fault: self._database.value(sql) for fault, sql in faults.items()}
         return [f"{count} {fault}" for fault, count in counts.items() if count]
-
-
-def _numbers(listed: Sequence[int]) -> Numbers:
-    import numpy as np
-
-    return np.array(listed, np.int64)
 
 
 def _frequency(newest: Sequence[int], share: int, size: int) -> int:

@@ -12,11 +12,14 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ...domain.entries import Passing
 from ...domain.erasure import Residue
 from ...domain.errors import BackstoryError, InvalidInput, Unavailable
+from ...domain.filters import Filter
 from ...domain.when import utc_now
 from ..backups import FOLDER, backup_path
 from ..database import OUTSIDE, Database, Row
@@ -26,6 +29,9 @@ from .errors import in_our_words, translated
 from .header import new_store_id
 from .pool import SqlitePool
 from .residue import overwrite
+
+if TYPE_CHECKING:
+    from .facts import EntryFacts
 
 OLDEST_SQLITE = (3, 35, 0)  # RETURNING
 MOST_COMMITS = 2**31  # what the field holds; then it begins anew, which looks like an older store once
@@ -178,6 +184,15 @@ class SqliteDatabase(Database):
         # walk through that whole session
         chosen = "json_each(?) AS chosen CROSS JOIN entry e ON e.n = chosen.value"
         return chosen, json.dumps(sorted(set(numbers)))
+
+    def passing(self, where: Filter) -> Passing | None:
+        return self._facts.passing(where)
+
+    @cached_property
+    def _facts(self) -> EntryFacts:
+        from .facts import EntryFacts  # numpy
+
+        return EntryFacts(self)
 
     def reserve(self, count: int) -> int:
         # entries that are inserted with these numbers move the sequence on; until then the write lock is ours

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ...domain.entries import Passing
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
@@ -85,17 +87,18 @@ class SignPlanes:
             self.count = new.stop
             self.last_v = rows[-1][0]
 
-    def nearest(self, query: Floats, limit: int, allowed: Ints | None = None) -> Ints:
-        """The v of about `limit` vectors whose signs agree best; `allowed` restricts the entries."""
+    def nearest(self, query: Floats, limit: int, passing: Passing | None = None) -> Ints:
+        """The v of about `limit` vectors whose signs agree best, of the entries that pass."""
         with self._lock:
             v, planes = self._v[: self.count], self._planes[:, : self.count]
-            if allowed is not None:
-                chosen = np.flatnonzero(np.isin(self._entry[: self.count], allowed))
-                v, planes = v[chosen], planes[:, chosen]
             if not len(v):
                 return v
             distance = _hamming(planes, np.frombuffer(pack_signs(query[None])[0], np.uint64))
+            farthest = _WORD * len(planes) + 1
+            if passing is not None:
+                distance[~passing.among(self._entry[: self.count])] = farthest
             near = _closest(distance, COARSE * limit)
+            near = near[distance[near] < farthest]
             return v[near[_most_aligned(planes[:, near], query, limit)]]
 
     def _reserve(self, wanted: int, words: int) -> None:

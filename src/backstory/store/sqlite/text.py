@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ...domain.entries import Numbers
     from ...domain.words import Unit
 
+DEPTH = 5  # times as many are read where a filter lets few through
+
 _WORDS = Columns(Words)
 
 
@@ -31,27 +33,28 @@ class SqliteText(TextIndex):
             TextFields.KEY: (("key_text", ""),),
             TextFields.BOTH: (("entry_text", "{body} : "), ("key_text", "")),
         }
-        return {
-            n
-            for table, columns in sources[fields]
-            for n in self._database.values(
-                f"SELECT rowid FROM {table} WHERE {table} MATCH ?", [columns + _phrase(unit)]
-            )
-        }
+        found: set[int] = set()
+        for table, columns in sources[fields]:
+            sql = f"SELECT rowid AS n FROM {table} WHERE {table} MATCH ?"
+            found.update(self._numbers(sql, [columns + _phrase(unit)], 2**62).tolist())
+        return found
 
     def holding(self, unit: Unit) -> Numbers:
         sql = "SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ?"
         return self._numbers(sql, ["{body} : " + _phrase(unit)], 2**62)
 
     def scores(self, units: Sequence[Unit], entries: Iterable[int]) -> dict[int, float]:
-        if not units:
+        listed = sorted(entries)
+        if not units or not listed:
             return {}
         # the plus keeps SQLite from running the whole match once for each number
-        among, numbers = self._database.among("+rowid", entries)
+        among, numbers = self._database.among("+rowid", listed)
         sql = (
-            f"SELECT rowid, -bm25(entry_text, 1.0, 2.0) FROM entry_text WHERE entry_text MATCH ? AND {among}"
+            "SELECT rowid, -bm25(entry_text, 1.0, 2.0) FROM entry_text"
+            f" WHERE entry_text MATCH ? AND rowid BETWEEN ? AND ? AND {among}"
         )
-        return self._database.pairs(sql, [" OR ".join(map(_phrase, units)), numbers])
+        phrases = " OR ".join(map(_phrase, units))
+        return self._database.pairs(sql, [phrases, listed[0], listed[-1], numbers])
 
     def postings(self, units: Sequence[Unit], budget: int, where: Filter | None = None) -> list[Posting]:
         share = max(budget // max(len(units), 1), LEAST_SHARE)
@@ -65,19 +68,28 @@ class SqliteText(TextIndex):
             # counting them all would read them all; the newest tell how densely they lie
             size = self._database.value("SELECT max(n) FROM entry")
             frequency = max(frequency * size // int(newest[0] - newest[-1] + 1), frequency)
-        if where is not None:
+        if where is None:
+            return Posting(unit, frequency, newest, is_whole=len(newest) < share)
+        passing = self._database.passing(where)
+        if passing is None:
             condition, values = where_clause(where)
             sql = f"SELECT t.rowid AS n FROM entry_text t JOIN entry e ON e.n = t.rowid WHERE t.entry_text MATCH ? AND {condition}"
             newest = self._numbers(sql, [phrase, *values], share)
-        return Posting(unit, frequency, newest, is_whole=len(newest) < share)
+            return Posting(unit, frequency, newest, is_whole=len(newest) < share)
+        found, is_whole = newest[passing.among(newest)], len(newest) < share
+        if not is_whole and len(found) < LEAST_SHARE:
+            span = passing.flags.nonzero()[0][[0, -1]] if passing.flags.any() else (1, 0)
+            sql = "SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ? AND rowid BETWEEN ? AND ?"
+            more = self._numbers(sql, [phrase, *map(int, span)], DEPTH * share)
+            found, is_whole = more[passing.among(more)][:share], len(more) < DEPTH * share
+        return Posting(unit, frequency, found, is_whole=is_whole and len(found) < share)
 
     def _numbers(self, sql: str, parameters: Sequence[Any], limit: int) -> Numbers:
-        """The highest row numbers of a query, as one value: a quarter of the price of a row each."""
-        import numpy as np
+        """The highest row numbers of a query."""
+        from .facts import as_numbers  # numpy
 
         whole = f"SELECT json_group_array(n) FROM ({sql} ORDER BY n DESC LIMIT ?)"
-        listed: str = self._database.value(whole, [*parameters, limit])
-        return np.fromstring(listed[1:-1], np.int64, sep=",")
+        return as_numbers(self._database.value(whole, [*parameters, limit]))
 
     def insert(self, row: Row) -> int | None:
         values = dict(zip(COLUMNS, row, strict=True))

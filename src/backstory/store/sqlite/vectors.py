@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...domain.entries import EntryVectors
+from ...domain.entries import EntryVectors, Passing
 from ...domain.filters import Filter
 from ..database import Database, Row
 from ..vectors import Vectors
@@ -53,15 +53,16 @@ class SqliteVectors(Vectors):
     def nearest(self, space: int, vector: Vector, where: Filter, limit: int) -> Mapping[int, float]:
         condition, values = where_clause(where)
         rescored = max(RESCORED, 2 * limit)
-        found = self._scan(space, vector, rescored, None)
-        among, numbers = self._database.among("e.n", found)
-        visible = self._database.values(
-            f"SELECT e.n FROM entry e WHERE {among} AND {condition}", [numbers, *values]
-        )
+        passing = self._database.passing(where)
+        found = self._scan(space, vector, rescored, passing)
+        visible = list(found)
+        if passing is None:
+            source, chosen = self._database.chosen_entries(found)
+            visible = self._database.values(f"SELECT e.n FROM {source} WHERE {condition}", [chosen, *values])
         if len(visible) < min(max(limit, LEAST_VISIBLE), len(found)):
             # the filter lets little through: rank only what it does
-            allowed = self._database.values(f"SELECT e.n FROM entry e WHERE {condition}", values)
-            found = self._scan(space, vector, rescored, allowed)
+            numbers = self._database.values(f"SELECT e.n FROM entry e WHERE {condition}", values)
+            found = self._scan(space, vector, rescored, _only(numbers))
             visible = list(found)
         best = sorted(visible, key=lambda entry: (-found[entry], -entry))[:limit]
         return {entry: found[entry] for entry in best}
@@ -97,19 +98,15 @@ class SqliteVectors(Vectors):
     def finish_import(self) -> None:
         """Nothing: a scan needs no index."""
 
-    def _scan(
-        self, space: int, vector: Vector, limit: int, allowed: Sequence[int] | None
-    ) -> dict[int, float]:
-        import numpy as np
-
+    def _scan(self, space: int, vector: Vector, limit: int, passing: Passing | None) -> dict[int, float]:
         planes = self._followed_planes(space)
-        nearest = planes.nearest(vector, limit, None if allowed is None else np.array(allowed, np.int64))
+        nearest = planes.nearest(vector, limit, passing)
         among, numbers = self._database.among("v", nearest.tolist())
         rows = self._database.rows(f"SELECT entry, code FROM vector WHERE {among}", [numbers])
         if len(rows) < len(nearest) // 2:  # most of these were deleted since: start afresh
             with self._planes_lock:
                 self._planes.pop(space, None)
-            return self._scan(space, vector, limit, allowed)
+            return self._scan(space, vector, limit, passing)
         return _rescored(rows, vector)
 
     def _followed_planes(self, space: int) -> SignPlanes:
@@ -126,6 +123,14 @@ class SqliteVectors(Vectors):
             [(v, entry, signs) for v, entry, signs in self._database.rows(sql, [space, planes.last_v])]
         )
         return planes
+
+
+def _only(numbers: Sequence[int]) -> Passing:
+    import numpy as np
+
+    flags = np.zeros(max(numbers, default=0) + 1, bool)
+    flags[numbers] = True
+    return Passing(flags, np.zeros(0, np.int64))
 
 
 def _rescored(rows: Sequence[Row], vector: Vector) -> dict[int, float]:

@@ -1,0 +1,3 @@
+-- compat: 6
+-- Nothing: PostgreSQL applies filters itself.
+SELECT 1;

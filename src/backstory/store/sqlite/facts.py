@@ -1,0 +1,125 @@
+"""What filters compare of every entry, by its number, in memory: a hundred thousand are told apart in a millisecond.
+
+Each column is read once, from the index that has it, so that no text is passed over; then it is only continued.
+Deleted entries stay: nobody finds their words or vectors.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...domain.entries import Passing
+from ...domain.filters import Filter
+from ...domain.when import to_ms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ...domain.entries import Numbers
+    from ..database import Database
+
+    Flags = NDArray[np.bool_]
+
+SOURCE, PROJECT, THREAD = "surface, kind", "project", "thread"
+COMPARED = {"kinds", "projects", "surfaces", "threads", "created_after", "created_before"}
+VISIBILITY = {"public_or_in", "repository_of"}
+PRIVATE, REPOSITORY = "private = 1", "trust = 'project'"
+
+
+class EntryFacts:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._following = threading.Lock()
+        self._generation = self._count = self._moved = 0
+        self._created = np.zeros(0, np.int64)
+        self._codes = {column: np.zeros(0, np.int32) for column in (SOURCE, PROJECT, THREAD)}
+        self._flagged = {flag: np.zeros(0, bool) for flag in (PRIVATE, REPOSITORY)}
+        self._values: dict[str, dict[tuple[Any, ...], int]] = {column: {} for column in self._codes}
+
+    def passing(self, where: Filter) -> Passing | None:
+        """Those that pass; None when the filter says no more than who looks, or what is not known here."""
+        given = {name for name, value in where._asdict().items() if value not in ((), None)} - VISIBILITY
+        if not given or not given.issubset(COMPARED) or self._database.in_transaction:
+            return None  # in a transaction there may be entries that are never committed
+        with self._following:
+            self._follow()
+            return Passing(self._flags(where), self._created)
+
+    def _flags(self, where: Filter) -> Flags:
+        flags = np.ones(self._count, bool)
+        if where.surfaces or where.kinds:
+            flags &= self._having(SOURCE, lambda s, k: _among(s, where.surfaces) and _among(k, where.kinds))
+        if where.projects:
+            flags &= self._having(PROJECT, lambda project: project in where.projects)
+        if where.threads:
+            threads = set(where.threads)
+            flags &= self._having(THREAD, lambda thread: thread in threads)
+        if where.created_after is not None:
+            flags &= self._created[: self._count] >= to_ms(where.created_after)
+        if where.created_before is not None:
+            flags &= self._created[: self._count] < to_ms(where.created_before)
+        if where.public_or_in is not None and self._flagged[PRIVATE].any():
+            own = self._having(THREAD, lambda thread: thread == where.public_or_in)
+            flags &= own | ~self._flagged[PRIVATE][: self._count]
+        if where.repository_of is not None and self._flagged[REPOSITORY].any():
+            own = self._having(PROJECT, lambda project: project == where.repository_of)
+            flags &= own | ~self._flagged[REPOSITORY][: self._count]
+        return flags
+
+    def _having(self, column: str, passes: Callable[..., bool]) -> Flags:
+        """Those whose value passes; a number that no entry has, has none."""
+        passing = np.array([False, *(passes(*value) for value in self._values[column])], bool)
+        flags: Flags = passing[self._codes[column][: self._count]]
+        return flags
+
+    def _follow(self) -> None:
+        """What any process added or changed since the last look."""
+        if self._generation != self._database.generation:
+            self._generation, self._count, self._moved = self._database.generation, 0, 0
+            self._codes = {column: np.zeros_like(codes) for column, codes in self._codes.items()}
+            self._flagged = {flag: np.zeros_like(flagged) for flag, flagged in self._flagged.items()}
+        last, moved = self._database.rows(
+            "SELECT (SELECT coalesce(max(n), 0) FROM entry), (SELECT coalesce(max(m), 0) FROM moved)"
+        )[0]
+        if last >= self._count:
+            self._read(last, f"n >= {self._count:d}" if self._count else "TRUE")
+        if moved > self._moved:
+            self._read(last, f"n IN (SELECT entry FROM moved WHERE m > {self._moved:d})")
+            self._moved = moved
+
+    def _read(self, last: int, condition: str) -> None:
+        self._reserve(last + 1)
+        for column, codes in self._codes.items():
+            values = self._values[column]
+            sql = f"SELECT {column}, json_group_array(n) FROM entry WHERE {condition} GROUP BY {column}"
+            for *value, listed in self._database.rows(sql):
+                codes[as_numbers(listed)] = values.setdefault(tuple(value), len(values) + 1)
+        sql = f"SELECT json_group_array(n), json_group_array(created_at) FROM entry WHERE {condition}"
+        ((listed, times),) = self._database.rows(sql)
+        numbers = as_numbers(listed)
+        self._created[numbers] = as_numbers(times)
+        for flag, flagged in self._flagged.items():
+            flagged[numbers] = False
+            sql = f"SELECT json_group_array(n) FROM entry WHERE {flag} AND {condition}"
+            flagged[as_numbers(self._database.value(sql))] = True
+        self._count = last + 1
+
+    def _reserve(self, size: int) -> None:
+        more = max(size, len(self._created) * 3 // 2) - len(self._created)
+        if size > len(self._created):
+            self._created = np.pad(self._created, (0, more))
+            self._codes = {column: np.pad(codes, (0, more)) for column, codes in self._codes.items()}
+            self._flagged = {flag: np.pad(flagged, (0, more)) for flag, flagged in self._flagged.items()}
+
+
+def as_numbers(listed: str) -> Numbers:
+    """A JSON array of SQLite's: read so, a number costs a quarter of what a row for it does."""
+    return np.fromstring(listed[1:-1], np.int64, sep=",")
+
+
+def _among(value: str, wanted: Collection[str]) -> bool:
+    return not wanted or value in wanted
