@@ -188,6 +188,28 @@ def test_what_is_not_sure_is_said_to_be_only_near(core: Core, ask: Ask) -> None:
     assert not ask("recall", query="heron pond old mill").startswith("Nothing sure")
 
 
+@pytest.mark.requirement("backstory.recall.superseded")
+def test_a_later_decision_stands_before_the_one_it_replaces_and_is_named_there(core: Core, ask: Ask) -> None:
+    keep(core, "claude-code:old", "Which queue?", "We decided on Kafka as the queue for orders.", days_ago=9)
+    keep(core, "codex:new", "The queue again.", "We decided on Redis as the queue for orders.", days_ago=2)
+    keep(core, "codex:mail", "And mail?", "We decided on Postfix as the relay of all mail.", days_ago=1)
+    lines = ask("recall", query="what did we decide on as the queue for orders").splitlines()
+    first, second = (next(line for line in lines if line.startswith(name)) for name in ("new#", "old#"))
+    assert lines.index(first) < lines.index(second)
+    assert "superseded by new#2" in second
+    assert "\n".join(lines).count("superseded") == 1
+    reflected = json.loads(call(core, "reflect_on_past", query="which queue for orders, Kafka").text)
+    marks = {each["conversation_id"]: each.get("superseded_by") for each in reflected["results"]}
+    assert marks["claude-code:old"] == "codex:new:1"
+    assert marks["codex:new"] is None
+    was = saved_id(ask("remember", text="Tax rates live in the table rates", kind="decision"))
+    core.engine.now = lambda: DAWN + timedelta(days=3)
+    now = saved_id(ask("remember", text="Tax rates come from the table tax_rates", kind="decision"))
+    answer = ask("recall", query="where do tax rates live, in the table rates?")
+    assert answer.index(now[:8]) < answer.index(was[:8])
+    assert answer.count("superseded by") == 1
+
+
 @pytest.mark.requirement("backstory.recall.tokens")
 @pytest.mark.parametrize(
     "text", ["heron word " * 80, "heron 数据库迁移失败因为锁没有释放" * 30, "heron " + "a1b2c3d4-" * 90]

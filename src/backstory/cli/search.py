@@ -154,6 +154,8 @@ def _result(findings: Findings, shown: Preview, explain: bool) -> Json:
         result["number"] = entry.seq + 1
         result["size"] = len(entry.text)
         result["more_in_conversation"] = len(hit.other_places)
+    if shown.later is not None:
+        result["superseded_by"] = shown.later.id
     if explain:
         result["parts"] = {name: round(part, 4) for name, part in shown.hit.known_parts.items()}
     return result
@@ -216,6 +218,8 @@ def _about(findings: Findings, shown: Preview) -> Iterator[str]:
     yield project_name(entry.project)
     if entry.trust is not Trust.OWN:
         yield f"words of a {entry.trust.value}" if entry.trust is not Trust.IMPORTED else "imported"
+    if shown.later is not None:
+        yield f"superseded on {shown.later.created_at:%Y-%m-%d}"
     if len(hit.other_places) > OTHER_PLACES:
         yield f"{len(hit.other_places)} more places"
 

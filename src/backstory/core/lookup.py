@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..domain.errors import InvalidInput
 from ..domain.filters import Filter, Kind
 from ..domain.kinds import MemoryKind, categories_of, kind_of
-from ..domain.records import Memory, Message, Trust
+from ..domain.records import Entry, Memory, Message, Trust
 from ..search.file_mentions import file_hits
 from ..search.passage import best_passage
 from .facet import Facet
 from .file_marks import freshness
-from .names import known_source, short_memory_id
+from .names import ConversationNames, known_source, short_memory_id
 from .projects.related import EVERY_PROJECT, project_named
 from .running import running_conversations
+from .superseding import later_decisions
 
 if TYPE_CHECKING:
     from ..search.engine import Hit
@@ -63,6 +64,8 @@ class LookupHit(NamedTuple):
     """Messages of the conversation that match."""
     freshness: str = ""
     """What became of the files that a memory is about."""
+    later: str = ""
+    """The name of a decision that came after this one, on the same matter."""
 
 
 class LookupAnswer(NamedTuple):
@@ -148,6 +151,7 @@ class Lookup(Facet):
     def _shown(self, hits: Sequence[Hit], words: Sequence[str]) -> list[LookupHit]:
         entries = self.engine.store.entries.load(hit.entry for hit in hits)
         names = self.core.browsing.names()
+        later = later_decisions(entries.values())
         shown = []
         for hit in hits:
             entry = entries.get(hit.entry)
@@ -155,21 +159,26 @@ class Lookup(Facet):
                 continue
             passage = best_passage(entry.text, words, PASSAGE).text
             if isinstance(entry, Message):
-                name = f"{names.short(entry.conversation)}#{entry.seq + 1}"
                 kind, id, fresh = CONVERSATION, entry.conversation, ""
             else:
-                name, kind, id = short_memory_id(entry.id), kind_of(entry).value, entry.id
-                fresh = self._freshness(entry)
+                kind, id, fresh = kind_of(entry).value, entry.id, self._freshness(entry)
+            newer = later.get(entry.id)
             shown.append(
                 LookupHit(
-                    id, name, entry.created_at, entry.project, entry.surface, kind, passage, entry.trust,
-                    hit.certainty, 1 + len(hit.other_places), fresh,
+                    id, _name(entry, names), entry.created_at, entry.project, entry.surface, kind, passage, entry.trust,
+                    hit.certainty, 1 + len(hit.other_places), fresh, _name(newer, names) if newer else "",
                 )
             )  # fmt: skip
-        return shown
+        return sorted(shown, key=lambda each: bool(each.later))
 
     def _freshness(self, memory: Memory) -> str:
         if not self.caller.is_local:
             return ""
         own = memory.project == self.caller.project
         return freshness(memory, Path(self.caller.directory if own else memory.project))
+
+
+def _name(entry: Entry, names: ConversationNames) -> str:
+    if isinstance(entry, Message):
+        return f"{names.short(entry.conversation)}#{entry.seq + 1}"
+    return short_memory_id(entry.id)

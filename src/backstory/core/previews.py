@@ -12,6 +12,7 @@ from ..search.passage import best_passage
 from .facet import Facet
 from .graph.names import find_names
 from .insight.terms import terms_of
+from .superseding import later_decisions
 
 if TYPE_CHECKING:
     from ..domain.entries import Outline
@@ -31,6 +32,8 @@ class Preview(NamedTuple):
     is_whole: bool
     context: str
     files: list[str]
+    later: Entry | None = None
+    """A decision that came after this one, on the same matter."""
 
 
 class Suggestions(NamedTuple):
@@ -43,12 +46,13 @@ class Suggestions(NamedTuple):
 
 class Previews(Facet):
     def show(self, hits: Sequence[Hit], words: Sequence[str] = (), *, files: bool = False) -> list[Preview]:
-        """What the caller may no longer see is left out."""
+        """What the caller may no longer see is left out. A decision stands behind a later one that replaces it."""
         store = self.engine.store
         outlines = store.entries.outlines((hit.entry for hit in hits), self.caller.visible(Filter()))
         entries = store.entries.load(o.entry for o in outlines)
         around = self._around(outlines)
         named = self._files(list(entries.values())) if files else {}
+        later = later_decisions(entries.values())
         shown = []
         for hit in hits:
             if (entry := entries.get(hit.entry)) is None:
@@ -58,8 +62,9 @@ class Previews(Facet):
                 passage = best_passage(entry.text, words)
                 content, is_whole = passage.text, passage.is_whole
             context = around[hit.entry] or heading(entry)
-            shown.append(Preview(hit, entry, content, is_whole, context, named.get(entry.id, [])))
-        return shown
+            files_of, newer = named.get(entry.id, []), later.get(entry.id)
+            shown.append(Preview(hit, entry, content, is_whole, context, files_of, newer))
+        return sorted(shown, key=lambda each: each.later is not None)
 
     def suggestions(self, ranking: Ranking) -> Suggestions:
         """What else to search for, when little was found."""

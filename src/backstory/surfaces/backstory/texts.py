@@ -48,6 +48,8 @@ def _hit(hit: LookupHit, tokens: int) -> Iterator[str]:
         parts.append(f"{hit.places} places")
     if hit.trust is not Trust.OWN:
         parts.append(f"{hit.trust.value}, not the user's words")
+    if hit.later:
+        parts.append(f"superseded by {hit.later}")
     if hit.freshness:
         parts.append(one_line(hit.freshness, 80))
     yield "  ".join(parts)

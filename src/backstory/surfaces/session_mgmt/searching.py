@@ -59,6 +59,7 @@ class ConversationResult(TypedDict):
     content_size: NotRequired[int]
     more_in_conversation: NotRequired[int]
     files: NotRequired[list[str]]
+    superseded_by: NotRequired[str]
 
 
 class ReflectionAnswer(TypedDict):
@@ -263,4 +264,6 @@ def _result(shown: Preview, *, files: bool = False) -> ConversationResult:
         result["more_in_conversation"] = len(shown.hit.other_places)
     if files:
         result["files"] = shown.files
+    if shown.later is not None:
+        result["superseded_by"] = shown.later.id
     return result
