@@ -9,7 +9,7 @@ import pytest
 
 from backstory.domain.entries import EntryVectors, TextFields
 from backstory.domain.filters import ConversationFilter, Filter, Kind
-from backstory.domain.records import Message, Trace
+from backstory.domain.records import Message, Trace, Trust
 from backstory.domain.sources import SourceState
 from backstory.domain.when import to_ms
 from backstory.domain.words import Unit
@@ -405,6 +405,20 @@ def test_entries_are_counted_by_the_hour_they_were_made_in(store: Store) -> None
     hour = to_ms(DAWN) // 3_600_000
     assert store.entries.tally_hours(Filter()) == [(hour, 2), (hour + 3, 1)]
     assert store.entries.tally_hours(Filter(kinds=(Kind.MEMORY,))) == [(hour, 1), (hour + 3, 1)]
+    store.memories.put(
+        [
+            make_memory("m3", session="s", private=True),
+            make_memory("m4", private=True),
+            make_memory("m5", created_at=DAWN + timedelta(hours=3), trust=Trust.PROJECT),
+        ]
+    )
+    for where, counts in (
+        (Filter(), [(hour, 4), (hour + 3, 2)]),
+        (Filter(public_or_in="s"), [(hour, 3), (hour + 3, 2)]),
+        (Filter(public_or_in="", repository_of="/q"), [(hour, 2), (hour + 3, 1)]),
+        (Filter(repository_of="/p", created_after=DAWN + timedelta(hours=1)), [(hour + 3, 2)]),
+    ):
+        assert store.entries.tally_hours(where) == counts
 
 
 def test_a_message_is_found_by_its_id_and_memories_by_the_beginning_of_theirs(store: Store) -> None:
