@@ -219,4 +219,8 @@ def say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:  # while something was installed; the next run goes on with it
+        say("interrupted")
+        sys.exit(130)
