@@ -96,6 +96,20 @@ def test_draining_embeds_all_that_waits(store: Store, open_backlog: OpenBacklog)
     assert backlog.drain() == 0
 
 
+def test_a_text_that_is_known_from_elsewhere_is_not_embedded_again(
+    store: Store, open_store: OpenStore, open_backlog: OpenBacklog
+) -> None:
+    embedder, other = HashedWords(), HashedWords()
+    store.memories.put([make_memory("a", "a vehicle"), make_memory("copy", "a vehicle")])
+    assert open_backlog(store, embedder).drain() == 2
+    assert embedder.embedded == ["a vehicle"]
+    store.memories.put([make_memory("later", "a vehicle"), make_memory("new", "a boat")])
+    backlog = open_backlog(open_store(), other)
+    assert backlog.drain() == 2
+    assert other.embedded == ["a boat"]
+    assert {*found_ids(store, Search(store, backlog).find("car", Filter()))} == {"a", "copy", "later"}
+
+
 def test_what_a_dead_process_had_claimed_is_taken_over_after_its_lease(
     store: Store, open_store: OpenStore, open_backlog: OpenBacklog
 ) -> None:

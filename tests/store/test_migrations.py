@@ -40,6 +40,8 @@ RELEASED = {
     "0017_injections.sql": "915c4a56b95f14980de42aa98c9a63556f913daa1a584fbabba91389490fa427",
     "0018_moved.postgres.sql": "2ff5500af2188d4a5bec88e38df2f761408503da918070ef73ef2bdf51060a1e",
     "0018_moved.sqlite.sql": "5397dd5741b727c1f728654ad302a1756af18e28d721dcf8a7f48df44a591583",
+    "0019_embedding.postgres.sql": "335251e050da833c2a9205f00700ab740f1f860f177f86209d1d1d32892e59ed",
+    "0019_embedding.sqlite.sql": "0be936b46e63eb1a02aaca5c947fa2d4e102ebbef922d6f26c0d06defbff7aef",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -11,7 +13,7 @@ from backstory.domain.filters import Filter
 from backstory.store import Store
 
 from ..conftest import OpenStore
-from ..doubles import make_conversation, make_memory, make_messages
+from ..doubles import DAWN, make_conversation, make_memory, make_messages
 
 Vector = NDArray[np.float32]
 
@@ -52,6 +54,39 @@ def test_the_newest_are_embedded_first_with_what_is_known_besides_the_text(store
     store.memories.put([make_memory("a", "first"), make_memory("b", "second", key="k", tags=("t",))])
     assert [w.text for w in store.vectors.claim(space, 10, lease_ms=0)] == ["k t: second", "first"]
     assert [w.text for w in store.vectors.claim(space, 1, lease_ms=0)] == ["k t: second"]
+
+
+def test_memories_come_first_then_prompts_and_conclusions_then_what_was_said_on_the_way(store: Store) -> None:
+    space = store.vectors.open_space("model")
+    store.memories.put([make_memory("old", "a memory", created_at=DAWN - timedelta(days=5000))])
+    for days, name in ((1, "new"), (300, "old")):
+        at = DAWN - timedelta(days=days)
+        messages = make_messages(name, "question", "on the way", "answer", created_at=at)
+        messages[2] = messages[2]._replace(role="assistant")
+        store.conversations.add(make_conversation(name), messages, ())
+    order = []
+    while waiting := store.vectors.claim(space, 1, lease_ms=HELD_MS):
+        order += store.entries.load(each.entry for each in waiting).values()
+    assert [entry.id for entry in order] == ["old", "new:2", "new:0", "old:2", "old:0", "new:1", "old:1"]
+
+
+def test_a_passage_with_a_vector_is_known_by_its_digest_until_the_last_text_that_holds_it_is_gone(
+    store: Store,
+) -> None:
+    space, other = store.vectors.open_space("model"), store.vectors.open_space("other")
+    store.memories.put([make_memory("a"), make_memory("b")])
+    vectors = unit_vectors(2)
+    for waiting in store.vectors.claim(space, 2, lease_ms=0):
+        store.vectors.put(space, [EntryVectors(waiting.entry, waiting.revision, vectors, (7, -(2**62)))])
+    known = store.vectors.known(space, {7, -(2**62), 9})
+    assert known.keys() == {7, -(2**62)}
+    assert float(known[7] @ vectors[0]) > 0.999
+    assert float(known[-(2**62)] @ vectors[1]) > 0.999
+    assert store.vectors.known(other, {7}) == {}
+    store.memories.delete(Filter(ids=("a",)))
+    assert store.vectors.known(space, {7}).keys() == {7}
+    store.memories.delete(Filter(ids=("b",)))
+    assert store.vectors.known(space, {7}) == {}
 
 
 def test_what_is_leased_is_given_to_nobody_else_until_the_lease_is_over(

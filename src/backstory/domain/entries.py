@@ -115,3 +115,10 @@ class EntryVectors(NamedTuple):
     revision: int
     vectors: Vector
     """One row for each passage of the text."""
+    passages: Sequence[int] = ()
+    """A digest of each, by which the next text that holds it gets the same vector; empty where they are not known."""
+
+    @property
+    def digests(self) -> Sequence[int | None]:
+        """One for each vector."""
+        return self.passages or [None] * len(self.vectors)

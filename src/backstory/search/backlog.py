@@ -1,4 +1,4 @@
-"""Give every text its vectors: in the background, newest first, and never with a lock held while embedding.
+"""Give every text its vectors: in the background, the most urgent first, and never with a lock held while embedding.
 
 The queue is a table, so a crash loses nothing: whoever comes next goes on. A text is leased to one process at
 a time; a lease that is not kept ends by itself.
@@ -17,7 +17,7 @@ from ..problems import Problems, frames_of
 from ..store import Store
 from ..worker import Worker, backoff_s
 from .embed import embed_texts
-from .passages import split_passages
+from .passages import passage_digest, split_passages
 
 if TYPE_CHECKING:
     from ..domain.entries import Vector
@@ -191,30 +191,38 @@ class Backlog:
         for start in range(0, len(waiting), self._embedder.at_once):
             if self._worker.is_closing:
                 break
-            embedded += self._embed_batch(waiting[start : start + self._embedder.at_once])
+            embedded += self._embed_batch(space, waiting[start : start + self._embedder.at_once])
         self._store.vectors.put(space, embedded)
         return len(embedded)
 
-    def _embed_batch(self, waiting: Sequence[PendingText]) -> list[EntryVectors]:
+    def _embed_batch(self, space: int, waiting: Sequence[PendingText]) -> list[EntryVectors]:
         """Without the texts that are refused, which are kept in mind. Raises when it is not the texts' fault."""
         try:
-            return self._embedded(waiting)
+            return self._embedded(space, waiting)
         except BackstoryError as error:
             embed_texts(self._embedder, [PROBE])
             if len(waiting) == 1:
                 self._refused[waiting[0].entry, waiting[0].revision] = error
                 return []
-        return [each for text in waiting for each in self._embed_batch([text])]
+        return [each for text in waiting for each in self._embed_batch(space, [text])]
 
     def _raise_refusal(self) -> None:
         for error in self._refused.values():
             raise error
 
-    def _embedded(self, waiting: Sequence[PendingText]) -> list[EntryVectors]:
-        passages = [split_passages(text.text) or [text.text] for text in waiting]
-        vectors = embed_texts(self._embedder, [passage for parts in passages for passage in parts])
-        embedded, start = [], 0
-        for text, parts in zip(waiting, passages, strict=True):
-            embedded.append(EntryVectors(text.entry, text.revision, vectors[start : start + len(parts)]))
-            start += len(parts)
-        return embedded
+    def _embedded(self, space: int, waiting: Sequence[PendingText]) -> list[EntryVectors]:
+        """Passages that have a vector already, in a copy of the conversation or wherever, are not embedded again."""
+        import numpy as np
+
+        texts = [
+            {passage_digest(passage): passage for passage in split_passages(text.text) or [text.text]}
+            for text in waiting
+        ]
+        passages = {digest: passage for parts in texts for digest, passage in parts.items()}
+        vectors = self._store.vectors.known(space, passages.keys())
+        fresh = {digest: passage for digest, passage in passages.items() if digest not in vectors}
+        vectors |= zip(fresh, embed_texts(self._embedder, [*fresh.values()]), strict=True)
+        return [
+            EntryVectors(text.entry, text.revision, np.array([vectors[digest] for digest in parts]), [*parts])
+            for text, parts in zip(waiting, texts, strict=True)
+        ]

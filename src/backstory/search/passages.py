@@ -6,10 +6,12 @@ A vector blurs what it covers, and the model reads no further than 256 word piec
 from __future__ import annotations
 
 import re
+from hashlib import blake2b
 
 SIZE = 1000
 MOST = 16
 
+DIGEST_BYTES = 8
 _SENTENCE_END = re.compile(r"[.!?;:…]\s|[。！？]")
 
 
@@ -31,6 +33,12 @@ def split_passages(text: str, size: int = SIZE, most: int = MOST) -> list[str]:
         return passages
     step = (len(passages) - 1) / max(most - 1, 1)
     return [passages[round(index * step)] for index in range(most)]
+
+
+def passage_digest(passage: str) -> int:
+    """The same for the same passage, wherever it stands."""
+    digest = blake2b(passage.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
+    return int.from_bytes(digest, "big", signed=True)
 
 
 def _end(text: str, start: int, size: int) -> int:

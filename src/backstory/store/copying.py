@@ -58,7 +58,7 @@ TABLES = {
     "audited": CopiedTable(("id",)),
     "space": CopiedTable(("number",)),
     VECTOR: CopiedTable(("v",), 1_000),
-    "waiting": CopiedTable(("space", "entry")),
+    "waiting": CopiedTable(("space", "urgency", "entry")),
 }
 """In an order in which none refers to rows that come later."""
 
@@ -74,7 +74,7 @@ class CopyingRoom:
         """Those of its key first."""
         key = TABLES[table].key
         if table == VECTOR:
-            return (*key, "space", "entry", "vector")
+            return (*key, "space", "entry", "passage", "vector")
         return (*key, *sorted(set(self._database.column_names(table)) - set(key)))
 
     def count(self, table: str) -> int:
@@ -82,7 +82,7 @@ class CopyingRoom:
         return int(self._database.value(f"SELECT count(*) FROM {stored}"))
 
     def export(self, table: str, after: Sequence[Any]) -> list[Row]:
-        """The next rows in the order of the key. A vector is v, space, entry and the bytes of its float32s."""
+        """The next rows in the order of the key. A vector is v, space, entry, passage and the bytes of its float32s."""
         key, limit = TABLES[table]
         names = ", ".join(key)
         condition = f"({names}) > ({marks(key)})" if after else "1 = 1"

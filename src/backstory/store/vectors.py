@@ -6,7 +6,7 @@ How vectors are kept and compared is each database's own; who waits for one is t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from ..domain.entries import EntryVectors, PendingText
@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 # an embedding model knows nothing but the text it is given
 _PENDING = Columns(
     PendingText, entry="n", text="CASE heading WHEN '' THEN text ELSE heading || ': ' || text END"
+)
+YEAR_MS = 365 * 86_400_000
+_GOES_ON = "EXISTS (SELECT 1 FROM entry next WHERE next.thread = entry.thread AND next.seq = entry.seq + 1 AND next.role = 'assistant')"
+# the newest first; what people wrote, and what an assistant said last before they spoke again, counts as newer than what it
+# said on the way, and what was saved on purpose as newer than both
+_URGENCY = (
+    f"created_at + CASE WHEN kind = 'memory' THEN {100 * YEAR_MS}"
+    f" WHEN role = 'assistant' AND {_GOES_ON} THEN 0 ELSE {YEAR_MS} END"
 )
 
 
@@ -45,7 +53,7 @@ class Vectors(ABC):
 
     @abstractmethod
     def export(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
-        """Rows of v, space, entry and the bytes of float32s, in the order of v."""
+        """Rows of v, space, entry, passage and the bytes of float32s, in the order of v."""
 
     @abstractmethod
     def insert(self, rows: Sequence[Row]) -> None:
@@ -66,24 +74,24 @@ class Vectors(ABC):
             )
             if not made:  # another process was faster
                 return self.open_space(model)
-            self._database.change(
-                f"INSERT INTO waiting (space, entry) SELECT ?, n FROM entry WHERE {SPOKEN}", [made[0]]
-            )
+            self._queue(f"number = ? AND {SPOKEN}", made[0])
             return int(made[0])
 
     def claim(self, space: int, limit: int, *, lease_ms: int) -> list[PendingText]:
-        """Take texts to embed, newest first. Nobody else gets them while the lease lasts, unless it asks with
+        """Take texts to embed, the most urgent first. Nobody else gets them while the lease lasts, unless it asks with
         a lease of 0, which takes them whoever has them."""
         now = to_ms(utc_now())
         free = "TRUE" if lease_ms == 0 else f"leased_until < {now:d}"
-        newest = f"SELECT entry FROM waiting WHERE space = ? AND {free} ORDER BY entry DESC LIMIT ?"
+        urgent = (
+            f"SELECT entry FROM waiting WHERE space = ? AND {free} ORDER BY urgency DESC, entry DESC LIMIT ?"
+        )
         if lease_ms == 0:
-            chosen = self._database.values(newest, [space, limit])
+            chosen = self._database.values(urgent, [space, limit])
         else:
             with self._database.transaction():
                 sql = (
                     "UPDATE waiting SET leased_until = ? WHERE space = ?"
-                    f" AND entry IN ({newest}{self._database.skip_locked}) RETURNING entry"
+                    f" AND entry IN ({urgent}{self._database.skip_locked}) RETURNING entry"
                 )
                 chosen = self._database.values(sql, [now + lease_ms, space, space, limit])
         among, numbers = self._database.among("n", chosen)
@@ -94,12 +102,23 @@ class Vectors(ABC):
 
     def queue(self, entries: Iterable[int]) -> None:
         """Let entries wait for their vectors in every space."""
-        spaces = self._database.values("SELECT number FROM space")
-        sql = "INSERT INTO waiting (space, entry) VALUES (?, ?)"
-        self._database.change_many(sql, [(space, n) for n in entries for space in spaces])
+        self._queue(*self._database.among("n", entries))
+
+    def known(self, space: int, passages: Set[int]) -> dict[int, Vector]:
+        """The vectors of those passages that have one already, in whatever entry, by their digests."""
+        import numpy as np
+
+        among, digests = self._database.among("passage", passages)
+        one_of_each = f"SELECT max(v) FROM {self.table} WHERE space = ? AND {among} GROUP BY passage"
+        rows = self.export(f"v IN ({one_of_each})", [space, digests], len(passages))
+        return {passage: np.frombuffer(floats, np.float32) for *_, passage, floats in rows}
 
     def drop(self, entries: Iterable[int]) -> None:
         """Forget the vectors of entries in every space; they wait for none."""
         numbers = [(n,) for n in entries]
         for table in (self.table, "waiting"):
             self._database.change_many(f"DELETE FROM {table} WHERE entry = ?", numbers)
+
+    def _queue(self, condition: str, value: Any) -> None:
+        sql = f"INSERT INTO waiting (space, entry, urgency) SELECT number, n, {_URGENCY} FROM space CROSS JOIN entry WHERE {condition}"
+        self._database.change(sql, [value])

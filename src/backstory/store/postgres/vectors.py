@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 NARROW = 5_000  # entries of a filter that are cheaper compared one by one than looked for in the graph
 NEAREST = 150  # vectors read for a query at least; a long text has several
 DIMENSIONS_BYTES = 4  # before the numbers, in what pgvector sends and takes
-TYPES = ("int8", "int4", "int8", "bytea")  # of v, space, entry and code: a halfvec is given as its bytes
+COLUMNS = "v, space, entry, passage, code"
+TYPES = ("int8", "int4", "int8", "int8", "bytea")  # of the columns: a halfvec is given as its bytes
 MOST_DIMENSIONS = 4_000  # that pgvector puts into an index; more are compared one by one
 
 
@@ -50,8 +51,12 @@ class PostgresVectors(Vectors):
             among, numbers = self._database.among("entry", [item.entry for item in kept])
             for table in ("embedding", "waiting"):
                 self._database.change(f"DELETE FROM {table} WHERE space = ? AND {among}", [space, numbers])
-            rows = [(space, item.entry, _halves(vector)) for item in kept for vector in item.vectors]
-            self._database.copy("embedding (space, entry, code)", TYPES[1:], rows)
+            rows = [
+                (space, item.entry, digest, _halves(vector))
+                for item in kept
+                for digest, vector in zip(item.digests, item.vectors, strict=True)
+            ]
+            self._database.copy(f"embedding ({COLUMNS.removeprefix('v, ')})", TYPES[1:], rows)
 
     def _lock_entries(self, entries: Iterable[int]) -> dict[int, int]:
         """The revisions of the entries that nobody is changing. The others go on waiting: that they are changed
@@ -84,22 +89,18 @@ class PostgresVectors(Vectors):
     def export(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
         import numpy as np
 
-        sql = f"SELECT v, space, entry, {self._sent}(code) FROM embedding WHERE {condition} ORDER BY v LIMIT {limit:d}"
+        columns = COLUMNS.replace("code", f"{self._sent}(code)")
+        sql = f"SELECT {columns} FROM embedding WHERE {condition} ORDER BY v LIMIT {limit:d}"
         return [
-            (
-                v,
-                space,
-                entry,
-                np.frombuffer(sent, ">f2", offset=DIMENSIONS_BYTES).astype(np.float32).tobytes(),
-            )
-            for v, space, entry, sent in self._database.rows(sql, values)
+            (*place, np.frombuffer(sent, ">f2", offset=DIMENSIONS_BYTES).astype(np.float32).tobytes())
+            for *place, sent in self._database.rows(sql, values)
         ]
 
     def insert(self, rows: Sequence[Row]) -> None:
         import numpy as np
 
         halved = [(*row[:-1], _halves(np.frombuffer(row[-1], np.float32))) for row in rows]
-        self._database.copy("embedding (v, space, entry, code)", TYPES, halved)
+        self._database.copy(f"embedding ({COLUMNS})", TYPES, halved)
 
     def finish_import(self) -> None:
         """One index after many rows is made sooner than kept up with each."""

@@ -36,16 +36,18 @@ class SqliteVectors(Vectors):
     def put(self, space: int, embedded: Sequence[EntryVectors]) -> None:
         from .planes import encode, pack_signs
 
-        rows = [(item, pack_signs(item.vectors), encode(item.vectors)) for item in embedded]
+        rows = [
+            (item, [*zip(item.digests, pack_signs(item.vectors), encode(item.vectors), strict=True)])
+            for item in embedded
+        ]
         with self._database.transaction():
-            for item, signs, codes in rows:
+            for item, vectors in rows:
                 revision = self._database.values("SELECT revision FROM entry WHERE n = ?", [item.entry])
                 if revision != [item.revision]:
                     continue  # deleted or changed while it was embedded; the new text waits in its own right
                 self._database.change("DELETE FROM vector WHERE entry = ? AND space = ?", [item.entry, space])
-                for sign, code in zip(signs, codes, strict=True):
-                    sql = "INSERT INTO vector (space, entry, signs, code) VALUES (?, ?, ?, ?)"
-                    self._database.change(sql, [space, item.entry, sign, code])
+                sql = "INSERT INTO vector (space, entry, passage, signs, code) VALUES (?, ?, ?, ?, ?)"
+                self._database.change_many(sql, [(space, item.entry, *vector) for vector in vectors])
                 self._database.change(
                     "DELETE FROM waiting WHERE space = ? AND entry = ?", [space, item.entry]
                 )
@@ -75,24 +77,22 @@ class SqliteVectors(Vectors):
     def export(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
         from .planes import decode
 
-        sql = f"SELECT v, space, entry, signs, code FROM vector WHERE {condition} ORDER BY v LIMIT {limit:d}"
-        rows = self._database.rows(sql, values)
-        return [(v, space, entry, decode(signs, code).tobytes()) for v, space, entry, signs, code in rows]
+        columns = "v, space, entry, passage, signs, code"
+        sql = f"SELECT {columns} FROM vector WHERE {condition} ORDER BY v LIMIT {limit:d}"
+        return [
+            (*place, decode(signs, code).tobytes())
+            for *place, signs, code in self._database.rows(sql, values)
+        ]
 
     def insert(self, rows: Sequence[Row]) -> None:
         import numpy as np
 
         from .planes import encode, pack_signs
 
-        vectors = [
-            (v, space, entry, np.frombuffer(floats, np.float32)[None]) for v, space, entry, floats in rows
-        ]
+        vectors = [(place, np.frombuffer(floats, np.float32)[None]) for *place, floats in rows]
         self._database.change_many(
-            "INSERT INTO vector (v, space, entry, signs, code) VALUES (?, ?, ?, ?, ?)",
-            [
-                (v, space, entry, pack_signs(vector)[0], encode(vector)[0])
-                for v, space, entry, vector in vectors
-            ],
+            "INSERT INTO vector (v, space, entry, passage, signs, code) VALUES (?, ?, ?, ?, ?, ?)",
+            [(*place, pack_signs(vector)[0], encode(vector)[0]) for place, vector in vectors],
         )
 
     def finish_import(self) -> None:
