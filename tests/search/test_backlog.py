@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from backstory.search.engine import Found, Search
 from backstory.store import Store
 
 from ..conftest import OpenStore
-from ..doubles import HashedWords, make_memory
+from ..doubles import DAWN, HashedWords, make_conversation, make_memory, make_messages
 from ..patience import PATIENCE_S, until
 
 
@@ -108,6 +109,32 @@ def test_a_text_that_is_known_from_elsewhere_is_not_embedded_again(
     assert backlog.drain() == 2
     assert other.embedded == ["a boat"]
     assert {*found_ids(store, Search(store, backlog).find("car", Filter()))} == {"a", "copy", "later"}
+
+
+def test_a_fork_of_a_conversation_costs_only_what_is_new_in_it(
+    store: Store, open_backlog: OpenBacklog
+) -> None:
+    embedder = HashedWords()
+    backlog = open_backlog(store, embedder)
+    store.conversations.put(make_conversation("c"), make_messages("c", "question", "answer"))
+    backlog.drain()
+    fork = make_messages("fork", "question", "answer", "more", created_at=DAWN + timedelta(days=9))
+    store.conversations.put(make_conversation("fork"), fork)
+    assert backlog.drain() == 3
+    assert sorted(embedder.embedded) == ["answer", "more", "question"]
+
+
+def test_of_a_long_message_the_beginning_and_the_end_are_embedded_and_all_of_a_long_memory(
+    store: Store, open_backlog: OpenBacklog
+) -> None:
+    embedder = HashedWords()
+    parts = [f"{name} {'x' * 700}." for name in ("first", "second", "third", "last")]
+    store.conversations.put(make_conversation("c"), make_messages("c", "\n\n".join(parts)))
+    open_backlog(store, embedder).drain()
+    assert embedder.embedded == [parts[0], parts[3]]
+    store.memories.put([make_memory("a", "\n\n".join(parts))])
+    open_backlog(store, embedder).drain()
+    assert embedder.embedded[2:] == [parts[1], parts[2]]
 
 
 def test_what_a_dead_process_had_claimed_is_taken_over_after_its_lease(

@@ -83,7 +83,7 @@ def test_only_what_was_said_waits_for_vectors(open_store: OpenStore) -> None:
         space = store.vectors.open_space(model)
         assert store.vectors.count_waiting(space) == 3
         waiting = store.vectors.claim(space, 10, lease_ms=0)
-        assert {each.text.partition(": ")[2] for each in waiting} == texts
+        assert {each.text for each in waiting} == texts
     assert holding(store, "question") == {"c1:0", *(message.id for message in quiet)}
 
 
@@ -95,9 +95,17 @@ def test_a_replaced_message_waits_again_only_when_its_text_changed(store: Store)
     waiting = store.vectors.claim(space, 10, lease_ms=0)
     store.vectors.put(space, [EntryVectors(each.entry, each.revision, vectors) for each in waiting])
     store.conversations.add(TALK, [first._replace(seq=5), second._replace(text="two, changed")], [])
-    assert [each.text.partition(": ")[2] for each in store.vectors.claim(space, 10, lease_ms=0)] == [
-        "two, changed"
-    ]
+    assert [each.text for each in store.vectors.claim(space, 10, lease_ms=0)] == ["two, changed"]
+
+
+def test_a_message_is_embedded_with_the_name_of_its_speaker_and_the_day_if_it_has_one(store: Store) -> None:
+    space = store.vectors.open_space("model")
+    named, unnamed = make_messages("c1", "said", "replied")
+    store.conversations.add(TALK, [named._replace(speaker="Ada"), unnamed], [])
+    assert {each.text for each in store.vectors.claim(space, 10, lease_ms=0)} == {
+        "Ada 01 March 2026: said",
+        "replied",
+    }
 
 
 def test_neighbours_are_what_was_said_before_and_after(store: Store) -> None:

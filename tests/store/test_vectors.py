@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from backstory.domain.entries import EntryVectors
 from backstory.domain.filters import Filter
+from backstory.domain.records import Entry
 from backstory.store import Store
 
 from ..conftest import OpenStore
@@ -64,7 +65,7 @@ def test_memories_come_first_then_prompts_and_conclusions_then_what_was_said_on_
         messages = make_messages(name, "question", "on the way", "answer", created_at=at)
         messages[2] = messages[2]._replace(role="assistant")
         store.conversations.add(make_conversation(name), messages, ())
-    order = []
+    order: list[Entry] = []
     while waiting := store.vectors.claim(space, 1, lease_ms=HELD_MS):
         order += store.entries.load(each.entry for each in waiting).values()
     assert [entry.id for entry in order] == ["old", "new:2", "new:0", "old:2", "old:0", "new:1", "old:1"]

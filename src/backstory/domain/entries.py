@@ -105,6 +105,7 @@ class PendingText(NamedTuple):
 
     entry: int
     revision: int
+    kind: str
     text: str
 
 

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..domain.entries import EntryVectors, PendingText
 from ..domain.errors import BackstoryError, NotAllowed, StorageFull
+from ..domain.filters import Kind
 from ..problems import Problems, frames_of
 from ..store import Store
 from ..worker import Worker, backoff_s
 from .embed import embed_texts
-from .passages import passage_digest, split_passages
+from .passages import MOST, MOST_OF_MESSAGE, passage_digest, split_passages
 
 if TYPE_CHECKING:
     from ..domain.entries import Vector
@@ -214,10 +215,7 @@ class Backlog:
         """Passages that have a vector already, in a copy of the conversation or wherever, are not embedded again."""
         import numpy as np
 
-        texts = [
-            {passage_digest(passage): passage for passage in split_passages(text.text) or [text.text]}
-            for text in waiting
-        ]
+        texts = [{passage_digest(passage): passage for passage in _passages(text)} for text in waiting]
         passages = {digest: passage for parts in texts for digest, passage in parts.items()}
         vectors = self._store.vectors.known(space, passages.keys())
         fresh = {digest: passage for digest, passage in passages.items() if digest not in vectors}
@@ -226,3 +224,8 @@ class Backlog:
             EntryVectors(text.entry, text.revision, np.array([vectors[digest] for digest in parts]), [*parts])
             for text, parts in zip(waiting, texts, strict=True)
         ]
+
+
+def _passages(text: PendingText) -> list[str]:
+    most = MOST_OF_MESSAGE if text.kind == Kind.MESSAGE else MOST
+    return split_passages(text.text, most=most) or [text.text]

@@ -200,7 +200,9 @@ def _meaning(cosine: Floats, words: Floats, is_quiet: Flags) -> Floats:
         return expected
     top = max(float(cosine[known].max()), LEAST_TOP)
     near = np.maximum((np.where(known, cosine, 0.0) - FLOOR) / (top - FLOOR), 0.0) ** BEND
-    return np.where(known, near, expected)
+    # where few have vectors, the best of those few is seldom what was asked for: the fewer, the less they decide
+    share = np.sqrt(known[~is_quiet].mean()) if not is_quiet.all() else 1.0
+    return np.where(known, expected + share * (near - expected), expected)
 
 
 def _asks_again(evidence: Evidence, coverage: Floats, traits: Traits) -> Flags:

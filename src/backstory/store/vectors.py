@@ -19,9 +19,11 @@ from .entries import SPOKEN
 if TYPE_CHECKING:
     from ..domain.entries import Vector
 
-# an embedding model knows nothing but the text it is given
+# an embedding model knows nothing but the text it is given; the day alone, which is all that stands over a message
+# whose speaker has no name, only keeps copies apart
+_IS_BARE = "heading = '' OR (kind = 'message' AND speaker = '')"
 _PENDING = Columns(
-    PendingText, entry="n", text="CASE heading WHEN '' THEN text ELSE heading || ': ' || text END"
+    PendingText, entry="n", text=f"CASE WHEN {_IS_BARE} THEN text ELSE heading || ': ' || text END"
 )
 YEAR_MS = 365 * 86_400_000
 _GOES_ON = "EXISTS (SELECT 1 FROM entry next WHERE next.thread = entry.thread AND next.seq = entry.seq + 1 AND next.role = 'assistant')"
