@@ -36,14 +36,16 @@ class Redaction:
     def cursor(self, cursor: Cursor) -> Cursor:
         """Readers remember titles in it, which are what the user typed first. Ids and fingerprints must come out as they
         were, or reading would go wrong: a word by itself stays if it merely looks random, and keys stay."""
-        given = sorted(set(_strings(cursor.state)))
-        texts = [text for text in given if any(map(str.isspace, text))]
-        words = [text for text in given if not any(map(str.isspace, text))]
-        clean = dict(zip(texts, self._redactor.redact_all(_sound(texts))[0], strict=True))
-        clean |= zip(words, self._by_form.redact_all(_sound(words))[0], strict=True)
+        given = set(_strings(cursor.state))
+        words = {text for text in given if text.split() == [text]}
+        clean = self._clean(given - words, self._redactor) | self._clean(words, self._by_form)
         if all(text == now for text, now in clean.items()):
             return cursor
         return cursor._replace(state=_replaced(cursor.state, clean))
+
+    def _clean(self, texts: set[str], redactor: Redactor) -> dict[str, str]:
+        listed = list(texts)
+        return dict(zip(listed, redactor.redact_all(_sound(listed))[0], strict=True))
 
 
 def _texts(turns: Iterable[Turn]) -> Iterator[str]:

@@ -104,20 +104,32 @@ class SqliteDatabase(Database):
             self._pool.give_back(connection)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        with translated(self.path), self._connection() as connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            with translated(self.path), self._borrowed() as connection:
+                return connection.execute(sql, parameters).fetchall()
+        # nothing stands between a transaction and its many statements: a context manager costs as much as a short one
+        try:
             return connection.execute(sql, parameters).fetchall()
+        except sqlite3.Error as error:
+            raise in_our_words(error, self.path) from error
 
     def change(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         assert self.in_transaction, OUTSIDE
-        with translated(self.path), self._connection() as connection:
+        connection: sqlite3.Connection = self._local.connection
+        try:
             return connection.execute(sql, parameters).rowcount
+        except sqlite3.Error as error:
+            raise in_our_words(error, self.path) from error
 
     def change_many(self, sql: str, rows: Sequence[Row]) -> None:
         assert self.in_transaction, OUTSIDE
-        if not rows:
-            return
-        with translated(self.path), self._connection() as connection:
-            connection.executemany(sql, rows)
+        connection: sqlite3.Connection = self._local.connection
+        try:
+            if rows:
+                connection.executemany(sql, rows)
+        except sqlite3.Error as error:
+            raise in_our_words(error, self.path) from error
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
