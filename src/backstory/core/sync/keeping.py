@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -31,9 +32,17 @@ class SourceFiles:
     """The files of one assistant: those that are there, and all that were ever read."""
 
     def __init__(self, living: Collection[str], known: Collection[str]) -> None:
-        self.paths = {number_of(path): path for path in (*living, *known)}
-        self.living = frozenset(map(number_of, living))
+        self._living = living
         self._all = {*living, *known}
+
+    @cached_property
+    def paths(self) -> Mapping[int, str]:
+        """By their numbers, which nobody asks for when nothing is new."""
+        return {number_of(path): path for path in self._all}
+
+    @cached_property
+    def living(self) -> frozenset[int]:
+        return frozenset(map(number_of, self._living))
 
     def file_of(self, conversation: Conversation) -> str:
         """The file that a conversation's source is, or is in."""

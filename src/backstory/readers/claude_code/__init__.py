@@ -78,9 +78,10 @@ def _logs(projects: Path) -> Iterator[Path]:
     """Sessions and subagents; what else lies there tells nothing more."""
     for directory, subdirectories, names in os.walk(projects):
         subdirectories[:] = sorted(name for name in subdirectories if name != "tool-results")
+        folder = Path(directory)  # what it is made of is found out once
         for name in sorted(names):
             if name.endswith(".jsonl") and name not in ("journal.jsonl", PROMPT_LOG):
-                yield Path(directory, name)
+                yield folder / name
 
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
