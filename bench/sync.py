@@ -2,12 +2,14 @@
 
     python bench/sync.py [MB]
 
-The Claude Code logs of ../shared/data/histories are repeated under ids of their own up to MB (200) in a temporary home,
-and read into a temporary store. Times are CPU time of this process.
+The logs of Claude Code and Codex in ../shared/data/histories are repeated under ids of their own up to MB (200) in a
+temporary home, and read into a temporary store: by this process alone, and with one beside it that decodes. Times are CPU
+time; on two cores that have nothing else to do, a sync takes as long as the busier of the two processes.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import resource
 import sys
@@ -19,14 +21,16 @@ from pathlib import Path
 from servers import percentile
 
 from backstory.core import Engine
-from backstory.core.sync import Sync
+from backstory.core.sync import Sync, decoder_process
 from backstory.domain.filters import Filter
 from backstory.domain.records import Conversation, Message
 from backstory.readers import Places, load_readers
 from backstory.settings import Settings
 from backstory.store.sqlite import SqliteStore
 
-LOGS = Path(__file__).resolve().parents[2] / "shared" / "data" / "histories" / "claude-code"
+HISTORIES = Path(__file__).resolve().parents[2] / "shared" / "data" / "histories"
+ROLLOUT_ID = re.compile(rb'"id": ?"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"')
+READERS = ("claude-code", "codex")
 IDS = re.compile(rb'"(sessionId|uuid|parentUuid|leafUuid|agentId)": ?"([^"]+)"')
 QUERIES = (
     "cache",
@@ -43,18 +47,17 @@ SETTINGS = Settings(home=Path("/nowhere"), project=Path("/p"))
 
 def repeat(home: Path, size: int) -> Iterator[int]:
     """Copies of every log, each with other ids, until there are `size` bytes; how many each has."""
+    logs = sorted((HISTORIES / "claude-code").rglob("*.jsonl"))
+    rollouts = [path for path in sorted((HISTORIES / "codex").rglob("*.jsonl")) if "tui" not in path.parts]
+    if not logs:
+        sys.exit(f"There are no histories in {HISTORIES}.")
     written = copy = 0
     while written < size:
-        for number, log in enumerate(sorted(LOGS.rglob("*.jsonl"))):
-            mark = b"c%d-%d-" % (copy, number)
-            text = IDS.sub(rb'"\1":"' + mark + rb'\2"', log.read_bytes())
-            is_agent = log.stem.startswith("agent-")
-            name = (
-                log.stem.replace("agent-", f"agent-{mark.decode()}")
-                if is_agent
-                else f"{mark.decode()}{log.stem}"
-            )
-            target = home / ".claude" / "projects" / f"{log.parent.name}-{copy}" / f"{name}.jsonl"
+        copies = [
+            *(_claude_copy(home, log, copy, number) for number, log in enumerate(logs)),
+            *(_codex_copy(home, log, copy, number) for number, log in enumerate(rollouts)),
+        ]
+        for target, text in copies:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(text)
             written += len(text)
@@ -62,22 +65,49 @@ def repeat(home: Path, size: int) -> Iterator[int]:
         copy += 1
 
 
-def measure(store: SqliteStore, home: Path, size: int, files: int) -> None:
-    sync, readers = Sync(Engine(SETTINGS, store, None)), load_readers(["claude-code"])
-    places = Places(home, {}, "linux")
+def _claude_copy(home: Path, log: Path, copy: int, number: int) -> tuple[Path, bytes]:
+    mark = f"c{copy}-{number}-"
+    text = IDS.sub(rb'"\1":"' + mark.encode() + rb'\2"', log.read_bytes())
+    is_agent = log.stem.startswith("agent-")
+    name = log.stem.replace("agent-", f"agent-{mark}") if is_agent else f"{mark}{log.stem}"
+    return home / ".claude" / "projects" / f"{log.parent.name}-{copy}" / f"{name}.jsonl", text
 
-    def run() -> float:
-        start = time.process_time()
+
+def _codex_copy(home: Path, log: Path, copy: int, number: int) -> tuple[Path, bytes]:
+    text = log.read_bytes()
+    id = f"{copy:08x}-0000-7000-8000-{number:012x}"
+    if found := ROLLOUT_ID.search(text):
+        text = text.replace(found[1], id.encode())
+    return home / ".codex" / "sessions" / f"{copy:02d}" / f"rollout-2026-01-01T00-00-00-{id}.jsonl", text
+
+
+def measure(folder: Path, size: int, files: int, *, is_aside: bool) -> SqliteStore:
+    decoder_process.MUCH_BYTES = 0 if is_aside else 1 << 60
+    store = SqliteStore(folder / f"{is_aside}.db")
+    sync, readers = Sync(Engine(SETTINGS, store, None)), load_readers(READERS)
+    places = Places(folder / "home", {}, "linux")
+
+    def run() -> tuple[float, float]:
+        """CPU seconds of this process and of those that it started."""
+        before = os.times()
         assert sync.run(readers.values(), places) is not None
-        return time.process_time() - start
+        after = os.times()
+        return (
+            after.user + after.system - before.user - before.system,
+            after.children_user + after.children_system - before.children_user - before.children_system,
+        )
 
-    took = run()
-    told = store.sync.census()["claude-code"]
-    print(f"read {size / 1e6:.0f} MB in {files:,} files: {size / 1e6 / took:.1f} MB/s")
-    print(f"     {told.conversations:,} conversations, {told.messages:,} messages, {told.redacted} redacted")
-    print(f"resident at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
-    again = min(run() for _ in range(5))
-    print(f"nothing new: {again * 1000:.0f} ms, {again / files * 1e6:.0f} ms for 1,000 files")
+    own, other = run()
+    census = store.sync.census().values()
+    print(f"{size / 1e6:.0f} MB in {files:,} files{', with a process that decodes' if is_aside else ''}:")
+    print(f"     CPU {own:.2f} s here, {other:.2f} s there; {size / 1e6 / (own + other):.1f} MB for each")
+    print(f"     on two free cores {size / 1e6 / max(own, other):.1f} MB/s")
+    print(f"     {sum(one.conversations for one in census):,} conversations,", end=" ")
+    print(f"{sum(one.messages for one in census):,} messages, {sum(one.redacted for one in census)} redacted")
+    print(f"     resident at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+    again = min(run()[0] for _ in range(5))
+    print(f"     nothing new: {again * 1000:.0f} ms, {again / files * 1e6:.0f} ms for 1,000 files")
+    return store
 
 
 def search(store: SqliteStore) -> None:
@@ -108,8 +138,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="backstory-") as folder:
         home = Path(folder) / "home"
         sizes = list(repeat(home, size))
-        store = SqliteStore(Path(folder) / "store.db")
-        measure(store, home, sum(sizes), len(sizes))
+        measure(Path(folder), sum(sizes), len(sizes), is_aside=False).close()
+        store = measure(Path(folder), sum(sizes), len(sizes), is_aside=True)
         search(store)
         store.close()
 
