@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ...readers import Cursor, Piece, ToolCall, Turn
-from ..secrets import redactor
+from ..secrets import Redactor, redactor
 
 
 class Redaction:
@@ -38,14 +38,15 @@ class Redaction:
         were, or reading would go wrong: a word by itself stays if it merely looks random, and keys stay."""
         given = set(_strings(cursor.state))
         words = {text for text in given if text.split() == [text]}
-        clean = self._clean(given - words, self._redactor) | self._clean(words, self._by_form)
+        clean = _clean(given - words, self._redactor) | _clean(words, self._by_form)
         if all(text == now for text, now in clean.items()):
             return cursor
         return cursor._replace(state=_replaced(cursor.state, clean))
 
-    def _clean(self, texts: set[str], redactor: Redactor) -> dict[str, str]:
-        listed = list(texts)
-        return dict(zip(listed, redactor.redact_all(_sound(listed))[0], strict=True))
+
+def _clean(texts: set[str], rules: Redactor) -> dict[str, str]:
+    listed = list(texts)
+    return dict(zip(listed, rules.redact_all(_sound(listed))[0], strict=True))
 
 
 def _texts(turns: Iterable[Turn]) -> Iterator[str]:
