@@ -294,6 +294,15 @@ def test_an_unknown_checkpoint_is_item_not_found(call: Call, which: dict[str, st
     assert code(call("context_restore_checkpoint", **which)) == "ITEM_NOT_FOUND"
 
 
+@requirement("keeper-copies.restore.unknown")
+@pytest.mark.parametrize("which", ["name", "checkpointId"])
+def test_an_empty_name_is_not_the_latest_checkpoint(call: Call, which: str) -> None:
+    call("context_checkpoint", name="there")
+    assert (
+        call("context_restore_checkpoint", **{which: ""})["error"]["message"] == "There is no checkpoint ''."
+    )
+
+
 @requirement("keeper-copies.restore.merge")
 def test_a_merged_checkpoint_wins_and_the_present_values_become_history(
     call: Call, store: Store, clock: SteppedClock

@@ -73,7 +73,7 @@ class Checkpoints(Facet):
         goes before others. Names are for everyone, private memories are not."""
         found = self.engine.store.checkpoints.find(self.surface, id=id, name=name)
         if not found:
-            raise NotFound("checkpoint", id or name or "latest")
+            raise NotFound("checkpoint", next((each for each in (id, name) if each is not None), "latest"))
         return next((each for each in found if each.project == self.caller.project), found[0])
 
     def restore(self, checkpoint: Checkpoint, *, files: bool, merge: bool) -> RestoreResult:
