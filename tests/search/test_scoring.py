@@ -86,6 +86,12 @@ def test_the_answer_to_the_same_question_is_found_though_it_shares_no_word(
     assert store.entries.load([hit.entry])[hit.entry].text == "Consumers must be able to replay old records."
 
 
+def test_what_came_of_a_plan_stands_above_the_plan(store: Store, search: Search) -> None:
+    keep(store, "plan", "Please.", "I'll look for the walrus of the harbour in the ice house.")
+    keep(store, "fact", "Well?", "The walrus of the harbour sleeps in the big ice house, where it is cool.")
+    assert order(search, "where is the walrus of the harbour in the ice house")[0] == "fact"
+
+
 def test_what_lacks_the_rare_name_stands_behind_what_has_it(store: Store, search: Search) -> None:
     keep(
         store,

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,14 @@ def path(tmp_path: Path) -> Path:
 def store(path: Path) -> Iterator[SqliteStore]:
     with closing(SqliteStore(path, busy_timeout_s=0.01)) as store:
         yield store
+
+
+def test_a_time_with_a_fraction_does_not_keep_others_from_being_found(store: SqliteStore) -> None:
+    store.memories.put([make_memory("a", "a walrus"), make_memory("b", "a walrus")])
+    with store.transaction():
+        store.database.change("UPDATE entry SET created_at = created_at + 0.5 WHERE id = 'a'")
+    where = Filter(created_after=make_memory("b").created_at - timedelta(days=1))
+    assert len(store.text.postings([Unit(("walrus",))], 10, where)[0].entries) == 2
 
 
 @posix_only

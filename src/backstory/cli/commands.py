@@ -131,7 +131,7 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
     report: Report = _module(name).run(options, settings)
     clear_progress()
     if options.json:
-        _print(json.dumps(report.body, ensure_ascii=False, indent=2))
+        _print(json.dumps(report.body, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
     elif isinstance(report.text, str) or not sys.stdout.isatty():
         _print(plain(report.text))
         for hint in hints(report.text):

@@ -15,6 +15,7 @@ from ..core.previews import Preview
 from ..core.searching import Ranking
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import Kind
+from ..domain.lines import one_line
 from ..domain.records import Conversation, Memory, Message, Trust
 from ..domain.when import iso
 from ..search.engine import Hit
@@ -28,6 +29,7 @@ from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, proje
 
 LIMIT = 5
 SHOWN = 400  # characters of a memory
+LONGEST_TITLE = 50
 OTHER_PLACES, OTHER_SHOWN = 2, 68
 """Further messages of a conversation that are shown, and characters of each."""
 KINDS = {"memory": Kind.MEMORY, "conversation": Kind.MESSAGE}
@@ -142,7 +144,6 @@ def _result(findings: Findings, shown: Preview, explain: bool) -> Json:
         "kind": "memory" if isinstance(entry, Memory) else "conversation",
         "text": safe_text(shown.content, entry.trust),
         "project": entry.project,
-        "surface": entry.surface,
         **origin(entry),
         "created_at": iso(entry.created_at),
         "score": hit.certainty,
@@ -150,7 +151,7 @@ def _result(findings: Findings, shown: Preview, explain: bool) -> Json:
     if isinstance(entry, Message):
         conversation = findings.conversations.get(entry.conversation)
         result["conversation_id"] = entry.conversation
-        result["title"] = conversation.title if conversation else ""
+        result["title"] = one_line(conversation.title, LONGEST_TITLE) if conversation else ""
         result["number"] = entry.seq + 1
         result["size"] = len(entry.text)
         result["more_in_conversation"] = len(hit.other_places)
@@ -207,7 +208,7 @@ def _name(findings: Findings, shown: Preview) -> list[str | Span]:
         if entry.conversation in findings.names
         else entry.conversation
     )
-    title = terminal_line(conversation.name, 50) if conversation else ""
+    title = terminal_line(conversation.name, LONGEST_TITLE) if conversation else ""
     return [Span(f"{name}#{entry.seq + 1}", Style.ID), " ", Span(title or "conversation", Style.HEADING)]
 
 

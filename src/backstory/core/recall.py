@@ -40,7 +40,7 @@ TYPE_BONUS = {
 MOST_ANSWER = 1.5
 DIGITS = 2  # of each part as it is told, so that the parts add up to the score
 STEEPNESS = 3  # what is nearly as good is decided by how new it is, what is worse is not
-SHOWN = 140  # characters of a passage
+SHOWN = 130  # characters of a passage
 LEAST_CERTAINTY = 0.1  # of what a query keeps though it does not hold all words
 
 

@@ -50,6 +50,7 @@ FEWEST_ASKED = 4  # words: whoever writes as many, such as an error message, ask
 NO_ANSWER = 0.3
 LONGEST_NO_ANSWER = 300  # characters
 LONGEST_ASKED = 400
+PLAN, LONGEST_PLAN = 0.75, 500  # what an assistant is going to do says less than what came of it
 UNANSWERED = 0.9  # what somebody wanted says less than what came of it
 
 _NO_ANSWER = re.compile(
@@ -69,6 +70,11 @@ _ANNOUNCES = re.compile(
     re.IGNORECASE,
 )
 _ANNOUNCES_HINTS = ("let me", "i'll", "i will", "i'm going", "let's", "?")
+_PLAN = re.compile(
+    r"^\W*(?:(?:perfect|great|good|excellent|now|okay|ok|sure|right|first|next|alright)\b[^.\n]{0,40}[.,!:]?\s*)?(?:now )?"
+    r"(?:let me|let's|i'll|i will|i'm going to|i need to|i should)\b",
+    re.IGNORECASE,
+)
 _QUESTION = re.compile(
     r"\?|^\W*(?:what|why|how|when|where|which|who|whose|whom|in (?:what|which)|did|do|does|is|are|was|were|can|could"
     r"|should|would|has|have|had|will|remind|tell|explain|asking)\b",
@@ -111,7 +117,9 @@ def score(evidence: Evidence) -> Scores:
     factor = np.where(again, factor * AGAIN, factor)
     factor = np.where(knows_nothing, factor * NO_ANSWER, factor)
     prompt = _prompt_part(evidence, base, again, gives_none | ~traits.is_coding)
-    total = np.where(evidence.is_candidate, base * factor + prompt, 0.0)
+    may_plan = traits.is_assistant & traits.is_coding & (traits.size <= LONGEST_PLAN)
+    worth = np.where(_says(_PLAN, evidence, may_plan), PLAN, 1.0)
+    total = np.where(evidence.is_candidate, worth * (base * factor + prompt), 0.0)
     is_apt = _holds_name(evidence) & ~again & ~knows_nothing
     return Scores(words, meaning, prompt, total, coverage, absolute, again, is_apt)
 

@@ -98,7 +98,9 @@ class EntryFacts:
             sql = f"SELECT {column}, json_group_array(n) FROM entry WHERE {condition} GROUP BY {column}"
             for *value, listed in self._database.rows(sql):
                 codes[as_numbers(listed)] = values.setdefault(tuple(value), len(values) + 1)
-        sql = f"SELECT json_group_array(n), json_group_array(created_at) FROM entry WHERE {condition}"
+        # cast: a column of SQLite takes fractions too, should another program have written some
+        times_of = "json_group_array(CAST(created_at AS INTEGER))"
+        sql = f"SELECT json_group_array(n), {times_of} FROM entry WHERE {condition}"
         ((listed, times),) = self._database.rows(sql)
         numbers = as_numbers(listed)
         self._created[numbers] = as_numbers(times)
