@@ -137,8 +137,10 @@ def fill(home: Path, url: str) -> None:
 def running(command: Sequence[str], environment: dict[str, str]) -> Iterator[Running]:
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, encoding="utf-8") as server:
         assert server.stderr is not None
-        yield Running(server.stderr.readline().split()[1], server.pid)
-        server.terminate()
+        try:
+            yield Running(server.stderr.readline().split()[1], server.pid)
+        finally:
+            server.terminate()
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,11 @@ def family_ms(pid: int) -> float:
         return 0.0
     tasks = Path(f"/proc/{pid}/task").iterdir()
     children = [int(child) for task in tasks for child in (task / "children").read_text().split()]
-    return sum(map(process_ms, (pid, *children)))
+    spent = process_ms(pid)
+    for child in children:
+        with suppress(OSError):  # it has ended since
+            spent += process_ms(child)
+    return spent
 
 
 def percentile(values: Sequence[float], share: float) -> float:
