@@ -49,6 +49,8 @@ class Answered(NamedTuple):
     name: str
     ms: float
     is_error: bool
+    text: str = ""
+    """What the error says."""
 
 
 class Running(NamedTuple):
@@ -97,7 +99,8 @@ class Client:
         started = time.perf_counter()
         _, answer = await self._ask("tools/call", {"name": tool, "arguments": arguments})
         result = answer.get("result", {"isError": True})
-        return Answered(tool, (time.perf_counter() - started) * 1000, result["isError"])
+        text = f"{result.get('content', answer)}" if result["isError"] else ""
+        return Answered(tool, (time.perf_counter() - started) * 1000, result["isError"], text)
 
     async def _ask(self, method: str, params: dict[str, Any]) -> tuple[dict[str, str], Any]:
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
@@ -230,6 +233,8 @@ def report(name: str, load: Load, seconds: float, echo_ms: float) -> None:
         f" of two idle cores, {len(answers) / seconds:,.0f} here, {errors} errors of {len(answers):,}",
         flush=True,
     )
+    for text, times in Counter(answered.text for answered in answers if answered.is_error).most_common(3):
+        print(f"  {times} ×: {text[:300]}", flush=True)
 
 
 def main(home: Path, url: str) -> None:

@@ -8,16 +8,18 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from backstory.domain.errors import BackstoryError, InvalidInput, NotAllowed, StorageFull, Unavailable
 from backstory.domain.filters import Filter, Page
 from backstory.domain.words import Unit
+from backstory.store.database import Row
 from backstory.store.sqlite import SqliteStore
 
 from ..doubles import make_conversation, make_memory, make_messages
@@ -150,6 +152,7 @@ OPEN_AS_ANOTHER = """
 import os, sys
 from pathlib import Path
 from backstory.domain.errors import NotAllowed
+from backstory.store.database import Row
 from backstory.store.sqlite import SqliteStore
 os.chdir(sys.argv[1])
 if os.geteuid() == 0:
@@ -265,3 +268,24 @@ def test_a_few_entries_are_looked_up_by_their_numbers_whatever_is_asked_of_their
     assert any("SEARCH e USING INTEGER PRIMARY KEY" in step[-1] for step in plan)
     rows = store.database.rows(f"SELECT e.n FROM {source} WHERE {condition}", [numbers])
     assert sorted(n for (n,) in rows) == [1, 2, 3]
+
+
+def test_what_is_added_while_filters_are_read_is_known_at_the_next_look(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.memories.put([make_memory("first")])
+    late, rows = [make_memory("late")], store.database.rows
+
+    def rows_while_others_write(sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        found = rows(sql, parameters)
+        while "max(n)" in sql and late:
+            store.memories.put([late.pop()])
+        return found
+
+    monkeypatch.setattr(store.database, "rows", rows_while_others_write)
+    seen = []
+    for _ in range(2):
+        passing = store.entries.passing(Filter(projects=("/p",)))
+        assert passing is not None
+        seen.append(int(passing.flags.sum()))
+    assert seen == [1, 2]

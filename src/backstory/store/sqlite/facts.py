@@ -93,6 +93,8 @@ class EntryFacts:
 
     def _read(self, last: int, condition: str) -> None:
         self._reserve(last + 1)
+        # what others add meanwhile is for the next look; by a plain n the table would be read, and not the index
+        condition = f"{condition} AND +n <= {last:d}"
         for column, codes in self._codes.items():
             values = self._values[column]
             sql = f"SELECT {column}, json_group_array(n) FROM entry WHERE {condition} GROUP BY {column}"
