@@ -29,7 +29,15 @@ class Setting:
     kind: str
     """The annotation, as text."""
 
-    def __init__(self, default: Any, meaning: str, choices: tuple[str, ...], secret: bool, also: str) -> None:
+    def __init__(
+        self,
+        default: Any,
+        meaning: str,
+        *,
+        choices: tuple[str, ...] = (),
+        secret: bool = False,
+        also: str = "",
+    ) -> None:
         self.default = default
         self.meaning = meaning
         self.choices = choices
@@ -42,10 +50,7 @@ class Setting:
         self.kind = owner.__annotations__[name]
 
 
-def _setting(
-    default: Any, meaning: str, *, choices: tuple[str, ...] = (), secret: bool = False, also: str = ""
-) -> Any:
-    return Setting(default, meaning, choices, secret, also)
+_setting: Any = Setting  # a field is declared as what an instance holds, not as its row
 
 
 class Settings:

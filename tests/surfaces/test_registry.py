@@ -20,8 +20,7 @@ from typing import Annotated, TypedDict
 
 from backstory.core import Core
 from backstory.domain.errors import BackstoryError
-from backstory.tools import ADDS, READS, Surface, camel, dump
-from backstory.tools.failures import ErrorTable
+from backstory.tools import ADDS, READS, ErrorTable, Surface, camel, dump
 from backstory.tools.params import CoreName
 
 ERRORS = ErrorTable({BackstoryError: "BROKEN"}, hints={"BROKEN": "Glue it."})

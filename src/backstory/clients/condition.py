@@ -146,7 +146,7 @@ def _version(machine: Machine, client: Client) -> str:
     if program is None:
         return ""
     try:
-        done = _run(machine, [program, "--version"], "", VERSION_S)
+        done = machine.run([program, "--version"], VERSION_S)
     except (OSError, subprocess.SubprocessError):
         return ""
     found = _VERSION.search(done.stdout)
@@ -156,24 +156,7 @@ def _version(machine: Machine, client: Client) -> str:
 def _answers(machine: Machine, command: Sequence[str]) -> bool:
     """As a client would begin; the end of its input tells the server to stop."""
     try:
-        done = _run(machine, command, json.dumps(GREETING) + "\n", ANSWER_S)
+        done = machine.run(command, ANSWER_S, json.dumps(GREETING) + "\n")
         return "serverInfo" in json.loads(done.stdout.splitlines()[0])["result"]
     except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError):
         return False
-
-
-def _run(
-    machine: Machine, words: Sequence[str], given: str, timeout_s: float
-) -> subprocess.CompletedProcess[str]:
-    if not words:
-        raise OSError("nothing to start")
-    return subprocess.run(
-        words,
-        env=dict(machine.environment),
-        cwd=machine.home,
-        input=given,
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=timeout_s,
-    )

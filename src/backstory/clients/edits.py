@@ -36,6 +36,10 @@ def malformed(text: str, offset: int, problem: str) -> Unreadable:
     return Unreadable(f"line {line}, column {column}: {problem}")
 
 
+def in_lower_case(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
 def line_end(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..domain.errors import Unreadable
-from .edits import Splice, apply, indentation, line_end, malformed
+from .edits import Splice, apply, in_lower_case, indentation, line_end, malformed
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _SPACE = " \t\r\n"
@@ -258,7 +258,7 @@ class _JsoncParser:
         try:
             value, end = self._scalars.raw_decode(self._text, self._at)
         except json.JSONDecodeError as error:
-            raise malformed(self._text, error.pos, _in_lower_case(error.msg)) from None
+            raise malformed(self._text, error.pos, in_lower_case(error.msg)) from None
         start, self._at = self._at, end
         return Node(value, start, end)
 
@@ -295,7 +295,3 @@ class _JsoncParser:
 
     def _constant(self, name: str) -> Any:
         raise malformed(self._text, self._at, f"{name} is no JSON")
-
-
-def _in_lower_case(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]

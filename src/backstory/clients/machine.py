@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +30,21 @@ class Machine(NamedTuple):
 
     def program(self, name: str) -> str | None:
         return shutil.which(name, path=self.environment.get("PATH")) if name else None
+
+    def run(
+        self, words: Sequence[str], timeout_s: float, given: str = ""
+    ) -> subprocess.CompletedProcess[str]:
+        """What a program printed as this user. Raises OSError where it cannot be started, SubprocessError where it takes longer."""
+        return subprocess.run(
+            words,
+            env=dict(self.environment),
+            cwd=self.home,
+            input=given,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=timeout_s,
+        )
 
     def _folders(self) -> dict[str, Path]:
         variable, home = self.environment.get, self.home

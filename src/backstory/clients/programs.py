@@ -61,16 +61,7 @@ def run_program(machine: Machine, words: Sequence[str]) -> str:
     """What it printed; Unavailable with its own words where it failed."""
     shown = " ".join(words[:3])
     try:
-        done = subprocess.run(
-            words,
-            env=dict(machine.environment),
-            cwd=machine.home,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=LONGEST_S,
-        )
+        done = machine.run(words, LONGEST_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"{shown} did not run: {error}") from None
     if done.returncode:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..domain.errors import Unreadable
-from .edits import Splice, apply, line_end, malformed
+from .edits import Splice, apply, in_lower_case, line_end, malformed
 
 _HEADER = re.compile(r"(?:^|(?<=\A\ufeff))[ \t]*\[[^\r\n]*", re.MULTILINE)
 _PLACE = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
@@ -21,9 +21,9 @@ def parse(text: str) -> Any:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
         if placed := _PLACE.fullmatch(str(error)):
-            raise Unreadable(f"line {placed[2]}, column {placed[3]}: {_in_words(placed[1])}") from None
+            raise Unreadable(f"line {placed[2]}, column {placed[3]}: {in_lower_case(placed[1])}") from None
         ending = _AT_END.fullmatch(str(error))
-        raise malformed(text, len(text), _in_words(ending[1] if ending else str(error))) from None
+        raise malformed(text, len(text), in_lower_case(ending[1] if ending else str(error))) from None
 
 
 def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> list[Splice]:
@@ -142,7 +142,3 @@ def _without(document: Any, path: Sequence[str]) -> Any:
         return rest
     inside = _without(document[path[0]], path[1:])
     return {**document, path[0]: inside} if inside else rest
-
-
-def _in_words(problem: str) -> str:
-    return problem[:1].lower() + problem[1:]

@@ -16,9 +16,8 @@ from ..domain.errors import (
     StorageFull,
 )
 from ..domain.when import iso
-from ..tools import ADDS, READS, Surface, Tool, camel, dump
+from ..tools import ADDS, READS, ErrorTable, Surface, Tool, camel, dump
 from ..tools.budget import fitting
-from ..tools.failures import ErrorTable
 from ..tools.origin import cautions, safe_text
 from ..tools.params import CoreName, Json, Param, PathName, Range
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..core import Core
-from ..domain.errors import BackstoryError
+from ..domain.errors import BackstoryError, NotFound
 from ..domain.scopes import Scope
 from .params import (
     Json,
@@ -31,6 +31,25 @@ ToolFn = Callable[..., Any]
 
 ALWAYS_LOAD = "anthropic/alwaysLoad"
 """How Claude Code is told."""
+
+
+class ErrorTable(NamedTuple):
+    """How a surface words failures: its codes and its advice, as data."""
+
+    codes: Mapping[type[BackstoryError], str]
+    """A kind of error that is not here has the code of its parent; BackstoryError is."""
+    not_found: Mapping[str, str] = {}
+    """Codes of their own, by the kind of record that is not there."""
+    hints: Mapping[str, str] = {}
+    """What to do where the error does not say it: by the kind of record that is not there, else by code."""
+
+    def code(self, error: BackstoryError) -> str:
+        named = self.not_found.get(error.kind) if isinstance(error, NotFound) else None
+        return named or next(self.codes[kind] for kind in type(error).__mro__ if kind in self.codes)
+
+    def hint(self, error: BackstoryError) -> str:
+        kind = error.kind if isinstance(error, NotFound) else ""
+        return error.hint or self.hints.get(kind) or self.hints.get(self.code(error), "")
 
 
 class Reply(NamedTuple):

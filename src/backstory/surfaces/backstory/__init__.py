@@ -4,7 +4,7 @@ No answer has a structure beside its text: clients that get both give the model 
 
 from __future__ import annotations
 
-from . import completions, documents, hooks, prompts, tools  # noqa: F401  (they register themselves)
+from . import completions, documents, prompts, tools  # noqa: F401  (they register themselves)
 from .vocabulary import surface
 
 __all__ = ["surface"]

@@ -1,11 +1,12 @@
-"""The seven tools."""
+"""The seven tools, and the one that only hooks call."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 from ...core import Core
-from ...tools import READS, REMOVES, Effect
+from ...core.briefs import opening_brief
+from ...tools import READS, REMOVES, Effect, dump
 from ...tools.params import Range
 from .vocabulary import KindName, RecallKind, end, start, surface
 
@@ -116,3 +117,23 @@ def forget(
     if core.call.confirm(question(memory, for_good)) is False:
         return "The user said no; nothing was forgotten."
     return forgotten(core.forgetting.forget(memory.id, for_good=for_good))
+
+
+@surface.tool("Hook", Effect(), is_listed=False)
+def hook(
+    core: Core,
+    event: Annotated[str, "The event's name: SessionStart, PreCompact, Stop"],
+    session_id: Annotated[str, "What the assistant calls the conversation"] = "",
+    source: Annotated[str, "How the session began: startup, clear, compact, resume"] = "startup",
+    transcript: Annotated[str, "Where the assistant keeps its log of the session"] = "",
+) -> str:
+    """For hooks of assistants. SessionStart answers with the brief, if there is news for this session; before a compaction a checkpoint
+    is taken; after every event the histories are read, and briefs rendered anew."""
+    if session_id:
+        core.caller.conversation = session_id
+    if event == "PreCompact":
+        core.checkpoints.before_compaction()
+    text = opening_brief(core, session_id, source, transcript) if event == "SessionStart" else ""
+    if not text:
+        return ""  # of PreCompact, Claude Code gives the summariser whatever is answered
+    return dump({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})

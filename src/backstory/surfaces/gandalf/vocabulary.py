@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 
 from ...domain.errors import BackstoryError, InvalidInput, NotAllowed, NotFound, TimedOut
-from ...tools import Surface
-from ...tools.failures import ErrorTable
+from ...tools import ErrorTable, Surface
 
 _ERRORS = ErrorTable(
     {

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ...domain.errors import BackstoryError, InvalidInput, NotAllowed, NotFound, StorageFull, Unreadable
-from ...tools import Surface, camel, dump
-from ...tools.failures import ErrorTable
+from ...tools import ErrorTable, Surface, camel, dump
 from ...tools.params import Json
 
 PriorityName = Literal["critical", "high", "normal", "low"]

@@ -13,9 +13,8 @@ from ...domain.errors import (
     Unavailable,
     Unreadable,
 )
-from ...tools import Surface, dump
+from ...tools import ErrorTable, Surface, dump
 from ...tools.chunks import chunked_schema, in_chunks
-from ...tools.failures import ErrorTable
 
 _ERRORS = ErrorTable(
     {
