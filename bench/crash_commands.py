@@ -45,7 +45,7 @@ def view(path: Path) -> View:
         talks = store.conversations.find(ConversationFilter())
         return View(
             {memory.id: memory.text for memory in store.memories.find(Filter(), Page())},
-            {talk.id: [message.text for message in store.conversations.messages(talk.id)] for talk in talks},
+            {talk.id: [message.text for message in store.messages.of(talk.id)] for talk in talks},
             frozenset(
                 talk.conversation.id for talk in store.archive.find_conversations(ConversationFilter())
             ),

@@ -198,7 +198,7 @@ def measure_tools(questions: Questions, state: str) -> None:
                 "text"
             ]
             found = [(names.find(name)[0], int(number)) for name, number in _RECALLED.findall(text)]
-            said = [core.engine.store.conversations.said(id, first=n - 1, limit=1)[0] for id, n in found]
+            said = [core.engine.store.messages.said(id, first=n - 1, limit=1)[0] for id, n in found]
             results = [{"id": one.id, "conversation_id": one.conversation} for one in said]
             return {**questions.messages(results), "tokens": len(text) // 4}
 

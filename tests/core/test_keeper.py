@@ -56,7 +56,7 @@ def toy_sync(open_core: OpenCore, store: Store, home: Path) -> Callable[[], None
 
 
 def texts(store: Store, conversation: str) -> list[str]:
-    return [message.text for message in store.conversations.messages(conversation)]
+    return [message.text for message in store.messages.of(conversation)]
 
 
 def touch(path: Path) -> None:

@@ -275,9 +275,7 @@ def _goes_on(source: Source, former: Reading | None, now: Reading) -> bool:
 
 def kept_in(store: Store) -> dict[str, dict[str, str]]:
     conversations = [talk.id for talk in store.conversations.find(ConversationFilter())]
-    found = {
-        id: {message.id: message.text for message in store.conversations.messages(id)} for id in conversations
-    }
+    found = {id: {message.id: message.text for message in store.messages.of(id)} for id in conversations}
     return {id: messages for id, messages in found.items() if messages}
 
 

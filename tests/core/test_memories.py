@@ -81,7 +81,7 @@ def test_clearing_leaves_conversations_of_the_same_surface(core: Core, store: St
     )
     core.memories.save("mine")
     assert core.deletion.all().memories == 1
-    assert len(store.conversations.messages("c")) == 1
+    assert len(store.messages.of("c")) == 1
 
 
 @pytest.mark.requirement("server.store.found-by-all")

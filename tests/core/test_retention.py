@@ -176,11 +176,7 @@ def test_a_conversation_that_goes_on_comes_back_whole(
     archive(engine)
     append(home / "a.toy", at(40, "3", "three"))
     sync()
-    said = [
-        message.text
-        for message in store.conversations.messages("toy:t")
-        if message.role in ("user", "assistant")
-    ]
+    said = [message.text for message in store.messages.of("toy:t") if message.role in ("user", "assistant")]
     assert said == ["one", "two", "three"]
     assert store.traces.files(["toy:t"]) == {"toy:t": ["/p/a.py"]}
     assert put_away(store) == []
@@ -217,4 +213,4 @@ def test_a_stored_session_that_is_edited_comes_back(
     file.write_text(file.read_text("utf-8").replace("walrus", "puffin"), "utf-8")
     transcripts.fetch(place, kept.folder.name, None)
     assert (live(store), put_away(store)) == ([kept.header.id], [])
-    assert [message.text for message in store.conversations.messages(kept.header.id)] == ["a puffin"]
+    assert [message.text for message in store.messages.of(kept.header.id)] == ["a puffin"]

@@ -71,7 +71,7 @@ def sync(open_core: OpenCore, store: Store, home: Path) -> Callable[..., SyncRep
 
 
 def texts(store: Store, talk: str = "t") -> list[str]:
-    return [message.text for message in store.conversations.messages(f"toy:{talk}")]
+    return [message.text for message in store.messages.of(f"toy:{talk}")]
 
 
 def only(store: Store) -> Conversation:
@@ -155,7 +155,7 @@ def test_projects_that_one_assistant_names_are_those_of_the_others_whatever_is_r
     Sync(engine).run([readers["aider"], readers["gemini-cli"], readers["claude-code"]], places)
     found = {each.surface: each.project for each in store.conversations.find(ConversationFilter())}
     assert found == dict.fromkeys(("aider", "claude-code", "gemini-cli"), str(app))
-    (asked_red,) = store.conversations.messages("gemini-cli:g")
+    (asked_red,) = store.messages.of("gemini-cli:g")
     assert asked_red.project == str(app), "what was read before moves with its conversation"
 
 
@@ -177,9 +177,7 @@ def test_a_conversation_that_its_owner_deleted_is_marked_gone_and_kept(
         database.execute("DELETE FROM messages WHERE session_id = '20260102_2'")
         database.execute("DELETE FROM sessions WHERE id = '20260102_2'")
     assert gone() == {"20250102_1": False, "20260102_1": False, "20260102_2": True}
-    assert [message.text for message in store.conversations.messages("goose:20260102_2")][
-        -1
-    ] == "It is empty."
+    assert [message.text for message in store.messages.of("goose:20260102_2")][-1] == "It is empty."
     assert gone()["20260102_2"], "it stays so"
 
 
@@ -195,7 +193,7 @@ def dump(store: Store) -> Any:
     }
     return (
         talks,
-        [store.conversations.messages(talk.id) for talk in talks],
+        [store.messages.of(talk.id) for talk in talks],
         sorted(trace._replace(entry=0) for trace in store.traces.find(Filter())),
         words,
         sources,
@@ -219,7 +217,7 @@ def test_a_turn_becomes_what_was_said_thought_and_done(
     )
     told = sync()
     assert (told.sources, told.conversations, told.turns, told.skipped) == (1, 1, 2, {"odd": 1})
-    found = [(m.id, m.seq, m.role, m.text) for m in store.conversations.messages("toy:t")]
+    found = [(m.id, m.seq, m.role, m.text) for m in store.messages.of("toy:t")]
     tool = 'Edit {"path": "/p/auth.py"} pytest -q /p/jwt.py failed: ImportError: jwt'
     assert sorted(found) == [
         ("toy:t/1", 0, "user", "why?"),
@@ -253,7 +251,7 @@ def test_what_tells_no_time_has_that_of_its_file(
     os.utime(home / "a.toy", ns=(AT * 10**6, AT * 10**6))
     sync()
     assert only(store).created_at == from_ms(AT)
-    assert store.conversations.messages("toy:t")[0].created_at == from_ms(AT)
+    assert store.messages.of("toy:t")[0].created_at == from_ms(AT)
 
 
 def test_turns_of_tools_alone_stand_with_what_was_said_before(
@@ -269,7 +267,7 @@ def test_turns_of_tools_alone_stand_with_what_was_said_before(
     write(home / "a.toy", *lines)
     for size in (1, 3):
         sync(size)
-        assert store.conversations.places("toy:t") == {
+        assert store.messages.places("toy:t") == {
             "toy:t/1": 0, "toy:t/2#tool": 0, "toy:t/3#tool": 0, "toy:t/4": 1
         }  # fmt: skip
 
@@ -343,7 +341,7 @@ def test_a_document_is_replaced_as_a_whole(sync: Callable[..., SyncReport], stor
     write(home / "a.whole", said("3", "three"), said("1", "one"))
     sync(9)
     assert texts(store) == ["three", "one"]
-    assert store.conversations.places("toy:t") == {"toy:t/3": 0, "toy:t/1": 1}
+    assert store.messages.places("toy:t") == {"toy:t/3": 0, "toy:t/1": 1}
 
 
 def test_a_vanished_file_leaves_what_was_read(

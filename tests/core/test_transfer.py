@@ -308,7 +308,7 @@ def test_an_id_that_a_message_has_is_not_taken_from_it(keeper: Core, exports: Pa
     text = path.read_text().replace(keeper.memories.find(Filter(), Page())[0].id, "talk:0")
     path.write_text(text)
     assert keeper.transfer.bring("mine.json").counts.items == 1
-    assert [message.text for message in keeper.engine.store.conversations.messages("talk")] == ["said"]
+    assert [message.text for message in keeper.engine.store.messages.of("talk")] == ["said"]
 
 
 def test_a_parent_in_the_same_file_stays_the_parent(keeper: Core, exports: Path) -> None:

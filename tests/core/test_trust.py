@@ -55,7 +55,7 @@ def conversation(core: Core) -> Conversation:
 def test_a_history_that_came_with_a_repository_is_the_projects(core: Core, clone: Path) -> None:
     sync(core, clone)
     assert conversation(core).trust is Trust.PROJECT
-    messages = core.engine.store.conversations.messages(conversation(core).id)
+    messages = core.engine.store.messages.of(conversation(core).id)
     assert {message.trust for message in messages} == {Trust.PROJECT}
 
 
@@ -105,7 +105,7 @@ def test_a_file_cannot_take_the_place_of_an_own_session_by_its_id(
     commit_as_stranger(clone, ".codearchitect/sessions/2026-01-02/walrus/full.md", forged)
     Path(stored["fullFile"]).unlink()
     caller_of(at(core, clone))("get_session")
-    assert [m.text for m in core.engine.store.conversations.messages(own.id)] == ["a walrus?", "yes"]
+    assert [m.text for m in core.engine.store.messages.of(own.id)] == ["a walrus?", "yes"]
     assert core.engine.store.conversations.get([own.id])[0].trust is Trust.OWN
 
 

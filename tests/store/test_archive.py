@@ -29,7 +29,7 @@ def keep(store: Store) -> None:
 
 def all_of(store: Store, id: str = "c1") -> tuple[list[Conversation], list[Message], list[tuple[str, str]]]:
     traces = [(did.kind, did.value) for did in store.traces.find(Filter(threads=(id,)))]
-    return store.conversations.get([id]), sorted(store.conversations.messages(id)), traces
+    return store.conversations.get([id]), sorted(store.messages.of(id)), traces
 
 
 def test_an_archived_conversation_comes_back_as_it_was(store: Store) -> None:

@@ -37,7 +37,7 @@ def test_messages_are_added_to_those_there_are(store: Store) -> None:
     store.conversations.add(TALK, [first, second], [])
     longer = TALK._replace(title="Longer", updated_at=DAWN + timedelta(days=1))
     store.conversations.add(longer, [third], [])
-    assert store.conversations.messages("c1") == [first, second, third]
+    assert store.messages.of("c1") == [first, second, third]
     assert store.conversations.get(["c1"]) == [longer]
     assert store.problems() == []
 
@@ -48,7 +48,7 @@ def test_a_message_that_comes_again_is_replaced_in_place(store: Store) -> None:
     before = {entry.id: n for n, entry in store.entries.load(range(9)).items()}
     changed = second._replace(text="a puffin", seq=7)
     store.conversations.add(TALK, [changed], [])
-    assert store.conversations.messages("c1") == [first, changed]
+    assert store.messages.of("c1") == [first, changed]
     assert {entry.id: n for n, entry in store.entries.load(range(9)).items()} == before
     assert (holding(store, "penguin"), holding(store, "puffin")) == (set(), {second.id})
     assert store.problems() == []
@@ -57,7 +57,7 @@ def test_a_message_that_comes_again_is_replaced_in_place(store: Store) -> None:
 def test_the_last_of_equal_messages_in_one_call_wins(store: Store) -> None:
     message = make_messages("c1", "first")[0]
     store.conversations.add(TALK, [message, message._replace(text="second")], [])
-    assert [each.text for each in store.conversations.messages("c1")] == ["second"]
+    assert [each.text for each in store.messages.of("c1")] == ["second"]
 
 
 def test_numbers_go_on_after_those_that_were_ever_used(store: Store) -> None:
@@ -203,13 +203,13 @@ def test_messages_and_conversations_are_deleted_with_all_they_left(store: Store)
 
 def test_where_messages_stand(store: Store) -> None:
     messages = make_messages("c1", "one", "two", "three")
-    assert store.conversations.last_place("c1") == -1
+    assert store.messages.last_place("c1") == -1
     store.conversations.add(TALK, [*messages, tool(messages[2])], [])
-    assert store.conversations.last_place("c1") == 2
-    assert store.conversations.places("c1", ["c1:1", "c1:2#tool", "missing"]) == {"c1:1": 1, "c1:2#tool": 2}
-    assert store.conversations.places("c1") == {"c1:0": 0, "c1:1": 1, "c1:2": 2, "c1:2#tool": 2}
-    assert store.conversations.opening("c1", 1) == ["one"]
-    assert store.conversations.opening("c1", 5) == ["one", "three"]
+    assert store.messages.last_place("c1") == 2
+    assert store.messages.places("c1", ["c1:1", "c1:2#tool", "missing"]) == {"c1:1": 1, "c1:2#tool": 2}
+    assert store.messages.places("c1") == {"c1:0": 0, "c1:1": 1, "c1:2": 2, "c1:2#tool": 2}
+    assert store.messages.opening("c1", 1) == ["one"]
+    assert store.messages.opening("c1", 5) == ["one", "three"]
 
 
 HOUR = timedelta(hours=1)
@@ -260,7 +260,7 @@ def test_only_what_user_and_assistant_said_is_counted(store: Store) -> None:
     messages = make_messages("c1", "one", "two")
     system = messages[0]._replace(id="s", role="system")
     store.conversations.add(TALK, [*messages, system, tool(messages[1])], [])
-    assert store.conversations.count_messages(["c1", "missing"]) == {"c1": 2}
+    assert store.messages.count(["c1", "missing"]) == {"c1": 2}
 
 
 SOURCE = SourceState(
@@ -298,7 +298,7 @@ def test_what_is_read_from_a_vanished_source_says_so_until_it_is_back(store: Sto
         "part",
     }
     assert store.sync.sources()["/h/a.jsonl"].is_gone
-    assert store.conversations.messages("whole") == make_messages("whole", "hello")
+    assert store.messages.of("whole") == make_messages("whole", "hello")
     store.sync.put(SOURCE)
     assert any(talk.is_gone for talk in store.conversations.find(ConversationFilter())), (
         "it may be back with less"
@@ -335,7 +335,7 @@ def test_it_is_known_which_files_told_a_message(store: Store) -> None:
     assert store.witnesses.of("c1") == {two: {0, -9}}
     store.witnesses.drop("c1")
     assert (store.witnesses.of("c1"), store.witnesses.conversations([0, 2**62])) == ({}, ["c2"])
-    assert store.conversations.texts([one, two]) == {two: "two"}
+    assert store.messages.texts([one, two]) == {two: "two"}
 
 
 def test_what_was_forgotten_stays_known_as_forgotten(store: Store) -> None:
@@ -371,7 +371,7 @@ def test_many_messages_at_once_are_all_there(store: Store) -> None:
     store.conversations.add(TALK, messages, [])
     changed = [message._replace(text=f"{message.text} again") for message in messages]
     store.conversations.add(TALK, changed, [])
-    assert store.conversations.messages("c1") == changed
+    assert store.messages.of("c1") == changed
     assert store.conversations.delete_messages("c1", [message.id for message in messages]) == 1_200
     assert store.problems() == []
 
@@ -381,7 +381,7 @@ def test_a_part_of_a_conversation_is_read_by_its_places_with_what_was_done_there
     done = tool(messages[3])
     traces = [Trace(done.id, "written", "src/auth.py")]
     store.conversations.add(TALK, [*messages, done], traces)
-    assert [each.text for each in store.conversations.messages("c1", range(2, 4))] == ["c", "d", done.text]
+    assert [each.text for each in store.messages.of("c1", range(2, 4))] == ["c", "d", done.text]
     assert store.traces.of("c1", range(3)) == []
     assert store.traces.of("c1", range(3, 9)) == traces
 
@@ -391,8 +391,8 @@ def test_prompts_are_what_the_user_said_each_with_its_place(store: Store) -> Non
     roles = ("user", "assistant", "user")
     spoken = [each._replace(role=role) for each, role in zip(messages, roles, strict=True)]
     store.conversations.add(TALK, spoken, [])
-    assert store.conversations.prompts("c1", 4) == [(0, "What"), (2, "Why?")]
-    assert store.conversations.prompts("c2", 4) == []
+    assert store.messages.prompts("c1", 4) == [(0, "What"), (2, "Why?")]
+    assert store.messages.prompts("c2", 4) == []
 
 
 def test_conversations_are_counted_by_assistant_and_project(store: Store) -> None:
@@ -433,8 +433,8 @@ def test_a_message_is_found_by_its_id_and_memories_by_the_beginning_of_theirs(st
     (message,) = make_messages("c1", "a")
     store.conversations.put(TALK, [message])
     store.memories.put([make_memory("ab%1"), make_memory("ab_2"), make_memory("b")])
-    assert store.conversations.message(message.id) == message
-    assert store.conversations.message("ab%1") is None
+    assert store.messages.get(message.id) == message
+    assert store.messages.get("ab%1") is None
     assert store.memories.ids_beginning("ab", 9) == ["ab%1", "ab_2"]
     assert store.memories.ids_beginning("ab%", 9) == ["ab%1"]
     assert store.memories.ids_beginning("ab", 1) == ["ab%1"]

@@ -131,7 +131,7 @@ class StoreModel(RuleBasedStateMachine):
         assert len(kept) == len(self.memories)
         for id, (talk, messages) in self.talks.items():
             assert self.store.conversations.get([id]) == [talk]
-            assert self.store.conversations.messages(id) == messages
+            assert self.store.messages.of(id) == messages
 
     @invariant()
     def counts_are_those_of_the_model(self) -> None:

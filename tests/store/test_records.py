@@ -151,7 +151,7 @@ def test_a_filter_means_the_same_for_listing_counting_and_deleting(
     assert varied.entries.count(where._replace(kinds=(Kind.MEMORY,))) == len(ids)
     assert varied.memories.delete(where) == len(ids)
     assert set(found(varied, Filter())) == EVERY - ids
-    assert len(varied.conversations.messages("c1")) == 2
+    assert len(varied.messages.of("c1")) == 2
 
 
 def test_messages_are_neither_listed_nor_deleted_as_memories(varied: Store) -> None:
@@ -192,9 +192,9 @@ def test_a_conversation_comes_back_with_its_messages_in_order(store: Store) -> N
     messages = make_messages("c1", "hello", "hi", "how is the build?", speaker="Ann")
     store.conversations.put(talk, list(reversed(messages)))
     assert store.conversations.get(["c1", "missing"]) == [talk]
-    assert store.conversations.messages("c1") == messages
+    assert store.messages.of("c1") == messages
     assert store.conversations.get([]) == []
-    assert store.conversations.messages("missing") == []
+    assert store.messages.of("missing") == []
 
 
 def test_a_conversation_kept_again_replaces_all_its_messages(store: Store) -> None:
@@ -203,8 +203,8 @@ def test_a_conversation_kept_again_replaces_all_its_messages(store: Store) -> No
     renamed = make_conversation("c1", title="Renamed")
     store.conversations.put(renamed, make_messages("c1", "one, corrected"))
     assert store.conversations.get(["c1"]) == [renamed]
-    assert [message.text for message in store.conversations.messages("c1")] == ["one, corrected"]
-    assert [message.text for message in store.conversations.messages("other")] == ["untouched"]
+    assert [message.text for message in store.messages.of("c1")] == ["one, corrected"]
+    assert [message.text for message in store.messages.of("other")] == ["untouched"]
 
 
 def test_a_memory_of_a_session_with_a_conversations_name_is_not_one_of_its_messages(store: Store) -> None:
@@ -212,7 +212,7 @@ def test_a_memory_of_a_session_with_a_conversations_name_is_not_one_of_its_messa
     store.conversations.put(make_conversation("c1"), make_messages("c1", "hello"))
     store.conversations.put(make_conversation("c1"), [])
     assert found(store, Filter()) == ["a"]
-    assert store.conversations.messages("c1") == []
+    assert store.messages.of("c1") == []
 
 
 def test_loading_gives_the_records_that_are_still_there(store: Store) -> None:
@@ -301,5 +301,5 @@ def test_a_store_is_whole_after_it_was_closed_and_opened(open_store: OpenStore) 
     first.close()
     again = open_store()
     assert again.memories.find(Filter(), ALL) == [FULL]
-    assert again.conversations.messages("c1") == make_messages("c1", "hello")
+    assert again.messages.of("c1") == make_messages("c1", "hello")
     assert again.problems() == []

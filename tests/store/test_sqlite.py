@@ -69,7 +69,7 @@ def test_a_backup_is_a_whole_store(store: SqliteStore, tmp_path: Path) -> None:
     store.memories.put([make_memory("later", "word")])
     with closing(SqliteStore(copy_path)) as copy:
         assert copy.entries.count(Filter()) == 301
-        assert copy.conversations.messages("c") == store.conversations.messages("c")
+        assert copy.messages.of("c") == store.messages.of("c")
         assert copy.text.postings([Unit(("word",))], 10_000)[0].frequency == 300
         assert copy.problems() == []
 

@@ -26,7 +26,7 @@ def test_a_record_comes_back_with_its_trust(store: Store) -> None:
     found = store.memories.find(Filter(), Page())
     assert {memory.id: memory.trust for memory in found} == {"m1": Trust.IMPORTED, "m2": Trust.TOOL}
     assert store.conversations.get(["c1", "c2"]) == [CLONED, OWN]
-    assert [message.trust for message in store.conversations.messages("c1")] == [Trust.PROJECT]
+    assert [message.trust for message in store.messages.of("c1")] == [Trust.PROJECT]
 
 
 def test_what_came_with_a_repository_is_found_in_its_project_only(store: Store) -> None:

@@ -127,7 +127,7 @@ def _chosen(options: argparse.Namespace, engine: Engine) -> Selection:
     found = Erasure(engine).with_subagents(named)
     ids = tuple(conversation.id for conversation in found)
     put_away = store.archive.find_conversations(ConversationFilter(ids=ids)) if ids else []
-    messages = sum(store.conversations.count_messages(ids).values()) + sum(each.said for each in put_away)
+    messages = sum(store.messages.count(ids).values()) + sum(each.said for each in put_away)
     own = which._replace(surfaces=tuple(load_surfaces()))
     stored = 0 if options.ids or options.assistant else len(all_conversations(store, own))
     return Selection(found, memories, messages, unknown, stored)

@@ -56,13 +56,13 @@ class Browsing(Facet):
             if not touching:
                 return ConversationList([], 0)
             which = which._replace(ids=touching)
-        rooms = self.engine.store.conversations
-        found = rooms.find(which, limit=limit, offset=offset)
-        counts = rooms.count_messages([each.id for each in found])
+        room = self.engine.store.conversations
+        found = room.find(which, limit=limit, offset=offset)
+        counts = self.engine.store.messages.count([each.id for each in found])
         names = self.names()
         return ConversationList(
             [ListedConversation(each, names.short(each.id), counts.get(each.id, 0)) for each in found],
-            rooms.count(which),
+            room.count(which),
         )
 
     def _touching(self, file: str) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ class Browsing(Facet):
 
     def _places(self, id: str) -> list[MessagePlace]:
         room = self.engine.store.conversations
-        if message := room.message(id):
+        if message := self.engine.store.messages.get(id):
             return [MessagePlace(each, message.seq + 1) for each in self._visible([message.conversation])]
         name, mark, number = id.rpartition("#")
         if mark and number.isdigit() and len(room.get([id])) == 0:

@@ -99,7 +99,7 @@ class ConversationExport(Facet):
         started = [each for each in reversed(minor) if each.id not in above]
         return ConversationTree(
             conversation,
-            store.conversations.messages(conversation.id),
+            store.messages.of(conversation.id),
             tuple(store.traces.files([conversation.id]).get(conversation.id, ())),
             tuple(self.transcript(each, above) for each in started),
         )

@@ -64,7 +64,7 @@ class Pages(Facet):
             raise self._not_found(id) from None
         if isinstance(found, Memory):
             return self._text_page(found, at or 1)._replace(history=self.core.memories.history(found))
-        if message := self.engine.store.conversations.message(id):
+        if message := self.engine.store.messages.get(id):
             return self._text_page(message, at or 1)
         before = 1 if found.number is None else max(found.number - 1, 1)  # what it answers
         return self._conversation_page(found.conversation, at or before, limit)
@@ -91,12 +91,12 @@ class Pages(Facet):
         return TextPage(entry, texts[number - 1], number, len(texts))
 
     def _conversation_page(self, conversation: Conversation, at: int, limit: int) -> ConversationPage:
-        store = self.engine.store.conversations
-        total = store.last_place(conversation.id) + 1
+        room = self.engine.store.messages
+        total = room.last_place(conversation.id) + 1
         first = max(total - limit, 0) + 1 if at == END else _counted_from_end(at, total)
         if first > max(total, 1):
             raise InvalidInput(f"at must be at most {total}.", hint="That is its last message.", field="at")
-        messages = store.said(conversation.id, first=first - 1, limit=min(limit, MOST_MESSAGES) + 1)
+        messages = room.said(conversation.id, first=first - 1, limit=min(limit, MOST_MESSAGES) + 1)
         shown: list[PagedMessage] = []
         left = PAGE_TOKENS
         for message in messages[:limit]:

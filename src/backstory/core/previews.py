@@ -114,7 +114,7 @@ class Previews(Facet):
                 places = [beside.get((o.thread, o.seq + step)) for step in (-1, 1)]
                 said = [texts[place.entry] for place in places if place is not None and place.entry in texts]
             elif o.role and o.thread:
-                said = store.conversations.said(o.thread, first=max(o.seq - 1, 0), limit=2)
+                said = store.messages.said(o.thread, first=max(o.seq - 1, 0), limit=2)
             around[o.entry] = "\n".join(map(_excerpt, said)) or titles.get(o.thread or "", "")
         return around
 

@@ -62,7 +62,7 @@ class Reasoning(Facet):
     def _said_near(self, places: Mapping[str, set[int]]) -> Iterator[Message]:
         for conversation, touched in places.items():
             first, last = min(touched) - NEAR, max(touched) + NEAR
-            for message in self.engine.store.conversations.messages(conversation, range(first, last + 1)):
+            for message in self.engine.store.messages.of(conversation, range(first, last + 1)):
                 is_near = any(abs(message.seq - place) <= NEAR for place in touched)
                 if is_near and message.role not in QUIET_ROLES:
                     yield message

@@ -241,7 +241,7 @@ class Recall(Facet):
         store = self.engine.store
         ids = [each.outline.id for each in page]
         conversations = {each.id: each for each in store.conversations.get(ids)}
-        counts = store.conversations.count_messages(ids)
+        counts = store.messages.count(ids)
         files = store.traces.files(families.members(ids))
         excerpts = self._excerpts(ids, asked, families, index) | self._passages(ids, families, answers)
         return [
@@ -284,7 +284,7 @@ class Recall(Facet):
             ]
             # what somebody said is better than what a tool printed
             best = max(messages, key=lambda each: (each[0], each[1].role not in QUIET_ROLES), default=None)
-            text = best[1].text if best is not None else " ".join(store.conversations.opening(id, 1))
+            text = best[1].text if best is not None else " ".join(store.messages.opening(id, 1))
             excerpts[id] = best_passage(text, asked.words, SHOWN).text
         return excerpts
 

@@ -103,7 +103,7 @@ class Removal:
     def _forget_conversations(self, ids: Sequence[str]) -> dict[str, int]:
         store, told = self.store, all_conversations(self.store, ConversationFilter(ids=tuple(ids)))
         removed = {
-            "messages": sum(store.conversations.count_messages(ids).values()),
+            "messages": sum(store.messages.count(ids).values()),
             "conversations": store.sync.forget(ids, self.now),
             "cursors": self._clear_cursors(ids, {conversation.title for conversation in told} - {""}),
         }

@@ -36,17 +36,17 @@ class Replay(Facet):
     def part(self, conversation: Conversation, start: int, size: int) -> ReplayPart:
         """So many places from `start` on; a negative one counts from the end."""
         store = self.engine.store
-        end = store.conversations.last_place(conversation.id) + 1
+        end = store.messages.last_place(conversation.id) + 1
         start = max(end + start, 0) if start < 0 else start
         places = range(start, start + size)
         traces: dict[str, list[Trace]] = {}
         for trace in store.traces.of(conversation.id, places):
             traces.setdefault(trace.message, []).append(trace)
-        return ReplayPart(places, end, store.conversations.messages(conversation.id, places), traces)
+        return ReplayPart(places, end, store.messages.of(conversation.id, places), traces)
 
     def prompts(self, conversation: Conversation) -> list[tuple[int, str]]:
         """The `seq` of all that the user said, and how it begins."""
-        return self.engine.store.conversations.prompts(conversation.id, LONGEST_PROMPT)
+        return self.engine.store.messages.prompts(conversation.id, LONGEST_PROMPT)
 
     def relatives(self, conversation: Conversation) -> tuple[list[Conversation], list[Conversation]]:
         """What started it, and what it started."""

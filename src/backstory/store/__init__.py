@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .imports import Imports
     from .injections import InjectionRoom
     from .leases import LeaseRoom
+    from .messages import MessageRoom
     from .residue import Residues
     from .sessions import SessionRoom
     from .sync import SyncRoom
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 
 _PARTS = {
     "conversations": ("_writer", "traces"),
-    "archive": ("memories", "conversations", "traces"),
+    "archive": ("memories", "conversations", "messages", "traces"),
     "checkpoints": ("files",),
     "sync": ("conversations",),
     "copying": ("text", "vectors", "_writer"),
@@ -72,6 +73,7 @@ class Store:
     imports: Imports
     injections: InjectionRoom
     leases: LeaseRoom
+    messages: MessageRoom
     residue: Residues
     sessions: SessionRoom
     sync: SyncRoom

@@ -26,6 +26,7 @@ from .conversations import ConversationRoom
 from .copies import COPIED, copied_columns, read_copied
 from .database import Database, batches
 from .memories import MemoryRoom
+from .messages import MessageRoom
 from .traces import TraceRoom
 from .where import conversations_clause, portions, where_clause
 
@@ -53,11 +54,17 @@ _ARCHIVED = (
 
 class ArchiveRoom:
     def __init__(
-        self, database: Database, memories: MemoryRoom, conversations: ConversationRoom, traces: TraceRoom
+        self,
+        database: Database,
+        memories: MemoryRoom,
+        conversations: ConversationRoom,
+        messages: MessageRoom,
+        traces: TraceRoom,
     ) -> None:
         self._database = database
         self._memories = memories
         self._conversations = conversations
+        self._messages = messages
         self._traces = traces
 
     def put_memories(self, memories: Sequence[Memory], *, forgotten_at: datetime | None = None) -> PackSize:
@@ -120,8 +127,8 @@ class ArchiveRoom:
         )
         with self._database.joined():
             for conversation in self._conversations.get([id]):
-                packed = _packed(self._conversations.messages(id), self._traces.of(id))
-                said = self._conversations.count_messages([id]).get(id, 0)
+                packed = _packed(self._messages.of(id), self._traces.of(id))
+                said = self._messages.count([id]).get(id, 0)
                 self._delete_conversations([id])  # an older one
                 self._database.change(sql, [*CONVERSATION.write(conversation), said, packed])
                 self._conversations.delete([id])

@@ -9,11 +9,12 @@ from ..domain.census import ConversationTally, UnreadCount
 from ..domain.filters import ConversationFilter, Kind
 from ..domain.records import Conversation, ConversationOutline, Message, Trace
 from ..domain.when import from_ms
-from .columns import CONVERSATION, MESSAGE, TIME, Columns
+from .columns import CONVERSATION, TIME, Columns
 from .database import Database, batches
-from .entries import SPOKEN, entry_row
+from .entries import entry_row
+from .messages import OWN
 from .traces import TraceRoom
-from .where import bounds, conversations_clause, places_clause, portions
+from .where import bounds, conversations_clause, portions
 from .writing import EntryWriter
 
 _UPSERT = CONVERSATION.upsert("conversation", "id")
@@ -21,7 +22,6 @@ _OUTLINE = Columns(ConversationOutline, updated_ms="updated_at")
 _UNREAD = Columns(UnreadCount, conversations="count(*)")
 _TALLY = Columns(ConversationTally, {"last": TIME}, conversations="count(*)", last="max(updated_at)")
 _ORDER = "ORDER BY updated_at DESC, id"
-_OWN = "e.kind = ? AND e.thread = ?"
 
 
 class ConversationRoom:
@@ -110,95 +110,16 @@ class ConversationRoom:
                 deleted += self._database.change(f"DELETE FROM conversation WHERE id IN ({marks})", some)
         return deleted
 
-    def messages(self, conversation: str, places: range | None = None) -> list[Message]:
-        """In their order: all, or those whose `seq` is in the range."""
-        within, values = places_clause(places)
-        rest = f"FROM entry e WHERE {_OWN} AND {within} ORDER BY e.seq, e.n"
-        return self._database.records(MESSAGE, rest, [Kind.MESSAGE, conversation, *values])
-
-    def said(self, conversation: str, *, first: int = 0, limit: int) -> list[Message]:
-        """What was said from a `seq` on, in its order."""
-        rest = f"FROM entry e WHERE {_OWN} AND e.seq >= ? AND e.{SPOKEN} ORDER BY e.seq, e.n {bounds(limit)}"
-        return self._database.records(MESSAGE, rest, [Kind.MESSAGE, conversation, first])
-
-    def last_said(self, conversation: str, *, limit: int) -> list[Message]:
-        """The newest first."""
-        rest = f"FROM entry e WHERE {_OWN} AND e.{SPOKEN} ORDER BY e.seq DESC, e.n DESC {bounds(limit)}"
-        return self._database.records(MESSAGE, rest, [Kind.MESSAGE, conversation])
-
-    def message(self, id: str) -> Message | None:
-        found = self._database.records(
-            MESSAGE, "FROM entry e WHERE e.kind = ? AND e.id = ?", [Kind.MESSAGE, id]
-        )
-        return found[0] if found else None
-
     def delete_messages(self, conversation: str, ids: Sequence[str] | None = None) -> int:
         """All of a conversation, or the given ones."""
         own = [Kind.MESSAGE, conversation]
         with self._database.joined():
             if ids is None:
-                return self._writer.delete(_OWN, own)
+                return self._writer.delete(OWN, own)
             return sum(
-                self._writer.delete(f"{_OWN} AND e.id IN ({marks})", [*own, *some])
+                self._writer.delete(f"{OWN} AND e.id IN ({marks})", [*own, *some])
                 for marks, some in batches(ids)
             )
-
-    def count_messages(self, conversations: Sequence[str]) -> dict[str, int]:
-        """How many messages of user and assistant each has."""
-        counts: dict[str, int] = {}
-        for marks, some in batches(conversations):
-            sql = (
-                "SELECT thread, count(*) FROM entry WHERE kind = ? AND role IN ('user', 'assistant')"
-                f" AND thread IN ({marks}) GROUP BY thread"
-            )
-            counts |= self._database.pairs(sql, [Kind.MESSAGE, *some])
-        return counts
-
-    def lengths(self, conversations: Sequence[str]) -> dict[str, int]:
-        """How many places each has, of those that have any."""
-        counts: dict[str, int] = {}
-        for marks, some in batches(conversations):
-            sql = (
-                f"SELECT e.thread, max(e.seq) + 1 FROM entry e WHERE e.thread IN ({marks}) GROUP BY e.thread"
-            )
-            counts |= self._database.pairs(sql, some)
-        return counts
-
-    def places(self, conversation: str, ids: Sequence[str] | None = None) -> dict[str, int]:
-        """The `seq` of each message there is, of all or of the given ones."""
-        sql = f"SELECT e.id, e.seq FROM entry e WHERE {_OWN}"
-        own = [Kind.MESSAGE, conversation]
-        if ids is None:
-            return self._database.pairs(sql, own)
-        found: dict[str, int] = {}
-        for marks, some in batches(ids):
-            found |= self._database.pairs(f"{sql} AND e.id IN ({marks})", [*own, *some])
-        return found
-
-    def texts(self, ids: Sequence[str]) -> dict[str, str]:
-        """Of those messages that are there."""
-        found: dict[str, str] = {}
-        for marks, some in batches(ids):
-            found |= self._database.pairs(f"SELECT id, text FROM entry WHERE id IN ({marks})", some)
-        return found
-
-    def last_place(self, conversation: str) -> int:
-        """The highest `seq`; -1 when there is no message."""
-        sql = f"SELECT coalesce(max(e.seq), -1) FROM entry e WHERE {_OWN}"
-        return int(self._database.value(sql, [Kind.MESSAGE, conversation]))
-
-    def opening(self, conversation: str, limit: int) -> list[str]:
-        """What the user said first."""
-        sql = f"SELECT e.text FROM entry e WHERE {_OWN} AND e.role = ? ORDER BY e.seq LIMIT ?"
-        return self._database.values(sql, [Kind.MESSAGE, conversation, "user", limit])
-
-    def prompts(self, conversation: str, length: int) -> list[tuple[int, str]]:
-        """The `seq` of each message of the user, and how it begins."""
-        sql = (
-            f"SELECT e.seq, substr(e.text, 1, {length:d}) FROM entry e"
-            " WHERE e.thread = ? AND e.role = 'user' ORDER BY e.seq"
-        )
-        return [(seq, text) for seq, text in self._database.rows(sql, [conversation])]
 
     def tally(self, which: ConversationFilter) -> list[ConversationTally]:
         """Of each assistant in each project: how many, and when one of them was last added to; the latest first."""

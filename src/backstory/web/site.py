@@ -246,5 +246,5 @@ def news(core: Core, asked: PageQuery) -> Json:
     told: Json = {"entries": core.engine.store.entries.size_hint()}
     if id := asked.text("conversation"):
         conversation = core.replay.conversation(id)
-        told["end"] = core.engine.store.conversations.last_place(conversation.id) + 1
+        told["end"] = core.engine.store.messages.last_place(conversation.id) + 1
     return told

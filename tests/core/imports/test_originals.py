@@ -30,7 +30,7 @@ def conversations(core: Core) -> list[Conversation]:
 
 
 def said(core: Core, conversation: Conversation) -> list[tuple[str, str]]:
-    return [(each.role, each.text) for each in core.engine.store.conversations.messages(conversation.id)]
+    return [(each.role, each.text) for each in core.engine.store.messages.of(conversation.id)]
 
 
 def test_projectmemory_belongs_to_the_folder_it_lies_in(core: Core, tmp_path: Path, call: Call) -> None:

@@ -59,7 +59,7 @@ def test_claude_mem(core: Core, tmp_path: Path) -> None:
     assert memory(core, "Request: Fix login").text.endswith("Next steps: Test")
     (log,) = core.engine.store.conversations.find(ConversationFilter())
     assert (log.kind, log.project) == ("prompt-log", "shop")
-    assert [each.text for each in core.engine.store.conversations.messages(log.id)] == ["Hello", "Again"]
+    assert [each.text for each in core.engine.store.messages.of(log.id)] == ["Hello", "Again"]
 
 
 def test_prompts_that_the_assistant_keeps_itself_are_not_kept_twice(core: Core, tmp_path: Path) -> None:

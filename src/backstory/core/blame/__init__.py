@@ -121,7 +121,7 @@ class Blame(Facet):
             ids.setdefault(each.conversation, []).extend((each.message, f"{each.message}#tool"))
         numbers: dict[str, int] = {}
         for conversation, some in ids.items():
-            found = self.engine.store.conversations.places(conversation, list(dict.fromkeys(some)))
+            found = self.engine.store.messages.places(conversation, list(dict.fromkeys(some)))
             numbers |= {id.removesuffix("#tool"): seq + 1 for id, seq in found.items()}
         return numbers
 

@@ -138,7 +138,7 @@ class Briefing(Facet):
         running = running_conversations(self.engine, self.caller)
         which = self.caller.visible_conversations(ConversationFilter(projects=(project,), kinds=("main",)))
         found = self.engine.store.conversations.find(which, limit=4 * CONVERSATIONS + len(running))
-        counts = self.engine.store.conversations.count_messages([each.id for each in found])
+        counts = self.engine.store.messages.count([each.id for each in found])
         told = [
             each for each in found if each.trust in _QUOTED and each.id not in running and counts.get(each.id)
         ]
@@ -146,7 +146,7 @@ class Briefing(Facet):
 
     def _said(self, conversation: Conversation) -> list[Message]:
         """By user and assistant, the newest first."""
-        last = self.engine.store.conversations.last_said(conversation.id, limit=MESSAGES)
+        last = self.engine.store.messages.last_said(conversation.id, limit=MESSAGES)
         return [message for message in last if message.trust in _QUOTED and message.role != "system"]
 
     def _memories(self, project: str) -> list[Memory]:

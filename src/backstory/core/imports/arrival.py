@@ -160,7 +160,7 @@ class Arrival:
             message._replace(project=row.project, trust=row.trust_of(message.role))
             for message in record.messages
         ]
-        texts = self._store.conversations.texts([message.id for message in messages])
+        texts = self._store.messages.texts([message.id for message in messages])
         if archived and not known:
             texts = {message.id: message.text for message in self._store.archive.messages(row.id)}
         # a file may hold but the beginning of a text, and an older archive an older one

@@ -172,7 +172,7 @@ class StoredSessions(Facet):
         if not (reading.is_cut and reading.is_as_written):
             return None
         store = self.engine.store
-        return turns_in(store.conversations.messages(id) or store.archive.messages(id)) or None
+        return turns_in(store.messages.of(id) or store.archive.messages(id)) or None
 
     def _see(self, seen: Sequence[tuple[StoredSession, SessionReading | None]]) -> list[StoredSession]:
         """Index what is new or changed, and say of each whose words it holds; a store that is full is no reason not to
@@ -227,11 +227,7 @@ class StoredSessions(Facet):
         store, file = self.engine.store, str(session.found.file)
         rivals = [each.id for each in known.values() if each.source == file and each.id != id]
         store.conversations.delete(
-            [
-                each
-                for each in rivals
-                if texts.issuperset(message.text for message in store.conversations.messages(each))
-            ]
+            [each for each in rivals if texts.issuperset(message.text for message in store.messages.of(each))]
         )
 
     def _foreign_id(self, id: str) -> str:
@@ -268,9 +264,7 @@ class StoredSessions(Facet):
         if known is None or not reading.is_cut:
             store.conversations.put(conversation, messages_of(conversation, reading.turns))
             return
-        store.conversations.put(
-            conversation, store.conversations.messages(id)
-        )  # the whole, of which the file is a part
+        store.conversations.put(conversation, store.messages.of(id))  # the whole, of which the file is a part
         if not reading.is_as_written:
             edited = conversation._replace(id=f"{id}:edited")
             store.conversations.put(edited, messages_of(edited, reading.turns))

@@ -234,7 +234,7 @@ class FileKeeper:
             owner = self._files.owner_of(known)
             if not is_needed and not stored and owner == self._number:
                 return None
-            messages = self._store.conversations.places(id)
+            messages = self._store.messages.places(id)
             self._witnesses[id] = Witnesses({message: stored.get(message, {owner}) for message in messages})
             self._stored[id] = _pairs(stored)
         return self._witnesses[id]
@@ -256,14 +256,14 @@ class FileKeeper:
         )
 
     def _put_alone(self, row: Conversation, piece: Piece) -> None:
-        there = self._store.conversations.places(row.id, sorted(_candidates(row.id, piece)))
-        messages = _messages(row, piece, there, self._store.conversations.last_place(row.id))
+        there = self._store.messages.places(row.id, sorted(_candidates(row.id, piece)))
+        messages = _messages(row, piece, there, self._store.messages.last_place(row.id))
         self._drop(row.id, sorted(there.keys() - {message.id for message in messages}))
         self._add(row, piece, self._news(messages, there.keys()))
 
     def _put(self, row: Conversation, piece: Piece, witnesses: Witnesses) -> None:
         living, number = self._files.living, self._number
-        places = self._store.conversations.places(row.id)
+        places = self._store.messages.places(row.id)
         there = {id: seq for id, seq in places.items() if witnesses.is_told(id, living)}
         last = max((seq for id, seq in places.items() if witnesses.is_told_by(id, number)), default=-1)
         messages = _messages(row, piece, there, last)
@@ -277,7 +277,7 @@ class FileKeeper:
 
     def _news(self, messages: Sequence[Message], ids: Collection[str]) -> list[Message]:
         """Those that are not just the beginning of what is kept under one of these ids."""
-        texts = self._store.conversations.texts(sorted(ids))
+        texts = self._store.messages.texts(sorted(ids))
         return [each for each in messages if not _is_beginning(each.text, texts.get(each.id, ""))]
 
     def _add(self, row: Conversation, piece: Piece, messages: Sequence[Message]) -> None:
@@ -309,7 +309,7 @@ class FileKeeper:
         return PieceOutcome(known.id, skipped=piece.skipped)
 
     def _subject(self, row: Conversation) -> str:
-        return subject_of(row.title, self._store.conversations.opening(row.id, OPENING))
+        return subject_of(row.title, self._store.messages.opening(row.id, OPENING))
 
 
 def save(store: Store, id: str, before: set[tuple[str, int]], now: set[tuple[str, int]]) -> None:

@@ -25,5 +25,5 @@ def conversation_card(conversation: Conversation, messages: int | None = None) -
 
 
 def conversation_cards(core: Core, conversations: Sequence[Conversation]) -> list[Json]:
-    lengths = core.engine.store.conversations.lengths([each.id for each in conversations])
+    lengths = core.engine.store.messages.lengths([each.id for each in conversations])
     return [conversation_card(each, lengths.get(each.id, 0)) for each in conversations]
