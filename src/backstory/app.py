@@ -1,4 +1,6 @@
-"""The composition root: reads the environment, picks the backend and wires the parts together."""
+"""The composition root: reads the environment, picks the backend and wires the parts together.
+
+A client waits for all that is imported here, so each function imports what it alone needs."""
 
 from __future__ import annotations
 

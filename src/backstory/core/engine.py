@@ -8,6 +8,8 @@ Locks are taken in this order, and a later one is never held while an earlier on
 
 `Sessions.locked` refuses to be entered inside a transaction, so a wrong order fails in every test that gets there,
 and not only in the rare second in which two calls meet.
+
+Parts are imported when they are made: none is needed before the first answer.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Vectors are of length 1, so the inner product is the cosine. The index of a space is made with its first vectors,
 which tell how many dimensions it has.
+
+A server opens its store before it can answer, so numpy is imported by the first who needs it.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Each process keeps the sign bits of a space in memory (64 bytes a vector with its numbers) and follows what any
 process adds by the highest row it has seen. Full codes stay on disk; only those of the nearest are read.
+
+A server opens its store before it can answer, so numpy is imported by the first who needs it.
 """
 
 from __future__ import annotations
