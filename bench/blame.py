@@ -25,7 +25,7 @@ from typing import NamedTuple
 import histories
 
 from backstory.core import Caller, Core, Engine
-from backstory.core.blame.commits import commits_of_lines
+from backstory.core.blame import commits_of_lines
 from backstory.core.sync import Sync
 from backstory.core.sync.pieces import conversation_id
 from backstory.domain.when import from_ms

@@ -297,7 +297,7 @@ def store_path(settings: Settings) -> Path:
 def _writer(settings: Settings) -> Writer | None:
     if settings.summaries == "local":
         return None
-    from .core.chat import ChatWriter
+    from .core.summaries import ChatWriter
     from .search.remote import Remote
 
     remote = Remote(

@@ -7,10 +7,9 @@ from datetime import timedelta
 import pytest
 
 from backstory.core import Core
-from backstory.core.file_names import named_files
 from backstory.core.freshness import DAY_MS, freshness
 from backstory.core.projects import is_workspace, workspace_hash
-from backstory.core.recall import RecallQuery
+from backstory.core.recall import RecallQuery, named_files
 from backstory.store import Store
 
 from ..conftest import OpenStore

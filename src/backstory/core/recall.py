@@ -9,6 +9,7 @@ Subagents and forks speak for the conversation that started them."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -20,7 +21,6 @@ from ..domain.when import to_ms
 from ..search.passage import best_passage
 from .facet import Facet
 from .families import Families
-from .file_names import named_files
 from .freshness import freshness
 from .keywords import KeywordQuery, WordIndex, keyword_query
 
@@ -42,6 +42,9 @@ DIGITS = 2  # of each part as it is told, so that the parts add up to the score
 STEEPNESS = 3  # what is nearly as good is decided by how new it is, what is worse is not
 SHOWN = 130  # characters of a passage
 LEAST_CERTAINTY = 0.1  # of what a query keeps though it does not hold all words
+MOST_NAMED = 5
+_BETWEEN = re.compile(r"[\s\"'`()<>\[\]{},;]+")
+_LONGEST_ENDING = 8
 
 
 class RecallQuery(NamedTuple):
@@ -291,3 +294,14 @@ class Recall(Facet):
 
 def _merged(files: Mapping[str, Sequence[str]], members: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for member in members for path in files.get(member, ())))
+
+
+def named_files(text: str) -> list[str]:
+    """What looks like the path or name of a file."""
+    words = (word.strip(".:!?*") for word in _BETWEEN.split(text[:4_000]))
+    return list(dict.fromkeys(word for word in words if _is_file(word)))[:MOST_NAMED]
+
+
+def _is_file(word: str) -> bool:
+    stem, _, ending = word.rpartition(".")
+    return bool(stem) and ending[:1].isalpha() and ending.isalnum() and len(ending) <= _LONGEST_ENDING

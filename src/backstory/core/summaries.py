@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..domain.filters import Filter, Page
 from ..domain.records import Memory
@@ -16,6 +16,9 @@ from ..domain.words import STOP_WORDS
 from ..problems import Problems
 from ..store import Store
 from ..worker import Worker
+
+if TYPE_CHECKING:
+    from ..search.remote import Remote
 
 NAME = "summaries"
 LONGEST = 240
@@ -26,6 +29,13 @@ _SENTENCE = re.compile(r"[^\n]+?(?:[.!?。！？](?=\s|$)|(?=\n|$))")
 _WORD = re.compile(r"\w+")
 _WEIGHTY = re.compile(
     r"\b(decid|decision|must|because|fix|caus|todo|next|bug|error|fail|agreed|never|always)", re.IGNORECASE
+)
+
+SENT = 20_000  # characters of a text, to the chat endpoint
+LONGEST_WRITTEN = 400  # characters of its summary that are kept
+TASK = (
+    "Summarise the note of a software developer in one or two plain sentences, for a list of notes. "
+    "Keep names, numbers and identifiers. Answer with the summary alone."
 )
 
 
@@ -110,3 +120,25 @@ def _rewrite(store: Store, memory: Memory, summary: str) -> None:
         for current in store.memories.find(Filter(ids=(memory.id,)), Page(limit=1)):
             if current.text == memory.text:
                 store.memories.put([current._replace(summary=summary)])
+
+
+class ChatWriter:
+    """By an OpenAI-compatible chat endpoint."""
+
+    def __init__(self, remote: Remote, model: str) -> None:
+        self._remote = remote
+        self._model = model
+
+    def write(self, text: str) -> str:
+        question = {
+            "model": self._model,
+            "messages": [{"role": "system", "content": TASK}, {"role": "user", "content": text[:SENT]}],
+        }
+        reply = self._remote.ask(question)
+        try:
+            written = " ".join(reply["choices"][0]["message"]["content"].split())
+        except (TypeError, KeyError, IndexError, AttributeError) as error:
+            raise self._remote.unavailable("sent no summary") from error
+        if not written:
+            raise self._remote.unavailable("sent an empty summary")
+        return written[:LONGEST_WRITTEN]

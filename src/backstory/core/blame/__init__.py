@@ -6,8 +6,9 @@ did it), the time of the commit does, and the answer says that it is less sure."
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -17,8 +18,8 @@ from ...domain.records import Conversation
 from ...readers import Places
 from ..facet import Facet
 from ..projects import project_root, work_tree
+from ..projects.git import ask, printable, without_filters
 from ..projects.related import projects_named, related_projects
-from .commits import Commit, commits_of_lines
 from .matching import ENOUGH, Match, author, matches
 from .writings import IsFile, Writing, Writings, find_writings
 
@@ -27,6 +28,8 @@ SLACK = timedelta(minutes=5)
 """Clocks of the assistant and of git may differ by so much."""
 NEAR = timedelta(days=1)
 """Before a commit: an earlier writing without a text is no evidence."""
+TIMEOUT_S = 60
+_HEADER = re.compile(r"([0-9a-f]{40,64}) \d+ \d+(?: \d+)?")
 
 
 class Sureness(StrEnum):
@@ -161,3 +164,52 @@ def _read(file: Path) -> list[str]:
     # as git counts them: by newlines alone
     lines = data.decode("utf-8", "replace").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
+
+
+class Commit(NamedTuple):
+    hash: str
+    author: str
+    written_at: datetime
+    committed_at: datetime
+    """Later than it was written when the commit was amended or moved."""
+    subject: str
+    path: str
+    """What the file was called then."""
+
+
+def commits_of_lines(tree: Path, path: str) -> list[Commit | None]:
+    """For each line of the file as it is on disk; None where it is not committed. Empty without a repository, or for a
+    file that it does not know."""
+    words = ("blame", "--porcelain", "--no-textconv", "--", path)
+    told = ask(tree, *without_filters(tree), *words, timeout_s=TIMEOUT_S)
+    return list(_read_commits(printable(told.text))) if told.is_ok else []
+
+
+def _read_commits(text: str) -> Iterator[Commit | None]:
+    known: dict[str, dict[str, str]] = {}
+    facts: dict[str, str] = {}
+    hash = ""
+    for line in text.split("\n"):
+        if header := _HEADER.fullmatch(line):
+            hash = header[1]
+            facts = known.setdefault(hash, {})
+        elif line.startswith("\t"):
+            yield _commit(hash, facts) if hash.strip("0") else None
+        else:
+            name, _, value = line.partition(" ")
+            facts[name] = value
+
+
+def _commit(hash: str, facts: dict[str, str]) -> Commit:
+    return Commit(
+        hash,
+        facts.get("author", ""),
+        _time(facts.get("author-time", "")),
+        _time(facts.get("committer-time", "")),
+        facts.get("summary", ""),
+        facts.get("filename", ""),
+    )
+
+
+def _time(seconds: str) -> datetime:
+    return datetime.fromtimestamp(int(seconds) if seconds.isdigit() else 0, UTC)
