@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from backstory.domain.entries import PendingText
 from backstory.domain.errors import Unavailable
 from backstory.domain.filters import Filter
 from backstory.problems import Problems
@@ -241,6 +242,23 @@ def test_a_backlog_that_is_closed_while_its_embedder_fails_ends_at_once(
     assert started.wait(PATIENCE_S)
     closer.join(PATIENCE_S)
     assert not closer.is_alive()
+
+
+def test_what_another_embeds_at_the_same_moment_is_not_left(
+    store: Store, open_backlog: OpenBacklog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.memories.put([make_memory("m", "JWT expires after a day")])
+    backlog, other = open_backlog(store, HashedWords()), open_backlog(store, HashedWords())
+    assert store.vectors.count_waiting(backlog.space) == 1
+    claim = store.vectors.claim
+
+    def faster(space: int, limit: int, *, lease_ms: int) -> list[PendingText]:
+        monkeypatch.setattr(store.vectors, "claim", claim)
+        other.drain()
+        return claim(space, limit, lease_ms=lease_ms)
+
+    monkeypatch.setattr(store.vectors, "claim", faster)
+    assert backlog.catch_up()
 
 
 def test_another_model_embeds_all_anew_and_never_mixes(store: Store, open_backlog: OpenBacklog) -> None:

@@ -161,7 +161,8 @@ class Backlog:
             # a lease of 0: the lessee may have died with its process, and embedding twice does no harm
             try:
                 if not (waiting := self._claim(space, lease_ms=0)):
-                    self.wake()  # the background says why those that are left were refused
+                    left = self._store.vectors.count_waiting(space)  # none if the background was faster
+                    self.wake()  # it says why those that are left were refused
                     break
                 self._embed(space, waiting)
             except (NotAllowed, StorageFull):
