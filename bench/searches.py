@@ -4,7 +4,7 @@
 
 HOME gets two stores, once: SIZE messages with 2,000 memories, as `bench/web.py` makes them, and SIZE memories in a hundred
 channels, all with random vectors, which cost as much as real ones. Each call asks something else. What embedding a query
-costs is measured by itself, to be taken off.
+costs is measured by itself, to be taken off. What the graph costs is in `bench/graph.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from servers import BACKSTORY, Server, percentile
 
 from backstory.app import open_core, read_settings
 from backstory.core import Core
-from web import FILES, MEMORIES, fill, give_vectors, memory
+from web import FILES, fill, give_vectors, memory
 
 SIZE, CALLS = 100_000, 60
 CHANNELS = 100
@@ -73,7 +73,6 @@ def memory_calls(random_: random.Random) -> dict[str, Call]:
         "retrieve_context": ("retrieve_context", {"query": asked}),
         "recall": ("recall", {"query": asked}),
         "reflect_on_past": ("reflect_on_past", {"query": asked}),
-        "context_find_related": ("context_find_related", {"key": f"key-m{random_.randrange(MEMORIES)}"}),
         "context_timeline": ("context_timeline", {"startDate": "2 weeks ago"}),
         "context_get, a page": ("context_get", {"limit": 20}),
     }
