@@ -4,7 +4,7 @@
 
 QUESTIONS_DIRECTORY holds the set with its own layout, scorer and baselines; they are used as they are, so that we do not
 mark our own work. Each state is a store of the same histories: `none` right after the sync, without vectors; `tenth`
-with the newest tenth of them, as the background leaves it; `all`. Nothing is embedded while it is asked. For
+with those of the tenth of the texts that the background embeds first; `all`. Nothing is embedded while it is asked. For
 `recall_conversations`, which looks back 60 days, a copy of each store has its times pressed into the last 50.
 What `backstory search` prints is made in one process, and for every 40th question compared with what the command prints.
 Plain FTS5 BM25 and MiniLM alone are measured over the same messages in the same run.
@@ -154,7 +154,7 @@ class Questions:
 
 
 def embed_share(home: Path, share: float) -> None:
-    """The newest texts first, as the background does."""
+    """In the order of the background."""
     core = open_core(read_settings({"home": home}))
     backlog = core.engine.backlog
     assert backlog is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Callable
 
@@ -14,6 +16,11 @@ LONGEST_BACKOFF_S = 300.0
 def backoff_s(failures: int) -> float:
     """How long to rest after so many failures in a row."""
     return min(FIRST_BACKOFF_S * 2.0 ** min(failures - 1, 30), LONGEST_BACKOFF_S)
+
+
+def is_busy() -> bool:
+    """Whether more wants to run on this machine than it has processors. Windows does not tell."""
+    return sys.platform != "win32" and os.getloadavg()[0] > (os.cpu_count() or 1)
 
 
 class Worker:

@@ -81,6 +81,23 @@ def test_what_waits_is_embedded_in_the_background(store: Store, open_backlog: Op
     assert sorted(embedder.embedded) == ["first", "second"]
 
 
+def test_on_a_busy_machine_the_background_rests_between_texts_and_ends_at_once_when_closed(
+    store: Store, problems: Problems
+) -> None:
+    embedder, asked = Milestones(), threading.Event()
+
+    def is_busy() -> bool:
+        asked.set()
+        return True
+
+    backlog = Backlog(store, embedder, problems, is_busy=is_busy)
+    store.memories.put([make_memory(f"{n}", f"text {n}") for n in range(100)])
+    backlog.wake()
+    assert asked.wait(PATIENCE_S)
+    backlog.close()
+    assert problems.message("embedding") is None
+
+
 def test_nothing_is_embedded_before_it_is_needed(store: Store, open_backlog: OpenBacklog) -> None:
     embedder, before = HashedWords(), threading.active_count()
     open_backlog(store, embedder)

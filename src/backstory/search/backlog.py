@@ -16,7 +16,7 @@ from ..domain.errors import BackstoryError, NotAllowed, StorageFull
 from ..domain.filters import Kind
 from ..problems import Problems, frames_of
 from ..store import Store
-from ..worker import Worker, backoff_s
+from ..worker import Worker, backoff_s, is_busy
 from .embed import embed_texts
 from .passages import MOST, MOST_OF_MESSAGE, passage_digest, split_passages
 
@@ -57,9 +57,11 @@ class Backlog:
         *,
         backoff_s: Callable[[int], float] = backoff_s,
         is_serving: Callable[[], bool] = lambda: False,
+        is_busy: Callable[[], bool] = is_busy,
         model_patience_s: float = MODEL_PATIENCE_S,
     ) -> None:
-        """While it `is_serving`, somebody waits for each answer: better one by words than a late one."""
+        """While it `is_serving`, somebody waits for each answer: better one by words than a late one. While the machine
+        `is_busy`, its user has half of the time that embedding would take."""
         self._store = store
         self._embedder = embedder
         self._problems = problems or Problems()
@@ -67,6 +69,7 @@ class Backlog:
         self._loader = Worker(LOADING, self._load, self._problems, backoff_s=backoff_s)
         self._was_loading = threading.Event()
         self._is_serving = is_serving
+        self._is_busy = is_busy
         self._model_patience_s = model_patience_s
         self._refused: dict[tuple[int, int], BackstoryError] = {}  # by entry and revision
 
@@ -177,7 +180,10 @@ class Backlog:
         # after a failure the lease on what failed is still ours: a lease of 0 takes it all the same
         lease_ms = LEASE_MS if self.problem is None else 0
         while not self._worker.is_closing and (waiting := self._claim(space, lease_ms=lease_ms)):
+            began = time.monotonic()
             self._embed(space, waiting)
+            if self._is_busy():
+                self._worker.rest(time.monotonic() - began)
             lease_ms = LEASE_MS
         self._raise_refusal()
         return LEASE_MS / 1000 if self._store.vectors.count_waiting(space) else None
