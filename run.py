@@ -31,7 +31,8 @@ LINT = [
     ["mypy"],
     ["lint-imports", "--no-cache"],
 ]
-TESTS = ["pytest", "--numprocesses=4", "--dist=loadgroup"]  # many wait for a process of their own
+# many wait for a process of their own; those of a file share servers, a browser, a model
+TESTS = ["pytest", "--numprocesses=4", "--dist=loadfile"]
 FULL = [*LINT, TESTS]
 QUICK = [*LINT, [*TESTS, "--quick", "--hypothesis-profile=quick"]]
 COVERAGE = [  # twice the time

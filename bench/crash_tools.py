@@ -34,7 +34,7 @@ TOOLS = all_tools(load_surfaces())
 SESSION = "session"
 READERS: frozenset[str] = frozenset()
 """Tools that say they may write and whose example does not."""
-REHEARSALS = 3  # other work on the machine makes some of them slow
+REHEARSALS = 2  # other work on the machine makes some of them slow
 FAST = Path("/dev/shm")
 FOLLOWS = (VECTOR, "waiting")
 """Tables that are filled behind the answers."""

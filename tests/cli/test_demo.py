@@ -16,8 +16,6 @@ from backstory.cli.demo_home import BILLING, DATABASE, LINE
 
 from ..processes import Json, run
 
-pytestmark = pytest.mark.xdist_group("demo")  # it runs once
-
 
 @pytest.fixture(scope="module")
 def told() -> Iterator[Json]:

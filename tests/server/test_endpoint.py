@@ -18,9 +18,6 @@ META = {
 }
 
 
-pytestmark = pytest.mark.xdist_group("endpoint")  # one server for all of these
-
-
 @pytest.fixture(scope="module")
 def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     with fixture(tmp_path_factory.mktemp("home")) as web:

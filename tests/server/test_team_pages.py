@@ -16,8 +16,6 @@ from ..patience import PATIENCE_S
 from ..typed import typed
 from .team import Json, Web, bearer, listening, token
 
-pytestmark = pytest.mark.xdist_group("team pages")  # one server for all of these
-
 
 class Reply(NamedTuple):
     status: int

@@ -47,8 +47,6 @@ FLAGS = [
     "--no-first-run",
 ]
 
-pytestmark = pytest.mark.xdist_group("browser")  # one for all of these
-
 Open = Callable[..., Page]
 
 expect.set_options(timeout=PATIENCE_S * 1000)
