@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from servers import percentile
 
 from backstory.clients.hooks import SOURCE
-from backstory.core.briefs import BriefFiles
+from backstory.core.brief.files import BriefFiles
 
 ROUNDS = 40
 BRIEF = (

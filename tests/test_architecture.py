@@ -150,7 +150,7 @@ FOREIGN = (
     "core/transfer/original.py",
     "core/transfer/table.py",
     "core/transfer/reading.py",
-    "core/events.py",  # the metadata of memories that are kept already
+    "core/sessions/events.py",  # the metadata of memories that are kept already
     "core/stored_sessions/places.py",  # the folder in which CodeArchitect keeps sessions
 )
 """Where wire names stand for something else than a parameter, a tool or a surface of ours."""

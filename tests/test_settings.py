@@ -186,5 +186,5 @@ def test_a_memory_saved_by_one_process_is_there_for_the_next(home: Path) -> None
     saved = first.memories.save("JWT expires after 24h")
     first.engine.close()
     second = open_core(settings)
-    assert [hit.memory for hit in second.searching.memories("jwt", limit=5).hits] == [saved]
+    assert [hit.memory for hit in second.search.memories("jwt", limit=5).hits] == [saved]
     second.engine.close()

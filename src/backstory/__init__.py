@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .core.lookup import LookupHit as Hit
+    from .core.search.lookup import LookupHit as Hit
     from .domain.errors import (
         BackstoryError,
         InvalidInput,

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from .app import open_core, read_settings
 from .core import Core
 from .core.brief import USUAL_TOKENS
-from .core.lookup import LookupHit, LookupQuery
-from .core.pages import ConversationPage
+from .core.browsing.pages import ConversationPage
 from .core.projects import work_tree
+from .core.search.lookup import LookupHit, LookupQuery
 from .domain.errors import InvalidInput
 from .domain.kinds import MemoryKind, kind_of
 from .domain.records import Memory, Trust
@@ -155,7 +155,7 @@ class Backstory:
 
     def retrieve(self, query: str, limit: int = 5) -> list[str]:
         """As the tool `retrieve_context`: the texts that answer best."""
-        found = self._core.through(TEXTS).searching.memories(query, limit=limit)
+        found = self._core.through(TEXTS).search.memories(query, limit=limit)
         return [hit.memory.text for hit in found.hits]
 
     def replace(self, id: str, text: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backstory.core import Core
-from backstory.core.chronicle import EventKind
+from backstory.core.browsing.chronicle import EventKind
 from backstory.domain.filters import Bounds
 from backstory.store import Store
 

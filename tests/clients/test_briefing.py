@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from backstory.clients.hook import KEEP
-from backstory.core.briefs import BriefFiles
+from backstory.core.brief.files import BriefFiles
 
 from ..patience import PATIENCE_S, until
 from ..processes import serving

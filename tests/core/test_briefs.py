@@ -11,9 +11,9 @@ import pytest
 
 from backstory.core import Core
 from backstory.core.background import Background
-from backstory.core.briefs import GIVEN, BriefFiles, Briefs, opening_brief
-from backstory.core.erasure import Erasure
-from backstory.core.removal import ForgetRequest
+from backstory.core.brief.files import GIVEN, BriefFiles, Briefs, opening_brief
+from backstory.core.forgetting.erasure import Erasure
+from backstory.core.forgetting.removal import ForgetRequest
 from backstory.domain.records import Injection
 from backstory.domain.when import to_ms
 

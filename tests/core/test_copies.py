@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from backstory.core import Core
-from backstory.core.branches import Resolution, lineage
 from backstory.core.memories import MemoryDraft
 from backstory.core.projects import git_status
+from backstory.core.sessions.branches import Resolution, lineage
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Memory
 from backstory.store import Store
@@ -97,9 +97,9 @@ def test_archived_memories_are_found_read_and_restored(keeper: Core, clock: Step
 def test_restored_memories_are_found_by_words_again(keeper: Core, clock: SteppedClock) -> None:
     saved = keeper.memories.save_item(MemoryDraft("JWT expires after a day", key="k"))
     compress_all(keeper, clock)
-    assert keeper.searching.memories("jwt", limit=5).hits == []
+    assert keeper.search.memories("jwt", limit=5).hits == []
     keeper.archive.restore((saved.id,))
-    assert [hit.memory.id for hit in keeper.searching.memories("jwt", limit=5).hits] == [saved.id]
+    assert [hit.memory.id for hit in keeper.search.memories("jwt", limit=5).hits] == [saved.id]
 
 
 def test_restoring_never_overwrites_what_was_saved_since(keeper: Core, clock: SteppedClock) -> None:

@@ -28,7 +28,7 @@ def test_a_save_does_not_wait_for_its_vectors(core: Core, embedder: HashedWords)
     seen: list[int] = []
     embedder.meanwhile = lambda: seen.append(core.engine.store.entries.count(Filter()))
     core.memories.save("text")
-    core.searching.memories("text", limit=1)
+    core.search.memories("text", limit=1)
     assert min(seen) == 1
 
 

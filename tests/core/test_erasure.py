@@ -16,8 +16,8 @@ import psycopg
 import pytest
 
 from backstory.core import Caller, Core, Engine
-from backstory.core.erasure import Erasure
-from backstory.core.removal import ForgetRequest
+from backstory.core.forgetting.erasure import Erasure
+from backstory.core.forgetting.removal import ForgetRequest
 from backstory.core.sync import Sync
 from backstory.domain.errors import TimedOut
 from backstory.domain.filters import ConversationFilter, Filter, Page

@@ -35,13 +35,13 @@ def test_a_memory_of_any_surface_is_found_nowhere_and_comes_back(core: Core, sur
     assert forgotten.until is not None
     assert (forgotten.until - core.engine.now()).days == 30
     assert live(core) == []
-    assert not core.searching.memories("zebra", limit=5).hits
+    assert not core.search.memories("zebra", limit=5).hits
     assert not core.through(surface).archive.find("zebra", None)
     with pytest.raises(NotFound, match=f"backstory unarchive {saved.id}"):
         core.pages.open(saved.id)
     assert core.forgetting.restore(saved.id) == [saved]
     assert live(core) == ["The zebra crossing"]
-    assert [hit.memory.id for hit in core.searching.memories("zebra", limit=5).hits] == [saved.id]
+    assert [hit.memory.id for hit in core.search.memories("zebra", limit=5).hits] == [saved.id]
     assert core.forgetting.restore(saved.id) == []
 
 

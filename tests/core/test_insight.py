@@ -9,9 +9,9 @@ import pytest
 
 from backstory.core.insight.digest import DigestForm, Subject, digest
 from backstory.core.insight.periods import Grain, ago, duration, hour_of, how_long_ago, label, start_of
-from backstory.core.insight.tasks import is_open_task
 from backstory.core.insight.terms import are_alike, terms_of
 from backstory.core.insight.timeline import MOST_DAYS, by_day
+from backstory.core.memories.tasks import is_open_task
 from backstory.domain.filters import Filter
 from backstory.domain.lines import one_line
 from backstory.domain.records import Event, Priority

@@ -6,7 +6,7 @@ import pytest
 
 from backstory.core import Caller, Core, Engine
 from backstory.core.memories import MemoryDraft
-from backstory.core.retrieval import MOST_RANKED, Sorting
+from backstory.core.memories.retrieval import MOST_RANKED, Sorting
 from backstory.domain.entries import TextFields
 from backstory.domain.errors import InvalidInput, StorageFull
 from backstory.domain.filters import Filter, Order, Page

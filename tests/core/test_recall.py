@@ -9,7 +9,7 @@ import pytest
 from backstory.core import Core
 from backstory.core.freshness import DAY_MS, freshness
 from backstory.core.projects import is_workspace, workspace_hash
-from backstory.core.recall import RecallQuery, named_files
+from backstory.core.search.recall import RecallQuery, named_files
 from backstory.store import Store
 
 from ..conftest import OpenStore

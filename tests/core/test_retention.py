@@ -11,8 +11,8 @@ import pytest
 from backstory.core import Core, Engine
 from backstory.core import background as module
 from backstory.core.calls import Call, Cancelled
+from backstory.core.forgetting.retention import Retention
 from backstory.core.memories import MemoryDraft
-from backstory.core.retention import Retention
 from backstory.core.stored_sessions import IN_FILES
 from backstory.core.sync import Sync
 from backstory.domain.filters import ConversationFilter, Filter

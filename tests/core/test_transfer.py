@@ -357,7 +357,7 @@ def test_an_imported_memory_is_found_by_meaning(keeper: Core, exports: Path) -> 
     keeper.transfer.bring(str(path))
     assert keeper.engine.backlog is not None
     keeper.engine.backlog.drain()
-    found = keeper.searching.memories("automobile", limit=5)
+    found = keeper.search.memories("automobile", limit=5)
     assert [hit.memory.id for hit in found.hits] == [memory.id]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from backstory.clients.hooks import SOURCE
-from backstory.core.briefs import BriefFiles
+from backstory.core.brief.files import BriefFiles
 
 from ..patience import PATIENCE_S
 from ..repositories import git

@@ -44,7 +44,7 @@ def knowing(store: Store, model: MiniLM) -> Core:
 
 
 def found(core: Core, query: str) -> set[str]:
-    ranking = core.searching.everywhere(query, least=THRESHOLD)
+    ranking = core.search.everywhere(query, least=THRESHOLD)
     return {shown.entry.text for shown in core.previews.show(ranking.hits)}
 
 

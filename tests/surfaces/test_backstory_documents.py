@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from backstory.core import Caller, Core
-from backstory.core.running import assistant_called
+from backstory.core.search.running import assistant_called
 from backstory.domain.filters import Filter, Page
 from backstory.server.elicitation import Questions
 from backstory.server.offer import Offer

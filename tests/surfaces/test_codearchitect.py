@@ -142,7 +142,7 @@ def names(call: Call, **arguments: Any) -> list[str]:
 
 def found(core: Core, words: str) -> list[str]:
     """Texts with these very words that a search for them brings up."""
-    messages = core.searching.messages(words, limit=20)
+    messages = core.search.messages(words, limit=20)
     return sorted(message.text for message in messages if words in message.text)
 
 
@@ -439,7 +439,7 @@ def test_the_full_file_is_markdown_that_people_can_read(call: Call, sessions: Pa
 @requirement("codearchitect.index.stored")
 def test_what_is_stored_is_found_by_search(call: Call, core: Core, sessions: Path, project: Path) -> None:
     reply = call("store_session", conversation=SAID)
-    (message, *_) = core.searching.messages("database connection", limit=5)
+    (message, *_) = core.search.messages("database connection", limit=5)
     (known,) = core.engine.store.conversations.get([message.conversation])
     assert (known.surface, known.kind, known.title) == ("codearchitect", "main", "Add database connection")
     assert (known.source, known.directory, known.project) == (reply["fullFile"], str(project), str(project))
@@ -825,5 +825,5 @@ def test_another_project_does_not_take_over_what_it_sees(
     call("store_session", conversation=SAID)
     stranger = caller_of(core._replace(caller=Caller(project="/elsewhere")))
     stranger("get_session", sessionsDir=str(sessions))
-    messages = core.searching.messages("database", limit=9)
+    messages = core.search.messages("database", limit=9)
     assert {message.project for message in messages} == {str(project)}

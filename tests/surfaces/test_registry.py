@@ -50,7 +50,7 @@ def put_saying(core: Core, the_saying: Annotated[str, "What was said", CoreName(
 @surface.tool("Take sayings", READS)
 def take_sayings(core: Core, asked_for: Annotated[str, "In any words", CoreName("query")]) -> Taken:
     """Take the sayings that fit."""
-    return {"sayings": [hit.memory.text for hit in core.searching.memories(asked_for, limit=3).hits]}
+    return {"sayings": [hit.memory.text for hit in core.search.memories(asked_for, limit=3).hits]}
 '''
 RUN = """
 import sys

@@ -10,7 +10,7 @@ import pytest
 
 from backstory.core import Caller, Core, Engine
 from backstory.core.calls import Call as Progress
-from backstory.core.retention import Retention
+from backstory.core.forgetting.retention import Retention
 from backstory.domain.filters import ConversationFilter, Filter
 from backstory.domain.records import Trace
 from backstory.store import Store

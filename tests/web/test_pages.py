@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from backstory.core.briefs import GIVEN, BriefFiles
+from backstory.core.brief.files import GIVEN, BriefFiles
 from backstory.domain.records import Injection
 from backstory.domain.when import to_ms
 

@@ -7,7 +7,7 @@ from contextlib import closing
 
 from ..app import open_engine
 from ..core.calls import Call
-from ..core.retention import Retention
+from ..core.forgetting.retention import Retention
 from ..domain.errors import InvalidInput
 from ..settings import Settings, build_settings
 from .report import Report, counted, show_progress

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from ..app import open_core
 from ..core import Core
 from ..core.engine import Engine
-from ..core.erasure import Erasure
+from ..core.forgetting.erasure import Erasure
+from ..core.forgetting.removal import ForgetRequest, all_conversations
 from ..core.imports import load_importers
 from ..core.projects import project_root
-from ..core.removal import ForgetRequest, all_conversations
 from ..domain.erasure import Receipt
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import ConversationFilter, Filter, Page

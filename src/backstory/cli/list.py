@@ -6,9 +6,9 @@ import argparse
 from contextlib import closing
 
 from ..app import open_core
-from ..core.insight.tasks import is_open_task
+from ..core.memories.retrieval import MemoryPage
+from ..core.memories.tasks import is_open_task
 from ..core.names import short_memory_id
-from ..core.retrieval import MemoryPage
 from ..domain.kinds import MemoryKind, kind_of
 from ..domain.metadata import marks_of
 from ..domain.records import Memory

@@ -11,7 +11,7 @@ from contextlib import closing
 
 from ..app import open_core
 from ..core import Core
-from ..core.resumption import Resumption, missing_directory, resumption
+from ..core.browsing.resumption import Resumption, missing_directory, resumption
 from ..domain.errors import BackstoryError, NotFound, Unavailable
 from ..domain.filters import ConversationFilter
 from ..settings import Settings

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from ..app import open_core
 from ..core import Core
 from ..core.names import ConversationNames, short_memory_id
-from ..core.previews import Preview
-from ..core.searching import Ranking
+from ..core.search import Ranking
+from ..core.search.previews import Preview
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import Kind
 from ..domain.lines import one_line
@@ -97,12 +97,12 @@ def _ranking(core: Core, query: str, options: argparse.Namespace) -> Ranking:
     elif options.kind:
         narrow = narrow._replace(kinds=(Kind.MEMORY,), categories=categories(options.kind))
     if not options.file:
-        return core.searching.everywhere(query, narrow=narrow)
-    about = core.searching.by_file(options.file, narrow=narrow)
+        return core.search.everywhere(query, narrow=narrow)
+    about = core.search.by_file(options.file, narrow=narrow)
     if not query:
         return about
     keys = set(map(_key, about.hits))
-    found = core.searching.everywhere(query, narrow=narrow)
+    found = core.search.everywhere(query, narrow=narrow)
     return found._replace(hits=[hit for hit in found.hits if _key(hit) in keys])
 
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from ..app import open_core
 from ..core import Core
 from ..core.browsing import MessagePlace
-from ..core.replay import ReplayPart
-from ..core.resumption import resume_line
+from ..core.browsing.replay import ReplayPart
+from ..core.browsing.resumption import resume_line
 from ..domain.errors import InvalidInput
 from ..domain.records import Conversation, Former, Memory, Message
 from ..domain.when import iso

@@ -7,7 +7,7 @@ from contextlib import closing
 from itertools import groupby
 
 from ..app import open_core
-from ..core.chronicle import ChronicleEvent, EventKind
+from ..core.browsing.chronicle import ChronicleEvent, EventKind
 from ..core.names import ConversationNames, short_memory_id
 from ..domain.errors import InvalidInput
 from ..domain.when import iso

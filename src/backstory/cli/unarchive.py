@@ -8,8 +8,8 @@ from contextlib import closing
 
 from ..app import open_core
 from ..core import Core
+from ..core.forgetting.retention import Retention
 from ..core.imports import load_importers
-from ..core.retention import Retention
 from ..domain.errors import NotFound
 from ..domain.filters import ConversationFilter
 from ..domain.records import Memory

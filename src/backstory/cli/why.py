@@ -9,10 +9,10 @@ from contextlib import closing
 from pathlib import Path
 
 from ..app import open_core
-from ..core.brief.conclusions import Conclusion
 from ..core.names import ConversationNames, short_memory_id
 from ..core.projects import work_tree
 from ..core.reasons import Reasons
+from ..core.search.conclusions import Conclusion
 from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import safe_excerpt, safe_text

@@ -10,40 +10,48 @@ from .engine import Caller, Engine
 
 if TYPE_CHECKING:
     from .answers import Answers
-    from .archive import Archive
     from .blame import Blame
-    from .branches import Branches
     from .brief import Briefing
     from .browsing import Browsing
-    from .checkpoints import Checkpoints
-    from .chronicle import Chronicle
-    from .conversation_export import ConversationExport
-    from .deletion import Deletion
-    from .events import Events
+    from .browsing.chronicle import Chronicle
+    from .browsing.export import ConversationExport
+    from .browsing.pages import Pages
+    from .browsing.replay import Replay
     from .files import FileCache
     from .forgetting import Forgetting
+    from .forgetting.archive import Archive
+    from .forgetting.deletion import Deletion
     from .graph import Graph
     from .insight import Insight
-    from .journal import Journal
-    from .lookup import Lookup
     from .memories import Memories
-    from .pages import Pages
-    from .previews import Previews
+    from .memories.journal import Journal
+    from .memories.reflections import Reflections
+    from .memories.remembering import Remembering
+    from .memories.retrieval import Retrieval
     from .reasons import Reasoning
-    from .recall import Recall
-    from .reflections import Reflections
-    from .remembering import Remembering
-    from .replay import Replay
-    from .retrieval import Retrieval
-    from .searching import Searching
+    from .search import Searching
+    from .search.lookup import Lookup
+    from .search.previews import Previews
+    from .search.recall import Recall
     from .sessions import Sessions
+    from .sessions.branches import Branches
+    from .sessions.checkpoints import Checkpoints
+    from .sessions.events import Events
     from .stored_sessions import StoredSessions
     from .transfer import Transfer
     from .working import Working
 
 __all__ = ["Caller", "Core", "Engine"]
 
-_MODULES = {"briefing": "brief"}
+_PACKAGES = {
+    "browsing": ("chronicle", "export", "pages", "replay"),
+    "forgetting": ("archive", "deletion"),
+    "memories": ("journal", "reflections", "remembering", "retrieval"),
+    "search": ("lookup", "previews", "recall"),
+    "sessions": ("branches", "checkpoints", "events"),
+}
+_MODULES = {part: f"{package}.{part}" for package, parts in _PACKAGES.items() for part in parts}
+_MODULES["briefing"] = "brief"
 """Where a part is not in the module that is named as it."""
 
 
@@ -69,9 +77,9 @@ class Core(_Fields):
     browsing: Browsing
     checkpoints: Checkpoints
     chronicle: Chronicle
-    conversation_export: ConversationExport
     deletion: Deletion
     events: Events
+    export: ConversationExport
     files: FileCache
     forgetting: Forgetting
     graph: Graph
@@ -87,7 +95,7 @@ class Core(_Fields):
     remembering: Remembering
     replay: Replay
     retrieval: Retrieval
-    searching: Searching
+    search: Searching
     sessions: Sessions
     stored_sessions: StoredSessions
     transfer: Transfer

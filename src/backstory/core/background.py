@@ -89,7 +89,7 @@ class Background:
         return CHECK_RESIDUE_S
 
     def _archive(self) -> float:
-        from .retention import Retention
+        from .forgetting.retention import Retention
 
         Retention(self._engine).archive_daily(self._call(RETENTION))
         return CHECK_RETENTION_S
@@ -101,7 +101,7 @@ class Background:
         return CHECK_BACKUPS_S
 
     def _render_briefs(self) -> float:
-        from .briefs import Briefs
+        from .brief.files import Briefs
 
         Briefs(self._engine).refresh(self._call(BRIEFS))
         return self._engine.settings.sync_interval_s

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from ..domain.checkpoints import CachedFile
 from ..domain.errors import InvalidInput, NotAllowed, NotFound, Unreadable
-from .branches import lineage
 from .facet import Facet
+from .sessions.branches import lineage
 
 LARGEST_READ = 50 * 1024 * 1024
 

@@ -9,8 +9,8 @@ from ..domain.filters import Filter, Kind
 from ..domain.kinds import MemoryKind, kind_of
 from ..domain.records import QUIET_ROLES, Conversation, Memory, Message, TraceHit
 from ..search.engine import Hit
-from .brief.conclusions import Conclusion, dead_ends, decisions
 from .facet import Facet
+from .search.conclusions import Conclusion, dead_ends, decisions
 
 CONVERSATIONS = 20
 """That touched or name the file, the surest; their words are looked through."""
@@ -51,7 +51,7 @@ class Reasoning(Facet):
 
     def _hits(self, path: str, kind: Kind, projects: tuple[str, ...]) -> list[Hit]:
         narrow = Filter(kinds=(kind,), projects=projects)
-        return self.core.searching.by_file(path, narrow=narrow).hits
+        return self.core.search.by_file(path, narrow=narrow).hits
 
     def _memories(self, path: str, projects: tuple[str, ...]) -> list[Memory]:
         hits = self._hits(path, Kind.MEMORY, projects)[:MOST]

@@ -12,7 +12,7 @@ from ..tools.origin import Origin, cautions, origin, safe_text
 from ..tools.params import CoreName, Range
 
 if TYPE_CHECKING:
-    from ..core.searching import MemoryHits
+    from ..core.search import MemoryHits
     from ..domain.records import Memory
 
 CONFIRMATION = "confirm"
@@ -67,9 +67,9 @@ def retrieve_context(
     limit: Annotated[int, "Maximum number of results", Range(low=1)] = 5,
 ) -> RetrievalAnswer:
     """Find the saved texts that answer a query best, by words and by meaning, best first."""
-    found = core.searching.memories(query, limit=limit)
+    found = core.search.memories(query, limit=limit)
     memories, notices = _fitted(found)
-    notices += core.searching.in_conversations(query, found.hits)
+    notices += core.search.in_conversations(query, found.hits)
     reply: RetrievalAnswer = {
         "results": [safe_text(memory.text, memory.trust) for memory in memories],
         "origins": [origin(memory) for memory in memories],

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backstory.core import Core
-from backstory.core.removal import ForgetRequest, Removal
+from backstory.core.forgetting.removal import ForgetRequest, Removal
 from backstory.domain.filters import Filter
 from backstory.domain.records import Trust
 

@@ -18,9 +18,9 @@ from ..facet import Facet
 from ..insight.digest import open_tasks
 from ..projects.git import commits_since
 from ..projects.related import project_named
-from ..running import running_conversations
+from ..search.conclusions import Conclusion, dead_ends, decisions, is_dead_end, next_step
+from ..search.running import running_conversations
 from . import rendering
-from .conclusions import Conclusion, dead_ends, decisions, is_dead_end, next_step
 
 FEWEST_TOKENS, MOST_TOKENS, USUAL_TOKENS = 100, 600, 400
 CONVERSATIONS = 4

@@ -13,7 +13,7 @@ from ...domain.filters import Filter, Page
 from ...domain.records import Former, Memory, Trust
 from ...domain.sources import ImportedRecord
 from ..engine import Engine
-from ..merging import put_with_history
+from ..memories.merging import put_with_history
 from .contents import ForeignMemory
 from .counts import Fate, Skip
 from .owners import Owners

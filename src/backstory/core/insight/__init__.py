@@ -11,7 +11,7 @@ from ...domain.census import Tally
 from ...domain.filters import Filter, Order, Page
 from ...domain.records import Event, Memory, Session
 from ..facet import Facet
-from ..journal import JOURNAL
+from ..memories.journal import JOURNAL
 from .digest import Digest, DigestForm, Subject, digest
 from .findings import MOST_EVIDENCE, EvidenceItem, Sample
 from .periods import Grain

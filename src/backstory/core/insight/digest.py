@@ -17,8 +17,8 @@ from ...domain.neutral import neutral
 from ...domain.records import Memory, Priority, Trust
 from ...domain.when import iso
 from ...store import Store
-from ..journal import JOURNAL
-from .tasks import TASK, is_open_task
+from ..memories.journal import JOURNAL
+from ..memories.tasks import TASK, is_open_task
 
 LONGEST_LINE = 200
 LONGEST_TITLE = 60

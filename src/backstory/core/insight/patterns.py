@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from ...domain.lines import one_line
 from ...domain.records import Memory, Priority
+from ..memories.tasks import stale_tasks
 from .findings import Finding, Sample, sources
-from .tasks import stale_tasks
 from .terms import are_alike, spelled, terms_of
 from .timeline import UNCATEGORIZED
 

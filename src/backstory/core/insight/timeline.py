@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...domain.census import HourTally
 from ...domain.records import Priority
-from ..journal import JOURNAL
+from ..memories.journal import JOURNAL
 from .periods import Grain, label, moment_of, start_of
 
 WEIGHTS = {Priority.CRITICAL: 3, Priority.HIGH: 2, Priority.NORMAL: 1, Priority.LOW: 1}

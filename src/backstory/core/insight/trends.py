@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ...domain.records import Priority
-from ..journal import JOURNAL
+from ..memories.journal import JOURNAL
 from .findings import EvidenceItem, Finding, Sample, sources
 from .periods import Grain, fitting_grain, hour_of, label, start_of
 from .timeline import UNCATEGORIZED

@@ -16,7 +16,7 @@ from ...domain.records import Former, Memory, Session
 from ...domain.topics import slug
 from ...domain.when import iso
 from ..facet import Facet
-from ..merging import MemoryCopy
+from ..memories.merging import MemoryCopy
 from . import arrival, ours, places, reading, table
 from .arrival import ImportResult, Strategy
 from .bundle import CheckpointCopy, Counts, FileCopy, SessionCopy, count

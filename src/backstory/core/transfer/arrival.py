@@ -13,7 +13,14 @@ from ...domain.checkpoints import CachedFile
 from ...domain.filters import Filter
 from ...domain.records import Memory, Session
 from ..engine import Engine
-from ..merging import Choice, MemoryCopy, keep_current, merge_memories, put_with_history, take_arriving
+from ..memories.merging import (
+    Choice,
+    MemoryCopy,
+    keep_current,
+    merge_memories,
+    put_with_history,
+    take_arriving,
+)
 from .bundle import CheckpointCopy, Counts, FileCopy, SessionCopy, count
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ...domain.checkpoints import Checkpoint
 from ...domain.records import Memory, Session
-from ..merging import MemoryCopy
+from ..memories.merging import MemoryCopy
 
 
 class FileCopy(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from ...domain.records import Memory, Session, Trust
-from ..merging import MemoryCopy
+from ..memories.merging import MemoryCopy
 from .bundle import CheckpointCopy, FileCopy, SessionCopy
 from .fields import Fields
 from .ours import read_checkpoint

@@ -14,7 +14,7 @@ from typing import Any
 from ...domain.checkpoints import Checkpoint
 from ...domain.records import Former, Memory, Session, Trust
 from ...domain.when import iso
-from ..merging import MemoryCopy
+from ..memories.merging import MemoryCopy
 from .bundle import CheckpointCopy, FileCopy, SessionCopy
 from .fields import Fields
 

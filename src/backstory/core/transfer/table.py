@@ -14,7 +14,7 @@ from typing import Any
 from ...domain.errors import Unreadable
 from ...domain.records import Memory, Session
 from ...domain.when import iso
-from ..merging import MemoryCopy
+from ..memories.merging import MemoryCopy
 from .bundle import SessionCopy
 from .fields import Fields, ImportProblems, parse
 from .ours import read_memory

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from .. import ToolCall
-from ..formats.lines import decode_raw
-from ..formats.touched import tool_call
+from .lines import decode_raw
+from .touched import tool_call
 
 REQUEST = "## My request for Codex:"
 """What the editor's extension puts between the context it adds and what the person typed."""

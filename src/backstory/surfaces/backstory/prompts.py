@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ...core import Core
-from ...core.lookup import LookupQuery
+from ...core.search.lookup import LookupQuery
 from ...domain.errors import InvalidInput, NotFound
 from ...tools import READS
 from ...tools.origin import safe_excerpt

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 
 from ...core import Core
-from ...core.brief.quoting import plain
 from ...core.browsing import ConversationList
-from ...core.file_marks import freshness
+from ...core.browsing.pages import ConversationPage, PagedMessage, TextPage, pieces
 from ...core.forgetting import Forgotten
-from ...core.lookup import CONVERSATION, LookupAnswer, LookupHit
+from ...core.memories.file_marks import freshness
+from ...core.memories.remembering import RememberResult
 from ...core.names import short_memory_id
-from ...core.pages import ConversationPage, PagedMessage, TextPage, pieces
-from ...core.remembering import RememberResult
+from ...core.quoting import plain
+from ...core.search.lookup import CONVERSATION, LookupAnswer, LookupHit
 from ...domain.kinds import kind_of
 from ...domain.lines import one_line
 from ...domain.records import Memory, Message, Trust

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from ...core import Core
-from ...core.briefs import opening_brief
+from ...core.brief.files import opening_brief
 from ...tools import READS, REMOVES, Effect, dump
 from ...tools.params import Range
 from .vocabulary import KindName, RecallKind, end, start, surface
@@ -27,7 +27,7 @@ def recall(
 ) -> str:
     """Search memory: what was decided, learned, tried or said before, in earlier sessions with any assistant. Use it before
     asking the user again, and before changing what you did not write."""
-    from ...core.lookup import LookupQuery  # not for start-up
+    from ...core.search.lookup import LookupQuery  # not for start-up
     from .texts import recall_text
 
     wanted = LookupQuery(query, project, kind, file, start(core, since), end(core, until), assistant, limit)

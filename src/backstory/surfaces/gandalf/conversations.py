@@ -16,7 +16,7 @@ from ...tools.params import CoreName, Json, OneOf, Range, Shaped
 from .vocabulary import Stopwatch, surface
 
 if TYPE_CHECKING:
-    from ...core.recall import ConversationHit, ReaderState, RecallPage, RecallQuery
+    from ...core.search.recall import ConversationHit, ReaderState, RecallPage, RecallQuery
 
 SHOWN_FILES = 2
 LONGEST_TITLE = 60
@@ -137,7 +137,7 @@ def recall_conversations(
     week, 0.5 a month), files (0.5 for working on files, 1.0 when they are this project's or those that were named)
     and type (up to 0.5); what is 0 is left out. `total_conversations` are all that match; `tool_results` tells of each assistant what was
     found and what could not be read; `unread` counts conversations whose words are encrypted or not there."""
-    from ...core.recall import RecallQuery
+    from ...core.search.recall import RecallQuery
 
     clock = Stopwatch()
     notices = () if fast_mode else core.engine.sync_now(core.call)

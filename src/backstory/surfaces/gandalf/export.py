@@ -43,7 +43,7 @@ def export_individual_conversations(
     what was thought and which tools were used. Subagents are in the file of the conversation that started them. A
     file that is there is never overwritten."""
     clock = Stopwatch()
-    done = core.conversation_export.write(
+    done = core.export.write(
         "md" if format == "markdown" else format,
         limit=limit,
         folder=output_dir,

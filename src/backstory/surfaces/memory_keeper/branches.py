@@ -66,7 +66,7 @@ def context_merge_sessions(
     """Merge another session's public items into the current one; private items never come over. A value that is
     replaced stays in the item's history. A conflict is a key with different values; an item that both have alike
     is skipped. byResolution tells which side won how many conflicts."""
-    from ...core.branches import Resolution  # not for start-up
+    from ...core.sessions.branches import Resolution  # not for start-up
 
     arrived = core.branches.merge(source_session_id, Resolution(conflict_resolution), tuple(categories or ()))
     merged = [*arrived.added, *arrived.replaced]

@@ -14,7 +14,7 @@ from .branches import by_category
 from .vocabulary import surface
 
 if TYPE_CHECKING:
-    from ...core.archive import CompressionResult
+    from ...core.forgetting.archive import CompressionResult
 
 KB = 1024
 KEYS_SHOWN = 200  # of archived items, in one answer

@@ -99,7 +99,7 @@ def _drawn_period(core: Core, period: Period, where: Filter) -> DrawnPeriod:
 
 
 def _happening(happened: Memory | Event) -> Happening:
-    from ...core.events import readable
+    from ...core.sessions.events import readable
 
     if isinstance(happened, Event):
         description = f"{happened.tool}: {readable(happened.data)}"

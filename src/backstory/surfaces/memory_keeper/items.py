@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
 from ...core import Core
 from ...core.memories import MemoryDraft
-from ...core.retrieval import Sorting
+from ...core.memories.retrieval import Sorting
 from ...core.sessions import channel_name
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.filters import Filter

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypedDict
 
 from ...core import Core
-from ...core.retrieval import Sorting
+from ...core.memories.retrieval import Sorting
 from ...core.sessions import channel_name
 from ...domain.errors import InvalidInput
 from ...domain.filters import Filter, Order

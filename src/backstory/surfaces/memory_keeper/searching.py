@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from ...core import Core
-from ...core.retrieval import MemoryPage
+from ...core.memories.retrieval import MemoryPage
 from ...domain.entries import TextFields
 from ...domain.errors import InvalidInput
 from ...domain.records import Memory
@@ -131,7 +131,7 @@ def context_search(
     if group_by is not None:
         listing = MemoryPage(whole.memories[offset:][: page_size(limit)], whole.total)
     reply = _answer(listing, limit, offset, include_metadata)
-    if not whole.total and (notices := core.searching.in_conversations(query)):
+    if not whole.total and (notices := core.search.in_conversations(query)):
         reply["notices"] = list(notices)
     return reply if group_by is None else {**reply, "groups": by.groups_of(whole.memories, group_by)}
 
@@ -150,14 +150,14 @@ def context_semantic_search(
     """Find context items by what they mean, whatever their words. Everything any tool saved is searched."""
     session = None if session_id == ALL_SESSIONS else session_id
     where = by.item_filter(core, session, categories=categories or ())
-    found = core.searching.memories(query, where, limit=page_size(top_k), least=min_similarity)
+    found = core.search.memories(query, where, limit=page_size(top_k), least=min_similarity)
     share = ANSWER_BYTES // max(len(found.hits), 1)
     results = [
         cut(AnswerItem(hit.memory.id, _similar_item(hit.memory, hit.certainty)), share) for hit in found.hits
     ]
     vector = [] if found.vector is None else [round(float(number), 6) for number in found.vector]
     reply: SemanticAnswer = {"results": results, "queryEmbedding": vector}
-    notices = [*found.notices, *core.searching.in_conversations(query, found.hits)]
+    notices = [*found.notices, *core.search.in_conversations(query, found.hits)]
     return {**reply, "notices": notices} if notices else reply
 
 

@@ -17,8 +17,8 @@ from ...tools.parts import cut_to
 from .vocabulary import surface
 
 if TYPE_CHECKING:
-    from ...core.previews import Preview
-    from ...core.searching import Ranking
+    from ...core.search import Ranking
+    from ...core.search.previews import Preview
     from ...search.engine import Hit
 
 
@@ -98,7 +98,7 @@ def reflect_on_past(
 ) -> ReflectionAnswer:
     """Search past conversations, reflections and saved items by meaning and by words. Each result has a similarity
     from 0 to 1 that means the same for every query, and what was said around it."""
-    ranking = core.searching.everywhere(
+    ranking = core.search.everywhere(
         query,
         least=min_score,
         fill=_fill(min_score),
@@ -117,7 +117,7 @@ def quick_search(
 ) -> QuickSearch:
     """Count what past conversations, reflections and items have on a subject and show the best. `get_more_results`
     with the cache_key pages the rest of the very same ranking."""
-    ranking = core.searching.everywhere(query, least=min_score, fill=_fill(min_score), project=project)
+    ranking = core.search.everywhere(query, least=min_score, fill=_fill(min_score), project=project)
     shown = core.previews.show(ranking.hits[:1], ranking.words)
     top = _result(shown[0]) if shown else None
     reply: QuickSearch = {
@@ -147,7 +147,7 @@ def get_more_results(
 ) -> MoreResults:
     """Get the next results of a search."""
     if cache_key is None:
-        ranking = core.searching.everywhere(query, least=DEFAULT_SCORE, fill=FILL, project=project)
+        ranking = core.search.everywhere(query, least=DEFAULT_SCORE, fill=FILL, project=project)
         hits, words = ranking.hits, ranking.words
     else:
         hits, words = _thawed(core, cache_key, query)
@@ -170,7 +170,7 @@ def search_by_file(
     project: Project = None,
 ) -> ReflectionAnswer:
     """Find conversations that read or changed a file, and everything that speaks of it, newest first."""
-    return _reflected(core, core.searching.by_file(file_path, project=project), limit, files=True)
+    return _reflected(core, core.search.by_file(file_path, project=project), limit, files=True)
 
 
 @surface.tool("Search by concept", READS)
@@ -182,7 +182,7 @@ def search_by_concept(
     project: Project = None,
 ) -> ReflectionAnswer:
     """Find past conversations, reflections and items about a development concept, with the files they dealt with."""
-    ranking = core.searching.everywhere(concept, least=CONCEPT_SCORE, fill=FILL, project=project)
+    ranking = core.search.everywhere(concept, least=CONCEPT_SCORE, fill=FILL, project=project)
     return _reflected(core, ranking, limit, least=CONCEPT_SCORE, files=include_files)
 
 

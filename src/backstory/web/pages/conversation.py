@@ -9,11 +9,11 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from ...core import Core
-from ...core.conversation_export import ConversationTree, as_markdown, file_stem
-from ...core.erasure import Erasure
-from ...core.removal import ForgetRequest
-from ...core.replay import ReplayPart
-from ...core.resumption import resume_line
+from ...core.browsing.export import ConversationTree, as_markdown, file_stem
+from ...core.browsing.replay import ReplayPart
+from ...core.browsing.resumption import resume_line
+from ...core.forgetting.erasure import Erasure
+from ...core.forgetting.removal import ForgetRequest
 from ...domain.records import Conversation, Message, Trace
 from ...domain.when import iso
 from ..figures import figure
@@ -128,7 +128,7 @@ def export(core: Core, asked: PageQuery) -> Download:
     """The whole conversation with its subagents, as one file that needs nothing else."""
     conversation = core.replay.conversation(asked.text("id"))
     form = asked.choice("as", ("html", "md")) or "html"
-    whole = core.conversation_export.transcript(conversation)
+    whole = core.export.transcript(conversation)
     name = f"{file_stem(conversation)}.{form}".encode("ascii", "ignore").decode()
     if form == "md":
         return Download(name, "text/markdown; charset=utf-8", "".join(as_markdown(whole)))

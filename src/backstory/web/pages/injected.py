@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...core import Core
-from ...core.briefs import BriefFiles, injected
+from ...core.brief.files import BriefFiles, injected
 from ...domain.records import Conversation, Injection
 from ...domain.tokens import count_tokens
 from ...domain.when import from_ms, iso

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from ...core import Core
 from ...core.forgetting import RESTORABLE_FOR, erase
-from ...core.insight.tasks import is_open_task
+from ...core.memories.tasks import is_open_task
 from ...domain.errors import NotFound
 from ...domain.filters import Filter, Page
 from ...domain.kinds import MemoryKind, categories_of, kind_of

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ...core import Core
-from ...core.previews import Preview
-from ...core.searching import Ranking
+from ...core.search import Ranking
+from ...core.search.previews import Preview
 from ...domain.entries import Outline
 from ...domain.filters import Filter, Kind
 from ...domain.records import Conversation, Message
@@ -45,7 +45,7 @@ def page(core: Core, asked: PageQuery) -> View:
     ranking = (
         nothing
         if narrow is None
-        else core.searching.everywhere(query, narrow=narrow, own_first=False, largest_pool=1)
+        else core.search.everywhere(query, narrow=narrow, own_first=False, largest_pool=1)
     )
     shown = core.previews.show(ranking.hits[SIZE * (number - 1) : SIZE * number], ranking.words)
     results = _results(core, shown, ranking.words)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from ...core import Core
 from ...core.browsing import HEADS
-from ...core.chronicle import ChronicleEvent, EventKind
+from ...core.browsing.chronicle import ChronicleEvent, EventKind
 from ...domain.filters import Bounds, ConversationFilter
 from ...domain.when import iso
 from ..page_query import PageQuery

@@ -9,7 +9,7 @@ from ....domain.when import from_ms, to_ms
 from ....readers import ConversationHeader, Piece, Places, Role, Turn
 from ....readers.formats.paths import homes
 from ....readers.formats.values import fingerprint
-from ...reflections import REFLECTION
+from ...memories.reflections import REFLECTION
 from ..archives import conversation_of
 from ..contents import ForeignConversation, ForeignMemory, ForeignSession, Record, UnplacedRecords, relation
 from ..counts import Skip

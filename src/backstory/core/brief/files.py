@@ -1,0 +1,195 @@
+"""Briefs of all projects at work, rendered ahead into files: a hook prints one within milliseconds, with no server and no store.
+
+`clients/hook.py` reads these files, and knows their names and fields; it imports nothing of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from binascii import crc32
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from ...domain.census import ProjectActivity
+from ...domain.records import Injection
+from ...domain.when import from_ms, to_ms
+from ...readers.formats.rollouts import is_unattended
+from ...settings import Settings, expand_home
+from ...store.whole_files import write_whole
+from .. import Caller, Core, Engine
+from ..calls import Call
+from ..projects import project_root
+from . import Brief, Briefing
+
+FOLDER, GIVEN = "briefs", "given"
+COMPACTED = "compact"
+RECENT = timedelta(days=30)
+"""What lies longer ago, with nothing open, is no news to a new session."""
+GIVEN_FOR = timedelta(days=30)
+"""How long it is known what a session was given of which nothing else is known."""
+CLOSING = "More: search Backstory for a topic, or open an id."
+
+
+class BriefFiles:
+    """Where they are. They hold what memories say, so they go whenever a memory is forgotten."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.folder = home / FOLDER
+
+    def path(self, project: str) -> Path:
+        """Of a project; the file says which it is, should two names meet. `hashlib` would cost the hook 10 ms."""
+        return self.folder / f"{crc32(os.fsencode(project)):08x}.json"
+
+    def read(self, path: Path) -> dict[str, Any]:
+        """Empty where there is none, or none that this version wrote."""
+        try:
+            body = json.loads(path.read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return body if isinstance(body, dict) else {}
+
+    def write(self, project: str, body: dict[str, Any]) -> None:
+        for folder in (self.home, self.folder, self.folder / GIVEN):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(self.path(project), [json.dumps(body, ensure_ascii=False)])
+
+    def all(self) -> list[Path]:
+        return list(self.folder.glob("*.json"))
+
+    def injections(self, since: Mapping[str, datetime]) -> Iterator[Injection]:
+        """What the hook noted that it told sessions: of each, what is later than `since` says."""
+        for path in (self.folder / GIVEN).glob("*"):
+            last = since.get(path.name)
+            for line in _lines(path):
+                try:
+                    note = json.loads(line)
+                    told = Injection(path.name, from_ms(note["at"]), note["project"], note["text"])
+                except (ValueError, TypeError, KeyError):
+                    continue  # half a line, of a hook whose time was up
+                if last is None or told.given_at > last:
+                    yield told
+
+    def clear(self) -> None:
+        for path in (*self.all(), *(self.folder / GIVEN).glob("*")):
+            path.unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Notes of which session was given what, long after it ended."""
+        oldest = time.time() - GIVEN_FOR.total_seconds()
+        for path in (self.folder / GIVEN).glob("*"):
+            with suppress(OSError):
+                if path.stat().st_mtime < oldest:
+                    path.unlink()
+
+
+class Briefs:
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def refresh(self, call: Call | None = None) -> int:
+        """Render those of which something changed, and remove those that nobody needs any more; how many were rendered."""
+        files = BriefFiles(self.engine.settings.home)
+        needed, rendered = set(), 0
+        for activity in self._wanted():
+            if call is not None:
+                call.raise_if_cancelled()
+            path = files.path(activity.project)
+            needed.add(path)
+            basis = f"{activity.records}:{to_ms(activity.last_at)}"
+            if files.read(path).get("basis") != basis:
+                files.write(activity.project, self._body(activity.project, basis))
+                rendered += 1
+        for path in files.all():
+            if path not in needed:
+                path.unlink(missing_ok=True)
+        self._keep_injections(files)
+        return rendered
+
+    def _keep_injections(self, files: BriefFiles) -> None:
+        """Also of sessions that ran while no server did."""
+        store = self.engine.store
+        with store.transaction():
+            for injection in files.injections(store.injections.last_times()):
+                store.injections.put(injection)
+            store.injections.prune(self.engine.now() - GIVEN_FOR)
+        files.sweep()
+
+    def _wanted(self) -> Iterator[ProjectActivity]:
+        """Projects that are directories here, in which something happened lately or is open, and which the user did not except."""
+        excepted = _excepted(self.engine.settings)
+        since = self.engine.now() - RECENT
+        for activity in self.engine.store.entries.activity():
+            if activity.project in excepted or not os.path.isabs(activity.project):
+                continue
+            if (activity.last_at >= since or self._has_tasks(activity.project)) and os.path.isdir(
+                activity.project
+            ):
+                yield activity
+
+    def _has_tasks(self, project: str) -> bool:
+        return bool(self._briefing(project).tasks(project))
+
+    def _body(self, project: str, basis: str) -> dict[str, Any]:
+        briefing = self._briefing(project)
+        brief = briefing.brief(closing=CLOSING)
+        continued = briefing.brief(closing=CLOSING, is_continued=True)
+        return {
+            "project": project,
+            "basis": basis,
+            "last_at": 0 if brief.last_at is None else to_ms(brief.last_at),
+            "text": _text(brief),
+            "continued": _text(continued),
+        }
+
+    def _briefing(self, project: str) -> Briefing:
+        """For nobody's session: nothing private is in it."""
+        return Core(self.engine, Caller(project=project, directory=project)).briefing
+
+
+def opening_brief(core: Core, session: str, source: str, log: str = "") -> str:
+    """What a session is told that starts now, is cleared, resumed or compacted: the brief of its project, or nothing where the user
+    wants none, where there is no news, and where it was told the same before. A compaction has just made it forget. From its log
+    may be known that nobody attends it."""
+    settings, is_continued = core.engine.settings, source == COMPACTED
+    if settings.brief == "off" or core.caller.project in _excepted(settings):
+        return ""
+    if settings.brief == "auto" and log and core.caller.is_local and is_unattended(Path(log)):
+        return ""
+    brief = core.briefing.brief(closing=CLOSING, is_continued=is_continued)
+    told = core.engine.store.injections
+    is_old = brief.last_at is not None and brief.last_at < core.engine.now() - RECENT
+    if not brief.is_known or (is_old and not brief.open_tasks):
+        return ""
+    if not is_continued and session and told.last_text(session) == brief.text:
+        return ""
+    told.put(Injection(session, core.engine.now(), brief.project, brief.text))
+    return brief.text
+
+
+def injected(core: Core, limit: int) -> list[Injection]:
+    """What sessions were told, the last first; also what a hook noted that no server has kept yet."""
+    kept = core.engine.store.injections.newest(limit)
+    if not core.caller.is_local:
+        return kept
+    noted = BriefFiles(core.engine.settings.home).injections(core.engine.store.injections.last_times())
+    return sorted([*kept, *noted], key=lambda each: each.given_at, reverse=True)[:limit]
+
+
+def _lines(path: Path) -> list[bytes]:
+    try:
+        return path.read_bytes().splitlines()
+    except OSError:  # forgotten meanwhile
+        return []
+
+
+def _excepted(settings: Settings) -> set[str]:
+    return {str(project_root(expand_home(each))) for each in settings.brief_off}
+
+
+def _text(brief: Brief) -> str:
+    return brief.text if brief.is_known else ""

@@ -1,0 +1,163 @@
+"""Look at what is there without asking a question: conversations and memories in lists, one of them page by page.
+
+Messages of a conversation are numbered from 1, what tools did and what was thought with the message they belong to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from ...domain.errors import InvalidInput, NotFound
+from ...domain.filters import Bounds, ConversationFilter, Filter, Kind, Order, Page
+from ...domain.lines import one_line
+from ...domain.records import Conversation, Memory
+from ..facet import Facet
+from ..memories.retrieval import MemoryPage
+from ..names import ConversationNames, known_source
+from ..projects.related import chosen_projects, projects_named
+
+HEADS = ("main", "fork", "prompt-log")
+"""Kinds of conversations that are listed; subagents are part of the one that started them."""
+FEWEST_LETTERS = 4
+"""Of an id: a shorter beginning is more likely a slip."""
+MOST_NAMED = 5
+
+
+class ListedConversation(NamedTuple):
+    conversation: Conversation
+    name: str
+    """The shortest beginning of its id that no other has."""
+    messages: int
+
+
+class ConversationList(NamedTuple):
+    conversations: list[ListedConversation]
+    total: int
+
+
+class MessagePlace(NamedTuple):
+    """A conversation, and the number of the message in it that was meant, if one was."""
+
+    conversation: Conversation
+    number: int | None = None
+
+
+class Browsing(Facet):
+    def conversations(
+        self, which: ConversationFilter, *, limit: int | None = None, offset: int = 0, file: str = ""
+    ) -> ConversationList:
+        """The last updated first; subagents only if their kind is asked for. With a file, those that touched it, or
+        whose subagents did."""
+        which = self.caller.visible_conversations(which if which.kinds else which._replace(kinds=HEADS))
+        if file:
+            touching = self._touching(file)
+            if not touching:
+                return ConversationList([], 0)
+            which = which._replace(ids=touching)
+        room = self.engine.store.conversations
+        found = room.find(which, limit=limit, offset=offset)
+        counts = self.engine.store.messages.count([each.id for each in found])
+        names = self.names()
+        return ConversationList(
+            [ListedConversation(each, names.short(each.id), counts.get(each.id, 0)) for each in found],
+            room.count(which),
+        )
+
+    def _touching(self, file: str) -> tuple[str, ...]:
+        store = self.engine.store
+        where = self.caller.visible(Filter(kinds=(Kind.MESSAGE,)))
+        touching = {hit.conversation for hit in store.traces.touching(file, where)}
+        parents = {each.parent for each in store.conversations.get(sorted(touching)) if each.parent}
+        return tuple(sorted(touching | parents))
+
+    def memories(self, where: Filter, *, limit: int | None = None, offset: int = 0) -> MemoryPage:
+        """Of every surface, the last changed first."""
+        surfaces = where.surfaces or tuple(self.engine.store.memories.surfaces())  # which have an index
+        where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,), surfaces=surfaces)
+        found = self.engine.store.memories.find(where, Page(limit, offset, Order.UPDATED_NEWEST))
+        return MemoryPage(found, self.engine.store.entries.count(where))
+
+    def names(self) -> ConversationNames:
+        return ConversationNames(self.engine.store.conversations.ids())
+
+    def projects(self, wanted: str) -> tuple[str, ...]:
+        """The projects that a name or a directory means. Raises NotFound."""
+        known = self.engine.store.entries.projects()
+        path = os.path.normpath(os.path.join(self.caller.directory, os.path.expanduser(wanted)))
+        named = projects_named(wanted, known) or projects_named(path, known)
+        if not named:
+            raise NotFound("project", wanted, hint="`backstory sessions` names the projects that are known.")
+        return tuple(named)
+
+    def find(self, id: str) -> Memory | MessagePlace:
+        """What an id means, or the beginning of one. Raises NotFound, and InvalidInput when several begin so."""
+        memories = self._memories(id)
+        places = self._places(id)
+        if len(memories) + len(places) > 1:
+            named = [f"{each.id} ({one_line(each.text, 60)})" for each in memories]
+            named += [f"{each.conversation.id} ({one_line(each.conversation.name, 60)})" for each in places]
+            raise InvalidInput(
+                f"{len(named)} records begin with {id!r}.",
+                hint="Type more of the one that is meant:\n" + "\n".join(named[:MOST_NAMED]),
+                field="id",
+            )
+        if not memories and not places:
+            raise NotFound("memory or conversation", id)
+        return memories[0] if memories else places[0]
+
+    def conversation(self, id: str) -> Conversation:
+        """As `find` does, for who wants nothing else."""
+        found = self.find(id)
+        if isinstance(found, Memory):
+            raise NotFound("conversation", id)
+        return found.conversation
+
+    def memory(self, id: str) -> Memory:
+        found = self.find(id)
+        if not isinstance(found, Memory):
+            raise NotFound("memory", id)
+        return found
+
+    def recent(
+        self,
+        project: str | None = None,
+        assistant: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 10,
+    ) -> ConversationList:
+        """Of the caller's project, another one by name or path, or all for EVERY_PROJECT."""
+        projects = chosen_projects(project, self.caller.project, self.engine.store.conversations.projects)
+        if projects is None:
+            return ConversationList([], 0)
+        surfaces = () if assistant is None else (known_source(self.engine, assistant),)
+        return self.conversations(Bounds(projects, surfaces, since, until).conversation_filter(), limit=limit)
+
+    def _memories(self, id: str) -> list[Memory]:
+        store = self.engine.store
+        exact = store.memories.find(self.caller.visible(Filter(ids=(id,))), Page())
+        if exact or len(id) < FEWEST_LETTERS:
+            return exact
+        ids = tuple(store.memories.ids_beginning(id, MOST_NAMED + 1))
+        return store.memories.find(self.caller.visible(Filter(ids=ids)), Page()) if ids else []
+
+    def _places(self, id: str) -> list[MessagePlace]:
+        room = self.engine.store.conversations
+        if message := self.engine.store.messages.get(id):
+            return [MessagePlace(each, message.seq + 1) for each in self._visible([message.conversation])]
+        name, mark, number = id.rpartition("#")
+        if mark and number.isdigit() and len(room.get([id])) == 0:
+            return [MessagePlace(each, int(number)) for each in self._visible(self._named(name))]
+        return [MessagePlace(each) for each in self._visible(self._named(id))]
+
+    def _named(self, name: str) -> Sequence[str]:
+        names = self.names()
+        return names.find(name) if len(name) >= FEWEST_LETTERS or name in names else ()
+
+    def _visible(self, ids: Sequence[str]) -> list[Conversation]:
+        if not ids:
+            return []
+        which = self.caller.visible_conversations(ConversationFilter(ids=tuple(ids[: MOST_NAMED + 1])))
+        return self.engine.store.conversations.find(which)

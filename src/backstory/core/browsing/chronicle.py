@@ -1,0 +1,89 @@
+"""What happened when, across assistants and projects: conversations, memories and commits on one line of time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from ...domain.filters import Bounds, Kind, Order, Page
+from ..facet import Facet
+from ..projects.git import git, printable
+from . import HEADS
+
+_FIELDS = "%x1f".join(("%H", "%at", "%an", "%s"))
+_HASH = re.compile(r"[0-9a-f]{7,64}")
+
+
+class EventKind(StrEnum):
+    CONVERSATION = "conversation"
+    MEMORY = "memory"
+    COMMIT = "commit"
+
+
+class ChronicleEvent(NamedTuple):
+    at: datetime
+    """Of a conversation, when something was last said in it."""
+    kind: EventKind
+    id: str
+    """For a commit its hash."""
+    title: str
+    project: str
+    who: str
+    """The assistant, the surface a memory was saved through, or the author."""
+
+
+class Chronicle(Facet):
+    def events(
+        self, span: Bounds, kinds: Sequence[EventKind] = tuple(EventKind), *, limit: int
+    ) -> list[ChronicleEvent]:
+        """The newest first. Commits are those of the named projects, else of the caller's own, as far as they are on this
+        machine; who asks for assistants wants none."""
+        found: list[ChronicleEvent] = []
+        if EventKind.CONVERSATION in kinds:
+            found += self._conversations(span, limit)
+        if EventKind.MEMORY in kinds:
+            found += self._memories(span, limit)
+        if EventKind.COMMIT in kinds and self.caller.is_local and not span.surfaces:
+            found += self._commits(span, limit)
+        return sorted(found, key=lambda event: (event.at, event.kind, event.id), reverse=True)[:limit]
+
+    def _conversations(self, span: Bounds, limit: int) -> Iterator[ChronicleEvent]:
+        which = span.conversation_filter()._replace(kinds=HEADS)
+        for each in self.engine.store.conversations.find(
+            self.caller.visible_conversations(which), limit=limit
+        ):
+            yield ChronicleEvent(
+                each.updated_at, EventKind.CONVERSATION, each.id, each.name, each.project, each.surface
+            )
+
+    def _memories(self, span: Bounds, limit: int) -> Iterator[ChronicleEvent]:
+        where = span.filter()._replace(kinds=(Kind.MEMORY,))
+        page = Page(limit, order=Order.NEWEST)
+        for each in self.engine.store.memories.find(self.caller.visible(where), page):
+            yield ChronicleEvent(
+                each.created_at, EventKind.MEMORY, each.id, each.text, each.project, each.surface
+            )
+
+    def _commits(self, span: Bounds, limit: int) -> Iterator[ChronicleEvent]:
+        projects = span.projects or (self.caller.project,)
+        for project in projects:
+            if project and (Path(project) / ".git").exists():  # "" would be wherever the server was started
+                yield from _commits_of(project, span, limit)
+
+
+def _commits_of(project: str, span: Bounds, limit: int) -> Iterator[ChronicleEvent]:
+    bounds = [f"--since={span.since:%Y-%m-%dT%H:%M:%SZ}"] if span.since else []
+    bounds += [f"--until={span.until:%Y-%m-%dT%H:%M:%SZ}"] if span.until else []
+    told = git(Path(project), "log", f"--max-count={limit}", "-z", f"--format={_FIELDS}", *bounds)
+    for record in (told or "").split("\0"):
+        hash, *rest = record.split("\x1f")
+        if _HASH.fullmatch(hash) and len(rest) == 3:
+            at, author, subject = rest
+            moment = datetime.fromtimestamp(int(at), UTC)
+            yield ChronicleEvent(
+                moment, EventKind.COMMIT, hash, printable(subject), project, printable(author)
+            )

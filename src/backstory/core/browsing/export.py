@@ -1,0 +1,196 @@
+"""Conversations as files that people read or other programs take, one each: JSON, Markdown or plain text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...domain.errors import InvalidInput
+from ...domain.filters import ConversationFilter
+from ...domain.records import Conversation, Message
+from ...domain.topics import slug
+from ...domain.when import iso
+from ...settings import expand_home
+from ..facet import Facet
+from ..projects import is_workspace, workspace_hash
+from ..search.families import MINOR
+from ..transfer import places
+
+LONGEST_NAME_BYTES = 80
+_NAMES = {
+    "user": "User",
+    "assistant": "Assistant",
+    "system": "System",
+    "summary": "Summary",
+    "tool": "Tool",
+    "thinking": "Thinking",
+}
+
+
+class ExportedFiles(NamedTuple):
+    folder: Path
+    files: list[Path]
+    total: int
+    """How many conversations match."""
+
+
+class ConversationExport(Facet):
+    def write(
+        self, form: str, *, limit: int, folder: str | None, title_part: str, workspace: str
+    ) -> ExportedFiles:
+        """The last updated that match, each in a new file. Nothing is made when none does."""
+        target = self._folder(folder)
+        found = self._find(title_part, workspace)
+        files: list[Path] = []
+        for number, conversation in enumerate(found[:limit], 1):
+            self.call.raise_if_cancelled()
+            text = _FORMS[form](self.transcript(conversation))
+            files.append(places.write_new(target, file_stem(conversation), f".{form}", text))
+            self.call.progress(number, min(limit, len(found)), conversation.title)
+        return ExportedFiles(target, files, len(found))
+
+    def _folder(self, given: str | None) -> Path:
+        usual = expand_home(self.engine.settings.conversation_exports)
+        if given is not None:
+            self.caller.check_local("folder", hint="Leave it out: the server writes to its own place.")
+        folder = usual if given is None else places.locate(usual, given, "folder")
+        if folder.exists() and not folder.is_dir():
+            raise InvalidInput(f"{folder} is not a directory.", field="folder")
+        return folder
+
+    def _find(self, title_part: str, workspace: str) -> list[Conversation]:
+        """Subagents and forks are written with the conversation that started them."""
+        conversations = self.engine.store.conversations.find(
+            self.caller.visible_conversations(ConversationFilter(title_part=title_part))
+        )
+        wanted = [
+            conversation
+            for conversation in conversations
+            if not workspace or is_workspace(workspace, conversation.project)
+        ]
+        parents = {
+            conversation.parent
+            for conversation in wanted
+            if conversation.kind in MINOR and conversation.parent
+        }
+        known = (
+            {
+                conversation.id
+                for conversation in self.engine.store.conversations.find(
+                    ConversationFilter(ids=tuple(parents))
+                )
+            }
+            if parents
+            else ()
+        )
+        return [
+            conversation
+            for conversation in wanted
+            if conversation.kind not in MINOR or conversation.parent not in known
+        ]
+
+    def transcript(self, conversation: Conversation, above: frozenset[str] = frozenset()) -> ConversationTree:
+        """With those of its subagents and forks."""
+        store = self.engine.store
+        above |= {conversation.id}  # files of others may tell of a ring
+        minor = store.conversations.find(ConversationFilter(parents=(conversation.id,), kinds=MINOR))
+        started = [each for each in reversed(minor) if each.id not in above]
+        return ConversationTree(
+            conversation,
+            store.messages.of(conversation.id),
+            tuple(store.traces.files([conversation.id]).get(conversation.id, ())),
+            tuple(self.transcript(each, above) for each in started),
+        )
+
+
+class ConversationTree(NamedTuple):
+    conversation: Conversation
+    messages: Sequence[Message]
+    files: tuple[str, ...]
+    started: tuple[ConversationTree, ...]
+    """Subagents and forks, the first one first."""
+
+
+def file_stem(conversation: Conversation) -> str:
+    """The day, the title as far as every file system takes it, and what makes it unique."""
+    name = slug(conversation.title).encode()[:LONGEST_NAME_BYTES].decode(errors="ignore").strip("-")
+    return (
+        f"{conversation.created_at:%Y-%m-%d}-{name or 'conversation'}-{workspace_hash(conversation.id)[:8]}"
+    )
+
+
+def _about(conversation: Conversation) -> dict[str, Any]:
+    facts = {
+        "id": conversation.id,
+        "title": conversation.title,
+        "tool": conversation.surface,
+        "project": conversation.project,
+        "workspace": workspace_hash(conversation.project),
+        "created_at": iso(conversation.created_at),
+        "updated_at": iso(conversation.updated_at),
+        "conversation_type": conversation.subject,
+        "kind": conversation.kind,
+        "branch": conversation.branch,
+        "model": conversation.model,
+        "completeness": conversation.completeness,
+        "trust": conversation.trust.value,
+    }
+    return {name: fact for name, fact in facts.items() if fact}
+
+
+def _as_json(whole: ConversationTree) -> Iterator[str]:
+    yield json.dumps(_object(whole), ensure_ascii=False, indent=2)
+    yield "\n"
+
+
+def _object(whole: ConversationTree) -> dict[str, Any]:
+    messages = [
+        {"role": message.role, "text": message.text, "created_at": iso(message.created_at)}
+        for message in whole.messages
+    ]
+    started = [_object(each) for each in whole.started]
+    body = {**_about(whole.conversation), "files": list(whole.files), "messages": messages}
+    return {**body, "subagents": started} if started else body
+
+
+def as_markdown(whole: ConversationTree, level: str = "#") -> Iterator[str]:
+    yield f"{level} {whole.conversation.name}\n\n"
+    for name, fact in _about(whole.conversation).items():
+        if name != "title":
+            yield f"- {name.replace('_', ' ')}: {fact}\n"
+    for message in whole.messages:
+        yield f"\n{level}# {_speaker(message)} ({iso(message.created_at)})\n\n"
+        yield _quoted(message.text) if message.role in ("tool", "thinking") else f"{message.text}\n"
+    for each in whole.started:
+        yield "\n"
+        yield from as_markdown(each, f"{level}#")
+
+
+def _quoted(text: str) -> str:
+    return "".join(f"> {line}\n" for line in text.split("\n"))
+
+
+def _as_text(whole: ConversationTree) -> Iterator[str]:
+    name = whole.conversation.name
+    yield f"{name}\n{'=' * min(len(name), 100)}\n"
+    for name, fact in _about(whole.conversation).items():
+        if name != "title":
+            yield f"{name}: {fact}\n"
+    for message in whole.messages:
+        yield f"\n[{iso(message.created_at)}] {_speaker(message)}:\n{message.text}\n"
+    for each in whole.started:
+        yield "\n"
+        yield from _as_text(each)
+
+
+def _speaker(message: Message) -> str:
+    return message.speaker or _NAMES.get(message.role, message.role)
+
+
+_FORMS: dict[str, Callable[[ConversationTree], Iterator[str]]] = {
+    "json": _as_json,
+    "md": as_markdown,
+    "txt": _as_text,
+}

@@ -1,0 +1,138 @@
+"""Open what an id names: a memory with what it said before, a message, or a part of a conversation, a page at a time.
+
+A page costs a model at most PAGE_TOKENS. Messages are numbered from 1; long texts have pieces, which are numbered so too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ...domain.errors import InvalidInput, NotFound
+from ...domain.filters import ConversationFilter, Filter
+from ...domain.records import Conversation, Former, Memory, Message
+from ...domain.tokens import count_tokens
+from ..facet import Facet
+
+PAGE_TOKENS = 1_800
+"""Of texts; what stands around them has its own."""
+MESSAGE_TOKENS = 700
+"""Of one message among others."""
+HEAD_TOKENS = 14  # what stands before each message
+MOST_MESSAGES = 50
+LETTERS = 12  # of a token, at most: what is longer need not be counted to be too long
+END = -1
+"""The last page of a conversation."""
+
+
+class TextPage(NamedTuple):
+    """A piece of a memory's or a message's text."""
+
+    entry: Memory | Message
+    text: str
+    number: int
+    total: int
+    history: Sequence[Former] = ()
+    """What a memory said before, the oldest first."""
+
+
+class PagedMessage(NamedTuple):
+    number: int
+    message: Message
+    text: str
+    left_out: int
+    """Characters at the end of it that are not in the text."""
+
+
+class ConversationPage(NamedTuple):
+    conversation: Conversation
+    messages: Sequence[PagedMessage]
+    total: int
+    """The number of the last message."""
+    next: int | None
+    """Where the next page begins."""
+
+
+class Pages(Facet):
+    def open(self, id: str, at: int | None = None, limit: int = 10) -> TextPage | ConversationPage:
+        """What an id means, or the beginning of one, from piece or message `at` on; a negative one counts from the end. `ID#N` opens
+        a conversation around message N. A message's own id opens its text."""
+        if at == 0:
+            raise InvalidInput("at must not be 0.", hint="Numbers begin with 1; -1 is the last.", field="at")
+        try:
+            found = self.core.browsing.find(id)
+        except NotFound:
+            raise self._not_found(id) from None
+        if isinstance(found, Memory):
+            return self._text_page(found, at or 1)._replace(history=self.core.memories.history(found))
+        if message := self.engine.store.messages.get(id):
+            return self._text_page(message, at or 1)
+        before = 1 if found.number is None else max(found.number - 1, 1)  # what it answers
+        return self._conversation_page(found.conversation, at or before, limit)
+
+    def _not_found(self, id: str) -> NotFound:
+        """One that is in the archive can be brought back."""
+        visible = self.caller.visible(Filter(ids=(id,)))
+        archived = self.engine.store.archive
+        if archived.find_memories(visible, with_forgotten=True) or archived.find_conversations(
+            ConversationFilter(ids=(id,))
+        ):
+            return NotFound(
+                "live memory or conversation", id, hint=f"It is in the archive: backstory unarchive {id}"
+            )
+        return NotFound("memory or conversation", id, hint="Take an id as it was shown, whole.")
+
+    def _text_page(self, entry: Memory | Message, at: int) -> TextPage:
+        texts = list(pieces(entry.text, PAGE_TOKENS))
+        number = _counted_from_end(at, len(texts))
+        if number > len(texts):
+            raise InvalidInput(
+                f"at must be at most {len(texts)}.", hint="That is its last piece.", field="at"
+            )
+        return TextPage(entry, texts[number - 1], number, len(texts))
+
+    def _conversation_page(self, conversation: Conversation, at: int, limit: int) -> ConversationPage:
+        room = self.engine.store.messages
+        total = room.last_place(conversation.id) + 1
+        first = max(total - limit, 0) + 1 if at == END else _counted_from_end(at, total)
+        if first > max(total, 1):
+            raise InvalidInput(f"at must be at most {total}.", hint="That is its last message.", field="at")
+        messages = room.said(conversation.id, first=first - 1, limit=min(limit, MOST_MESSAGES) + 1)
+        shown: list[PagedMessage] = []
+        left = PAGE_TOKENS
+        for message in messages[:limit]:
+            text = next(pieces(message.text, MESSAGE_TOKENS))
+            left -= count_tokens(text) + HEAD_TOKENS
+            if left < 0 and shown:
+                break
+            shown.append(PagedMessage(message.seq + 1, message, text, len(message.text) - len(text)))
+        following = messages[len(shown) :]
+        return ConversationPage(conversation, shown, total, following[0].seq + 1 if following else None)
+
+
+def _counted_from_end(at: int, total: int) -> int:
+    return at if at > 0 else max(total + 1 + at, 1)
+
+
+def pieces(text: str, tokens: int) -> Iterator[str]:
+    """A text in parts of at most so many tokens, which end at a paragraph, a line or a word where one is near. Put together
+    they are the text."""
+    longest = tokens * LETTERS
+    while len(text) > longest or count_tokens(text) > tokens:
+        size = _fitting_length(text[:longest], tokens)
+        ends = (text.rfind(mark, size // 2, size) + len(mark) for mark in ("\n\n", "\n", " "))
+        cut = next((end for end in ends if end > size // 2), size)
+        yield text[:cut]
+        text = text[cut:]
+    yield text
+
+
+def _fitting_length(text: str, tokens: int) -> int:
+    """The most characters whose tokens are not too many."""
+    low, high = 1, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count_tokens(text[:middle]) <= tokens:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -1,0 +1,70 @@
+"""How to go on with a conversation in the assistant that had it: the assistant's own command, and where to start it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from ...domain.errors import BackstoryError, NotAllowed, NotFound
+from ...domain.records import Conversation
+from ...readers import load_readers, reader_names
+from ...store import Store
+
+
+class Resumption(NamedTuple):
+    conversation: Conversation
+    words: tuple[str, ...]
+    directory: str
+    """Where the assistant worked; empty when that is not known."""
+
+    @property
+    def line(self) -> str:
+        """To type or paste into a shell."""
+        command = shlex.join(self.words)
+        return f"cd {shlex.quote(self.directory)} && {command}" if self.directory else command
+
+
+def resumption(store: Store, conversation: Conversation) -> Resumption:
+    """Of a subagent, that of the conversation which started it. Raises NotAllowed where there is no such command."""
+    seen = {conversation.id}
+    while conversation.kind == "subagent" and conversation.parent and conversation.parent not in seen:
+        seen.add(conversation.parent)
+        parents = store.conversations.get([conversation.parent])
+        if not parents:
+            raise NotFound("conversation", conversation.parent, hint="It started the one that was asked for.")
+        conversation = parents[0]
+    if conversation.is_gone:
+        raise NotAllowed(
+            f"{conversation.id} cannot be resumed: its assistant deleted it. What was read of it stays here.",
+            hint=f"backstory show {conversation.id}",
+        )
+    words = _words(conversation)
+    if not words:
+        raise NotAllowed(
+            f"{conversation.surface} has no command that opens one conversation.",
+            hint=f"Read it here instead: backstory show {conversation.id}",
+        )
+    return Resumption(conversation, words, conversation.directory)
+
+
+def resume_line(store: Store, conversation: Conversation) -> str:
+    """Empty where there is no way to go on with it."""
+    try:
+        return resumption(store, conversation).line
+    except BackstoryError:
+        return ""
+
+
+def missing_directory(wanted: Resumption) -> bool:
+    return bool(wanted.directory) and not os.path.isdir(wanted.directory)
+
+
+def _words(conversation: Conversation) -> tuple[str, ...]:
+    if conversation.surface not in reader_names():
+        return ()  # stored through us, by no assistant
+    resume = load_readers([conversation.surface])[conversation.surface].resume
+    if resume is None or not fnmatchcase(conversation.source.replace("\\", "/"), resume.sources):
+        return ()
+    return tuple(word.replace("{id}", conversation.native_id) for word in resume.words)

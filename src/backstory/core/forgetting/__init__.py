@@ -1,0 +1,81 @@
+"""Forget one memory, whichever surface saved it: it is found nowhere any more, can be brought back for a month, and is erased then.
+
+For good it is erased at once. Conversations are other programs' to keep: they are forgotten on the command line."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from ...domain.erasure import Receipt
+from ...domain.errors import InvalidInput, NotAllowed
+from ...domain.filters import Filter
+from ...domain.records import Memory
+from ..brief.files import BriefFiles
+from ..engine import Caller, Engine
+from ..facet import Facet
+from .erasure import Erasure
+from .removal import ForgetRequest
+
+RESTORABLE_FOR = timedelta(days=30)
+
+
+class Forgotten(NamedTuple):
+    memory: Memory
+    until: datetime | None
+    """It can be brought back before; None when it is erased."""
+    notices: tuple[str, ...] = ()
+
+
+class Forgetting(Facet):
+    def memory(self, id: str) -> Memory:
+        """The one that would be forgotten. Raises NotFound, and InvalidInput for a conversation."""
+        found = self.core.browsing.find(id)
+        if isinstance(found, Memory):
+            return found
+        raise InvalidInput(
+            f"{id!r} is a conversation; nothing was forgotten.",
+            hint=f"The user can remove it in a terminal: backstory forget {found.conversation.id}",
+            field="id",
+        )
+
+    def forget(self, id: str, *, for_good: bool = False) -> Forgotten:
+        memory = self.memory(id)
+        if for_good:
+            receipt = erase(self.engine, (memory.id,))
+            return Forgotten(memory, None, tuple(receipt.notices))
+        store, now = self.engine.store, self.engine.now()
+        briefs = BriefFiles(self.engine.settings.home)
+        with store.transaction():
+            memory = self.memory(memory.id)  # it may be gone, or say something else, since it was looked at
+            store.archive.put_memories([memory], forgotten_at=now)
+            store.answers.delete_all()  # they may quote it
+            store.injections.delete([memory.project])
+            briefs.clear()  # what is noted there is kept by nobody who waits for this transaction
+        briefs.clear()  # what was rendered meanwhile
+        return Forgotten(memory, now + RESTORABLE_FOR)
+
+    def restore(self, id: str) -> list[Memory]:
+        """Make a forgotten memory live again, also one that is private to a session: whoever knows its id may. None when there is
+        no such one. Raises NotAllowed when its key was saved anew meanwhile."""
+        found = self.engine.store.archive.find_memories(Filter(ids=(id,)), with_forgotten=True)
+        for memory, _ in found:
+            owner = Caller(project=memory.project, session=memory.session)
+            if not self.core._replace(caller=owner, surface=memory.surface).archive.restore((memory.id,)):
+                raise NotAllowed(
+                    f"The key {memory.key!r} was saved anew in the same session.",
+                    hint="Delete that memory first.",
+                )
+        return [memory for memory, _ in found]
+
+
+def erase(engine: Engine, ids: tuple[str, ...]) -> Receipt:
+    return Erasure(engine).forget(ForgetRequest(memories=Filter(ids=ids)))
+
+
+def erase_expired(engine: Engine) -> int:
+    """Those that were forgotten longer ago than they can be brought back; how many there were."""
+    ids = engine.store.archive.forgotten_before(engine.now() - RESTORABLE_FOR)
+    if ids:
+        erase(engine, tuple(ids))
+    return len(ids)

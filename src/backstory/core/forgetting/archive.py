@@ -1,0 +1,106 @@
+"""The archive: old memories leave the live store and its indexes, whole, and can be found, read and restored."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import NamedTuple
+
+from ...domain.filters import Filter, Kind, Order, Page
+from ...domain.records import Former, Memory, PackSize
+from ..facet import Facet
+
+
+class CompressionResult(NamedTuple):
+    moved: list[Memory]
+    """Those that are in the archive now, the oldest first."""
+    packed: PackSize
+    preserved: int
+    """How many memories in scope are live still."""
+
+
+class Archive(Facet):
+    def find(self, key: str, session: str | None) -> list[Memory]:
+        """Archived memories with a key, in one session or all, that the caller may see."""
+        return self._find(Filter(keys=(key,), threads=() if session is None else (session,)))
+
+    def find_named(self, name: str) -> list[Memory]:
+        """Those with this key, else the one with this id."""
+        return self.find(name, None) or self._find(Filter(ids=(name,)))
+
+    def all(self) -> list[Memory]:
+        """What can be made live again, also what was forgotten."""
+        return self._find(Filter(), with_forgotten=True)
+
+    def _find(self, where: Filter, *, with_forgotten: bool = False) -> list[Memory]:
+        found = self.engine.store.archive.find_memories(self.own(where), with_forgotten=with_forgotten)
+        return [archived.memory for archived in found]
+
+    def history(self, memory: Memory) -> list[Former]:
+        """What an archived memory said before, the oldest first; a private value stays with its session."""
+        found = self.engine.store.archive.find_memories(self.own(Filter(ids=(memory.id,))))
+        return self.caller.visible_former(memory, (former for each in found for former in each.history))
+
+    def restore(self, ids: tuple[str, ...]) -> list[Memory]:
+        """Make archived memories live again and give those that are. One whose key was saved anew in its session
+        stays in the archive: the newer value is not overwritten."""
+        store = self.engine.store
+        with store.transaction():
+            self.engine.check_room()
+            found = self._find(Filter(ids=ids), with_forgotten=True) if ids else []
+            free = [memory for memory in found if not self._is_taken(memory)]
+            restored = [memory.id for memory in free]
+            store.archive.restore_memories(restored)
+            store.archive.exempt(restored, self.engine.now())
+        self.engine.embed_soon()
+        return free
+
+    def compress(
+        self, older_than: datetime, *, keep: tuple[str, ...], target_bytes: float | None, session: str | None
+    ) -> CompressionResult:
+        """Archive what was last changed before a time, the oldest first, until what stays live fits the target.
+
+        Memories without a key stay: nothing could ask for them by name afterwards."""
+        store = self.engine.store
+        scope = self.own(Filter(kinds=(Kind.MEMORY,), threads=() if session is None else (session,)))
+        with store.transaction():
+            old = store.memories.find(
+                scope._replace(created_before=older_than), Page(order=Order.UPDATED_OLDEST)
+            )
+            moved = [
+                memory
+                for memory in old
+                if memory.updated_at < older_than and memory.key is not None and memory.category not in keep
+            ]
+            if target_bytes is not None:
+                live = sum(map(_bytes, store.memories.find(scope, Page())))
+                moved = _until_it_fits(moved, live, target_bytes)
+            packed = store.archive.put_memories(moved)
+            store.checkpoints.drop_unused_blobs()  # contents that cached files no longer have
+            return CompressionResult(moved, packed, store.entries.count(scope))
+
+    def _is_taken(self, memory: Memory) -> bool:
+        if memory.key is None:
+            return False
+        threads = () if memory.session is None else (memory.session,)
+        return (
+            self.engine.store.entries.count(
+                Filter(surfaces=(self.surface,), threads=threads, keys=(memory.key,))
+            )
+            > 0
+        )
+
+
+def _until_it_fits(memories: list[Memory], live: int, target: float) -> list[Memory]:
+    chosen: list[Memory] = []
+    for memory in memories:
+        if live <= target:
+            break
+        chosen.append(memory)
+        live -= _bytes(memory)
+    return chosen
+
+
+def _bytes(memory: Memory) -> int:
+    parts = (memory.key or "", memory.text, json.dumps(dict(memory.metadata), ensure_ascii=False))
+    return sum(len(part.encode()) for part in parts)

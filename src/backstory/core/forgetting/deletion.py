@@ -1,0 +1,29 @@
+"""Delete what a surface saved, for good: each deletion forgets, as `erasure` does."""
+
+from __future__ import annotations
+
+from ...domain.erasure import Receipt
+from ...domain.errors import NotFound
+from ...domain.filters import Filter
+from ..facet import Facet
+from .erasure import Erasure
+from .removal import ForgetRequest
+
+
+class Deletion(Facet):
+    def by_id(self, id: str) -> Receipt:
+        receipt = self._forget(Filter(ids=(id,)))
+        if not receipt.memories:
+            raise NotFound("saved text", id)
+        return receipt
+
+    def by_key(self, key: str, session: str) -> Receipt:
+        """What a session keeps under a key, as far as the caller may see it."""
+        return self._forget(self.caller.visible(Filter(threads=(session,), keys=(key,))))
+
+    def all(self) -> Receipt:
+        """In every project."""
+        return self._forget(Filter())
+
+    def _forget(self, where: Filter) -> Receipt:
+        return Erasure(self.engine).forget(ForgetRequest(memories=where._replace(surfaces=(self.surface,))))

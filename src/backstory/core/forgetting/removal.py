@@ -1,0 +1,139 @@
+"""Forget in one store, be it the live one or a backup: out of its tables, its archive, its events and its cursors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from ...domain.filters import ConversationFilter, Filter
+from ...domain.records import Conversation
+from ...store import Store
+from ...store.residue import OF_CHECKPOINTS, OF_CONVERSATIONS, OF_MEMORIES
+from ..sync.cursors import without
+from ..working.handoff import OPENING, Handoff, as_data, from_data, opening
+from ..working.handoff import without as handoff_without
+from ..working.history import HANDOFF, TOOL
+
+
+class ForgetRequest(NamedTuple):
+    """What to forget. Conversations never come back with a sync. Memories go live and archived, with their histories;
+    checkpoints are there to keep what is deleted later, so they forget only when that is asked for."""
+
+    conversations: Sequence[str] = ()
+    memories: Filter | None = None
+    with_checkpoints: bool = False
+
+
+class HandoffRewrite(NamedTuple):
+    """A handoff that quoted what is forgotten."""
+
+    path: str | None
+    former: Handoff
+    present: Handoff
+
+
+class RemovalResult(NamedTuple):
+    counts: Mapping[str, int]
+    """By place; nothing that is 0."""
+    handoffs: Sequence[HandoffRewrite] = ()
+
+
+class Removal:
+    def __init__(self, store: Store, now: datetime) -> None:
+        self.store = store
+        self.now = now
+
+    def forget(self, request: ForgetRequest) -> RemovalResult:
+        """In one transaction. The bytes are overwritten afterwards, by the store's residue."""
+        handoffs: list[HandoffRewrite] = []
+        counts: dict[str, int] = {}
+        with self.store.transaction():
+            projects = self._projects(request)
+            if request.conversations:
+                counts |= self._forget_conversations(request.conversations)
+            if request.memories is not None:
+                found = self._quotable(request.memories)
+                ids = list(dict.fromkeys([*request.memories.ids, *(id for id, _ in found)]))
+                counts |= self._forget_memories(request.memories, ids, request.with_checkpoints)
+                handoffs = self._rewrite_handoffs(set(ids), {opening(text) for _, text in found})
+            if not any(counts.values()):
+                return RemovalResult({})
+            counts |= {
+                "handoffs": len(handoffs),
+                "cached answers": self.store.answers.delete_all(),
+                "injected briefs": self.store.injections.delete(projects),
+            }
+        return RemovalResult({place: count for place, count in counts.items() if count}, handoffs)
+
+    def _projects(self, request: ForgetRequest) -> set[str]:
+        """Whose briefs may quote what is forgotten."""
+        which = ConversationFilter(ids=tuple(request.conversations))
+        told = all_conversations(self.store, which) if request.conversations else []
+        projects = {conversation.project for conversation in told}
+        if request.memories is not None:
+            archived = self.store.archive.find_memories(request.memories, with_forgotten=True)
+            projects |= {each.memory.project for each in archived}
+            projects.update(self.store.memories.projects_of(request.memories))
+        return projects
+
+    def _quotable(self, where: Filter) -> list[tuple[str, str]]:
+        """How every value begins that memories have or had, with the memory's id."""
+        archived = [
+            (each.memory.id, value)
+            for each in self.store.archive.find_memories(where, with_forgotten=True)
+            for value in (each.memory.text, *(former.text for former in each.history))
+        ]
+        return [*self.store.memories.openings(where, 2 * OPENING), *archived]
+
+    def _forget_memories(self, where: Filter, ids: Sequence[str], with_checkpoints: bool) -> dict[str, int]:
+        store = self.store
+        removed = {
+            "former values": sum(store.memories.count_former(where).values()),
+            "memories": store.memories.delete(where),
+            "archived memories": store.archive.delete_memories(where),
+            "events": store.sessions.delete_events(ids),
+            "checkpoints": store.checkpoints.remove(ids) if with_checkpoints else 0,
+        }
+        store.imports.forget(ids)
+        if any(removed.values()):
+            store.residue.note((*OF_MEMORIES, *(OF_CHECKPOINTS if with_checkpoints else ())))
+        return removed
+
+    def _forget_conversations(self, ids: Sequence[str]) -> dict[str, int]:
+        store, told = self.store, all_conversations(self.store, ConversationFilter(ids=tuple(ids)))
+        removed = {
+            "messages": sum(store.messages.count(ids).values()),
+            "conversations": store.sync.forget(ids, self.now),
+            "cursors": self._clear_cursors(ids, {conversation.title for conversation in told} - {""}),
+        }
+        if any(removed.values()):
+            store.residue.note(OF_CONVERSATIONS)
+        return removed
+
+    def _rewrite_handoffs(self, ids: Collection[str], openings: Collection[str]) -> list[HandoffRewrite]:
+        changed = []
+        for event in self.store.sessions.events_of_type(TOOL, HANDOFF):
+            former = from_data(event.data)
+            present = handoff_without(former, ids, openings)
+            if present != former:
+                data = {**event.data, **as_data(present)}
+                self.store.sessions.change_event(event._replace(data=data))
+                changed.append(HandoffRewrite(event.data.get("path"), former, present))
+        return changed
+
+    def _clear_cursors(self, ids: Sequence[str], titles: Collection[str]) -> int:
+        store = self.store
+        cleared = 0
+        for source in store.sync.sources().values():
+            present = without(source, set(ids), titles)
+            if present != source:
+                store.sync.put(present)
+                cleared += 1
+        return cleared
+
+
+def all_conversations(store: Store, which: ConversationFilter) -> list[Conversation]:
+    """The live ones, and those of the archive."""
+    archived = store.archive.find_conversations(which)
+    return [*store.conversations.find(which), *(each.conversation for each in archived)]

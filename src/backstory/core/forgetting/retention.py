@@ -1,0 +1,89 @@
+"""Retention: what is old leaves the live store for the archive, whole, and can be brought back.
+
+Conversations go by their last message, and reflections by their last change. Whatever else was saved is the user's own
+and stays."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from ...domain.filters import ConversationFilter, Filter, Kind, Page
+from ...domain.records import Conversation, Memory
+from ..backups import BEFORE_ARCHIVE, Backups
+from ..calls import Call
+from ..engine import Engine
+from ..freshness import DAY_MS
+from ..memories.reflections import REFLECTION
+
+LEASE = "retention"
+MOST_DAYS = 700_000  # times begin in the year 1
+AT_ONCE = 200  # memories of one transaction
+
+
+class Old(NamedTuple):
+    conversations: list[str]
+    memories: list[Memory]
+
+
+class Retention:
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def find(self, days: float) -> Old:
+        """What is older, except what a person brought back from the archive."""
+        store = self.engine.store
+        before = self.engine.now() - timedelta(days=min(days, MOST_DAYS))
+        stays = store.archive.exemptions()
+        conversations = store.conversations.outlines(ConversationFilter(updated_before=before))
+        where = Filter(kinds=(Kind.MEMORY,), categories=(REFLECTION,), created_before=before)
+        return Old(
+            sorted(conversation.id for conversation in conversations if conversation.id not in stays),
+            [
+                memory
+                for memory in store.memories.find(where, Page())
+                # with a key it is an item that somebody filed under that category
+                if memory.updated_at < before and memory.key is None and memory.id not in stays
+            ],
+        )
+
+    def archive(self, old: Old, call: Call) -> None:
+        """Each conversation at once, so that nobody waits long. Raises Cancelled in between."""
+        store, total = self.engine.store, len(old.conversations)
+        if old.memories or old.conversations:
+            Backups(self.engine).make(BEFORE_ARCHIVE)
+        for start in range(0, len(old.memories), AT_ONCE):
+            call.raise_if_cancelled()
+            store.archive.put_memories(old.memories[start : start + AT_ONCE])
+        for number, id in enumerate(old.conversations, 1):
+            call.raise_if_cancelled()
+            store.archive.put_conversation(id)
+            call.progress(number, total, "Archiving conversations")
+
+    def archive_daily(self, call: Call) -> None:
+        """What the setting says, once a day in whichever process comes first."""
+        days, store = self.engine.settings.retention_days, self.engine.store
+        holder = self.engine.new_id()
+        if days is None or not store.leases.take(LEASE, holder, for_ms=DAY_MS):
+            return
+        try:
+            self.archive(self.find(days), call)
+        except BaseException:
+            store.leases.drop(LEASE, holder)  # when all went well nobody gives it back, and it ends in a day
+            raise
+
+    def restore(self, id: str) -> list[Conversation]:
+        """Make an archived conversation live again, with those that it started, and keep it so."""
+        store = self.engine.store
+        with store.transaction():
+            self.engine.check_room()
+            found = [
+                conversation.conversation
+                for which in (ConversationFilter(ids=(id,)), ConversationFilter(parents=(id,)))
+                for conversation in store.archive.find_conversations(which)
+            ]
+            ids = [conversation.id for conversation in found]
+            store.archive.restore_conversations(ids)
+            store.archive.exempt(ids, self.engine.now())
+        self.engine.embed_soon()
+        return found

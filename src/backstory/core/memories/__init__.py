@@ -1,0 +1,171 @@
+"""Save, find and replace memories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ...domain.errors import InvalidInput, NotFound
+from ...domain.filters import Filter, Page
+from ...domain.records import Former, Memory, Priority, Session, Trust
+from ..facet import Facet
+
+
+class MemoryDraft(NamedTuple):
+    """A memory as the caller describes it."""
+
+    text: str
+    key: str | None = None
+    category: str | None = None
+    priority: Priority = Priority.NORMAL
+    channel: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = MappingProxyType({})
+    private: bool = False
+    trust: Trust = Trust.OWN
+
+
+class Memories(Facet):
+    def save(self, text: str) -> Memory:
+        """Committed when this returns; its vectors and a better summary follow in the background."""
+        _check_text(text)
+        memory = self.new(text, self.caller.project, self.caller.session)
+        self.put(memory)
+        self.follow_up(memory)
+        return memory
+
+    def new(self, text: str, project: str, session: str | None) -> Memory:
+        """A memory of this surface and this moment, which is in no store yet."""
+        now = self.engine.now()
+        return Memory(
+            id=self.engine.new_id(),
+            text=text,
+            summary=self.engine.summarizer.summary(text),
+            project=project,
+            surface=self.surface,
+            session=session,
+            created_at=now,
+            updated_at=now,
+        )
+
+    def save_item(self, draft: MemoryDraft) -> Memory:
+        """Save under a key in the current session, as `put_item` does. Committed when this returns."""
+        _check_draft(draft)
+        memory = self.put_item(draft, self.core.sessions.current())
+        self.follow_up(memory)
+        return memory
+
+    def put_item(self, draft: MemoryDraft, session: Session) -> Memory:
+        """For a transaction of the caller's, who calls `follow_up` after it. The same key again, live or archived, keeps
+        the id and the time it was made, and the former value in its history."""
+        store = self.engine.store
+        memory = self.new(draft.text, session.project, session.id)._replace(
+            key=draft.key,
+            category=draft.category,
+            priority=draft.priority,
+            channel=draft.channel or session.channel,
+            tags=draft.tags,
+            metadata=draft.metadata,
+            private=draft.private,
+            trust=draft.trust,
+        )
+        with store.transaction():
+            if former := self._former(draft.key, session.id):
+                store.memories.add_former(former)
+                memory = memory._replace(id=former.id, created_at=former.created_at)
+            self.put(memory)
+            store.sessions.put(session._replace(updated_at=memory.updated_at))
+        return memory
+
+    def _former(self, key: str | None, session: str) -> Memory | None:
+        """What a session has under a key, live; one that was archived comes back."""
+        if not key:
+            return None
+        store = self.engine.store
+        known = Filter(surfaces=(self.surface,), threads=(session,), keys=(key,))
+        live = store.memories.find(known, Page(limit=1))
+        if not live and (archived := store.archive.find_memories(known)):
+            store.archive.restore_memories([archived[0].memory.id])
+            return archived[0].memory
+        return live[0] if live else None
+
+    def find(self, where: Filter, page: Page) -> list[Memory]:
+        """Memories of this surface that match and that the caller may see."""
+        return self.engine.store.memories.find(self.own(where), page)
+
+    def history(self, memory: Memory) -> list[Former]:
+        """What it said before, the oldest first; a value that was private stays with its session."""
+        return self.caller.visible_former(memory, self.engine.store.memories.former(memory.id))
+
+    def replace(self, id: str, text: str) -> Memory:
+        """The memory keeps its id and the time it was made."""
+        _check_text(text)
+        with self.engine.store.transaction():
+            found = self.engine.store.memories.find(self._mine(id), Page(limit=1))
+            if not found:
+                raise NotFound("saved text", id)
+            summary = self.engine.summarizer.summary(text)
+            memory = found[0]._replace(
+                text=text, summary=summary, updated_at=self.engine.now(), trust=Trust.OWN
+            )
+            self.put(memory)
+        self.follow_up(memory)
+        return memory
+
+    def revise(
+        self,
+        id: str,
+        text: str,
+        *,
+        category: str | None = None,
+        metadata: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Memory:
+        """Of any surface, what it said before stays in its history: it is corrected, whoever saved it. The category stays unless one
+        is given, and so do fields of the metadata. What is so already stays as it is."""
+        _check_text(text)
+        store = self.engine.store
+        with store.transaction():
+            found = store.memories.find(self.caller.visible(Filter(ids=(id,))), Page(limit=1))
+            if not found:
+                raise NotFound("memory", id)
+            memory = found[0]._replace(
+                text=text,
+                category=category or found[0].category,
+                metadata={**found[0].metadata, **metadata},
+                trust=Trust.OWN,
+            )
+            if memory == found[0]:
+                return memory
+            summary = self.engine.summarizer.summary(text)
+            memory = memory._replace(summary=summary, updated_at=self.engine.now())
+            store.memories.add_former(found[0])
+            self.put(memory)
+        self.follow_up(memory)
+        return memory
+
+    def _mine(self, id: str) -> Filter:
+        return Filter(ids=(id,), surfaces=(self.surface,))
+
+    def put(self, memory: Memory) -> None:
+        """For a transaction of the caller's, who calls `follow_up` after it."""
+        self.engine.check_room()
+        self.engine.store.memories.put([memory])
+
+    def follow_up(self, memory: Memory) -> None:
+        """After the commit: others see the memory only then."""
+        self.engine.embed_soon()
+        self.engine.summarizer.improve(self.engine.store, memory)
+
+
+def _check_draft(draft: MemoryDraft) -> None:
+    if draft.key is not None and not draft.key.strip():
+        raise InvalidInput("key is empty.", hint="Nothing was saved; give the item a key.", field="key")
+    _check_text(draft.text)
+
+
+def _check_text(text: str) -> None:
+    if not text.strip():
+        raise InvalidInput(
+            "text is empty.", hint="Nothing was saved; send the text to remember.", field="text"
+        )

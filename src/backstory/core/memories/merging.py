@@ -1,0 +1,146 @@
+"""The one way memories come into a session that may have them already: by branching, merging, restoring and importing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum, auto
+from itertools import count
+from typing import NamedTuple
+
+from ...domain.filters import Filter, Order, Page
+from ...domain.records import Former, Memory, Session
+from ...store import Store
+from ..engine import Engine
+
+
+class Choice(Enum):
+    """What happens where the session has another value under the same key."""
+
+    KEEP = auto()
+    """Its own stays."""
+    REPLACE = auto()
+    """The arriving one takes its place, and its own goes to the history."""
+    RENAME = auto()
+    """Both stay, the arriving one under a new key."""
+
+
+Choose = Callable[[Memory, Memory], Choice]
+"""By the session's own memory and the arriving one."""
+
+
+class MemoryCopy(NamedTuple):
+    """A memory, and what it said before, the oldest first."""
+
+    memory: Memory
+    history: tuple[Former, ...] = ()
+
+
+class MergeOutcome(NamedTuple):
+    """What became of each arriving memory."""
+
+    added: list[Memory]
+    replaced: list[Memory]
+    """They took the place of another value, which is in the history now."""
+    refused: list[Memory]
+    """Another value under the same key was kept."""
+    known: list[Memory]
+    """The session says the same already."""
+
+
+def merge_memories(
+    engine: Engine, copies: Sequence[MemoryCopy], session: Session, choose: Choose
+) -> MergeOutcome:
+    """Copies keep their ids, times, channel, metadata and whether they are private. What replaces a value keeps that one's
+    id and time made, and is private when either was. Texts that came wait for their vectors: whoever calls says
+    `embed_soon` after its own commit."""
+    store, now = engine.store, engine.now()
+    own = Filter(surfaces=(session.surface,), threads=(session.id,))
+    outcome = MergeOutcome([], [], [], [])
+    with store.transaction():
+        engine.check_room()
+        present = {_place(memory): memory for memory in store.memories.find(own, Page(order=Order.OLDEST))}
+        keys = {memory.key for memory in (*present.values(), *(copy.memory for copy in copies))}
+        waiting: list[Memory] = []  # most have no history, and are written together
+        for arriving, history in copies:
+            memory = arriving._replace(session=session.id, project=session.project)
+            current = present.get(_place(memory))
+            if current is not None:
+                choice = choose(current, memory)
+                if choice is Choice.RENAME:
+                    memory = memory._replace(key=_free_key(memory.key, keys))
+                elif _content(current) == _content(_in_place_of(current, memory)):
+                    outcome.known.append(memory)
+                    continue
+                elif choice is Choice.KEEP:
+                    outcome.refused.append(memory)
+                    continue
+                else:
+                    store.memories.put(waiting)  # the current one may be among them
+                    waiting.clear()
+                    store.memories.add_former(current)
+                    memory = _in_place_of(current, memory)._replace(updated_at=now)
+            (outcome.replaced if memory.id == (current and current.id) else outcome.added).append(memory)
+            if history:
+                put_with_history(store, memory, history)
+            else:
+                waiting.append(memory)
+            if memory.key is not None:  # two that have none may say the same at the same time
+                present[memory.key] = memory
+                keys.add(memory.key)
+        store.memories.put(waiting)
+        store.sessions.put(session._replace(updated_at=now))
+    return outcome
+
+
+def keep_current(current: Memory, arriving: Memory) -> Choice:
+    return Choice.KEEP
+
+
+def take_arriving(current: Memory, arriving: Memory) -> Choice:
+    return Choice.REPLACE
+
+
+def fresh_copies(engine: Engine, memories: Iterable[Memory]) -> list[MemoryCopy]:
+    """Under ids of their own, without their histories."""
+    return [MemoryCopy(memory._replace(id=engine.new_id())) for memory in memories]
+
+
+def put_with_history(store: Store, memory: Memory, history: Iterable[Former]) -> None:
+    """The store writes a history as it happened: each former value is saved, and then replaced."""
+    for former in history:
+        said = memory._replace(
+            text=former.text,
+            category=former.category,
+            priority=former.priority,
+            channel=former.channel,
+            metadata=former.metadata,
+            private=former.private,
+            updated_at=former.saved_at,
+        )
+        store.memories.put([said])
+        store.memories.add_former(said)
+    store.memories.put([memory])
+
+
+def _place(memory: Memory) -> object:
+    """Where a memory stands in its session; one without a key is only ever in its own place."""
+    return memory.key if memory.key is not None else (memory.text, memory.category, memory.created_at)
+
+
+def _content(m: Memory) -> object:
+    return m.text, m.category, m.priority, m.channel, m.tags, dict(m.metadata), m.private
+
+
+def _in_place_of(current: Memory, memory: Memory) -> Memory:
+    return memory._replace(
+        id=current.id,
+        session=current.session,
+        project=current.project,
+        channel=memory.channel or current.channel,
+        created_at=current.created_at,
+        private=current.private or memory.private,
+    )
+
+
+def _free_key(key: str | None, taken: Iterable[str | None]) -> str:
+    return next(free for number in count(2) if (free := f"{key}-{number}") not in taken)

@@ -1,0 +1,58 @@
+"""Insights that are kept for later sessions, and how much there is to look back on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from ...domain.filters import Filter, Kind, Page
+from ...domain.records import Memory
+from ..facet import Facet
+from . import MemoryDraft
+
+REFLECTION = "reflection"
+
+
+class StoreStats(NamedTuple):
+    conversations: int
+    reflections: int
+    projects: int
+    embedded_percent: float
+    bytes: int
+    oldest: datetime | None
+    """Conversation."""
+    newest: datetime | None
+    """Conversation or reflection."""
+
+
+class Reflections(Facet):
+    def keep(self, text: str, tags: Sequence[str]) -> tuple[Memory, bool]:
+        """Store an insight; the memory, and whether its vector is there already."""
+        named = tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
+        draft = MemoryDraft(text, category=REFLECTION, tags=named)
+        memory = self.core.memories.save_item(draft)
+        backlog = self.engine.backlog
+        return memory, backlog is not None and backlog.catch_up()
+
+    def stats(self) -> StoreStats:
+        """Of what the caller may see."""
+        store = self.engine.store
+        census = store.census()
+        reflections = Filter(kinds=(Kind.MEMORY,), surfaces=(self.surface,), categories=(REFLECTION,))
+        visible = self.caller.visible(reflections)
+        span = store.conversations.span()
+        last = [memory.created_at for memory in store.memories.find(visible, Page(limit=1))]
+        entries = census.memories + census.messages
+        waiting = (
+            entries if self.engine.backlog is None else store.vectors.count_waiting(self.engine.backlog.space)
+        )
+        return StoreStats(
+            conversations=census.conversations,
+            reflections=store.entries.count(visible),
+            projects=census.projects,
+            embedded_percent=round(100 * (1 - waiting / entries), 2) if entries else 100.0,
+            bytes=census.bytes,
+            oldest=span[0] if span else None,
+            newest=max((*last, *(span or ())), default=None),
+        )

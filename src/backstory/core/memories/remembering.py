@@ -1,0 +1,153 @@
+"""Remember one thing: a decision, a fact, a task, a preference or an error; correct it later, or mark a task as done.
+
+Memories of every surface can be corrected and done: they keep their id, their key and what they said before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...domain.errors import InvalidInput
+from ...domain.filters import Filter, Kind, Order, Page
+from ...domain.kinds import MemoryKind, category_of, kind_of
+from ...domain.metadata import FileMark, as_metadata, marks_of
+from ...domain.records import Memory
+from ..facet import Facet
+from ..projects.related import new_project_named
+from ..secrets import redactor
+from .file_marks import mark_files
+from .tasks import TASK, is_open_task
+
+MOST_SIMILAR = 2
+ALIKE = 0.5
+"""How sure the search must be that a memory speaks of the same thing."""
+LONGEST_TEXT = 100_000
+STATUS, DONE = "status", "done"
+
+
+class RememberResult(NamedTuple):
+    memory: Memory
+    is_new: bool
+    """Whether anything was saved: the same text again is the same memory."""
+    similar: Sequence[Memory] = ()
+    """What is remembered already and may be what this corrects."""
+
+
+class Remembering(Facet):
+    def remember(
+        self,
+        text: str,
+        kind: MemoryKind | None = None,
+        *,
+        replaces: str | None = None,
+        files: Sequence[str] = (),
+        project: str | None = None,
+    ) -> RememberResult:
+        """Committed when this returns. Of a memory that is replaced the kind stays unless one is given."""
+        text = _checked(text)
+        if replaces is not None:
+            memory = self._known(replaces)
+            marks = self._marked(files, memory.project) or _unverified(memory)
+            changed = self._revised(memory, text, kind, marks)
+            return RememberResult(changed, is_new=changed != memory)
+        place = self._project(project)
+        marks = self._marked(files, place)
+        similar = self._similar(text, place)
+        with self.engine.store.transaction():
+            known = self._same(text, place)
+            memory = known or self._made(text, kind or MemoryKind.FACT, place, marks)
+            if known is None:
+                self.core.memories.put(memory)
+        if known is not None:
+            changed = self._revised(known, text, kind, marks)
+            return RememberResult(changed, is_new=changed != known, similar=similar)
+        self.core.memories.follow_up(memory)
+        return RememberResult(memory, is_new=True, similar=similar)
+
+    def done(self, id: str, note: str = "") -> Memory:
+        """Mark a task as done, with what is worth knowing about how. Once done it stays so."""
+        task = self._known(id)
+        if task.category not in (TASK, None):
+            raise InvalidInput(
+                f"{id!r} is a {kind_of(task)}, not a task; nothing was changed.",
+                hint="Only tasks are done; to correct a memory, replace it.",
+                field="id",
+            )
+        if not is_open_task(task._replace(category=TASK)):
+            return task
+        _check_secrets(note)
+        text = f"Done: {task.text}" + (f"\n{note.strip()}" if note.strip() else "")
+        return self._revised(task, text, MemoryKind.TASK, {STATUS: DONE})
+
+    def _revised(
+        self, memory: Memory, text: str, kind: MemoryKind | None, metadata: Mapping[str, Any]
+    ) -> Memory:
+        category = None if kind is None or kind is kind_of(memory) else category_of(kind)
+        return self.core.memories.revise(memory.id, text, category=category, metadata=metadata)
+
+    def _known(self, id: str) -> Memory:
+        return self.core.browsing.memory(id)
+
+    def _made(self, text: str, kind: MemoryKind, project: str, metadata: Mapping[str, Any]) -> Memory:
+        memory = self.core.memories.new(text, project, self.caller.session)
+        return memory._replace(category=category_of(kind), metadata=metadata)
+
+    def _same(self, text: str, project: str) -> Memory | None:
+        where = Filter(kinds=(Kind.MEMORY,), surfaces=(self.surface,), projects=(project,), texts=(text,))
+        page = Page(limit=1, order=Order.OLDEST)
+        found = self.engine.store.memories.find(self.caller.visible(where), page)
+        return found[0] if found else None
+
+    def _similar(self, text: str, project: str) -> list[Memory]:
+
+        found = self.core.search.memories(
+            text, Filter(projects=(project,)), limit=MOST_SIMILAR + 1, least=ALIKE
+        )
+        return [hit.memory for hit in found.hits if hit.memory.text != text][:MOST_SIMILAR]
+
+    def _marked(self, files: Sequence[str], project: str) -> dict[str, Any]:
+        if not files:
+            return {}
+        if not self.caller.is_local:  # its files are not on this machine
+            return as_metadata(FileMark(path) for path in files)
+        own = self.caller.directory if project == self.caller.project else project
+        return as_metadata(mark_files(Path(own), files))
+
+    def _project(self, wanted: str | None) -> str:
+        """A path may be that of a project that nothing is known of yet."""
+        if wanted is None:
+            return self.caller.project
+        return new_project_named(wanted, self.engine.store.entries.projects(), is_local=self.caller.is_local)
+
+
+def _unverified(memory: Memory) -> dict[str, Any]:
+    """The files that a memory was about; how they are by now, nobody said."""
+    marks = marks_of(memory.metadata)
+    return as_metadata(FileMark(mark.path) for mark in marks) if marks else {}
+
+
+def _checked(text: str) -> str:
+    if not text.strip():
+        raise InvalidInput("text is empty.", hint="Nothing was saved; say what to remember.", field="text")
+    if len(text) > LONGEST_TEXT:
+        raise InvalidInput(
+            f"text has {len(text):,} characters; at most {LONGEST_TEXT:,} are saved.",
+            hint="Nothing was saved; save what it comes to.",
+            field="text",
+        )
+    _check_secrets(text)
+    return text.strip()
+
+
+def _check_secrets(text: str) -> None:
+    """Whatever the setting for histories is: what is saved on purpose need not hold one."""
+    redacted = redactor("standard").redact(text)
+    if redacted.found:
+        names = dict.fromkeys(re.findall(r"\[redacted: ([^\[\]]+)\]", redacted.text))
+        raise InvalidInput(
+            f"text holds what looks like a secret ({', '.join(names)}); nothing was saved.",
+            hint="Leave it out, and say where it is kept.",
+            field="text",
+        )

@@ -1,0 +1,196 @@
+"""Find memories: by what they are, and by a query in words. Everything a caller may not see is left out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...domain.entries import TextFields
+from ...domain.errors import InvalidInput
+from ...domain.filters import Filter, Kind, Order, Page
+from ...domain.records import Memory
+from ..facet import Facet
+
+if TYPE_CHECKING:
+    from ...domain.query import Query, QueryTerm
+
+MOST_RANKED = 3_000  # memories scored for a query; more match only where a query says little
+
+
+class Sorting(NamedTuple):
+    """An order of the store, or a field of the metadata."""
+
+    order: Order = Order.NEWEST
+    field: str | None = None
+    is_descending: bool = False
+
+
+class MemoryPage(NamedTuple):
+    """A page of memories, of how many there are in all."""
+
+    memories: list[Memory]
+    total: int
+
+
+class Retrieval(Facet):
+    def items(
+        self,
+        where: Filter,
+        sorting: Sorting,
+        *,
+        limit: int | None,
+        offset: int,
+        key_pattern: str | None = None,
+    ) -> MemoryPage:
+        """This surface's memories that match. Under one key, the current session's come first."""
+        where = self.own(where)._replace(kinds=(Kind.MEMORY,))
+        store = self.engine.store
+        if key_pattern is None and sorting.field is None and not where.keys:
+            page = Page(limit, offset, sorting.order)
+            return MemoryPage(store.memories.find(where, page), store.entries.count(where))
+        matches = _key_matcher(key_pattern)
+        listed = store.memories.listing(where, sorting.order)
+        memories = self._sorted(
+            [one.entry for one in listed if matches(one.key or "")], sorting, bool(where.keys)
+        )
+        return MemoryPage(self._load(memories, limit, offset), len(memories))
+
+    def archived(self, where: Filter) -> list[Memory]:
+        """What the archive keeps under the one key of the filter."""
+
+        found = self.core.archive.find(where.keys[0], None)
+        return [memory for memory in found if _passes(memory, where)]
+
+    def by_id(self, where: Filter) -> list[Memory]:
+        """The memory of any surface whose id is given in place of a key: what has no key is shown with its id."""
+        where = self.caller.visible(where)._replace(keys=(), ids=where.keys, kinds=(Kind.MEMORY,))
+        return self.engine.store.memories.find(where, Page(limit=1))
+
+    def search(
+        self,
+        text: str,
+        where: Filter,
+        *,
+        fields: TextFields,
+        sorting: Sorting | None,
+        limit: int | None,
+        offset: int,
+    ) -> MemoryPage:
+        """Memories of every surface that match a query, the best first unless they are to be sorted."""
+        from ...domain.query import parse_query  # compiling its patterns is not for start-up
+
+        _check_query(text)
+        query = parse_query(text)
+        where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
+        order = sorting.order if sorting is not None else Order.NEWEST
+        entries = self.engine.store.memories.numbers(where, order, self._matched(query, fields))
+        if query.excluded:
+            out = set[int]().union(*(self._holding(term, fields) for term in query.excluded))
+            entries = [entry for entry in entries if entry not in out]
+        entries = self._ranked(entries, query) if sorting is None else self._sorted(entries, sorting)
+        return MemoryPage(self._load(entries, limit, offset), len(entries))
+
+    def _matched(self, query: Query, fields: TextFields) -> set[int] | None:
+        """Entries that every clause matches; None where the query only says what is not wanted."""
+        if not query.clauses:
+            return None if query.excluded else set()
+        matched: set[int] | None = None
+        for clause in query.clauses:
+            found = set[int]().union(*(self._holding(term, fields) for term in clause))
+            matched = found if matched is None else matched & found
+        return matched
+
+    def _holding(self, term: QueryTerm, fields: TextFields) -> set[int]:
+        from ...domain.query import holds, looked_up
+
+        store = self.engine.store
+        units = [store.text.match(looked_up(unit), fields) for unit in term.units]
+        found = set[int].intersection(*units) if units else set[int]()
+        if term.is_checked:
+            found = self._checked(found, term, fields)
+        if term.field is not None:
+            wanted, named = term.field, term.field.field.split(".")[0]
+            rows = store.memories.with_metadata(named).items()
+            found |= {entry for entry, metadata in rows if holds(json.loads(metadata), wanted)}
+        return found
+
+    def _checked(self, entries: Iterable[int], term: QueryTerm, fields: TextFields) -> set[int]:
+        from ...domain.query import says
+
+        checked = set()
+        for entry, record in self.engine.store.entries.load(entries).items():
+            key = record.key or "" if isinstance(record, Memory) else ""
+            texts = {TextFields.VALUE: (record.text,), TextFields.KEY: (key,)}.get(fields, (key, record.text))
+            if any(says(text, term) for text in texts):
+                checked.add(entry)
+        return checked
+
+    def _ranked(self, entries: Sequence[int], query: Query) -> list[int]:
+        """Best first, the newest among equals; beyond the most that are ranked, by age alone."""
+        head, tail = entries[:MOST_RANKED], entries[MOST_RANKED:]
+        scores = self.engine.store.text.scores(query.units, head)
+        return [*sorted(head, key=lambda entry: -scores.get(entry, 0.0)), *tail]
+
+    def _sorted(self, entries: list[int], sorting: Sorting, own_first: bool = False) -> list[int]:
+        if sorting.field is None and not own_first:
+            return entries
+        from ...domain.query import field_of, sort_key
+
+        records = self.engine.store.entries.load(entries)
+        known = [(entry, record) for entry in entries if isinstance(record := records.get(entry), Memory)]
+        if sorting.field is not None:
+            path = sorting.field
+            values = {entry: field_of(record.metadata, path) for entry, record in known}
+            there = [entry for entry, _ in known if values[entry] is not None]
+            there.sort(key=lambda entry: sort_key(values[entry]), reverse=sorting.is_descending)
+            entries = there + [entry for entry, _ in known if values[entry] is None]
+        if own_first:
+            own = {entry for entry, record in known if record.session == self.caller.session}
+            entries = sorted(entries, key=lambda entry: entry not in own)
+        return entries
+
+    def _load(self, entries: Sequence[int], limit: int | None, offset: int) -> list[Memory]:
+        page = entries[offset:] if limit is None else entries[offset : offset + limit]
+        records = self.engine.store.entries.load(page)
+        return [record for entry in page if isinstance(record := records.get(entry), Memory)]
+
+
+def _passes(memory: Memory, where: Filter) -> bool:
+    """Whether a memory that is not in the store's tables is one that a filter lets through."""
+    wanted = (
+        (where.threads, memory.session),
+        (where.categories, memory.category),
+        (where.priorities, memory.priority),
+        (where.channels, memory.channel),
+    )
+    return (
+        all(not values or value in values for values, value in wanted)
+        and (where.created_after is None or memory.created_at >= where.created_after)
+        and (where.created_before is None or memory.created_at < where.created_before)
+    )
+
+
+def _check_query(text: str) -> None:
+    if not text.strip():
+        raise InvalidInput("query is empty.", hint="Say what to look for.", field="query")
+
+
+def _key_matcher(pattern: str | None) -> Callable[[str], Any]:
+    """Whether a key matches a regular expression; RE2 needs time in proportion to the key, whatever the pattern."""
+    if pattern is None:
+        return lambda key: True
+    import re2  # most lists need no pattern
+
+    options = re2.Options()
+    options.log_errors = False  # it would print them
+    try:
+        found: Callable[[str], Any] = re2.compile(pattern, options).search
+    except re2.error as error:
+        reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error
+        raise InvalidInput(
+            f"key_pattern is not a regular expression: {reason}.",
+            hint='Such as "auth_.*|login_.*". Look-around and back-references are not supported.',
+            field="key_pattern",
+        ) from None
+    return found

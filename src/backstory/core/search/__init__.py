@@ -1,0 +1,210 @@
+"""Search what the caller may see: memories and conversations, by a question, a file, or both kinds apart.
+
+A question is read as people ask: words of time, project and assistant become filters, and when these leave nothing the
+search goes on without them and says so. What is shown of a hit is in `core/search/previews.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...domain.errors import InvalidInput
+from ...domain.filters import Filter, Kind
+from ...domain.records import Memory, Message
+from ...readers import reader_names
+from ...search.file_mentions import file_hits
+from ...search.question import read_question
+from ..facet import Facet
+from ..projects.related import projects_named, related_projects
+
+if TYPE_CHECKING:
+    from ...domain.entries import Vector
+    from ...search.engine import Found, Hit, Strategy
+
+LEAST = 0.02  # of certainty: what is less sure is not looked for in the whole store
+LARGEST_POOL = 64
+SURE = 0.5  # of certainty: more likely meant than not
+LIKELY = 0.2
+EVERYTHING = Filter()
+
+
+class Ranking(NamedTuple):
+    """All that is sure enough, in order, and the best of what is not."""
+
+    hits: list[Hit]
+    missed: list[Hit]
+    strategy: Strategy
+    notices: tuple[str, ...] = ()
+    words: Sequence[str] = ()
+    """What was looked for, to show the passages that hold it."""
+
+
+class MemoryHit(NamedTuple):
+    memory: Memory
+    certainty: float
+
+
+class MemoryHits(NamedTuple):
+    hits: list[MemoryHit]
+    strategy: Strategy
+    notices: tuple[str, ...]
+    vector: Vector | None
+    """Of the query."""
+
+
+class Searching(Facet):
+    def everywhere(
+        self,
+        query: str,
+        *,
+        least: float = 0.0,
+        fill: int = 0,
+        project: str | None = None,
+        with_related: bool = True,
+        narrow: Filter = EVERYTHING,
+        own_first: bool = True,
+        largest_pool: int = LARGEST_POOL,
+    ) -> Ranking:
+        """Memories and conversations that `narrow` lets through and that are at least so sure; unless that is not
+        wanted, the caller's own project comes first, then what is related to it. When fewer than `fill` are, the next
+        best make up the number, and a notice says so. A smaller pool is weighed sooner, and may lack what is hardly sure."""
+        where = self._where(project, with_related, narrow)
+        if where is None:
+            return Ranking([], [], "text", (f"Nothing is known of a project {project!r}.",))
+        return self._ranking(self.find(query, where, least, largest_pool), least, fill, own_first)
+
+    def memories(
+        self, query: str, where: Filter = EVERYTHING, *, limit: int, least: float = 0.0
+    ) -> MemoryHits:
+        """Memories of every surface and project that are at least so sure; among equals the caller's own project
+        comes first."""
+        visible = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
+        found = self.find(query, visible, least, wanted=limit)
+        best = [hit for hit in found.hits if hit.certainty >= least]
+        own = self.caller.project
+        best.sort(key=lambda hit: (-hit.certainty, hit.project != own, -hit.score))
+        entries = self.engine.store.entries.load(hit.entry for hit in best[:limit])
+        memories = [
+            MemoryHit(memory, hit.certainty)
+            for hit in best[:limit]
+            if isinstance(memory := entries.get(hit.entry), Memory)
+        ]
+        return MemoryHits(memories, found.strategy, found.notices, found.vector)
+
+    def in_conversations(self, query: str, hits: Sequence[MemoryHit] = ()) -> tuple[str, ...]:
+        """Says to who looked for memories, when none of the hits is sure, that conversations hold it."""
+        if any(hit.certainty >= SURE for hit in hits) or self.engine.store.conversations.is_empty():
+            return ()
+        where = self.caller.visible(Filter(kinds=(Kind.MESSAGE,)))
+        sure = [hit for hit in self.find(query, where, SURE).hits if hit.certainty >= SURE]
+        best = self.engine.store.conversations.get([sure[0].conversation or ""]) if sure else []
+        if not best:
+            return ()
+        match = "1 conversation matches" if len(sure) == 1 else f"{len(sure)} conversations match"
+        place = PurePath(best[0].project).name or best[0].project
+        return (
+            f"{match} what no memory says for sure: search conversations for it. The best is {best[0].id},"
+            f" of {best[0].updated_at:%Y-%m-%d} in {place}.",
+        )
+
+    def messages(self, query: str, *, limit: int, projects: tuple[str, ...] = ()) -> list[Message]:
+        """What was said in conversations, each message by itself."""
+        where = self.caller.visible(Filter(kinds=(Kind.MESSAGE,), projects=projects))
+        best = self.engine.search.find(query, where, by_place=True).hits[:limit]
+        entries = self.engine.store.entries.load(hit.entry for hit in best)
+        return [message for hit in best if isinstance(message := entries.get(hit.entry), Message)]
+
+    def by_file(self, path: str, *, project: str | None = None, narrow: Filter = EVERYTHING) -> Ranking:
+        """What touched a file, and what speaks of it, as far as `narrow` lets it through: surest first, then the newest;
+        each conversation once."""
+        if not path.strip():
+            raise InvalidInput("path is empty.", hint="Name the file.", field="path")
+        where = self._where(project, with_related=True, narrow=narrow)
+        if where is None:
+            return Ranking([], [], "text", (f"Nothing is known of a project {project!r}.",))
+        hits = file_hits(self.engine.store, path, where)
+        return Ranking(self._own_first(hits), [], "text", words=(path.rpartition("/")[2],))
+
+    def find(
+        self,
+        query: str,
+        where: Filter,
+        least: float = 0.0,
+        largest_pool: int = LARGEST_POOL,
+        wanted: int | None = None,
+    ) -> Found:
+        """All that may answer a question as people ask it, best first, of what `where` lets through."""
+        if not query.strip():
+            raise InvalidInput("query is empty.", hint="Say what to look for.", field="query")
+        projects = self.engine.store.conversations.projects
+        now = self.engine.now()
+        question = read_question(
+            query, where, now.astimezone() if self.caller.is_local else now, projects, reader_names
+        )
+        found = self._weighed(question.query, question.where, least, largest_pool, wanted)
+        said = tuple(f"Understood {each}." for each in question.understood)
+        if question.understood and _surest(found) < LIKELY:
+            wider = self._weighed(query, where, least, largest_pool, wanted)
+            if not found.hits or _surest(wider) >= SURE:
+                found = wider
+                said = tuple(f"Found little with {each}; searched without." for each in question.understood)
+        return found._replace(notices=(*said, *found.notices))
+
+    def _weighed(
+        self, query: str, where: Filter, least: float, largest_pool: int, wanted: int | None
+    ) -> Found:
+        """Enough candidates that none which is left out can be as sure as asked, or can be more sure than so many that are wanted."""
+        pool = 1
+        while True:
+            found = self.engine.search.find(query, where, pool=pool)
+            worst = min((hit.certainty for hit in found.hits), default=0.0)
+            is_enough = worst < max(least, LEAST) or (wanted is not None and len(found.hits) >= wanted)
+            if found.is_whole or is_enough or pool >= largest_pool:
+                return found
+            pool *= 4
+
+    def _ranking(self, found: Found, least: float, fill: int, own_first: bool) -> Ranking:
+        order = sorted(found.hits, key=lambda hit: -hit.certainty)
+        sure = [hit for hit in order if hit.certainty >= least]
+        sure = self._own_first(sure) if own_first else sure
+        rest = [hit for hit in order if hit.certainty < least]
+        notices = found.notices
+        added = rest[: max(fill - len(sure), 0)]
+        if added:
+            rest = rest[len(added) :]
+            notices = (
+                *notices,
+                f"{len(sure) or 'None'} of these reach {least:g}; the others are the nearest.",
+            )
+        return Ranking([*sure, *added], rest, found.strategy, notices, found.words)
+
+    def _own_first(self, hits: Sequence[Hit]) -> list[Hit]:
+        ranks = self._nearness({hit.project for hit in hits})
+        return sorted(hits, key=lambda hit: ranks[hit.project])
+
+    def _nearness(self, projects: Iterable[str]) -> dict[str, int]:
+        """0 for the caller's own project, 1 for what is related to it, 2 for the rest."""
+        own = self.caller.project
+        others = sorted(set(projects) - {own})
+        related = set(self._related([own], others)) if others else set()
+        return {own: 0, **{project: 1 if project in related else 2 for project in others}}
+
+    def _where(self, project: str | None, with_related: bool, narrow: Filter = EVERYTHING) -> Filter | None:
+        """What the caller may see of the projects it means; None when there are none such."""
+        if project is None:
+            return self.caller.visible(narrow)
+        known = self.engine.store.entries.projects()
+        named = projects_named(project, known)
+        if not named:
+            return None
+        related = self._related(named, known) if with_related else []
+        return self.caller.visible(narrow._replace(projects=(*named, *related)))
+
+    def _related(self, projects: Sequence[str], known: Sequence[str]) -> list[str]:
+        declared = self.engine.settings.related_projects
+        return related_projects(projects, (*declared, self.caller.project) if declared else (), known)
+
+
+def _surest(found: Found) -> float:
+    return max((hit.certainty for hit in found.hits), default=0.0)

@@ -1,0 +1,81 @@
+"""What conversations themselves say of decisions, of what was dropped and of what comes next, in sentences of the user and the assistant.
+
+Rules of words, not understanding: few sentences are taken, and each is shown with where it was said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ...domain.records import Message
+from ..quoting import plain, sentences
+
+SHORTEST, LONGEST = 20, 300
+_DECIDED = re.compile(
+    r"\b(?:we(?:'ve|\u2019ve| have)? (?:decided|agreed|settled|chose|picked)|decision:|decided (?:to|on|against|that)|settled on)\b",
+    re.IGNORECASE,
+)
+_CHOSEN_BY_USER = re.compile(
+    r"\b(?:let'?s (?:go with|stick with|use|keep|switch to)|go with|we(?:'ll| will) (?:use|go with|stick with|keep|switch to)"
+    r"|i(?:'ve| have)? decided|from now on|always use|never use)\b",
+    re.IGNORECASE,
+)
+_DROPPED = re.compile(
+    r"\b(?:tried\b.{3,160}?\b(?:but|however|didn'?t|did not|failed|no luck)|gave up on|giving up on|dead end|(?:i|we)(?:'ve| have)? abandoned|abandoned (?:the|this|that)|rolled back"
+    r"|backed out|didn'?t work out|did not work out|(?:dropped|reverted)\b.{3,160}?\b(?:because|since|as|due to))\b",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(
+    r"^(?:the )?(?:next(?: steps?)?(?: (?:is|are|would be))?|still (?:open|to do)|remaining(?: work)?|to ?do|left to do|what'?s left)"
+    r"(?: (?:is|are))?\s*(?:[:\u2014-]\s*(?P<rest>.*))?$|^(?:the )?next step (?:is|would be) (?P<step>.+)$",
+    re.IGNORECASE,
+)
+
+
+class Conclusion(NamedTuple):
+    text: str
+    message: Message
+
+
+def decisions(messages: Iterable[Message]) -> list[Conclusion]:
+    """In the order of the messages. A question decides nothing."""
+    found = []
+    for message in messages:
+        patterns = (_DECIDED, _CHOSEN_BY_USER) if message.role == "user" else (_DECIDED,)
+        found += [
+            Conclusion(sentence, message)
+            for sentence in _telling(message)
+            if any(pattern.search(sentence) for pattern in patterns)
+        ]
+    return found
+
+
+def dead_ends(messages: Iterable[Message]) -> list[Conclusion]:
+    return [
+        Conclusion(sentence, message)
+        for message in messages
+        for sentence in _telling(message)
+        if is_dead_end(sentence)
+    ]
+
+
+def is_dead_end(sentence: str) -> bool:
+    return _DROPPED.search(sentence) is not None
+
+
+def next_step(message: Message) -> str:
+    """What the message names as the next step: behind those words, or in the line after them. Empty where it names none."""
+    lines = [line.strip() for line in plain(message.text).splitlines() if line.strip()]
+    for place, line in enumerate(lines):
+        if found := _NEXT.match(line):
+            rest = (found["rest"] or found["step"] or "").strip()
+            following = lines[place + 1] if place + 1 < len(lines) else ""
+            return rest or following
+    return ""
+
+
+def _telling(message: Message) -> Iterable[str]:
+    for sentence in sentences(message.text):
+        if SHORTEST <= len(sentence) <= LONGEST and not sentence.endswith("?"):
+            yield sentence

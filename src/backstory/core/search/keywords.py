@@ -1,0 +1,151 @@
+"""What is asked of conversations, in words of the text index, and which conversations hold those words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...domain.errors import InvalidInput
+from ...domain.filters import ConversationFilter
+from ...domain.query import parse_query
+from ...domain.words import query_units
+from ...store import Store
+from .families import Families
+
+if TYPE_CHECKING:
+    from ...domain.entries import Numbers
+    from ...domain.words import Unit
+
+MOST_PROMPT_WORDS = 8
+"""The rarest words of a prompt; the others are in most conversations."""
+POSTINGS = 8_000  # read to find out which words those are
+_WORD = re.compile(r"[^\W_]+")
+PROPOSED = 3
+"""Messages of a conversation that an excerpt is chosen from."""
+
+
+class Keyword(NamedTuple):
+    """Words that a conversation may hold: any of the alternatives, each with all of its units."""
+
+    label: str
+    alternatives: tuple[tuple[Unit, ...], ...]
+
+    @property
+    def units(self) -> Iterable[Unit]:
+        return (unit for units in self.alternatives for unit in units)
+
+
+class KeywordQuery(NamedTuple):
+    required: tuple[Keyword, ...]
+    """A conversation must hold every one of them."""
+    excluded: tuple[Keyword, ...]
+    """It must hold none of these."""
+    tags: tuple[Keyword, ...]
+    """It must hold at least one of these, if there are any."""
+    keywords: tuple[Keyword, ...]
+    """What a score counts: the required ones, the tags, and the telling words of the prompt."""
+    has_operators: bool = False
+    """The query has quotes, OR or -not, and is then taken literally."""
+
+    @property
+    def words(self) -> list[str]:
+        return [word for keyword in self.keywords for unit in keyword.units for word in unit.words]
+
+
+def keyword_query(store: Store, query: str, tags: Sequence[str], prompt: str) -> KeywordQuery:
+    parsed = parse_query(query)
+    if query.strip() and not (parsed.clauses or parsed.excluded):
+        raise InvalidInput(f"query has no word to look for: {query!r}.", field="query")
+    required = tuple(_keyword([term.units for term in clause]) for clause in parsed.clauses)
+    excluded = tuple(_keyword([term.units]) for term in parsed.excluded)
+    tagged = tuple(_keyword([tuple(parse_query(tag).units)]) for tag in tags)
+    if not all(tag.label for tag in tagged):
+        raise InvalidInput("One of the tags has no word to look for.", field="tags")
+    words = [_keyword([(unit,)]) for unit in _telling_words(store, prompt)]
+    each_once = {keyword.label: keyword for keyword in (*required, *tagged, *words)}
+    has_operators = bool(excluded) or '"' in query or any(len(clause) > 1 for clause in parsed.clauses)
+    return KeywordQuery(required, excluded, tagged, tuple(each_once.values()), has_operators)
+
+
+def _keyword(alternatives: Iterable[tuple[Unit, ...]]) -> Keyword:
+    some = tuple(units for units in alternatives if units)
+    return Keyword(" ".join(word for unit in some[0] for word in unit.words) if some else "", some)
+
+
+def _telling_words(store: Store, prompt: str) -> list[Unit]:
+    units = [unit for unit in query_units(prompt) if len(unit.words) == 1 and not unit.is_bonus]
+    postings = [posting for posting in store.text.postings(units, POSTINGS) if posting.frequency]
+    rarest = sorted(postings, key=lambda posting: posting.frequency)[:MOST_PROMPT_WORDS]
+    kept = {posting.unit for posting in rarest}
+    return [unit for unit in units if unit in kept]
+
+
+class WordIndex:
+    """Which conversations hold a word, in a text or in the title. Each word is looked up once."""
+
+    def __init__(self, store: Store, which: ConversationFilter) -> None:
+        self._store = store
+        self._which = which
+        self._places: dict[Unit, Numbers] = {}
+        self._holding: dict[Unit, set[str | None]] = {}
+        self._titles: list[tuple[str, str]] | None = None
+
+    def holding(self, keyword: Keyword) -> set[str | None]:
+        """Ids of conversations, and of sessions whose memories hold it."""
+        found: set[str | None] = set()
+        for units in keyword.alternatives:
+            found |= set.intersection(*map(self._unit_holding, units))
+        return found
+
+    def seeds(self, asked: KeywordQuery) -> Collection[str] | None:
+        """Conversations of which every family has one that is asked for; None when any may be."""
+        sets = [self.holding(keyword) for keyword in asked.required]
+        if asked.tags:
+            sets.append(set().union(*map(self.holding, asked.tags)))
+        return min(sets, key=len) - {None} if sets else None  # type: ignore[return-value]  # None is taken out
+
+    def chosen(self, asked: KeywordQuery, families: Families) -> set[str]:
+        chosen = set(families.heads)
+        for keyword in asked.required:
+            chosen &= families.heads_of(self.holding(keyword))
+        for keyword in asked.excluded:
+            chosen -= families.heads_of(self.holding(keyword))
+        if asked.tags:
+            chosen &= set().union(*(families.heads_of(self.holding(tag)) for tag in asked.tags))
+        return chosen
+
+    def best_entries(
+        self, asked: KeywordQuery, families: Families, heads: Sequence[str]
+    ) -> dict[str, list[tuple[int, int]]]:
+        """For each of the heads, some messages of its family and how many units each holds, the fullest first."""
+        members = set(families.members(heads))
+        held: dict[str, Counter[int]] = {}
+        for unit in {unit for keyword in asked.keywords for unit in keyword.units}:
+            entries = self._store.entries.within(self._look_up(unit), members).tolist()
+            for entry, thread in zip(entries, self._store.entries.threads(entries), strict=True):
+                held.setdefault(families.head_of[thread or ""], Counter())[entry] += 1
+        return {
+            head: sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:PROPOSED]
+            for head, counts in held.items()
+        }
+
+    def _look_up(self, unit: Unit) -> Numbers:
+        if unit not in self._places:
+            self._places[unit] = self._store.text.holding(unit)
+        return self._places[unit]
+
+    def _unit_holding(self, unit: Unit) -> set[str | None]:
+        if unit not in self._holding:
+            self._holding[unit] = self._store.entries.all_threads(self._look_up(unit)) | self._titled(unit)
+        return self._holding[unit]
+
+    def _titled(self, unit: Unit) -> set[str]:
+        if self._titles is None:
+            self._titles = [
+                (id, title.lower()) for id, title in self._store.conversations.titles(self._which)
+            ]
+        first = unit.words[0]
+        likely = [(id, title) for id, title in self._titles if first in title]
+        return {id for id, title in likely if set(_WORD.findall(title)).issuperset(unit.words)}

@@ -1,0 +1,184 @@
+"""Look up what is known: memories and conversations in one ranking, as a caller narrows it, and how sure each hit is.
+
+Neither the conversation that the caller is in nor what we ourselves said in one is a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...domain.errors import InvalidInput
+from ...domain.filters import Filter, Kind
+from ...domain.kinds import MemoryKind, categories_of, kind_of
+from ...domain.records import Entry, Memory, Message, Trust
+from ...search.file_mentions import file_hits
+from ...search.passage import best_passage
+from ..facet import Facet
+from ..memories.file_marks import freshness
+from ..names import ConversationNames, known_source, short_memory_id
+from ..projects.related import EVERY_PROJECT, project_named
+from .running import running_conversations
+from .superseding import later_decisions
+
+if TYPE_CHECKING:
+    from ...search.engine import Hit
+    from . import Ranking
+
+SURE = 0.5
+"""Of hits that are as certain, more than half are what was meant (docs/scores.md)."""
+WORTH_SHOWING = 0.01  # beside a sure one; of what is less certain hardly anything is right
+LARGEST_POOL = 4  # more candidates only tell how many hits there are that nobody looks at
+PASSAGE = 240  # characters
+CONVERSATION = "conversation"
+
+
+class LookupQuery(NamedTuple):
+    query: str
+    project: str | None = None
+    """By name or path, EVERY_PROJECT for all alike; None for all, the caller's own first."""
+    kind: str | None = None
+    """One of MemoryKind, or CONVERSATION."""
+    file: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    assistant: str | None = None
+    limit: int = 5
+
+
+class LookupHit(NamedTuple):
+    id: str
+    """Of the memory, or of the conversation."""
+    name: str
+    """What it can be opened by, shorter: of a conversation with the number of the message."""
+    at: datetime
+    project: str
+    source: str
+    """The assistant of a conversation; the surface that a memory was saved through."""
+    kind: str
+    passage: str
+    trust: Trust
+    certainty: float
+    places: int = 1
+    """Messages of the conversation that match."""
+    freshness: str = ""
+    """What became of the files that a memory is about."""
+    later: str = ""
+    """The name of a decision that came after this one, on the same matter."""
+
+
+class LookupAnswer(NamedTuple):
+    hits: Sequence[LookupHit]
+    is_sure: bool
+    """Whether at least the first is more likely right than wrong; else these are the nearest."""
+    more: int
+    notices: Sequence[str] = ()
+
+
+class Lookup(Facet):
+    def find(self, wanted: LookupQuery) -> LookupAnswer:
+        ranking = self._ranking(wanted)
+        running = running_conversations(self.engine, self.caller)
+        hits = [hit for hit in ranking.hits if hit.conversation not in running]
+        hits = self._of_kind(hits, wanted.kind)
+        is_sure = any(hit.certainty >= SURE for hit in hits)
+        if is_sure:
+            hits = [hit for hit in hits if hit.certainty >= WORTH_SHOWING]
+        chosen = hits[: wanted.limit]
+        more = len(hits) - len(chosen) if is_sure else 0
+        return LookupAnswer(self._shown(chosen, ranking.words), is_sure, more, ranking.notices)
+
+    def _ranking(self, wanted: LookupQuery) -> Ranking:
+        narrow = self._narrow(wanted)
+        own_first = wanted.project != EVERY_PROJECT
+        ranking = self.core.search.everywhere(
+            wanted.query, narrow=narrow, own_first=own_first, largest_pool=LARGEST_POOL
+        )
+        # first what is sure, wherever it is from; an own project counts among equals
+        hits = sorted(ranking.hits, key=lambda hit: hit.certainty < SURE)
+        if wanted.file is not None:
+            hits = self._touching(wanted.file, narrow, hits)
+        return ranking._replace(hits=hits)
+
+    def _narrow(self, wanted: LookupQuery) -> Filter:
+        if wanted.since is not None and wanted.until is not None and wanted.since >= wanted.until:
+            raise InvalidInput("until is before since.", field="until")
+        kinds: tuple[Kind, ...] = ()
+        categories: tuple[str, ...] = ()
+        if wanted.kind is not None:
+            kinds = (Kind.MESSAGE,) if wanted.kind == CONVERSATION else (Kind.MEMORY,)
+            categories = () if wanted.kind == CONVERSATION else categories_of(MemoryKind(wanted.kind))
+        return Filter(
+            kinds=kinds,
+            categories=categories,
+            projects=self._projects(wanted.project),
+            surfaces=() if wanted.assistant is None else (known_source(self.engine, wanted.assistant),),
+            created_after=wanted.since,
+            created_before=wanted.until,
+        )
+
+    def _projects(self, wanted: str | None) -> tuple[str, ...]:
+        if wanted is None or wanted == EVERY_PROJECT:
+            return ()
+        named = project_named(wanted, self.engine.store.entries.projects())
+        if named is None:
+            raise InvalidInput(
+                f"Nothing is known of a project {wanted!r}.",
+                hint='Leave it out, or "*" for all.',
+                field="project",
+            )
+        return (named,)
+
+    def _touching(self, file: str, narrow: Filter, hits: Sequence[Hit]) -> list[Hit]:
+        """Those of the hits that touched or name the file; where none does, what did without answering the question."""
+        if not file.strip():
+            raise InvalidInput("file is empty.", hint="Name the file, or leave it out.", field="file")
+        touching = file_hits(self.engine.store, file, self.caller.visible(narrow))
+        entries = {hit.entry for hit in touching}
+        heads = {hit.conversation for hit in touching} - {None}
+        found = [hit for hit in hits if hit.entry in entries or hit.conversation in heads]
+        return found or [hit._replace(certainty=min(hit.certainty, WORTH_SHOWING)) for hit in touching]
+
+    def _of_kind(self, hits: Sequence[Hit], kind: str | None) -> list[Hit]:
+        """A fact is what has no other kind's category, which a filter cannot say."""
+        if kind != MemoryKind.FACT:
+            return list(hits)
+        entries = self.engine.store.entries.load(hit.entry for hit in hits)
+        facts = {n for n, each in entries.items() if isinstance(each, Memory) and kind_of(each) == kind}
+        return [hit for hit in hits if hit.entry in facts]
+
+    def _shown(self, hits: Sequence[Hit], words: Sequence[str]) -> list[LookupHit]:
+        entries = self.engine.store.entries.load(hit.entry for hit in hits)
+        names = self.core.browsing.names()
+        later = later_decisions(entries.values())
+        shown = []
+        for hit in hits:
+            entry = entries.get(hit.entry)
+            if entry is None:  # forgotten meanwhile
+                continue
+            passage = best_passage(entry.text, words, PASSAGE).text
+            if isinstance(entry, Message):
+                kind, id, fresh = CONVERSATION, entry.conversation, ""
+            else:
+                kind, id, fresh = kind_of(entry).value, entry.id, self._freshness(entry)
+            newer = later.get(entry.id)
+            shown.append(
+                LookupHit(
+                    id, _name(entry, names), entry.created_at, entry.project, entry.surface, kind, passage, entry.trust,
+                    hit.certainty, 1 + len(hit.other_places), fresh, _name(newer, names) if newer else "",
+                )
+            )  # fmt: skip
+        return sorted(shown, key=lambda each: bool(each.later))
+
+    def _freshness(self, memory: Memory) -> str:
+        if not self.caller.is_local:
+            return ""
+        own = memory.project == self.caller.project
+        return freshness(memory, Path(self.caller.directory if own else memory.project))
+
+
+def _name(entry: Entry, names: ConversationNames) -> str:
+    if isinstance(entry, Message):
+        return f"{names.short(entry.conversation)}#{entry.seq + 1}"
+    return short_memory_id(entry.id)

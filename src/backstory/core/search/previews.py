@@ -1,0 +1,143 @@
+"""What is shown of a hit: a memory whole, of a message the passage that matches, and what stands around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...domain.filters import ConversationFilter, Filter, Order, Page
+from ...domain.lines import one_line
+from ...domain.records import Entry, Memory, Message, Trust, heading
+from ...search.passage import best_passage
+from ..facet import Facet
+from ..graph.names import find_names
+from ..insight.terms import terms_of
+from .superseding import later_decisions
+
+if TYPE_CHECKING:
+    from ...domain.entries import Outline
+    from ...search.engine import Hit
+    from . import Ranking
+
+EXCERPT = 55  # characters of a neighbouring message
+SUGGESTED = 3
+MOST_FILES = 20
+
+
+class Preview(NamedTuple):
+    hit: Hit
+    entry: Entry
+    content: str
+    """A memory's text, or a passage of a message's."""
+    is_whole: bool
+    context: str
+    files: list[str]
+    later: Entry | None = None
+    """A decision that came after this one, on the same matter."""
+
+
+class Suggestions(NamedTuple):
+    subjects: list[str]
+    """Words of what came nearest, else of what is newest."""
+    least: float = 1.0
+    """The certainty down to which `more` would be found."""
+    more: int = 0
+
+
+class Previews(Facet):
+    def show(self, hits: Sequence[Hit], words: Sequence[str] = (), *, files: bool = False) -> list[Preview]:
+        """What the caller may no longer see is left out. A decision stands behind a later one that replaces it."""
+        store = self.engine.store
+        outlines = store.entries.outlines((hit.entry for hit in hits), self.caller.visible(Filter()))
+        entries = store.entries.load(o.entry for o in outlines)
+        around = self._around(outlines)
+        named = self._files(list(entries.values())) if files else {}
+        later = later_decisions(entries.values())
+        shown = []
+        for hit in hits:
+            if (entry := entries.get(hit.entry)) is None:
+                continue
+            content, is_whole = entry.text, True
+            if isinstance(entry, Message):
+                passage = best_passage(entry.text, words)
+                content, is_whole = passage.text, passage.is_whole
+            context = around[hit.entry] or heading(entry)
+            files_of, newer = named.get(entry.id, []), later.get(entry.id)
+            shown.append(Preview(hit, entry, content, is_whole, context, files_of, newer))
+        return sorted(shown, key=lambda each: each.later is not None)
+
+    def suggestions(self, ranking: Ranking) -> Suggestions:
+        """What else to search for, when little was found."""
+        nearest = [hit for hit in ranking.missed[:SUGGESTED] if hit.certainty > 0]
+        if not nearest:
+            return Suggestions(self._newest_subjects(ranking.hits))
+        entries = self.engine.store.entries.load(hit.entry for hit in nearest)
+        texts = [entries[hit.entry] for hit in nearest if hit.entry in entries]
+        subjects = [_subject(entry, terms_of(entry.text)) for entry in texts]
+        lower = int(nearest[0].certainty * 100) / 100
+        more = sum(hit.certainty >= lower for hit in ranking.missed)
+        return Suggestions(list(dict.fromkeys(filter(None, subjects))), lower, more)
+
+    def _newest_subjects(self, hits: Sequence[Hit]) -> list[str]:
+        """Of what was saved and said last, beside what was found."""
+        store = self.engine.store
+        known = {entry.id for entry in store.entries.load(hit.entry for hit in hits).values()}
+        talked = {hit.conversation for hit in hits}
+        newest = Page(limit=SUGGESTED + len(hits), order=Order.UPDATED_NEWEST)
+        memories = store.memories.find(self.caller.visible(Filter()), newest)
+        held = store.conversations.find(
+            self.caller.visible_conversations(ConversationFilter()), limit=newest.limit
+        )
+        saved = [each for each in memories if each.id not in known and each.trust is Trust.OWN]
+        subjects = [_subject(memory, terms_of(memory.text)) for memory in saved]
+        titles = [
+            one_line(each.title, EXCERPT)
+            for each in held
+            if each.id not in talked and each.trust is Trust.OWN
+        ]
+        return list(dict.fromkeys(filter(None, (*subjects[:SUGGESTED], *titles[:SUGGESTED]))))[:SUGGESTED]
+
+    def _around(self, outlines: Sequence[Outline]) -> dict[int, str]:
+        """What was said just before and after each message; of one that nobody said, such as a tool's, the words that it
+        belongs to and what they answer."""
+        store = self.engine.store
+        visible = self.caller.visible(Filter())
+        beside = {(o.thread, o.seq): o for o in store.entries.neighbours(outlines, visible)}
+        texts = store.entries.load(o.entry for o in beside.values())
+        threads = tuple({o.thread for o in outlines if o.role and o.thread})
+        found = store.conversations.find(ConversationFilter(ids=threads)) if threads else []
+        titles = {conversation.id: conversation.title for conversation in found}
+        around = {}
+        for o in outlines:
+            said: Sequence[Entry] = ()
+            if o.is_said:
+                places = [beside.get((o.thread, o.seq + step)) for step in (-1, 1)]
+                said = [texts[place.entry] for place in places if place is not None and place.entry in texts]
+            elif o.role and o.thread:
+                said = store.messages.said(o.thread, first=max(o.seq - 1, 0), limit=2)
+            around[o.entry] = "\n".join(map(_excerpt, said)) or titles.get(o.thread or "", "")
+        return around
+
+    def _files(self, entries: Sequence[Entry]) -> dict[str, list[str]]:
+        """By entry: those that its conversation touched, or its own text names."""
+        threads = {entry.conversation for entry in entries if isinstance(entry, Message)}
+        touched = self.engine.store.traces.files(sorted(threads)) if threads else {}
+        files: dict[str, list[str]] = {}
+        for entry in entries:
+            whole = touched.get(entry.conversation, []) if isinstance(entry, Message) else []
+            named = [found.thing.name for found in find_names(entry.text) if found.thing.type == "file"]
+            shorter = [name for name in named if not any(path.endswith(f"/{name}") for path in whole)]
+            files[entry.id] = list(dict.fromkeys((*shorter, *whole)))[:MOST_FILES]
+        return files
+
+
+def _excerpt(entry: Entry) -> str:
+    role = entry.role if isinstance(entry, Message) else "memory"
+    return f"{role}: {one_line(entry.text, EXCERPT)}"
+
+
+def _subject(entry: Entry, terms: frozenset[str]) -> str:
+    """A few words to search for: a memory's key and tags, else the longest words of the text."""
+    if isinstance(entry, Memory) and (entry.key or entry.tags):
+        return " ".join(filter(None, (entry.key, *entry.tags[:2])))
+    return " ".join(sorted(terms, key=lambda term: (-len(term), term))[:3])

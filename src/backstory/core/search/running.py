@@ -1,0 +1,41 @@
+"""Which conversation a caller is in at this moment: it is no memory yet, and must not be found as one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from ...domain.filters import ConversationFilter
+from ...readers import reader_names
+from ..engine import Caller, Engine
+
+JUST_NOW = timedelta(minutes=2)
+
+
+def running_conversations(engine: Engine, caller: Caller) -> frozenset[str]:
+    """The one that the assistant told us of, else what the same assistant wrote in the same project just now; with the
+    subagents that it started."""
+    store, assistant = engine.store, assistant_called(caller.assistant)
+    if caller.conversation:
+        heads = [f"{assistant}:{caller.conversation}"] if assistant else []
+    elif assistant:
+        which = ConversationFilter(
+            surfaces=(assistant,),
+            projects=(caller.project,),
+            updated_after=engine.now() - JUST_NOW,
+        )
+        heads = [each.id for each in store.conversations.find(which, limit=1)]
+    else:
+        return frozenset()
+    found, latest = set(heads), tuple(heads)
+    while latest:
+        started = store.conversations.outlines(ConversationFilter(parents=latest, kinds=("subagent",)))
+        latest = tuple(each.id for each in started if each.id not in found)
+        found.update(latest)
+    return frozenset(found)
+
+
+def assistant_called(client: str) -> str:
+    """The reader of the program that calls itself so: `codex-mcp-client` is codex. Empty for one that none reads."""
+    name = "-".join(client.lower().replace("_", " ").split())
+    known = [each for each in reader_names() if name == each or name.startswith(f"{each}-")]
+    return max(known, key=len, default="")

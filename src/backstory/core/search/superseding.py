@@ -1,0 +1,66 @@
+"""Which of several decisions holds: of those on one matter in one project the latest, whether saved or said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from ...domain.kinds import MemoryKind, kind_of
+from ...domain.records import Entry, Memory
+from ...domain.words import query_units
+from ...search.terms import stem
+from .conclusions import decisions
+
+ALIKE = 0.5  # of the words of the one that has fewer, those that both have
+
+
+def later_decisions(entries: Iterable[Entry]) -> dict[str, Entry]:
+    """By the id of an earlier decision the latest of these on the same matter."""
+    stated = [(entry, words) for entry in entries if (words := _decided(entry))]
+    later: dict[str, Entry] = {}
+    for entry, words in stated:
+        newer = [
+            other
+            for other, others in stated
+            if other.project == entry.project
+            and _at(other) > _at(entry)
+            and len(words & others) >= ALIKE * min(len(words), len(others))
+        ]
+        if newer:
+            later[entry.id] = max(newer, key=_at)
+    return later
+
+
+def _decided(entry: Entry) -> set[str]:
+    """The words of what it decides; none where it decides nothing."""
+    if isinstance(entry, Memory):
+        texts = [entry.text] if kind_of(entry) is MemoryKind.DECISION else []
+    else:
+        texts = [conclusion.text for conclusion in decisions([entry])]
+    units = (unit for text in texts for unit in query_units(text))
+    return {stem(unit.words[0]) for unit in units if len(unit.words) == 1 and not unit.is_bonus} - _DECIDING
+
+
+_DECIDING = set(
+    map(
+        stem,
+        [
+            "decide",
+            "decided",
+            "decision",
+            "agreed",
+            "settled",
+            "chose",
+            "picked",
+            "choose",
+            "use",
+            "going",
+            "keep",
+            "switch",
+        ],
+    )
+)
+
+
+def _at(entry: Entry) -> datetime:
+    return entry.updated_at if isinstance(entry, Memory) else entry.created_at

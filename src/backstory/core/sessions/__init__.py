@@ -1,0 +1,136 @@
+"""Sessions: stretches of work that memories belong to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from ...domain.errors import InvalidInput, NotFound
+from ...domain.filters import Filter
+from ...domain.records import Session
+from ...domain.scopes import Scope
+from ..facet import Facet
+from ..projects import git_branch, project_root, work_tree
+
+UNNAMED = "Unnamed session"
+GENERAL = "general"
+LONGEST_CHANNEL = 20
+TRUNKS = ("main", "master")  # branches that say nothing about the work
+_CHANNEL_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
+
+
+class SessionListing(NamedTuple):
+    """Some sessions with the number of memories in each that the caller may see, and how many sessions match."""
+
+    sessions: list[tuple[Session, int]]
+    total: int
+
+
+class Sessions(Facet):
+    def current(self) -> Session:
+        """The connection's session; the first call makes one. Two servers never share one by accident. A restored
+        store may not have it: then another begins."""
+        with self.locked():
+            known = self.caller.session and self.engine.store.sessions.get(self.caller.session)
+            return known or self.start(UNNAMED)
+
+    def view(self) -> Session:
+        """The connection's session for one who only looks: where there is none yet, an empty one that is not kept."""
+        if self.caller.session is not None:
+            return self.get(self.caller.session)
+        now = self.engine.now()
+        return Session("", UNNAMED, self.caller.project, self.surface, now, now, channel=GENERAL)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """No other call of the connection starts or ends its session meanwhile. Before a transaction, never inside
+        one: whoever ends a session holds this lock while it waits for the database."""
+        if self.engine.store.in_transaction:
+            raise RuntimeError("A session is asked for before a transaction begins, not inside it.")
+        with self.caller.session_lock:
+            yield
+
+    def get(self, id: str) -> Session:
+        session = self.engine.store.sessions.get(id)
+        if session is None:
+            raise NotFound("session", id)
+        return session
+
+    def is_own(self, session: Session) -> bool:
+        """Whether the surface made it, works in it or saved in it: surfaces of one connection share its session."""
+        saved = self.caller.visible(Filter(surfaces=(self.surface,), threads=(session.id,)))
+        is_known = session.surface == self.surface or session.id == self.caller.session
+        return is_known or self.engine.store.entries.count(saved) > 0
+
+    def start(
+        self, name: str, *, description: str = "", channel: str = GENERAL, parent: str | None = None
+    ) -> Session:
+        """A new session, which becomes the connection's."""
+        self.caller.check_scope(Scope.WRITE)  # also reading tools come here, for a caller that has none yet
+        now = self.engine.now()
+        session = Session(
+            id=self.engine.new_id(),
+            name=name,
+            project=self.caller.project,
+            surface=self.surface,
+            created_at=now,
+            updated_at=now,
+            channel=channel,
+            description=description,
+            parent=parent,
+        )
+        self.engine.store.sessions.put(session)
+        self.caller.session = session.id
+        return session
+
+    def begin(
+        self, name: str, *, description: str, channel: str, continued: str | None, directory: str | None
+    ) -> Session:
+        """Start work: in a directory, which becomes the connection's project, and after a former session."""
+        parent = None if continued is None else self.get(continued).id
+        branch = None if directory is None else self._enter(directory)
+        channels = [channel_name(text) for text in (channel, branch, name) if text]
+        chosen = next(filter(None, channels), GENERAL)
+        return self.start(name or UNNAMED, description=description, channel=chosen, parent=parent)
+
+    def _enter(self, directory: str) -> str | None:
+        """Make a directory the connection's, and say which branch it is on. On another machine it is a name only, and
+        what is not there names the project, while the connection goes on working where it is."""
+        if not self.caller.is_local:
+            self.caller.directory = self.caller.project = directory
+            return None
+        place = _directory(directory)
+        if os.path.isdir(place):
+            self.caller.directory = str(work_tree(place))
+        self.caller.project = str(project_root(place))
+        return _branch(place)
+
+    def recent(self, limit: int, *, after: datetime | None, before: datetime | None) -> SessionListing:
+        """The newest sessions made in that time."""
+        found = self.engine.store.sessions.find(self.surface, after=after, before=before)
+        page = found[:limit]
+        mine = Filter(surfaces=(self.surface,), threads=tuple(session.id for session in page))
+        counts = self.engine.store.memories.count_by_session(self.caller.visible(mine)) if page else {}
+        return SessionListing([(session, counts.get(session.id, 0)) for session in page], len(found))
+
+
+def channel_name(text: str) -> str:
+    """A channel as it is kept: `Feature/Login page` is `feature-login-page`. Empty when nothing is left."""
+    letters = (letter if letter in _CHANNEL_LETTERS else " " for letter in text[:1_000].lower())
+    return "-".join("".join(letters).split())[:LONGEST_CHANNEL].strip("-")
+
+
+def _branch(directory: Path) -> str | None:
+    branch = git_branch(directory)
+    return None if branch in TRUNKS else branch
+
+
+def _directory(text: str) -> Path:
+    try:
+        return Path(text).expanduser().resolve()
+    except (OSError, ValueError, RuntimeError):
+        raise InvalidInput(f"{text!r} is not a directory.", field="directory") from None

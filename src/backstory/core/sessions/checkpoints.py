@@ -1,0 +1,120 @@
+"""Checkpoints: take a true copy of the current session, and bring it back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from ...domain.checkpoints import CachedFile, Checkpoint
+from ...domain.errors import InvalidInput, NotFound
+from ...domain.filters import Filter
+from ...domain.records import Session
+from ..facet import Facet
+from ..memories.merging import fresh_copies, merge_memories, take_arriving
+from ..projects import git_branch, git_status
+from . import GENERAL
+from .branches import lineage
+
+
+class RestoreResult(NamedTuple):
+    checkpoint: Checkpoint
+    session: Session
+    items: int
+    files: int
+    withheld: int
+    """Private memories that stay with the checkpoint's own session."""
+
+
+class Checkpoints(Facet):
+    def before_compaction(self) -> Checkpoint | None:
+        """Of what the connection's session holds, whichever surface began it, before the assistant forgets most of the conversation;
+        None where there is no session. Memories outside of sessions need no copy: nothing ends them."""
+        session = self.engine.store.sessions.get(self.caller.session) if self.caller.session else None
+        if session is None:
+            return None
+        name = f"before compaction {self.engine.now():%Y-%m-%d %H:%M:%S}"
+        taking = self.core.through(session.surface).checkpoints
+        return taking.take(name, description="Taken when the assistant said so.", files=False, git=True)
+
+    def take(self, name: str, *, description: str, files: bool, git: bool) -> Checkpoint:
+        """Copy all of the current session, its private memories too. What happens to them later, be it an edit,
+        a deletion or their archiving, does not touch the copy."""
+        if not name.strip():
+            raise InvalidInput("name is empty.", hint="Name the checkpoint.", field="name")
+        store, session = self.engine.store, self.core.sessions.current()
+        directory = Path(self.caller.directory)
+        branch, status = (
+            (git_branch(directory), git_status(directory)) if git and self.caller.is_local else (None, None)
+        )
+        own = self.own(Filter(threads=(session.id,)))
+        with store.transaction():
+            self.engine.check_room()
+            cached = store.files.find(session.id) if files else []
+            copy = store.checkpoints.copy(own, cached)
+            checkpoint = Checkpoint(
+                id=self.engine.new_id(),
+                name=name,
+                description=description,
+                session=session.id,
+                project=session.project,
+                surface=self.surface,
+                root=copy.root,
+                items=copy.items,
+                files=len(cached),
+                git_branch=branch,
+                git_status=status,
+                created_at=self.engine.now(),
+            )
+            store.checkpoints.put(checkpoint)
+        return checkpoint
+
+    def find(self, *, id: str | None, name: str | None) -> Checkpoint:
+        """The checkpoint with the id, else the newest with the name, else the newest; the caller's own project
+        goes before others. Names are for everyone, private memories are not."""
+        found = self.engine.store.checkpoints.find(self.surface, id=id, name=name)
+        if not found:
+            raise NotFound("checkpoint", next((each for each in (id, name) if each is not None), "latest"))
+        return next((each for each in found if each.project == self.caller.project), found[0])
+
+    def restore(self, checkpoint: Checkpoint, *, files: bool, merge: bool) -> RestoreResult:
+        """Into a new session, which becomes the connection's, or into the current one, where the restored value
+        takes the place of the present one. Private memories come back, as private, to the checkpoint's own
+        session and to those that descend from it."""
+        store = self.engine.store
+        is_family = checkpoint.session in lineage(store, self.caller.session)
+        current = self.core.sessions.current() if merge else None
+        with store.transaction():
+            contents = store.checkpoints.read(checkpoint)
+            session = current or self._new_session(checkpoint, is_family)
+            allowed = [memory for memory in contents.memories if is_family or not memory.private]
+            merge_memories(self.engine, fresh_copies(self.engine, allowed), session, take_arriving)
+            restored_files = contents.files if files else []
+            self._put_files(restored_files, session)
+        self.caller.session = session.id
+        self.engine.embed_soon()
+        withheld = len(contents.memories) - len(allowed)
+        return RestoreResult(checkpoint, session, len(allowed), len(restored_files), withheld)
+
+    def _new_session(self, checkpoint: Checkpoint, is_family: bool) -> Session:
+        origin = self.engine.store.sessions.get(checkpoint.session)
+        now = self.engine.now()
+        session = Session(
+            id=self.engine.new_id(),
+            name=f"Restored: {checkpoint.name}",
+            description=checkpoint.description,
+            project=checkpoint.project,
+            surface=self.surface,
+            channel=origin.channel if origin else GENERAL,
+            # a stranger's restore does not descend, else restoring twice would bring the private memories
+            parent=checkpoint.session if is_family else None,
+            created_at=now,
+            updated_at=now,
+        )
+        self.engine.store.sessions.put(session)
+        return session
+
+    def _put_files(self, files: list[CachedFile], session: Session) -> None:
+        for file in files:
+            known = self.engine.store.files.get(session.id, file.path)
+            id = known.id if known else self.engine.new_id()
+            self.engine.store.files.put(file._replace(id=id, session=session.id))

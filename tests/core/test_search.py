@@ -1,0 +1,126 @@
+"""Search as a caller asks: narrowed by whatever a Filter knows, in the order that is wanted."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from backstory.core import Core
+from backstory.domain.filters import Filter, Kind
+from backstory.search.engine import Found
+from backstory.search.evidence import SAID
+from backstory.store import Store
+
+from ..conftest import OpenCore
+from ..doubles import DAWN, make_conversation, make_memory, make_messages
+
+
+def found(core: Core, narrow: Filter, *, own_first: bool = True) -> list[str]:
+    ranking = core.search.everywhere("walrus", narrow=narrow, own_first=own_first)
+    entries = core.engine.store.entries.load(hit.entry for hit in ranking.hits)
+    return [entries[hit.entry].id for hit in ranking.hits]
+
+
+def test_a_search_is_narrowed_by_assistant_kind_and_time(core: Core) -> None:
+    store, later = core.engine.store, DAWN + timedelta(days=3)
+    store.memories.put([make_memory("m1", "a walrus"), make_memory("m2", "a walrus again", created_at=later)])
+    told = make_messages("c1", "the walrus sleeps", surface="codex")
+    store.conversations.put(make_conversation("c1", surface="codex"), told)
+    assert found(core, Filter(surfaces=("codex",))) == ["c1:0"]
+    assert set(found(core, Filter(kinds=(Kind.MEMORY,)))) == {"m1", "m2"}
+    assert found(core, Filter(created_after=DAWN + timedelta(days=1))) == ["m2"]
+
+
+def test_the_surest_comes_first_when_no_project_is_preferred(core: Core) -> None:
+    sure = make_memory("sure", "walrus", project="/elsewhere")
+    core.engine.store.memories.put([sure, make_memory("own", "a walrus among many other animals of the sea")])
+    assert found(core, Filter()) == ["own", "sure"]
+    assert found(core, Filter(), own_first=False) == ["sure", "own"]
+
+
+def test_who_wants_a_few_memories_is_not_kept_waiting_for_all_that_match(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pools: list[int] = []
+    find = core.engine.search.find
+
+    def watched(query: str, where: Filter, *, pool: int = 1) -> Found:
+        pools.append(pool)
+        return find(query, where, pool=pool)
+
+    monkeypatch.setattr(core.engine.search, "find", watched)
+    core.engine.store.memories.put([make_memory(f"m{n}", f"walrus {n}") for n in range(SAID + 1)])
+    assert len(core.search.memories("walrus", limit=5).hits) == 5
+    assert pools == [1]
+    assert len(core.search.memories("walrus", limit=SAID + 1).hits) == SAID + 1
+    assert pools == [1, 1, 4]
+
+
+def best(core: Core, query: str) -> str | None:
+    hits = core.search.everywhere(query).hits
+    return hits[0].conversation if hits else None
+
+
+def tell(core: Core, id: str, *texts: str, **more: Any) -> None:
+    core.engine.store.conversations.put(make_conversation(id, **more), make_messages(id, *texts))
+
+
+SPELLINGS = ("fetchOrderTotal", "FetchOrderTotal", "fetch_order_total", "FETCH_ORDER_TOTAL", "fetch-order-total", "fetch.order.total", "fetch order total")  # fmt: skip
+
+
+@pytest.mark.parametrize("written", SPELLINGS)
+def test_an_identifier_is_found_in_any_spelling(core: Core, written: str) -> None:
+    tell(core, "wanted", "Where is it?", f"We changed {written} so that it rounds at the end.")
+    for n, other in enumerate(
+        ("fetch the order of the day", "orderTotal is a column", "fetchTotal is unused")
+    ):
+        tell(core, f"other {n}", f"What about {other}?", f"Done: {other}, and nothing else to say of it.")
+    assert {best(core, f"why did we change {each}") for each in (*SPELLINGS, "fetchordertotal")} == {"wanted"}
+
+
+TRACEBACK = """Traceback (most recent call last):
+  File "/home/me/shop/src/billing/tax.py", line 214, in compute
+    rate = RATES[country]
+KeyError: 'XK'
+"""
+
+
+def test_a_pasted_error_a_path_and_other_scripts_find_what_speaks_of_them(core: Core) -> None:
+    tell(core, "tax", f"It fails:\n{TRACEBACK}", "The table lacks Kosovo: I added it with the standard rate.")
+    tell(core, "form", TRACEBACK.replace("'XK'", "'name'").replace("billing/tax", "web/form"), "Use .get.")
+    tell(core, "zh", "数据库迁移为什么失败?", "数据库迁移失败是因为锁没有释放，我们改成了先释放锁再迁移。")
+    tell(core, "ja", "ログインのエラーは?", "トークンの有効期限が切れていたので、更新処理を追加しました。")
+    tell(core, "ko", "배포가 왜 실패했나요?", "배포 스크립트에서 환경 변수가 빠져 있었습니다.")
+    tell(core, "ru", "Почему падает сборка?", "Сборка падала из-за устаревшего кэша.")
+    asked = {
+        TRACEBACK.replace("214", "301").replace("/home/me", "/work"): "tax",
+        "KeyError: 'XK'": "tax",
+        "billing/tax.py": "tax",
+        "C:\\shop\\src\\billing\\tax.py": "tax",
+        "锁没有释放": "zh",
+        "トークンの有効期限": "ja",
+        "배포 실패": "ko",
+        "сборка и кэш": "ru",
+    }
+    assert {query: best(core, query) for query in asked} == asked
+
+
+def test_a_time_that_is_wrong_does_not_hide_what_is_sure(core: Core) -> None:
+    tell(core, "answer", "Which walrus sleeps?", "The walrus called Anton sleeps on the ice floe.")
+    tell(core, "other", "What about lunch?", "The soup, and a walrus.", created_at=DAWN - timedelta(days=1))
+    ranking = core.search.everywhere("which walrus called Anton sleeps on the ice floe two years ago")
+    assert ranking.hits[0].conversation == "answer"
+    assert "searched without" in ranking.notices[0]
+
+
+def test_nothing_is_said_of_the_meaning_of_a_text_without_a_vector(
+    core: Core, open_core: OpenCore, store: Store
+) -> None:
+    store.memories.put([make_memory("m", "a walrus")])
+    (hit,) = open_core(store, None).search.everywhere("walrus").hits
+    assert "words" in hit.known_parts
+    assert not {"meaning", "cosine"} & set(hit.known_parts)
+    (hit,) = core.search.everywhere("walrus").hits
+    assert {"words", "meaning", "cosine"} <= set(hit.known_parts)
