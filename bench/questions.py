@@ -36,7 +36,6 @@ PAGE = 5
 CHECKED = 40  # of so many questions one is also asked of the command itself
 BASELINES = ("bm25-question", "bm25-keywords", "minilm-question", "rrf-question")
 _RECALLED = re.compile(r"^(\S+)#(\d+)  \d{4}-", re.MULTILINE)
-_AIDER = re.compile(r"aider:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)-[0-9a-f]+(.*)", re.DOTALL)
 
 
 class Stop(Exception):
@@ -53,16 +52,7 @@ class Questions:
         self.scorer = importlib.import_module("score")
         lines = (directory / "questions.jsonl").read_text("utf-8").splitlines()
         self.rows: list[Json] = [json.loads(line) for line in lines]
-        # Aider's conversations have no id but the moment they began, which the set's own ids end with
-        known = {id for row in self.rows for id in (*row["conversations"], *row.get("distractors", ()))}
-        self._aider = {id.rpartition("@")[2]: id for id in known if ".aider.chat.history.md#" in id}
         self.clock = work / "clock"
-
-    def canonical(self, id: str) -> str:
-        if found := _AIDER.fullmatch(id):
-            began, place = found.groups()
-            return f"{self._aider.get(began, began)}{place}"
-        return str(self.theirs.canonical(id))
 
     def environment(self, store: str) -> dict[str, str]:
         foreign = ("BACKSTORY_", "CLAUDE", "CODEX", "COPILOT")
@@ -105,9 +95,11 @@ class Questions:
 
     def messages(self, results: Sequence[Json]) -> Json:
         """A ranking of conversations and of their places, as the scorer wants it."""
-        ids = [self.canonical(result["id"]).split("#tool")[0].split("#thinking")[0] for result in results]
+        ids = [
+            self.theirs.canonical(result["id"]).split("#tool")[0].split("#thinking")[0] for result in results
+        ]
         talks = [
-            self.canonical(result["conversation_id"])
+            self.theirs.canonical(result["conversation_id"])
             if result.get("conversation_id")
             else id.rpartition("/")[0]
             for result, id in zip(results, ids, strict=True)
@@ -216,7 +208,7 @@ def measure_tools(questions: Questions, state: str) -> None:
                 body, tokens = recent.call(
                     "recall_conversations", user_prompt=asked, days_lookback=60, min_score=0, limit=PAGE
                 )
-                ranked = [questions.canonical(talk["id"]) for talk in body["conversations"]]
+                ranked = [questions.theirs.canonical(talk["id"]) for talk in body["conversations"]]
                 return {"ranked": ranked, "tokens": tokens}
 
             questions.run(f"{state}: recall_conversations, {field}", recall_conversations, at_now=True)

@@ -32,7 +32,6 @@ from .formats.files import open_regular, read_text
 from .formats.noise import head_and_tail
 from .formats.pieces import whole
 from .formats.times import TurnTimes
-from .formats.values import fingerprint
 
 HISTORY = ".aider.chat.history.md"
 INPUTS = ".aider.input.history"
@@ -103,7 +102,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
         times = TurnTimes((text, at_ms) for text, at_ms in prompts if begun <= at_ms < (until or sys.maxsize))
         goes_on = Cursor(following.start, {"ordinal": following.ordinal})
         turns = _turns(chat.lines, times)
-        piece = whole(_header(source, chat, turns), turns, cursor=goes_on)
+        piece = whole(_header(source, chat), turns, cursor=goes_on)
         if piece.turns:
             yield piece
 
@@ -119,14 +118,13 @@ def _split(raw: bytes, cursor: Cursor) -> Iterator[Chat]:
         yield Chat(ordinal, header[1].decode(), lines, cursor.offset + header.start())
 
 
-def _header(source: Source, chat: Chat, turns: Sequence[Turn]) -> ConversationHeader:
-    """A chat is known by when it began, by the name of its directory and by what was said first: its file may be moved
-    with the home that it lies in, and chats may be cut from its beginning."""
-    first = next((turn.text for turn in turns if turn.role is Role.USER), "")
+def _header(source: Source, chat: Chat) -> ConversationHeader:
+    """A chat is known by its file as its directory calls it, its place there and when it began: the file may be moved
+    with the home that it lies in."""
     told = [line.removeprefix("> ").strip() for line in chat.lines if line.startswith("> ")]
     places = [found[1] for line in told if (found := PLACE.fullmatch(line))]
     return ConversationHeader(
-        native_id=f"{chat.started.replace(' ', 'T')}-{fingerprint(source.path.parent.name, first)}",
+        native_id=f"{source.path.parent.name}/{source.path.name}#{chat.ordinal}@{chat.started.replace(' ', 'T')}",
         source=f"{source.path}#{chat.ordinal}",
         directory=source.directory or (places[0] if places else ""),
         model=_model(told),
