@@ -42,6 +42,8 @@ RELEASED = {
     "0018_moved.sqlite.sql": "5397dd5741b727c1f728654ad302a1756af18e28d721dcf8a7f48df44a591583",
     "0019_embedding.postgres.sql": "335251e050da833c2a9205f00700ab740f1f860f177f86209d1d1d32892e59ed",
     "0019_embedding.sqlite.sql": "0be936b46e63eb1a02aaca5c947fa2d4e102ebbef922d6f26c0d06defbff7aef",
+    "0020_pending.postgres.sql": "dd1084febc809248484308c3f6ded1f7f8b019e4bbfed06af48f4edff7543131",
+    "0020_pending.sqlite.sql": "902b5a9b560c69391819bcbf8d6378de80404fbffcbf3a9a084cfc541c6206d5",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

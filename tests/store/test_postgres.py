@@ -321,3 +321,22 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 def test_without_the_extra_the_error_says_what_to_install() -> None:
     ran = subprocess.run([sys.executable, "-c", WITHOUT_DRIVER], capture_output=True, text=True, check=True)
     assert f"pip install --editable '{CHECKOUT}[postgres]'" in ran.stdout
+
+
+def test_some_hundred_entries_are_looked_up_by_their_numbers(store: PostgresStore, admin: Admin) -> None:
+    store.memories.put([make_memory(f"m{n}") for n in range(1500)])
+    admin.execute(f"ANALYZE {SCHEMA}.entry".encode())
+    source, numbers = store.database.chosen_entries([*range(1, 301), 1])
+    plan = store.database.rows(f"EXPLAIN SELECT e.text FROM {source} WHERE e.kind = 'memory'", [numbers])
+    assert "entry_pkey" in str(plan)
+    assert len(store.database.rows(f"SELECT e.n FROM {source} WHERE e.kind = 'memory'", [numbers])) == 300
+
+
+def test_a_search_reads_few_words_that_are_not_sorted_into_the_index_yet(store: PostgresStore) -> None:
+    sql = (
+        "SELECT pg_size_bytes(split_part(unnest(reloptions), '=', 2) || 'kB') FROM pg_class WHERE relname = ?"
+    )
+    for index in ("entry_text_words", "key_text_words"):
+        assert store.database.values(f"{sql} AND relnamespace = current_schema()::regnamespace", [index]) == [
+            65536
+        ]

@@ -100,8 +100,10 @@ class EntryRoom:
         source, numbers = self._database.chosen_entries(entries)
         return self._database.records(_OUTLINE, f"FROM {source} WHERE {condition}", [numbers, *values])
 
-    def readings(self, entries: Iterable[int], where: Filter) -> list[EntryText]:
+    def readings(self, entries: Collection[int], where: Filter) -> list[EntryText]:
         """Outlines and texts of those entries that match, in no particular order."""
+        if not entries:
+            return []
         condition, values = where_clause(where)
         source, numbers = self._database.chosen_entries(entries)
         sql = f"SELECT {_OUTLINE.selected}, e.text FROM {source} WHERE {condition}"

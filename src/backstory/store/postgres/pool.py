@@ -123,9 +123,10 @@ class PostgresPool:
     def _configure(self, connection: PooledConnection) -> None:
         adapt_texts(connection)
         milliseconds = int(self._busy_timeout_s * 1000)
-        # a plan for the words and filters at hand beats one for any: some words are in every text, some in none
+        # a plan for the words and filters at hand beats one for any: some words are in every text, some in none;
+        # and it is used once, so that compiling it takes longer than running it
         connection.execute(
-            f"SET lock_timeout = {milliseconds}; SET plan_cache_mode = force_custom_plan;"
+            f"SET lock_timeout = {milliseconds}; SET plan_cache_mode = force_custom_plan; SET jit = off;"
             " SET client_min_messages = warning; SET hnsw.iterative_scan = strict_order;"
             " SET hnsw.ef_search = 200; SET hnsw.max_scan_tuples = 40000"
         )

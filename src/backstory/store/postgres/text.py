@@ -125,9 +125,10 @@ class PostgresText(TextIndex):
     def _newest(self, narrowed: str, values: Sequence[Any], units: Sequence[Unit], limit: int) -> Row:
         """The size of the store, and the highest entries of each unit: one statement, for each asks a database
         that may be far away."""
+        # ON: a plain DISTINCT is hashed before it is sorted, which takes twice the time
         chosen = (
-            f", ARRAY(SELECT t.entry FROM entry_text t {narrowed}"
-            f" WHERE t.words @@ {_QUERY} GROUP BY t.entry ORDER BY t.entry DESC LIMIT {limit:d})"
+            f", ARRAY(SELECT DISTINCT ON (t.entry) t.entry FROM entry_text t {narrowed}"
+            f" WHERE t.words @@ {_QUERY} ORDER BY t.entry DESC LIMIT {limit:d})"
         )
         parameters = [value for unit in units for value in (*values, *_asked(unit))]
         sql = f"SELECT (SELECT coalesce(max(n), 0) FROM entry){chosen * len(units)}"
