@@ -147,7 +147,7 @@ def test_delete_takes_ids_from_any_list(typing: Typing) -> None:
     assert typing.json("delete", MEMORY[:10], "1af7fc5e", "--yes")["forgotten"] == 3  # with the subagent
     assert typing.json("list")["total"] == 0
     assert [each["id"] for each in typing.json("sessions")["sessions"]] == [CODEX]
-    assert "There is no conversation or memory" in typing.refusal("delete", MEMORY, "--yes")
+    assert "There is no conversation or memory" in typing.refusal("delete", MEMORY, "--yes", status=1)
 
 
 def test_a_brief_says_where_a_project_stands(typing: Typing) -> None:

@@ -9,8 +9,9 @@ from ..app import open_engine
 from ..core.calls import Call
 from ..core.forgetting.retention import Retention
 from ..domain.errors import InvalidInput
+from ..domain.lines import counted
 from ..settings import Settings, build_settings
-from .report import Report, counted, show_progress
+from .report import Report, show_progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

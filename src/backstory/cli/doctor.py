@@ -27,6 +27,7 @@ from ..clients.condition import Condition, conditions
 from ..core import Engine
 from ..core.backups import Backups
 from ..domain.errors import BackstoryError
+from ..domain.lines import counted
 from ..domain.when import iso
 from ..search.backlog import PROBE
 from ..search.embed import build_embedder, embed_texts
@@ -34,7 +35,7 @@ from ..settings import Settings
 from ..store.backups import FOLDER
 from ..surfaces import all_tools, load_surfaces
 from .integrity import advice
-from .report import Report, counted, show_progress, size, table
+from .report import Report, show_progress, size, table
 from .status import count_waiting
 
 LEAST_FREE_BYTES = 200 * 1024 * 1024

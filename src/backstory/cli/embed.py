@@ -7,9 +7,10 @@ from contextlib import closing
 
 from ..app import open_engine
 from ..core import Engine
+from ..domain.lines import counted
 from ..search.backlog import Backlog
 from ..settings import Settings
-from .report import Report, counted, show_progress
+from .report import Report, show_progress
 from .status import count_waiting
 
 

@@ -19,12 +19,13 @@ from ..core.projects import project_root
 from ..domain.erasure import Receipt
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import ConversationFilter, Filter, Page
+from ..domain.lines import counted
 from ..domain.records import Conversation, Memory
 from ..domain.when import iso, parse_when
 from ..readers import reader_names
 from ..settings import Settings
 from ..surfaces import load_surfaces
-from .report import Json, Report, counted, table, terminal_line
+from .report import Json, Report, table, terminal_line
 
 SHOWN = 10
 
@@ -121,9 +122,7 @@ def _chosen(options: argparse.Namespace, engine: Engine) -> Selection:
     known = {conversation.id for conversation in named} | {memory.id for memory in memories}
     unknown = sorted(set(options.ids) - known)
     if unknown and not (options.backups or options.checkpoints):
-        raise InvalidInput(
-            f"There is no conversation or memory {unknown[0]!r}.", hint="Nothing was forgotten."
-        )
+        raise NotFound("conversation or memory", unknown[0], hint="Nothing was forgotten.")
     found = Erasure(engine).with_subagents(named)
     ids = tuple(conversation.id for conversation in found)
     put_away = store.archive.find_conversations(ConversationFilter(ids=ids)) if ids else []

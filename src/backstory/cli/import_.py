@@ -11,8 +11,9 @@ from ..app import history_places, open_engine
 from ..core.calls import Call
 from ..core.imports import Choices, FoundStore, Outcome, find_stores, load_importers, run_import
 from ..core.imports.counts import Count, Fate
+from ..domain.lines import counted
 from ..settings import Settings, expand_home
-from .report import Json, Report, counted, show_progress, size, table, terminal_line
+from .report import Json, Report, show_progress, size, table, terminal_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

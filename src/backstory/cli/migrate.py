@@ -8,8 +8,9 @@ from contextlib import closing
 from ..app import find_spaces, open_store, store_place
 from ..core.copying import TableComparison, TableDigest, copy_store
 from ..domain.errors import InvalidInput, NotFound
+from ..domain.lines import counted
 from ..settings import Settings
-from .report import Json, Report, counted, show_progress, table
+from .report import Json, Report, show_progress, table
 
 FAILED = 1
 

@@ -156,10 +156,6 @@ def size(count: int) -> str:
     return f"{amount:.1f} GB"
 
 
-def counted(count: int, noun: str, plural: str = "") -> str:
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
-
-
 def project_name(project: str) -> str:
     """The last part of its directory, which may be one of another system."""
     path = PureWindowsPath(project) if "\\" in project else PurePosixPath(project)

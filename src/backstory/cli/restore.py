@@ -14,13 +14,14 @@ from pathlib import Path
 from ..app import backups_folder, store_path
 from ..domain.census import Census
 from ..domain.errors import Incompatible, InvalidInput, Unavailable
+from ..domain.lines import counted
 from ..settings import Settings
 from ..store.sqlite import SqliteStore
 from ..store.sqlite.header import MAGIC
 from ..store.sqlite.log import drop_log, log_of
 from ..store.sqlite.restore import replace_store
 from ..store.whole_files import draft_path, make_private, sweep
-from .report import Report, counted
+from .report import Report
 
 OURS = b"CREATE VIRTUAL TABLE entry_text USING fts5"
 CHUNK = 1 << 20

@@ -13,12 +13,13 @@ from ..core.browsing import MessagePlace
 from ..core.browsing.replay import ReplayPart
 from ..core.browsing.resumption import resume_line
 from ..domain.errors import InvalidInput
+from ..domain.lines import counted
 from ..domain.records import Conversation, Former, Memory, Message
 from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import origin, safe_text
 from .list import memory_body
-from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, counted, legible, terminal_line
+from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, legible, terminal_line
 
 LIMIT = 20
 AROUND = 4

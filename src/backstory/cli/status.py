@@ -11,11 +11,12 @@ from ..app import open_engine, store_place
 from ..core import Engine
 from ..core.backups import Backups
 from ..domain.census import ArchiveCensus, Census, ReaderCensus
+from ..domain.lines import counted
 from ..domain.when import iso
 from ..problems import Problem
 from ..search.embed import build_embedder
 from ..settings import COMPUTED, TABLE, Settings
-from .report import Json, Report, counted, size, table
+from .report import Json, Report, size, table
 from .settings import shown_value
 
 PROBLEMS = 5  # shown; the JSON has all

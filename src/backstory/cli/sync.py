@@ -9,9 +9,10 @@ from ..app import history_places, open_engine
 from ..core.calls import Call
 from ..core.sync import Sync, SyncReport
 from ..domain.errors import Unavailable
+from ..domain.lines import counted
 from ..readers import load_readers
 from ..settings import Settings
-from .report import Json, Report, counted, show_progress, table
+from .report import Json, Report, show_progress, table
 
 PATIENCE_S = 60.0  # for a server that is reading already
 

@@ -12,11 +12,12 @@ from ..core.forgetting.retention import Retention
 from ..core.imports import load_importers
 from ..domain.errors import NotFound
 from ..domain.filters import ConversationFilter
+from ..domain.lines import counted
 from ..domain.records import Memory
 from ..domain.when import iso
 from ..settings import Settings
 from ..surfaces import load_surfaces
-from .report import Report, counted, table, terminal_line
+from .report import Report, table, terminal_line
 
 SHOWN = 50  # the JSON has all
 

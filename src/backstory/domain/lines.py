@@ -1,4 +1,4 @@
-"""Texts in one line, as long as there is room for."""
+"""Texts in one line, as long as there is room for; numbers with their nouns."""
 
 from __future__ import annotations
 
@@ -13,3 +13,7 @@ def one_line(text: str, longest: int) -> str:
     if line[longest - 1] != " " and (end := head.rfind(" ")) >= longest // 2:
         head = head[:end]
     return head.rstrip() + "…"
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
+from ..domain.lines import counted
 from ..domain.when import utc_now
 from ..readers import load_readers
 from ..search.terms import stem
@@ -80,10 +81,6 @@ def hue(name: str) -> str:
     known = list(_titles())
     number = known.index(name) if name in known else zlib.crc32(name.encode())
     return f"hue{number % HUES}"
-
-
-def counted(count: int, noun: str, plural: str = "") -> str:
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def ago(text: str) -> str:
