@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from .app import open_core, read_settings
 from .core import Core
-from .core.brief.briefing import USUAL_TOKENS
+from .core.brief import USUAL_TOKENS
 from .core.browsing.pages import ConversationPage
 from .core.projects import work_tree
 from .core.search.lookup import LookupHit, LookupQuery

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import stat
 import subprocess
 import sys
@@ -21,7 +20,6 @@ from backstory.surfaces import load_surfaces
 from ..patience import PATIENCE_S
 from ..processes import BACKSTORY, environment, run, serving
 
-CLAUDE_HOME = Path(__file__).parents[1] / "readers" / "claude-code" / "home"
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal and modes of files")
 
 
@@ -71,53 +69,6 @@ def test_starting_imports_nothing_that_only_people_need(tmp_path: Path) -> None:
         "http.client",
     }
     assert imported & unwanted == set()
-
-
-ROUND = """
-import sys
-from backstory.app import open_core, read_settings
-from backstory.core.backups import Backups
-from backstory.core.brief.files import Briefs
-from backstory.core.calls import Call
-from backstory.core.forgetting import erase_expired
-core = open_core(read_settings({}))
-if "save" in sys.argv:
-    core.remembering.remember("We chose Go.")
-reports = core.engine.background.run_now(Call())
-erase_expired(core.engine)
-Backups(core.engine).make_daily()
-rendered = Briefs(core.engine).refresh()
-print(reports["claude-code"].sources, reports["claude-code"].unchanged, rendered, *sys.modules)
-core.close()
-"""
-
-
-def test_a_round_that_finds_nothing_new_imports_nothing_dear(tmp_path: Path) -> None:
-    """What a server has imported it keeps, and every window has one that mostly waits."""
-    home = str(shutil.copytree(CLAUDE_HOME, tmp_path / "home"))
-    variables = environment(tmp_path, HOME=home, USERPROFILE=home, BACKSTORY_EMBEDDINGS="off")
-
-    def round_of(*words: str) -> tuple[list[int], set[str]]:
-        done = subprocess.run(
-            [sys.executable, "-c", ROUND, *words],
-            env={name: value for name, value in variables.items() if not name.startswith("COVERAGE")},
-            cwd=tmp_path,
-            check=True,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=PATIENCE_S,
-        )
-        *counts, modules = done.stdout.split(maxsplit=3)
-        return [int(count) for count in counts], set(modules.split())
-
-    makers = {"re2", "backstory.core.brief.briefing", "backstory.core.sync.reading"}
-    (sources, unchanged, rendered), modules = round_of("save")
-    assert sources > unchanged == 0
-    assert rendered == 1
-    assert modules >= makers
-    counts, modules = round_of()
-    assert counts == [sources, sources, 0]
-    assert modules & {*makers, "numpy", "_hashlib", "subprocess", "pickle", "shutil"} == set()
 
 
 GREETING = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from backstory.core import Caller, Core
-from backstory.core.brief.briefing import Brief
+from backstory.core.brief import Brief
 from backstory.core.browsing.pages import ConversationPage
 from backstory.core.memories import MemoryDraft
 from backstory.domain.errors import InvalidInput

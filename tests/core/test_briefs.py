@@ -11,8 +11,7 @@ import pytest
 
 from backstory.core import Core
 from backstory.core.background import Background
-from backstory.core.brief.files import GIVEN, BriefFiles, Briefs
-from backstory.core.brief.opening import opening_brief
+from backstory.core.brief.files import GIVEN, BriefFiles, Briefs, opening_brief
 from backstory.core.forgetting.erasure import Erasure
 from backstory.core.forgetting.removal import ForgetRequest
 from backstory.domain.records import Injection

@@ -576,13 +576,12 @@ import os, signal, sys
 from pathlib import Path
 from backstory.core import Engine
 from backstory.core import sync
-from backstory.core.sync import decoding
 from backstory.readers import Places
 from backstory.domain.sources import SourceState
 from backstory.store.sqlite import SqliteStore
 from core.toy_reader import toy_reader
 from doubles import make_settings
-decoding.SMALL_BYTES = sync.LEASE_MS = 1
+sync.decoding.SMALL_BYTES = sync.LEASE_MS = 1
 left = int(sys.argv[3])
 def count():
     global left

@@ -6,7 +6,7 @@ import argparse
 from contextlib import closing
 
 from ..app import open_core
-from ..core.brief.briefing import USUAL_TOKENS
+from ..core.brief import USUAL_TOKENS
 from ..domain.when import iso
 from ..settings import Settings
 from .report import Report

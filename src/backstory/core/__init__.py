@@ -11,7 +11,7 @@ from .engine import Caller, Engine
 if TYPE_CHECKING:
     from .answers import Answers
     from .blame import Blame
-    from .brief.briefing import Briefing
+    from .brief import Briefing
     from .browsing import Browsing
     from .browsing.chronicle import Chronicle
     from .browsing.export import ConversationExport
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 __all__ = ["Caller", "Core", "Engine"]
 
 _PACKAGES = {
-    "brief": ("briefing",),
     "browsing": ("chronicle", "export", "pages", "replay"),
     "forgetting": ("archive", "deletion"),
     "memories": ("journal", "reflections", "remembering", "retrieval"),
@@ -52,6 +51,7 @@ _PACKAGES = {
     "sessions": ("branches", "checkpoints", "events"),
 }
 _MODULES = {part: f"{package}.{part}" for package, parts in _PACKAGES.items() for part in parts}
+_MODULES["briefing"] = "brief"
 """Where a part is not in the module that is named as it."""
 
 

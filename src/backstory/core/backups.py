@@ -6,6 +6,7 @@ forgotten would be in it: it rewrites or removes those that are there.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -79,8 +80,6 @@ class Backups:
         return None if limit_mb is None else limit_mb * 1_000_000
 
     def _check_space(self) -> None:
-        import shutil  # loads all compressions, for one backup a day
-
         home = self._settings.home.absolute()
         existing = next(path for path in (home, *home.parents) if path.exists())
         free = shutil.disk_usage(existing).free

@@ -4,9 +4,9 @@ A `.jsonl` is read as a whole: its lines also take back and replace what earlier
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,14 +46,13 @@ DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
 def find(places: Places) -> Iterator[Source]:
+    hashes = {
+        _sha256(path): path for known in places.projects for path in (str(known), unmounted(str(known)))
+    }
     for root in _roots(places):
         slugs = _slugs(root)
         for project in sorted(root.glob("tmp/*/")):
-            directory = (
-                _root_of(project)
-                or slugs.get(project.name)
-                or _by_hash(places.projects).get(project.name, "")
-            )
+            directory = _root_of(project) or slugs.get(project.name) or hashes.get(project.name, "")
             for path in _files(project):
                 yield Source(path, Form.DOCUMENT, directory)
 
@@ -87,12 +86,8 @@ def _slugs(root: Path) -> dict[str, str]:
     return {slug: path for path, slug in paths.items() if isinstance(slug, str)}
 
 
-@lru_cache(1)
-def _by_hash(projects: tuple[Path, ...]) -> dict[str, str]:
-    import hashlib  # loads OpenSSL, for which most projects have a name of their own
-
-    paths = [path for known in projects for path in (str(known), unmounted(str(known)))]
-    return {hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest(): path for path in paths}
+def _sha256(path: str) -> str:
+    return hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 class GeminiSession(NamedTuple):

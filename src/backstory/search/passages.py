@@ -6,8 +6,7 @@ A vector blurs what it covers, and the model reads no further than 256 word piec
 from __future__ import annotations
 
 import re
-
-from ..domain.digests import blake2b
+from hashlib import blake2b
 
 SIZE = 1000
 MOST = 16

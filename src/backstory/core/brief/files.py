@@ -1,7 +1,6 @@
 """Briefs of all projects at work, rendered ahead into files: a hook prints one within milliseconds, with no server and no store.
 
-`clients/hook.py` reads these files, and knows their names and fields; it imports nothing of ours. A server looks every minute whether one is
-due, so what makes a brief is imported by `Core` when one is."""
+`clients/hook.py` reads these files, and knows their names and fields; it imports nothing of ours."""
 
 from __future__ import annotations
 
@@ -13,23 +12,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...domain.census import ProjectActivity
-from ...domain.filters import Filter, Kind
-from ...domain.kinds import MemoryKind
 from ...domain.records import Injection
 from ...domain.when import from_ms, to_ms
+from ...readers.formats.rollouts import is_unattended
 from ...settings import Settings, expand_home
 from ...store.whole_files import write_whole
 from .. import Caller, Core, Engine
 from ..calls import Call
 from ..projects import project_root
-
-if TYPE_CHECKING:
-    from .briefing import Brief, Briefing
+from . import Brief, Briefing
 
 FOLDER, GIVEN = "briefs", "given"
+COMPACTED = "compact"
 RECENT = timedelta(days=30)
 """What lies longer ago, with nothing open, is no news to a new session."""
 GIVEN_FOR = timedelta(days=30)
@@ -124,19 +121,18 @@ class Briefs:
 
     def _wanted(self) -> Iterator[ProjectActivity]:
         """Projects that are directories here, in which something happened lately or is open, and which the user did not except."""
-        excepted = excepted_projects(self.engine.settings)
+        excepted = _excepted(self.engine.settings)
         since = self.engine.now() - RECENT
         for activity in self.engine.store.entries.activity():
             if activity.project in excepted or not os.path.isabs(activity.project):
                 continue
-            if os.path.isdir(activity.project) and (
-                activity.last_at >= since or self._has_tasks(activity.project)
+            if (activity.last_at >= since or self._has_tasks(activity.project)) and os.path.isdir(
+                activity.project
             ):
                 yield activity
 
     def _has_tasks(self, project: str) -> bool:
-        tasks = Filter(projects=(project,), kinds=(Kind.MEMORY,), categories=(MemoryKind.TASK,))
-        return self.engine.store.entries.count(tasks) > 0 and bool(self._briefing(project).tasks(project))
+        return bool(self._briefing(project).tasks(project))
 
     def _body(self, project: str, basis: str) -> dict[str, Any]:
         briefing = self._briefing(project)
@@ -155,6 +151,26 @@ class Briefs:
         return Core(self.engine, Caller(project=project, directory=project)).briefing
 
 
+def opening_brief(core: Core, session: str, source: str, log: str = "") -> str:
+    """What a session is told that starts now, is cleared, resumed or compacted: the brief of its project, or nothing where the user
+    wants none, where there is no news, and where it was told the same before. A compaction has just made it forget. From its log
+    may be known that nobody attends it."""
+    settings, is_continued = core.engine.settings, source == COMPACTED
+    if settings.brief == "off" or core.caller.project in _excepted(settings):
+        return ""
+    if settings.brief == "auto" and log and core.caller.is_local and is_unattended(Path(log)):
+        return ""
+    brief = core.briefing.brief(closing=CLOSING, is_continued=is_continued)
+    told = core.engine.store.injections
+    is_old = brief.last_at is not None and brief.last_at < core.engine.now() - RECENT
+    if not brief.is_known or (is_old and not brief.open_tasks):
+        return ""
+    if not is_continued and session and told.last_text(session) == brief.text:
+        return ""
+    told.put(Injection(session, core.engine.now(), brief.project, brief.text))
+    return brief.text
+
+
 def injected(core: Core, limit: int) -> list[Injection]:
     """What sessions were told, the last first; also what a hook noted that no server has kept yet."""
     kept = core.engine.store.injections.newest(limit)
@@ -171,7 +187,7 @@ def _lines(path: Path) -> list[bytes]:
         return []
 
 
-def excepted_projects(settings: Settings) -> set[str]:
+def _excepted(settings: Settings) -> set[str]:
     return {str(project_root(expand_home(each))) for each in settings.brief_off}
 
 

@@ -14,6 +14,8 @@ from ...domain.records import Memory
 from ..brief.files import BriefFiles
 from ..engine import Caller, Engine
 from ..facet import Facet
+from .erasure import Erasure
+from .removal import ForgetRequest
 
 RESTORABLE_FOR = timedelta(days=30)
 
@@ -68,10 +70,6 @@ class Forgetting(Facet):
 
 
 def erase(engine: Engine, ids: tuple[str, ...]) -> Receipt:
-    # not above: a server looks every hour whether something has expired, and seldom finds it
-    from .erasure import Erasure
-    from .removal import ForgetRequest
-
     return Erasure(engine).forget(ForgetRequest(memories=Filter(ids=ids)))
 
 

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ...domain.errors import BackstoryError
 from ...readers import Places, Reader, Source
@@ -18,19 +18,21 @@ from ..abandoning import Stalled, run_aside
 from ..calls import Call, Cancelled
 from ..engine import Engine
 from ..projects.identity import Identities
-from .cursors import is_due
+from . import decoding
+from .decoding import DueSource, Portion
 from .files import Stamp, stamp_of
 from .keeping import Keeper, PieceOutcome, SourceFiles
-
-if TYPE_CHECKING:
-    from .decoding import DueSource, Portion
-    from .reading import SourceReading
+from .reading import SourceReading
+from .redacting import Redaction
 
 LEASE = "sync"
 LEASE_MS = 15_000
 ASK_AGAIN_S = 0.1
 FIND_S = 300.0
 """Looking for files takes no longer, or what holds them hangs."""
+BRIEF_BYTES = 500_000
+"""Files are kept together up to SMALL_BYTES: each commit waits for the disk and has the text index write out what it
+gathered. While calls run in this process only up to so many, so that these need not wait."""
 
 
 class SyncReport(NamedTuple):
@@ -66,6 +68,7 @@ class Sync:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._store = engine.store
+        self._redaction = Redaction(engine.settings.redaction)
         self._holder = engine.new_id()
         self._leased_at = 0.0
 
@@ -165,38 +168,29 @@ class Sync:
             with self._store.transaction():
                 keeper.vanish(vanished)
         tally.sources, tally.vanished = len(found), len(vanished)
-        now = self._engine.now()
+        reading = SourceReading(self._engine, reader, self._redaction, keeper)
         due = [
-            (source, stamp, states.get(path))
+            DueSource(source, stamp, states.get(path), reading.trust_of(source))
             for path, (source, stamp) in found.items()
-            if is_due(source, stamp, states.get(path), now)
+            if reading.is_due(source, stamp, states.get(path))
         ]
-        self._engine.check_room()
-        if due:
-            reading = self._reading(reader, keeper)
-            self._read(reading, [reading.due(*each) for each in due], call, tally)
-        self._engine.embed_soon()  # also what another process left
+        self._read(reading, due, call, tally)
         tally.unchanged = tally.sources - len(due)
         after = self._store.sync.sources(reader.name) if due else states
         tally.problems |= {path: state.problem for path, state in after.items() if state.problem}
         return tally.told()
 
-    def _reading(self, reader: Reader, keeper: Keeper) -> SourceReading:
-        # not above: parsers, rules for secrets and processes are several MB, and most rounds find nothing new
-        from .reading import SourceReading
-        from .redacting import Redaction
-
-        return SourceReading(self._engine, reader, Redaction(self._engine.settings.redaction), keeper)
-
     def _read(self, reading: SourceReading, due: Sequence[DueSource], call: Call, tally: _Tally) -> None:
         done, total = 0, sum(each.stamp.size for each in due)
         batch: list[tuple[DueSource, Portion]] = []
         size = 0
+        self._engine.check_room()
         call.progress(done, total, f"Reading {tally.title}")
         for each, portion in reading.portions(due):
             batch.append((each, portion))
             size += each.stamp.size
-            if size >= reading.batch_bytes or not portion.is_last:
+            most = BRIEF_BYTES if self._engine.is_serving else decoding.SMALL_BYTES
+            if size >= most or not portion.is_last:
                 self._keep(reading, batch, tally)
                 done += sum(each.stamp.size for each, portion in batch if portion.is_last)
                 call.progress(done, total, f"Reading {tally.title}")
@@ -204,6 +198,7 @@ class Sync:
                 self._engine.check_room()
             self._pause(call)
         self._keep(reading, batch, tally)
+        self._engine.embed_soon()
 
     def _keep(
         self, reading: SourceReading, batch: Sequence[tuple[DueSource, Portion]], tally: _Tally

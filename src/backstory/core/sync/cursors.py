@@ -1,4 +1,4 @@
-"""Which files a cursor says are due, and what cursors remember of conversations, without those that were forgotten.
+"""What cursors remember of conversations, without those that were forgotten.
 
 A cursor of a log holds the title and the directory of each conversation that its reader may still add to. Nothing
 that is told of a forgotten conversation is kept, so its reader needs none of that either.
@@ -7,18 +7,14 @@ that is told of a forgotten conversation is kept, so its reader needs none of th
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
 from typing import Any
 
 from ...domain.sources import SourceState
 from ...readers import Source
 from ...readers.formats.values import fingerprint
-from .files import Stamp
 from .pieces import conversation_id
 
 CONTEXT = "context"
-RETRY_AFTER = timedelta(hours=1)
-"""A file that could not be read is tried again then, though it did not change: we may have learned to read it."""
 _CONVERSATIONS = ("conversations", "talks")
 """What a reader of logs calls them in its cursor, and called them once."""
 
@@ -26,15 +22,6 @@ _CONVERSATIONS = ("conversations", "talks")
 def context_of(source: Source) -> str:
     """A fingerprint of what decides, besides a file's bytes, what is read of it; kept under CONTEXT."""
     return fingerprint(source.directory, source.beside) if source.directory or source.beside else ""
-
-
-def is_due(source: Source, stamp: Stamp, state: SourceState | None, now: datetime) -> bool:
-    """Whether it is to be read, after what is known of it."""
-    if state is None or state.is_gone or Stamp(state.size, state.modified_ns) != stamp:
-        return True
-    if context_of(source) != state.state.get(CONTEXT, ""):
-        return True
-    return bool(state.problem) and now - (state.read_at or now) >= RETRY_AFTER
 
 
 def conversations_in(source: SourceState) -> list[str]:

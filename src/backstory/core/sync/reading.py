@@ -1,4 +1,4 @@
-"""How far each foreign file that is due is read and kept.
+"""Which foreign files are due, and how far each is read and kept.
 
 Files are read, parsed and redacted before a transaction begins, in a thread that is left behind when a file does not
 answer. So nothing that lies among the histories can keep anybody from writing."""
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from ...domain.records import Trust
@@ -15,7 +16,6 @@ from ...readers import Form, Reader, Source
 from ..abandoning import Stalled, watched
 from ..engine import Engine
 from ..projects.origin import trust_of
-from . import decoding
 from .cursors import CONTEXT, context_of, conversations_in, without
 from .decoder_process import DecoderLost, DecoderProcess, is_worth_it
 from .decoding import DueSource, Portion, ReadStep, SourceDecoder
@@ -23,9 +23,8 @@ from .files import Stamp
 from .keeping import FileKeeper, Keeper, PieceOutcome
 from .redacting import Redaction
 
-BRIEF_BYTES = 500_000
-"""Files are kept together up to SMALL_BYTES: each commit waits for the disk and has the text index write out what it
-gathered. While calls run in this process only up to so many, so that these need not wait."""
+RETRY_AFTER = timedelta(hours=1)
+"""A file that could not be read is tried again then, though it did not change: we may have learned to read it."""
 STALL_S = 60.0
 """A file of which nothing comes for so long is passed over."""
 
@@ -42,15 +41,19 @@ class SourceReading:
         self._keeper = keeper
         self._progress: SourceProgress | None = None
 
-    @property
-    def batch_bytes(self) -> int:
-        """How many bytes of files are kept together."""
-        return BRIEF_BYTES if self._engine.is_serving else decoding.SMALL_BYTES
+    def is_due(self, source: Source, stamp: Stamp, state: SourceState | None) -> bool:
+        if state is None or state.is_gone or Stamp(state.size, state.modified_ns) != stamp:
+            return True
+        if context_of(source) != state.state.get(CONTEXT, ""):
+            return True
+        read_at = state.read_at or self._engine.now()
+        return bool(state.problem) and self._engine.now() - read_at >= RETRY_AFTER
 
-    def due(self, source: Source, stamp: Stamp, state: SourceState | None) -> DueSource:
-        """Asks git whose words it holds, so not while others wait for a transaction."""
-        trust = trust_of(source.path) if self._reader.in_projects else Trust.OWN
-        return DueSource(source, stamp, state, Trust.IMPORTED if self._reader.is_export else trust)
+    def trust_of(self, source: Source) -> Trust:
+        """Asks git, so not while others wait for a transaction."""
+        if self._reader.is_export:
+            return Trust.IMPORTED
+        return trust_of(source.path) if self._reader.in_projects else Trust.OWN
 
     def portions(self, due: Sequence[DueSource]) -> Iterator[tuple[DueSource, Portion]]:
         """What is new in each, in their order. Nothing is read while the caller keeps what it was given."""

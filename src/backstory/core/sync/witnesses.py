@@ -6,8 +6,7 @@ file that is no more what it was when it told it. A message that a file tells wh
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-
-from ...domain.digests import blake2b
+from hashlib import blake2b
 
 NOBODY = 0
 

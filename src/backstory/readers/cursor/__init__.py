@@ -7,8 +7,8 @@ in both is told by the editor, which knows its times.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 
 from .. import Cursor, Form, Piece, Places, Reader, Resume, Source
@@ -29,21 +29,16 @@ def find(places: Places) -> Iterator[Source]:
         for pattern in (f"globalStorage/{DATABASE}", f"workspaceStorage/*/{DATABASE}"):
             yield from (Source(path, Form.DATABASE) for path in sorted(user.glob(pattern)))
     slugs = Slugs(places.projects)
+    hashes = {
+        hashlib.md5(str(path).encode(), usedforsecurity=False).hexdigest(): str(path)
+        for path in places.projects
+    }
     for root in dict.fromkeys((*named, *_agent_roots(places))):
         for project in sorted(root.glob("projects/*/agent-transcripts")):
             yield from _transcripts(project, slugs.directory(project.parent.name))
         for pattern in (f"chats/*/*/{STORE}", f"acp-sessions/*/{STORE}"):
             for path in sorted(root.glob(pattern)):
-                yield Source(path, Form.DATABASE, _by_hash(places.projects).get(path.parents[1].name, ""))
-
-
-@lru_cache(1)
-def _by_hash(projects: tuple[Path, ...]) -> dict[str, str]:
-    import hashlib  # loads OpenSSL, for which most have no chats
-
-    return {
-        hashlib.md5(str(path).encode(), usedforsecurity=False).hexdigest(): str(path) for path in projects
-    }
+                yield Source(path, Form.DATABASE, hashes.get(path.parents[1].name, ""))
 
 
 def _agent_roots(places: Places) -> Iterator[Path]:

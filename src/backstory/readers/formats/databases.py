@@ -6,8 +6,10 @@ in `opened` avoids that. Keep no cursor open while others work: it can keep the 
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import stat
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -50,7 +52,8 @@ def open_database(path: Path, *, wait_s: float = WAIT_S) -> Iterator[sqlite3.Con
         options = _direct_options(path)
         connection = _connect(path, options, wait_s) if options else None
         if connection is None:
-            connection = _connect(stack.enter_context(_copy(path)), "mode=rw", wait_s)
+            directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="backstory-"))
+            connection = _connect(_copy(path, Path(directory)), "mode=rw", wait_s)
         if connection is None:
             raise Unreadable(f"{path} cannot be opened as a database.")
         stack.callback(connection.close)
@@ -67,7 +70,8 @@ def open_copy(path: Path) -> Iterator[sqlite3.Connection]:
     for ending in ("", *BESIDE):
         if ending == "" or beside(path, ending).exists():
             open_regular(beside(path, ending)).close()
-    with _copy(path) as copy:
+    with tempfile.TemporaryDirectory(prefix="backstory-") as directory:
+        copy = _copy(path, Path(directory))
         with open_regular(copy) as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise Unreadable(f"{path} is not a SQLite database.")
@@ -142,28 +146,20 @@ def _connect(path: Path, options: str, wait_s: float) -> sqlite3.Connection | No
     return connection
 
 
-@contextmanager
-def _copy(path: Path) -> Iterator[Path]:
-    """Of the database and what lies beside it, for as long as somebody reads it."""
-    import shutil  # both load all compressions, and a round that finds nothing new copies nothing
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="backstory-") as directory:
-        copy = Path(directory) / path.name
-        for _ in range(COPIES):
-            before = stamp(path)
-            for ending in ("", *BESIDE):
-                beside(copy, ending).unlink(missing_ok=True)
-                if ending == "" or beside(path, ending).exists():
-                    shutil.copyfile(beside(path, ending), beside(copy, ending))
-            if stamp(path) == before:
-                break
-        else:
-            raise Unreadable(
-                f"{path} was written to each time it was copied.",
-                hint="Try again when its owner is idle; a sync does so by itself.",
-            )
-        yield copy
+def _copy(path: Path, directory: Path) -> Path:
+    copy = directory / path.name
+    for _ in range(COPIES):
+        before = stamp(path)
+        for ending in ("", *BESIDE):
+            beside(copy, ending).unlink(missing_ok=True)
+            if ending == "" or beside(path, ending).exists():
+                shutil.copyfile(beside(path, ending), beside(copy, ending))
+        if stamp(path) == before:
+            return copy
+    raise Unreadable(
+        f"{path} was written to each time it was copied.",
+        hint="Try again when its owner is idle; a sync does so by itself.",
+    )
 
 
 def tables(connection: sqlite3.Connection) -> frozenset[str]:

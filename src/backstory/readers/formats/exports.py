@@ -5,9 +5,10 @@ An archive may be made to harm: nothing is unpacked to disk, and no more is read
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -16,9 +17,6 @@ from .. import Form, Places, Source
 from .documents import parse
 from .files import open_regular
 from .values import items_of, records_of
-
-if TYPE_CHECKING:
-    from zipfile import ZipFile, ZipInfo
 
 CONVERSATIONS = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
 LARGEST = 1 << 29
@@ -42,8 +40,6 @@ def find_exports(places: Places, reader: str) -> Iterator[Source]:
 
 def conversations_in(path: Path) -> Iterator[dict[str, Any]]:
     """The objects of all lists of conversations. Raises Unreadable for what is no such archive."""
-    import zipfile  # loads all compressions, for archives that few users name
-
     with open_regular(path) as stream:
         if zipfile.is_zipfile(stream):
             yield from _packed(stream, path)
@@ -56,8 +52,6 @@ def conversations_in(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _packed(stream: BinaryIO, path: Path) -> Iterator[dict[str, Any]]:
-    import zipfile
-
     try:
         with zipfile.ZipFile(stream) as archive:
             lists = [info for info in archive.infolist() if CONVERSATIONS.fullmatch(info.filename)]
@@ -73,7 +67,7 @@ def _packed(stream: BinaryIO, path: Path) -> Iterator[dict[str, Any]]:
         raise Unreadable(f"{path} cannot be unpacked: {error}.") from error
 
 
-def _bytes(archive: ZipFile, info: ZipInfo, path: Path) -> bytes:
+def _bytes(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> bytes:
     """What the archive says of its sizes is a claim: reading stops where it proves wrong."""
     limit = min(LARGEST, info.file_size, max(info.compress_size, 1) * RATIO)
     if info.file_size > limit:

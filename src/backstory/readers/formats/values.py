@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import blake2b
 from typing import Any
 
-from ...domain.digests import blake2b
 from .lines import to_ms
 
 Value = str | bytes | int | float | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from ...core import Core
-from ...core.brief.opening import opening_brief
+from ...core.brief.files import opening_brief
 from ...tools import READS, REMOVES, Effect, dump
 from ...tools.params import Range
 from .vocabulary import KindName, RecallKind, end, start, surface
