@@ -30,4 +30,4 @@ def test_a_memory_is_forgotten_by_its_id_in_backups_too(tmp_path: Path) -> None:
     assert b"Numbatmarker" in left
     text = typed("forget", stays, "--yes", home=tmp_path).stdout
     assert "Removed:\n  memories  1" in text
-    assert typed("forget", gone, "--yes", home=tmp_path).returncode == 2
+    assert typed("forget", gone, "--yes", home=tmp_path).returncode == 1
