@@ -134,7 +134,7 @@ def bearer(made: Json) -> dict[str, str]:
 @asynccontextmanager
 async def connected(url: str, mode: str, headers: Mapping[str, str] | None = None) -> AsyncIterator[Client]:
     async with (
-        httpx2.AsyncClient(headers=headers or {}) as http,
+        httpx2.AsyncClient(headers=headers or {}, timeout=PATIENCE_S) as http,
         Client(streamable_http_client(url, http_client=http), mode=mode, cache=None) as client,
     ):
         yield client
