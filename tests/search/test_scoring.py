@@ -172,3 +172,29 @@ def test_a_memory_and_a_conversation_are_found_by_one_search(store: Store, searc
     store.memories.put([make_memory("m", "The zebra sleeps by day.")])
     keep(store, "c", "Tell me of the zebra.", "The zebra sleeps by day, I said.")
     assert set(order(search, "zebra sleeps")) == {"memory", "c"}
+
+
+class OnePlane:
+    """Each text is the angle that it says, in tenths of a degree."""
+
+    model = "one plane"
+    dimensions = 2
+    at_once = 64
+    is_loaded = True
+
+    def load(self) -> None:
+        """Nothing."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        angles = np.radians([int(text) / 10 for text in texts])
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+
+def test_a_text_that_is_like_many_others_does_not_stand_above_one_that_is_like_the_query_alone(
+    store: Store,
+) -> None:
+    crowd = [make_memory(f"crowd{number}", f"{200 + number}") for number in range(40)]
+    store.memories.put([*crowd, make_memory("alone", "-210")])
+    found = Search(store, Backlog(store, OnePlane())).find("0", Filter())
+    best = store.entries.load([found.hits[0].entry])[found.hits[0].entry]
+    assert best.id == "alone"

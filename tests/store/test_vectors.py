@@ -274,3 +274,18 @@ def test_private_entries_of_others_are_not_near(store: Store) -> None:
     embed_all(store, space, vectors)
     assert store.vectors.nearest(space, vectors[0], Filter(public_or_in=""), 5) == {}
     assert len(store.vectors.nearest(space, vectors[0], Filter(public_or_in="s"), 5)) == 1
+
+
+def test_all_vectors_of_entries_are_given_with_the_entry_of_each(store: Store) -> None:
+    space = store.vectors.open_space("model")
+    store.memories.put([make_memory("a"), make_memory("b"), make_memory("c")])
+    vectors = unit_vectors(4)
+    c, b, a = store.vectors.claim(space, 3, lease_ms=0)
+    of_each = [(a, vectors[:2]), (b, vectors[2:3]), (c, vectors[3:])]
+    store.vectors.put(space, [EntryVectors(text.entry, text.revision, some) for text, some in of_each])
+    entries, rows = store.vectors.passages(space, [a.entry, b.entry])
+    assert sorted(entries) == sorted([a.entry, a.entry, b.entry])
+    for text, some in of_each[:2]:
+        own = rows[[place for place, entry in enumerate(entries) if entry == text.entry]]
+        assert np.allclose(np.sort(own @ some.T, axis=1)[:, -1], 1, atol=0.01)
+    assert not len(store.vectors.passages(space, [])[0])

@@ -2,7 +2,7 @@
 
 Of a conversation it is the measured share of hits with such evidence that were right; what counts is how far it is
 ahead of the others, and how well the best of them matches at all. Of a memory, of which several may be right at once,
-it depends on the query and the text alone."""
+it depends on the query and the text, less what the text has in common with all that is near to the query."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def certainties(groups: Sequence[Group], evidence: Evidence, scores: Scores) -> 
         return []
     order = sorted((group.score for group in groups), reverse=True)
     best, second = order[0], order[1] if len(order) > 1 else 0.0
-    common = _common(evidence, scores)
+    common, nearness = _common(evidence, scores), evidence.nearness
     found = []
     for group in groups:
         if group.head is None:
-            sure = likeness(float(evidence.cosine[group.column]), float(scores.coverage[group.column]))
+            sure = likeness(float(nearness[group.column]), float(scores.coverage[group.column]))
         else:
             rival = second if group.score == best else best
             margin = (group.score - rival) / best
@@ -57,12 +57,12 @@ def _common(evidence: Evidence, scores: Scores) -> float:
     return BASE + BEST_WORDS * words + share * (VECTORS + BEST_COSINE * nearest)
 
 
-def likeness(cosine: float, coverage: float) -> float:
-    """Of a memory; a cosine of NaN means that it has no vector yet."""
+def likeness(nearness: float, coverage: float) -> float:
+    """Of a memory; a nearness of NaN means that it has no vector yet."""
     covered = min(coverage, 1.0)
-    if math.isnan(cosine):
+    if math.isnan(nearness):
         return _logistic(STEEPNESS_OF_WORDS * (covered - CENTRE_OF_WORDS)) if covered > 0 else 0.0
-    return _logistic(STEEPNESS * (max(cosine, 0.0) + WORDS * covered**2 - CENTRE))
+    return _logistic(STEEPNESS * (max(nearness, 0.0) + WORDS * covered**2 - CENTRE))
 
 
 def _logistic(x: float) -> float:

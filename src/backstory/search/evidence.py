@@ -39,6 +39,8 @@ ASKED, MOST_ASKED = 0.5, 30  # share of the query that a message holds whose rep
 LONGEST_READ = 30_000  # characters of a text in which words are counted
 ACCOMPANIED = 30  # of the best by words, and of the nearest: read with what was said beside them
 SHORT = 800  # characters: a longer message is read without those beside it
+CROWD, NEIGHBOURS = 100, 15  # of the nearest to the query, and of those the nearest to each
+CROWDED = 0.25  # of how crowded a text is, off its cosine
 FEW_WAITING = 0.03  # of all entries: where no more lack their vectors, those know more than related words
 
 
@@ -57,6 +59,9 @@ class Evidence(NamedTuple):
     together: Floats
     """Rarity of query words that stand side by side in query and text."""
     cosine: Floats
+    crowding: Floats
+    """How near a text is to others that are near to the query, against their mean: one that is near to everything says little
+    by being near to the query too. 0 where that is not known."""
     prompt: Ints
     """The column of what a message answers; -1 when that is not known or nothing is asked."""
     before: Ints
@@ -69,6 +74,11 @@ class Evidence(NamedTuple):
     notices: tuple[str, ...]
     is_whole: bool
     """Whether every entry that has anything of the query is among the candidates."""
+
+    @property
+    def nearness(self) -> Floats:
+        """The cosine without what a text has with every query of the kind."""
+        return self.cosine - CROWDED * self.crowding
 
     @property
     def rarities(self) -> Floats:
@@ -113,6 +123,7 @@ class Gathering:
         column = {number: place for place, number in enumerate(entry.tolist())}
         texts = [reading.text[:LONGEST_READ].lower() for reading in readings]
         before, after = _beside(outlines)
+        cosine = self._cosine(meaning, near, entry)
         return Evidence(
             query=self._query,
             terms=terms,
@@ -122,7 +133,8 @@ class Gathering:
             counts=_counts(words.postings, entry, texts),
             related=self._related_weights(words, terms, entry),
             together=_together(words.pairs, terms, entry),
-            cosine=self._cosine(meaning, near, entry),
+            cosine=cosine,
+            crowding=self._crowding(meaning, cosine, entry),
             prompt=_prompt_columns(outlines, prompts, column),
             before=before,
             after=after,
@@ -227,6 +239,25 @@ class Gathering:
         known = {**near, **rest}
         return np.array([known.get(number, np.nan) for number in entry.tolist()], np.float64)
 
+    def _crowding(self, meaning: QueryVector | None, cosine: Floats, entry: Ints) -> Floats:
+        """The correction for hubs of Conneau et al. 2018 (CSLS), among the nearest."""
+        crowding = np.zeros(len(entry))
+        if meaning is None or meaning.vector is None:
+            return crowding
+        nearest = np.argsort(-np.nan_to_num(cosine, nan=-1.0), kind="stable")[:CROWD].tolist()
+        own = _nearest_passages(
+            *self._store.vectors.passages(meaning.space, entry[nearest].tolist()), meaning.vector
+        )
+        crowd = [column for column in nearest if entry[column] in own]
+        if len(crowd) <= NEIGHBOURS:
+            return crowding
+        vectors = np.array([own[number] for number in entry[crowd].tolist()])
+        alike = np.einsum("id,jd->ij", vectors, vectors)  # on this thread alone, which BLAS would not be
+        np.fill_diagonal(alike, -1.0)
+        means = np.partition(alike, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:].mean(1)
+        crowding[crowd] = means - means.mean()
+        return crowding
+
     def _prompts(self, outlines: Sequence[Outline]) -> dict[tuple[str, int], int]:
         answers = [o for o in outlines if o.role == "assistant"]
         return self._store.entries.prompts([(o.thread, o.seq) for o in answers if o.thread is not None])
@@ -267,6 +298,14 @@ class Gathering:
 
 def _numbers(outlines: Sequence[Outline]) -> Ints:
     return np.array([outline.entry for outline in outlines], np.int64)
+
+
+def _nearest_passages(entries: Sequence[int], vectors: Vector, query: Vector) -> dict[int, Vector]:
+    """Of each entry the vector of the passage that is nearest to the query."""
+    if not entries:
+        return {}
+    order = np.argsort(np.einsum("ij,j->i", vectors, query), kind="stable").tolist()
+    return {entries[row]: vectors[row] for row in order}
 
 
 def _holds(posting: Posting, entry: Ints) -> Flags:

@@ -36,7 +36,7 @@ QUIET = 0.6  # what a tool was given, or a model thought
 SHORT = 400  # characters: a longer message stands for itself
 LENDER = 800  # characters: a longer one holds many words by chance and lends none
 FROM_BEFORE, FROM_AFTER = 0.5, 0.25  # of the words beside a short message
-WINDOW_BEFORE, WINDOW_AFTER = 0.5, 0.25  # of the cosines, beside its own
+WINDOW_BEFORE, WINDOW_AFTER = 0.5, 0.25  # of their nearness, beside its own
 NOTHING_BESIDE = 0.9
 ASKING, ASKED, NAMED = 0.85, 1.15, 1.1  # between people
 PROMPT = 0.3  # of the score of what a message answers
@@ -104,7 +104,7 @@ def score(evidence: Evidence) -> Scores:
     traits = traits_of(evidence)
     absolute, coverage = _words(evidence, traits)
     words = absolute / _best(absolute, ~traits.is_quiet)
-    meaning = _meaning(_window_cosine(evidence, traits), words, traits.is_quiet)
+    meaning = _meaning(_window_nearness(evidence, traits), words, traits.is_quiet)
     is_known = (words > 0) | ~np.isnan(evidence.cosine)
     base = np.where(is_known, _mixed(words, meaning, traits.is_alone), 0.0)
     is_short = traits.is_assistant & (traits.size <= LONGEST_NO_ANSWER)
@@ -182,17 +182,17 @@ def _with_borrowed(held: Floats, evidence: Evidence, traits: Traits) -> Floats:
     return borrowed
 
 
-def _window_cosine(evidence: Evidence, traits: Traits) -> Floats:
-    """Between people that of a short message with what was said beside it; where nothing was, a little less than its
-    own."""
+def _window_nearness(evidence: Evidence, traits: Traits) -> Floats:
+    """Between people a short message is as near as it is with what was said beside it; where nothing was, a little less
+    near than by itself."""
     takes = traits.is_between_people & (traits.size < SHORT) & ~traits.is_alone
     if not takes.any():
-        return evidence.cosine
+        return evidence.nearness
     known = np.nan_to_num(evidence.cosine)
     before = np.where(evidence.before >= 0, known[evidence.before], NOTHING_BESIDE * known)
     after = np.where(evidence.after >= 0, known[evidence.after], NOTHING_BESIDE * known)
     window = (known + WINDOW_BEFORE * before + WINDOW_AFTER * after) / (1 + WINDOW_BEFORE + WINDOW_AFTER)
-    return np.where(takes & ~np.isnan(evidence.cosine), window, evidence.cosine)
+    return evidence.nearness + np.where(takes, window - known, 0.0)
 
 
 def _best(values: Floats, among: Flags) -> float:
@@ -200,14 +200,14 @@ def _best(values: Floats, among: Flags) -> float:
     return float(best) or 1.0
 
 
-def _meaning(cosine: Floats, words: Floats, is_quiet: Flags) -> Floats:
-    known = ~np.isnan(cosine)
+def _meaning(nearness: Floats, words: Floats, is_quiet: Flags) -> Floats:
+    known = ~np.isnan(nearness)
     expected = np.where(is_quiet, EXPECTED_QUIET * words, EXPECTED_BASE + EXPECTED_SLOPE * words)
     expected = np.where(words > 0, expected, 0.0)
     if not known.any():
         return expected
-    top = max(float(cosine[known].max()), LEAST_TOP)
-    near = np.maximum((np.where(known, cosine, 0.0) - FLOOR) / (top - FLOOR), 0.0) ** BEND
+    top = max(float(nearness[known].max()), LEAST_TOP)
+    near = np.maximum((np.where(known, nearness, 0.0) - FLOOR) / (top - FLOOR), 0.0) ** BEND
     # where few have vectors, the best of those few is seldom what was asked for: the fewer, the less they decide
     share = np.sqrt(known[~is_quiet].mean()) if not is_quiet.all() else 1.0
     return np.where(known, expected + share * (near - expected), expected)

@@ -54,6 +54,10 @@ class Vectors(ABC):
         """Cosine similarity of the given entries, where they have a vector."""
 
     @abstractmethod
+    def passages(self, space: int, entries: Iterable[int]) -> tuple[Sequence[int], Vector]:
+        """Every vector of the given entries, as the rows of a matrix, and the entry that each row is of."""
+
+    @abstractmethod
     def export(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
         """Rows of v, space, entry, passage and the bytes of float32s, in the order of v."""
 

@@ -88,15 +88,16 @@ class PostgresVectors(Vectors):
         sql = f"SELECT entry, -(code {self._product} ?::{self._halfvec}) FROM embedding WHERE space = ? AND {among}"
         return _best(self._database.rows(sql, [str(vector.tolist()), space, numbers]))
 
-    def export(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
-        import numpy as np
+    def passages(self, space: int, entries: Iterable[int]) -> tuple[Sequence[int], Vector]:
+        among, numbers = self._database.among("entry", entries)
+        sql = f"SELECT entry, {self._sent}(code) FROM embedding WHERE space = ? AND {among}"
+        rows = self._database.rows(sql, [space, numbers])
+        return [entry for entry, _ in rows], _floats([sent for _, sent in rows])
 
+    def export(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
         columns = COLUMNS.replace("code", f"{self._sent}(code)")
         sql = f"SELECT {columns} FROM embedding WHERE {condition} ORDER BY v LIMIT {limit:d}"
-        return [
-            (*place, np.frombuffer(sent, ">f2", offset=DIMENSIONS_BYTES).astype(np.float32).tobytes())
-            for *place, sent in self._database.rows(sql, values)
-        ]
+        return [(*place, _floats([sent]).tobytes()) for *place, sent in self._database.rows(sql, values)]
 
     def insert(self, rows: Sequence[Row]) -> None:
         import numpy as np
@@ -128,6 +129,16 @@ def _halves(vector: Vector) -> bytes:
     """A halfvec as pgvector takes it: two bytes how many numbers, two that are zero, and the numbers."""
     numbers: bytes = vector.astype(">f2").tobytes()
     return len(vector).to_bytes(2, "big") + bytes(2) + numbers
+
+
+def _floats(sent: Sequence[bytes]) -> Vector:
+    """Halfvecs as pgvector sends them, as the rows of a matrix."""
+    import numpy as np
+
+    if not sent:
+        return np.zeros((0, 0), np.float32)
+    raw = np.frombuffer(b"".join(sent), np.uint8).reshape(len(sent), -1)
+    return np.ascontiguousarray(raw[:, DIMENSIONS_BYTES:]).view(">f2").astype(np.float32)
 
 
 def _best(rows: Iterable[Row]) -> dict[int, float]:

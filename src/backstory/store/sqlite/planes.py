@@ -48,11 +48,19 @@ def decode(signs: bytes, code: bytes) -> Floats:
     return vector
 
 
+def unpacked(codes: Sequence[bytes]) -> Floats:
+    """Encoded vectors as the rows of a matrix."""
+    if not codes:
+        return np.zeros((0, 0), np.float32)
+    raw = np.frombuffer(b"".join(codes), np.uint8).reshape(len(codes), -1)
+    scale = np.ascontiguousarray(raw[:, :4]).view(np.float32)
+    rows: Floats = raw[:, 4:].view(np.int8) * scale
+    return rows
+
+
 def cosines(codes: Sequence[bytes], query: Floats) -> Floats:
     """Similarity of encoded unit vectors to a unit vector."""
-    raw = np.frombuffer(b"".join(codes), np.uint8).reshape(len(codes), 4 + len(query))
-    scale = np.ascontiguousarray(raw[:, :4]).view(np.float32).ravel()
-    return _products(raw[:, 4:].view(np.int8).astype(np.float32), query) * scale
+    return _products(unpacked(codes), query)
 
 
 def _products(rows: Floats, query: Floats) -> Floats:

@@ -76,6 +76,15 @@ class SqliteVectors(Vectors):
         sql = f"SELECT entry, code FROM vector WHERE space = ? AND {among}"
         return _rescored(self._database.rows(sql, [space, numbers]), vector)
 
+    def passages(self, space: int, entries: Iterable[int]) -> tuple[Sequence[int], Vector]:
+        from .planes import unpacked
+
+        among, numbers = self._database.among("entry", entries)
+        rows = self._database.rows(
+            f"SELECT entry, code FROM vector WHERE space = ? AND {among}", [space, numbers]
+        )
+        return [entry for entry, _ in rows], unpacked([code for _, code in rows])
+
     def export(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
         from .planes import decode
 
