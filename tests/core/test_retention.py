@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
 
-from backstory.core import Core, Engine
+from backstory.core import Caller, Core, Engine
 from backstory.core import background as module
 from backstory.core.calls import Call, Cancelled
 from backstory.core.forgetting.retention import Retention
 from backstory.core.memories import MemoryDraft
 from backstory.core.stored_sessions import IN_FILES
 from backstory.core.sync import Sync
+from backstory.domain.errors import StorageFull
 from backstory.domain.filters import ConversationFilter, Filter
 from backstory.domain.when import to_ms
 from backstory.readers import Places
@@ -102,6 +105,27 @@ def test_what_was_brought_back_stays(core: Core, store: Store, clock: SteppedClo
     assert live(store) == ["old", "part"]
     assert store.entries.count(Filter(ids=(memory.id,))) == 1
     assert Retention(core.engine).restore("old") == []
+
+
+def test_a_full_store_has_room_again(store: Store, clock: SteppedClock) -> None:
+    core = Core(Engine(make_settings(max_store_mb=3), store, None, now=clock), Caller(project="/p"))
+    numbers = count()
+
+    def reflect() -> None:
+        words = (f"{next(numbers)}.{place}" for place in range(4_000))
+        text = " ".join(hashlib.sha256(word.encode()).hexdigest()[:9] for word in words)
+        core.through("session-mgmt").reflections.keep(text, ())
+
+    def reflect_without_end() -> None:
+        while True:
+            reflect()
+
+    with pytest.raises(StorageFull):
+        reflect_without_end()
+    clock.step(40 * DAY)
+    archive(core.engine)
+    for _ in range(5):
+        reflect()
 
 
 def test_it_happens_once_a_day_in_one_process(engine: Engine, store: Store, clock: SteppedClock) -> None:

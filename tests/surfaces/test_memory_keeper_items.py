@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -381,12 +383,24 @@ def test_a_store_at_its_limit_takes_no_more(store: Store, clock: SteppedClock) -
     assert "id" in call("context_save", key="k", value="fits again")
 
 
+def repeated_words(number: int) -> str:
+    return f"{number} of the words " * 1_000
+
+
+def words_of_its_own(number: int) -> str:
+    """What an index holds of them is larger than they are."""
+    return " ".join(hashlib.sha256(f"{number}.{place}".encode()).hexdigest()[:9] for place in range(4_000))
+
+
 @requirement("keeper-items.save.full")
-def test_a_full_store_has_room_again_after_a_compression(store: Store, clock: SteppedClock) -> None:
-    engine = Engine(make_settings(max_store_mb=1), store, None, now=clock)
+@pytest.mark.parametrize("text", [repeated_words, words_of_its_own])
+def test_a_full_store_has_room_again_after_a_compression(
+    store: Store, clock: SteppedClock, text: Callable[[int], str]
+) -> None:
+    engine = Engine(make_settings(max_store_mb=3), store, None, now=clock)
     call = caller_of(Core(engine, Caller(project="/p")))
     number = 0
-    while "error" not in call("context_save", key=f"k{number}", value=f"{number} of the words " * 1_000):
+    while "error" not in call("context_save", key=f"k{number}", value=text(number)):
         number += 1
     clock.step()
     assert call("context_compress", olderThan="now")["compressed"]["items"] == number

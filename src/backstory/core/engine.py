@@ -156,6 +156,12 @@ class Engine:
                 hint="Compress or delete old items, or raise BACKSTORY_MAX_STORE_MB.",
             )
 
+    def make_room(self) -> None:
+        """After an archiving: what the text index still keeps of it does not count against the configured limit."""
+        if self.settings.max_store_mb is not None:
+            with self.store.transaction():
+                self.store.text.compact()
+
     def close(self) -> None:
         for part in ("background", "summarizer", "backlog"):
             if self._made.get(part) is not None:

@@ -70,5 +70,9 @@ class TextIndex(ABC):
         """Remove the entries `e` that are about to be deleted."""
 
     @abstractmethod
+    def compact(self) -> None:
+        """Give back the room of words that were removed. It reads and writes the whole index."""
+
+    @abstractmethod
     def checks(self) -> dict[str, Callable[[], list[str]]]:
         """For each part that can be damaged, what tells its faults."""

@@ -77,6 +77,7 @@ class Archive(Facet):
                 moved = _until_it_fits(moved, live, target_bytes)
             packed = store.archive.put_memories(moved)
             store.checkpoints.drop_unused_blobs()  # contents that cached files no longer have
+            self.engine.make_room()
             return CompressionResult(moved, packed, store.entries.count(scope))
 
     def _is_taken(self, memory: Memory) -> bool:

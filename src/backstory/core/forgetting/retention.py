@@ -50,8 +50,9 @@ class Retention:
     def archive(self, old: Old, call: Call) -> None:
         """Each conversation at once, so that nobody waits long. Raises Cancelled in between."""
         store, total = self.engine.store, len(old.conversations)
-        if old.memories or old.conversations:
-            Backups(self.engine).make(BEFORE_ARCHIVE)
+        if not old.memories and not old.conversations:
+            return
+        Backups(self.engine).make(BEFORE_ARCHIVE)
         for start in range(0, len(old.memories), AT_ONCE):
             call.raise_if_cancelled()
             store.archive.put_memories(old.memories[start : start + AT_ONCE])
@@ -59,6 +60,7 @@ class Retention:
             call.raise_if_cancelled()
             store.archive.put_conversation(id)
             call.progress(number, total, "Archiving conversations")
+        self.engine.make_room()
 
     def archive_daily(self, call: Call) -> None:
         """What the setting says, once a day in whichever process comes first."""

@@ -74,6 +74,9 @@ class PostgresText(TextIndex):
     def remove_where(self, condition: str, values: Sequence[Any]) -> None:
         """Nothing: the rows of the index refer to their entry, and go with it."""
 
+    def compact(self) -> None:
+        """Nothing: the database cleans up behind a deletion."""
+
     def match(self, unit: Unit, fields: TextFields) -> set[int]:
         sources = {
             TextFields.VALUE: ("entry_text WHERE field = 'body' AND",),

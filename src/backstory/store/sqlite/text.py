@@ -115,6 +115,11 @@ class SqliteText(TextIndex):
     def remove_where(self, condition: str, values: Sequence[Any]) -> None:
         self.remove(self._database.records(_WORDS, f"FROM entry e WHERE {condition}", values))
 
+    def compact(self) -> None:
+        """A removal is a note of its own, and may be as large as the words; both go when the segments are merged."""
+        for table in ("entry_text", "key_text"):
+            self._database.change(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+
     def checks(self) -> dict[str, Callable[[], list[str]]]:
         return {"text index": self._faults}
 
