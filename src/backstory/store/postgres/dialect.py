@@ -19,8 +19,10 @@ _TYPES = {
     "REAL": "DOUBLE PRECISION",
 }
 
-_GLOB_PART = re.compile(r"\[\^?\]?[^\]]*\]|.", re.DOTALL)
+_GLOB_PART = re.compile(r"\[(\^?+)(\]?+[^\]]*)\]|.", re.DOTALL)
+_GLOB_MEMBER = re.compile(r"(.)(?:-(.))?", re.DOTALL)
 _GLOB_WILDCARDS = {"*": ".*", "?": "."}
+_NOTHING, _ANYTHING = "(?!)", "."
 
 ESCAPE = "\ufdd0"
 """A code point that Unicode leaves to programs' own use. What PostgreSQL's texts cannot hold, a NUL, is kept as
@@ -69,16 +71,24 @@ def _regular_expression(glob: str) -> str:
 
 
 def _in_regular_expression(match: re.Match[str]) -> str:
-    part = match.group()
+    part, negation, members = match.group(), match[1], match[2]
     if part in _GLOB_WILDCARDS:
         return _GLOB_WILDCARDS[part]
-    if len(part) > 1:
-        negation = "^" if part[1] == "^" else ""
-        members = part[1 + len(negation) : -1]
-        return "[" + negation + re.sub(r"[\\\[\]]", r"\\\g<0>", members) + "]"
+    if members is not None:
+        listed = _GLOB_MEMBER.sub(_in_class, members)
+        return f"[{negation}{listed}]" if listed else _ANYTHING if negation else _NOTHING
     if part == "[":
-        return "(?!)"  # a class that never ends matches nothing
+        return _NOTHING  # a class that never ends matches nothing
     return re.escape(part)
+
+
+def _in_class(match: re.Match[str]) -> str:
+    """A letter, or a range; one that ends before it begins holds none, which PostgreSQL refuses to read."""
+    first, last = match[1], match[2] or match[1]
+    if first > last:
+        return ""
+    ends = [end if end.isalnum() else f"\\{end}" for end in (first, last)]
+    return "-".join(dict.fromkeys(ends))
 
 
 class _TextLoader(TextLoader):
