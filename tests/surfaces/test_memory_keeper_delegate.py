@@ -245,6 +245,13 @@ def test_analysis_results_add_to_recommendations(worked: Call) -> None:
 
 
 @requirement("keeper-insight.delegate.narrative")
+def test_a_narrative_of_nothing_says_so(call: Call) -> None:
+    result = synthesize(call, "narrative")
+    assert result["narrative"] == "## Overview\n\nNothing is saved here yet."
+    assert result["itemsAnalyzed"] == 0
+
+
+@requirement("keeper-insight.delegate.narrative")
 def test_a_narrative_tells_with_dates_and_sources(worked: Call) -> None:
     result = synthesize(worked, "narrative")
     titles = [section["title"] for section in result["sections"]]
@@ -342,7 +349,8 @@ def test_context_narrows_to_a_session_and_sets_a_focus(worked: Call, core: Core)
     ("task", "input", "field"),
     [
         ("analyse", {}, "taskType"),
-        ([], [], "input"),
+        ([], [], "taskType"),
+        ("analyze", [], "input"),
         (["analyze", "guess"], [{}, {}], "taskType"),
         (7, {}, "taskType"),
         ("analyze", "patterns", "input"),

@@ -224,6 +224,13 @@ def test_an_unknown_start_is_not_found(call: Call) -> None:
     assert call("context_find_related")["error"]["code"] == "INVALID_PARAMS"
 
 
+@requirement("keeper-graph.related.unknown")
+@pytest.mark.parametrize("key", ["", "  "])
+def test_a_start_without_a_name_is_refused(call: Call, key: str) -> None:
+    error = call("context_find_related", key=key)["error"]
+    assert (error["code"], error["details"]["field"]) == ("INVALID_PARAMS", "key")
+
+
 @requirement("keeper-graph.related.depth")
 def test_depth_bounds_the_walk(call: Call) -> None:
     chain(call)

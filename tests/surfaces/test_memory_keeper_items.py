@@ -256,7 +256,11 @@ def test_priority_is_normal_and_the_item_public_unless_said_otherwise(call: Call
         1.5,
         False,
         0,
+        "",
+        [],
+        {},
         {"": 1},
+        {"": {}},
         {"": {"": 2}},
     ],
 )
@@ -679,6 +683,13 @@ def test_deleting_acts_on_one_session(call: Call, other: Call) -> None:
 def test_deleting_what_is_not_there_is_an_error_and_starts_no_session(call: Call) -> None:
     assert failure(call("context_delete", key="k"))[0] == "ITEM_NOT_FOUND"
     assert call("context_session_list")["total"] == 0
+
+
+@requirement("keeper-items.delete.missing")
+@pytest.mark.parametrize("key", ["", "  "])
+def test_a_deletion_names_its_key(call: Call, key: str) -> None:
+    save_all(call, k="1")
+    assert failure(call("context_delete", key=key)) == ("INVALID_PARAMS", "key")
 
 
 @requirement("keeper-items.delete")

@@ -527,6 +527,18 @@ def test_a_file_that_is_known_is_replaced_only_by_overwrite(
     assert store.files.read_blobs([file.hash])[file.hash] == content
 
 
+@requirement("keeper-transfer.import.original")
+def test_a_file_of_the_original_without_a_time_has_its_sessions(
+    call: Call, keeper: Core, exports: Path
+) -> None:
+    body: dict[str, Any] = json.loads(json.dumps(ORIGINAL))
+    (file,) = body["fileCache"]
+    del file["last_read"], file["updated_at"]
+    (id,) = call("context_import", filePath=write(exports, body))["sessionIds"]
+    (cached,) = keeper.engine.store.files.find(id)
+    assert cached.cached_at == keeper.sessions.get(id).updated_at
+
+
 @requirement("keeper-transfer.import.session-name")
 def test_the_session_gets_the_name_that_is_given(call: Call, keeper: Core) -> None:
     ids = [call("context_session_start", name=name)["sessionId"] for name in ("A", "B")]
@@ -535,6 +547,14 @@ def test_the_session_gets_the_name_that_is_given(call: Call, keeper: Core) -> No
     assert [keeper.sessions.get(id).name for id in reply["sessionIds"]] == ["Copy", "Copy 2"]
     refused = call("context_import", filePath=path, sessionName="Copy", merge=True)
     assert code(refused) == "INVALID_PARAMS"
+
+
+@requirement("keeper-transfer.import.session-name")
+def test_a_blank_name_leaves_the_session_its_own(call: Call, keeper: Core) -> None:
+    call("context_session_start", name="A")
+    path = call("context_export")["filePath"]
+    (id,) = call("context_import", filePath=path, sessionName="  ")["sessionIds"]
+    assert keeper.sessions.get(id).name == "A"
 
 
 @requirement("keeper-transfer.import.reply")

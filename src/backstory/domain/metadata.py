@@ -39,9 +39,9 @@ def marks_of(metadata: Mapping[str, Any]) -> list[FileMark]:
 def as_object(value: Any) -> dict[str, Any]:
     if value is None:
         return {}
-    if isinstance(value, dict) and list(value) != [_BARE]:
+    if value and isinstance(value, dict) and list(value) != [_BARE]:
         return value
-    return {_BARE: value}
+    return {_BARE: value}  # also an object without fields: the store has one for no metadata at all
 
 
 def as_given(metadata: Mapping[str, Any]) -> Any:

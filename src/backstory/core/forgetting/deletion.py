@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...domain.erasure import Receipt
-from ...domain.errors import NotFound
+from ...domain.errors import InvalidInput, NotFound
 from ...domain.filters import Filter
 from ..facet import Facet
 from .erasure import Erasure
@@ -19,6 +19,8 @@ class Deletion(Facet):
 
     def by_key(self, key: str, session: str) -> Receipt:
         """What a session keeps under a key, as far as the caller may see it."""
+        if not key.strip():
+            raise InvalidInput("key is empty.", hint="Name the item.", field="key")
         return self._forget(self.caller.visible(Filter(threads=(session,), keys=(key,))))
 
     def all(self) -> Receipt:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ...domain.errors import NotFound
+from ...domain.errors import InvalidInput, NotFound
 from ...domain.filters import Filter, Kind
 from ...domain.graph import Entity, Label, Relation
 from ..facet import Facet
@@ -137,6 +137,8 @@ class Graph(Facet):
 
     def related(self, key: str, max_depth: int, predicates: Sequence[str], limit: int) -> RelatedEntities:
         """What lies around an item or an entity, the nearest and most connected first."""
+        if not key.strip():
+            raise InvalidInput("key is empty.", hint="Name an item or an entity.", field="key")
         pending = self.update()
         start = self._named(key)
         if not start:

@@ -46,9 +46,9 @@ def as_markdown(chapters: Iterable[Chapter]) -> str:
     return "\n\n".join(f"## {chapter.title}\n\n{chapter.text}" for chapter in chapters)
 
 
-def _overview(sample: Sample, *, metrics: bool) -> Chapter | None:
+def _overview(sample: Sample, *, metrics: bool) -> Chapter:
     if not sample.memories:
-        return None
+        return Chapter("Overview", "Nothing is saved here yet.", ())
     first = min(memory.created_at for memory in sample.memories)
     last = max(memory.updated_at for memory in sample.memories)
     text = f"The record runs from {first:%d %B %Y} to {last:%d %B %Y}."

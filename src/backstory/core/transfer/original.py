@@ -102,7 +102,7 @@ def _read_file(fields: Fields, session: Session) -> FileCopy:
     return FileCopy(
         path=os.path.normpath(os.path.join(session.project, path)),  # as core/files.py looks it up
         content=fields.text("content").encode(),
-        cached_at=fields.time("updated_at", fields.time("last_read")),
+        cached_at=fields.time("updated_at", fields.time("last_read", session.updated_at)),
         metadata={},
     )
 

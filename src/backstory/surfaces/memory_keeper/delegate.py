@@ -82,6 +82,8 @@ def context_delegate(
 
 def _paired(task_type: str | list[TaskType], given: Any) -> list[tuple[str, Any]]:
     """Each task with its input. One task may have several inputs, and several tasks share one input."""
+    if not task_type:
+        raise InvalidInput("taskType is empty.", hint="Name at least one task.", field="taskType")
     if not isinstance(task_type, list):
         inputs = given if isinstance(given, list) else [given]
         tasks: list[str] = [task_type] * len(inputs)

@@ -89,7 +89,7 @@ def context_import(
     from ...core.transfer import Strategy
 
     arrived = core.transfer.bring(
-        file_path, merge=merge, strategy=Strategy(merge_strategy), name=session_name
+        file_path, merge=merge, strategy=Strategy(merge_strategy), name=(session_name or "").strip() or None
     )
     return {
         "imported": {
