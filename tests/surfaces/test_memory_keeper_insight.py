@@ -12,6 +12,7 @@ from backstory.core import Caller, Core, Engine
 from backstory.domain.errors import Unavailable
 from backstory.store import Store
 from backstory.surfaces.memory_keeper import surface
+from backstory.tools.budget import ANSWER_BYTES
 
 from ..conftest import Call, caller_of
 from ..doubles import SteppedClock, make_settings
@@ -493,6 +494,22 @@ def test_a_timeline_of_large_periods_keeps_to_the_budget(call: Call, clock: Step
         reply = call("context_timeline", **arguments)
         assert len(json.dumps(reply, ensure_ascii=False).encode()) < 100_000
         assert "older periods are not shown" in reply["notices"][0]
+
+
+@requirement("keeper-insight.timeline.budget")
+@pytest.mark.parametrize("group_by", ["hour", "day"])
+def test_one_large_period_keeps_to_the_budget_and_says_what_is_hidden(call: Call, group_by: str) -> None:
+    for number in range(60):
+        save(call, f"k{number}", "語" * 600)
+        call("context_journal_entry", entry="誌" * 600)
+    reply = call("context_timeline", includeItems=True, itemsPerPeriod=100, groupBy=group_by)
+    assert len(json.dumps(reply, ensure_ascii=False).encode()) < ANSWER_BYTES
+    (period,) = reply["periods"]
+    items, journals = 60 - len(period["items"]["details"]), 60 - len(period["journals"])
+    assert min(items, journals) > 0
+    for hidden, notice in zip((items, journals), reply["notices"], strict=True):
+        assert notice.startswith(f"{hidden} ")
+        assert notice.endswith("not shown; context_get with createdAfter and createdBefore lists all.")
 
 
 @requirement("keeper-insight.timeline.private")

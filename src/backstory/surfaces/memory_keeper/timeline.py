@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict, TypeVar
 
@@ -28,6 +28,8 @@ MOST_PERIODS = 100
 MOST_DETAILS = 100  # items shown of one period
 MOST_JOURNALS = 50  # shown of one period
 SHOWN_VALUE = 600
+DETAIL_BYTES, JOURNAL_BYTES = 50_000, 25_000  # of one period: also the only one fits into an answer
+LISTED = "context_get with createdAfter and createdBefore lists all"
 
 
 class Detail(TypedDict):
@@ -116,7 +118,8 @@ def context_timeline(
             "mostActiveperiod": busiest.label if busiest else "",
         },
     }
-    notices = [*older(line, len(shown)), *_hidden(shown, items_per_period)]
+    periods = line.periods[len(line.periods) - len(shown) :]
+    notices = [*older(line, len(shown)), *_hidden(periods, shown, items_per_period)]
     return {**reply, "notices": notices} if notices else reply
 
 
@@ -148,14 +151,14 @@ def _period(core: Core, period: Period, where: Filter, most_items: int) -> Perio
     items: PeriodItems = {"total": period.items, "byCategory": period.by_category}
     if most_items:
         found = core.insight.items_in(period, where, most_items) if period.items else []
-        items["details"] = [_detail(memory) for memory in found]
+        items["details"] = fitting(map(_detail, found), DETAIL_BYTES)
     journals = core.insight.journals_in(period, where, MOST_JOURNALS) if period.journals else []
     return {
         "period": period.label,
         "startTime": iso(period.start),
         "endTime": iso(period.end),
         "items": items,
-        "journals": [_journal(memory) for memory in journals],
+        "journals": fitting(map(_journal, reversed(journals)), JOURNAL_BYTES)[::-1],
         "events": period.events,
         "activity": period.activity,
     }
@@ -217,15 +220,15 @@ def older(line: Timeline, shown: int) -> list[str]:
     ]
 
 
-def _hidden(shown: list[PeriodShown], most_items: int) -> list[str]:
+def _hidden(periods: Sequence[Period], shown: list[PeriodShown], most_items: int) -> list[str]:
     notices = []
-    missing = [period for period in shown if "details" in period["items"]]
-    hidden = sum(period["items"]["total"] - len(period["items"]["details"]) for period in missing)
+    items = [period["items"] for period in shown if "details" in period["items"]]
+    hidden = sum(each["total"] - len(each["details"]) for each in items)
     if hidden:
-        how = "a larger itemsPerPeriod" if most_items < MOST_DETAILS else "groupBy hour"
-        notices.append(f"{hidden} items are counted but not shown; {how} shows more.")
-    if any(len(period["journals"]) == MOST_JOURNALS for period in shown):
-        notices.append(
-            f"At most {MOST_JOURNALS} journal entries of a period are shown; groupBy hour shows more."
-        )
+        is_narrow = any(len(each["details"]) == most_items < each["total"] for each in items)
+        how = "a larger itemsPerPeriod shows more" if is_narrow and most_items < MOST_DETAILS else LISTED
+        notices.append(f"{hidden} items are counted but not shown; {how}.")
+    hidden = sum(period.journals for period in periods) - sum(len(period["journals"]) for period in shown)
+    if hidden:
+        notices.append(f"{hidden} journal entries are counted but not shown; {LISTED}.")
     return notices
