@@ -99,7 +99,7 @@ def test_with_metadata_items_are_whole_and_counted_exactly(call: Call, clock: St
         "items": [],
         "totalCount": 0,
         "page": 1,
-        "pageSize": 0,
+        "pageSize": 250,
     }
 
 

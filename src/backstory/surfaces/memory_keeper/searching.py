@@ -176,8 +176,8 @@ def _answer(listing: MemoryPage, limit: int | None, offset: int, is_detailed: bo
     fit = answer_page(shown, offset=offset, total=listing.total)
     reply: SearchResult = {}
     if is_detailed:
-        size = limit or len(fit.items)
-        page = offset // size + 1 if size else 1
+        size = page_size(limit)
+        page = offset // size + 1
         reply = {"items": fit.items, "totalCount": listing.total, "page": page, "pageSize": size}
     else:
         reply = {"results": fit.items}
