@@ -62,13 +62,15 @@ CODEX = lines(
     {"timestamp": "2026-01-02T03:04:06Z", "type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Go on with it"}]}},
     {"timestamp": "2026-01-02T03:04:07Z", "type": "response_item", "payload": {"type": "function_call", "name": "mcp__backstory__context_save", "arguments": "{\"value\":\"SECRET-OF-OURS\"}", "call_id": "c1"}},
     {"timestamp": "2026-01-02T03:04:08Z", "type": "response_item", "payload": {"type": "function_call_output", "call_id": "c1", "output": "Error: SECRET-OF-OURS"}},
+    {"timestamp": "2026-01-02T03:04:08Z", "type": "response_item", "payload": {"type": "function_call", "name": "context_save", "namespace": "mcp__backstory", "arguments": "{\"value\":\"SECRET-OF-OURS\"}", "call_id": "c2"}},
+    {"timestamp": "2026-01-02T03:04:08Z", "type": "response_item", "payload": {"type": "function_call_output", "call_id": "c2", "output": "Error: SECRET-OF-OURS"}},
     {"timestamp": "2026-01-02T03:04:09Z", "type": "response_item", "payload": {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Saved."}]}},
 )  # fmt: skip
 
 GEMINI = lines(
     {"sessionId": "s1", "startTime": "2026-01-02T03:04:05Z"},
     {"id": "1", "type": "user", "content": f"Go on with it\n<hook_context>{BRIEF}</hook_context>"},
-    {"id": "2", "type": "gemini", "content": "Saved.", "toolCalls": [{"id": "c", "name": "mcp_backstory_context_save", "args": {"value": "SECRET-OF-OURS"}}]},
+    {"id": "2", "type": "gemini", "content": "Saved.", "toolCalls": [{"id": "c", "name": "mcp_backstory_context_save", "args": {"value": "SECRET-OF-OURS"}}, {"id": "d", "name": "context_save", "displayName": "context_save (backstory MCP Server)", "args": {"value": "SECRET-OF-OURS"}}]},
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ A `.jsonl` is read as a whole: its lines also take back and replace what earlier
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import takewhile
@@ -42,6 +43,7 @@ INJECTED = ("/", "?", "<session_context>")
 """How texts start that the CLI itself does not count as said by the user."""
 HOOK = "hook_context"
 """What programs of the user's, such as this one, had the CLI add."""
+SERVER = re.compile(r"\((.+) MCP Server\)$")
 DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -210,7 +212,13 @@ def _thought(thought: dict[str, Any]) -> str:
 
 def _call(call: dict[str, Any]) -> ToolCall:
     error = _failure(call) if call.get("status") == "error" else ""
-    return tool_call(text_of(call.get("name")), fields_of(call.get("args")), head_and_tail(error))
+    return tool_call(_tool_name(call), fields_of(call.get("args")), head_and_tail(error))
+
+
+def _tool_name(call: dict[str, Any]) -> str:
+    """That of a server's tool with the server before it, which older versions tell only where it is shown."""
+    name, shown = text_of(call.get("name")), SERVER.search(text_of(call.get("displayName")))
+    return f"mcp_{shown[1]}_{name}" if shown and not name.startswith("mcp_") else name
 
 
 def _failure(call: dict[str, Any]) -> str:

@@ -34,6 +34,7 @@ class RolloutItem(msgspec.Struct, gc=False):
     content: list[RolloutPart | str] | str | None = None
     summary: list[RolloutPart | str] | str | None = None
     name: str | None = None
+    namespace: str | None = None
     call_id: str | None = None
     arguments: msgspec.Raw = msgspec.Raw()
     input: msgspec.Raw = msgspec.Raw()
@@ -131,7 +132,14 @@ def call_of(item: RolloutItem) -> ToolCall:
         arguments = _inner(arguments)
     if arguments is None:
         arguments = value_of(item.input) or value_of(item.action)
-    return tool_call(item.name or item.type.removesuffix("_call"), arguments)
+    return tool_call(_tool_name(item), arguments)
+
+
+def _tool_name(item: RolloutItem) -> str:
+    """That of a server's tool with the server before it, which newer versions tell beside it."""
+    name = item.name or item.type.removesuffix("_call")
+    server = (item.namespace or "").rstrip("_")
+    return f"{server}__{name}" if server.startswith("mcp__") and not name.startswith(server) else name
 
 
 def _inner(text: str) -> Any:
