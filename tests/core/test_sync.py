@@ -698,6 +698,7 @@ def test_a_directory_of_another_time_or_system_is_named_the_same_way(
         ("{0}/app/.superset/worktrees/fix", "{0}/app"),
         ("{0}/app.worktrees/fix", "{0}/app"),
         ("{0}/app-worktrees/fix", "{0}/app"),
+        ("{0}/app__worktrees/fix", "{0}/app"),
         ("{0}/.codex/worktrees/1f2e/app", "{0}/app"),
         ("{0}/.codex/worktrees/1f2e/app/src", "{0}/app"),
         ("{0}/.cursor/worktrees/app/xyz", "{0}/app"),
@@ -715,6 +716,41 @@ def test_a_worktree_that_is_gone_belongs_to_its_repository(
         (path / ".git").mkdir(parents=True)
     identities = Identities("linux", [*projects, home / ".codex/worktrees/9/app"])
     assert identities.project_of(recorded.format(home)) == project.format(home)
+
+
+def test_a_worktree_joins_its_repository_when_that_becomes_known(
+    sync: Callable[..., SyncReport], store: Store, home: Path
+) -> None:
+    tree = "/no/such/home/.codex/worktrees/1f2e/app"
+    calls = [{"name": "edit", "writes": ["src/a.py"]}]
+    write(home / "a.toy", said("1", "one", directory=tree, calls=calls))
+    sync()
+    assert only(store).project == tree
+    write(home / "b.toy", said("2", "two", talk="u", directory="/no/such/app"))
+    sync()
+    assert store.conversations.projects() == ["/no/such/app"]
+    assert {message.project for message in store.messages.of("toy:t")} == {"/no/such/app"}
+    assert store.traces.files(["toy:t"]) == {"toy:t": ["src/a.py"]}
+    assert [each.directory for each in store.conversations.get(["toy:t"])] == [tree]
+
+
+@pytest.mark.parametrize("change", [append, write])
+def test_a_conversation_stays_in_its_project_when_its_worktree_is_removed(
+    sync: Callable[..., SyncReport], store: Store, home: Path, tmp_path: Path, change: Callable[..., None]
+) -> None:
+    app, tree = tmp_path / "app", tmp_path / "fix"
+    app.mkdir()
+    git = ("git", "-c", "user.name=n", "-c", "user.email=e")
+    for command in ("init -q .", "commit -q --allow-empty -m m", "worktree add -q ../fix"):
+        subprocess.run([*git, *command.split()], cwd=app, check=True, capture_output=True)
+    write(home / "a.toy", said("1", "one", directory=str(tree)))
+    sync()
+    assert only(store).project == str(app.resolve())
+    subprocess.run([*git, "worktree", "remove", "../fix"], cwd=app, check=True, capture_output=True)
+    change(home / "a.toy", said("2", "and two", directory=str(tree)))
+    sync()
+    assert only(store).project == str(app.resolve())
+    assert {message.project for message in store.messages.of("toy:t")} == {str(app.resolve())}
 
 
 @pytest.mark.parametrize(

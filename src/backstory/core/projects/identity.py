@@ -10,7 +10,7 @@ from ...readers.formats.paths import mounted, unmounted
 from . import project_root
 
 _WORKTREE = re.compile(
-    r"(?P<home>.*?)/(?:\.worktrees|\.(?P<keeper>[\w.-]+)/worktrees|(?P<name>[^/]+)[.-]worktrees)/(?P<rest>.+)"
+    r"(?P<home>.*?)/(?:\.worktrees|\.(?P<keeper>[\w.-]+)/worktrees|(?P<name>[^/]+?)[._-]+worktrees)/(?P<rest>.+)"
 )
 """Where tools put the worktrees of a repository: inside it, beside it under its name, or for all repositories together in
 the user's home. There the repository's own name is part of what follows."""
@@ -26,22 +26,25 @@ class Identities:
         self._known: dict[str, str] = {"": ""}
         self._names: dict[str, set[str]] = {}
         for path in projects:
-            if not _WORKTREE.match(path.as_posix() + "/"):
+            if not is_worktree(str(path)):
                 self._names.setdefault(path.name, set()).add(str(path))
 
-    def project_of(self, directory: str) -> str:
+    def project_of(self, directory: str, before: str = "") -> str:
         """All worktrees of a repository are one project, those that are gone too. Any other directory that no longer
-        exists is kept as recorded."""
+        exists belongs to the project it did `before`, or is kept as recorded."""
         if directory not in self._known:
             self._known[directory] = self._find(directory)
-        return self._known[directory]
+        return self._known[directory] or before or self._here(directory)
 
     def _find(self, recorded: str) -> str:
-        directory = unmounted(recorded) if self._is_windows else mounted(recorded)
+        directory = self._here(recorded)
         try:
-            return _existing(directory) or self._of_worktree(directory) or directory
+            return _existing(directory) or self._of_worktree(directory)
         except (OSError, ValueError):  # a ring of links, a name with a NUL
-            return directory
+            return ""
+
+    def _here(self, recorded: str) -> str:
+        return unmounted(recorded) if self._is_windows else mounted(recorded)
 
     def _of_worktree(self, directory: str) -> str:
         """The repository of a worktree that is gone; empty for what is none, or when several could be meant."""
@@ -58,6 +61,11 @@ class Identities:
             if len(paths := self._names.get(name, set())) == 1:
                 return next(iter(paths))
         return (_existing(home) or home) if found["keeper"] in _INSIDE else ""
+
+
+def is_worktree(directory: str) -> bool:
+    """Whether it lies where tools put worktrees."""
+    return _WORKTREE.match(directory.replace("\\", "/") + "/") is not None
 
 
 def _existing(directory: str) -> str:

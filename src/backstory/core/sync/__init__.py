@@ -24,6 +24,7 @@ from .files import Stamp, stamp_of
 from .keeping import Keeper, PieceOutcome, SourceFiles
 from .reading import SourceReading
 from .redacting import Redaction
+from .worktrees import join_worktrees
 
 LEASE = "sync"
 LEASE_MS = 15_000
@@ -116,6 +117,8 @@ class Sync:
         for reader in readers:
             if reader.by_projects and asked[reader.name].projects != places.projects:
                 sync(reader, places)
+        if any(told.conversations for told in outcome.values()):
+            join_worktrees(self._store, Identities(places.platform, self._with_projects(places).projects))
         if bugs:
             raise bugs[0]
         return outcome

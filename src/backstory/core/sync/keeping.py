@@ -218,7 +218,7 @@ class FileKeeper:
                 is_anew = self._files.owner_of(known) == self._number and witnesses.are_only_by(-self._number)
             elif action is Action.RELEASE:
                 witnesses.release(self._number)
-            row = self._merged(piece, None, modified_ms) if is_anew else self._row(piece, known, modified_ms)
+            row = self._row(piece, known, modified_ms, is_anew=is_anew)
             self._put(row, piece, witnesses)
             if piece.is_whole:
                 self._drop(row.id, witnesses.settle(self._number))
@@ -239,9 +239,14 @@ class FileKeeper:
             self._stored[id] = _pairs(stored)
         return self._witnesses[id]
 
-    def _row(self, piece: Piece, known: Conversation, modified_ms: int) -> Conversation:
+    def _row(
+        self, piece: Piece, known: Conversation, modified_ms: int, *, is_anew: bool = False
+    ) -> Conversation:
         """The conversation is called as the file says that tells the end of it; of others only the times count."""
-        row = self._merged(piece, known, modified_ms)
+        before = known.project if known.directory == piece.header.directory else ""
+        row = self._merged(piece, None if is_anew else known, modified_ms, before)
+        if is_anew:
+            return row
         owner = self._files.owner_of(known)
         behind_ms = to_ms(known.updated_at) - max(times_of(piece, modified_ms))
         if owner == self._number or behind_ms < 0 or (behind_ms == 0 and owner == NOBODY):
@@ -249,8 +254,10 @@ class FileKeeper:
         kept = known._replace(created_at=row.created_at, updated_at=row.updated_at)
         return kept._replace(source=row.source, is_gone=False) if owner == NOBODY else kept
 
-    def _merged(self, piece: Piece, known: Conversation | None, modified_ms: int) -> Conversation:
-        project = self._keeper.identities.project_of(piece.header.directory)
+    def _merged(
+        self, piece: Piece, known: Conversation | None, modified_ms: int, before: str = ""
+    ) -> Conversation:
+        project = self._keeper.identities.project_of(piece.header.directory, before)
         return merged(
             self._keeper.reader, piece, known, project=project, modified_ms=modified_ms, trust=self._trust
         )
