@@ -89,6 +89,34 @@ def test_a_file_without_anything_said_is_no_conversation(tmp_path: Path) -> None
     assert list(reader.read(write(tmp_path / "s2.jsonl"), Cursor())) == []
 
 
+def command(uuid: str, name: str) -> dict[str, Any]:
+    return user(uuid, f"<command-name>/{name}</command-name><command-args></command-args>")
+
+
+def test_a_session_of_commands_is_no_conversation_until_somebody_says_something(tmp_path: Path) -> None:
+    printed = [
+        user("u2", "<local-command-stdout></local-command-stdout>"),
+        user("u3", "<local-command-stdout>(no content)</local-command-stdout>"),
+        user("u4", "<local-command-stdout>Set model to x</local-command-stdout>"),
+    ]
+    path = tmp_path / "s1.jsonl"
+    assert told(write(path, command("u1", "clear"), *printed, command("u5", "exit"))) == {}
+    said = turns(write(path, command("u1", "clear"), *printed, user("u6", "Why is it slow?")))
+    assert [turn.id for turn in said] == ["u1", "u4", "u6"]
+
+
+def test_commands_before_the_first_prompt_are_kept_when_that_is_read_later(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    first = [{"display": "/clear", "sessionId": "s1"}, {"display": "Something else", "sessionId": "s2"}]
+    pieces = list(reader.read(write(path, *first), Cursor()))
+    assert list(merged(pieces)) == ["s2"]
+    cursor = pieces[-1].cursor
+    assert cursor is not None
+    source = write(path, *first, {"display": "Why is it slow?", "sessionId": "s1"})
+    state = json.loads(json.dumps(cursor.state))
+    assert merged(reader.read(source, Cursor(cursor.offset, state)), merged(pieces)) == told(source)
+
+
 def test_lines_of_one_message_are_one_turn_even_with_results_between_them(tmp_path: Path) -> None:
     source = write(
         tmp_path / "s1.jsonl",

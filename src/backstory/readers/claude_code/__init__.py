@@ -27,6 +27,7 @@ from ..formats.noise import head_and_tail
 from ..formats.paths import config_home, homes
 from .lines import (
     LINES,
+    NOTHING,
     PROMPTS,
     WARM_UP,
     Block,
@@ -48,8 +49,6 @@ NO_SESSION = "prompt without session"
 REMEMBERED_LINES = 32
 """So many, or up to twice as many, are known by id: to tell what a side chain or a title belongs to."""
 PROMPT_LOG = "history.jsonl"
-NOTHING = "(no content)"
-"""What stands for an answer without words."""
 
 
 def find(places: Places) -> Iterator[Source]:

@@ -87,6 +87,8 @@ _CONTENT: msgspec.json.Decoder[Content] = msgspec.json.Decoder(Content)
 _ANY = msgspec.json.Decoder()
 WARM_UP = "Warmup"
 LONGEST_NOTICE = 200
+NOTHING = "(no content)"
+"""What stands for an answer, or for what a command printed, without words."""
 _INJECTED_BLOCKS = (
     "system-reminder",
     "user-prompt-submit-hook",
@@ -150,8 +152,10 @@ def _utterance_of(text: str) -> Utterance:
             return Utterance(f"/{command.lstrip('/')} {arguments}".rstrip(), is_human=True)
         if command := _between(text, "bash-input"):
             return Utterance(f"!{command}", is_human=True, command=command)
-    if text.startswith("<local-command-stdout>") and "ompact" in text[:LONGEST_NOTICE]:
-        return Utterance("", is_human=False)  # with what hooks told the one who compacts
+    if text.startswith("<local-command-stdout>"):
+        printed = _between(text, "local-command-stdout")
+        if printed in ("", NOTHING) or "ompact" in text[:LONGEST_NOTICE]:
+            return Utterance("", is_human=False)  # a compaction tells what hooks told the one who compacts
     return Utterance(text, is_human=not (text.startswith(CLAUDE) or text == WARM_UP))
 
 

@@ -27,7 +27,7 @@ from .. import (
 from .echoes import without_echoes
 from .lines import read_records
 from .noise import head_and_tail, without_payloads
-from .titles import headline, is_command
+from .titles import headline, is_command, is_silent
 
 T = TypeVar("T")
 
@@ -70,7 +70,8 @@ class OpenConversation:
         self.model = ""
         self.started_ms: int | None = None
         self.ended_ms: int | None = None
-        self.has_turns = False
+        self.is_spoken = False
+        """Somebody said something in it; before that it is not told of."""
         self.is_idle = False
         """Nothing was done in it so far: it is not told of."""
         self.is_changed = False
@@ -97,7 +98,7 @@ class OpenConversation:
                 self.ended_ms = at_ms
 
     def has_news(self) -> bool:
-        return not self.is_idle and (bool(self.turns) or (self.is_changed and self.has_turns))
+        return self.is_spoken and not self.is_idle and (bool(self.turns) or self.is_changed)
 
     def header(self, source: str) -> ConversationHeader:
         return ConversationHeader(
@@ -116,12 +117,17 @@ class OpenConversation:
         )
 
     def saved(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("turns", "is_changed")}
+        """Fit for JSON, with the turns that were not given because nobody said anything yet."""
+        known = {name: value for name, value in vars(self).items() if name not in ("turns", "is_changed")}
+        silent = () if self.is_spoken else self.turns.values()
+        return {**known, "silent": [(turn.id, turn.role, turn.text, turn.at_ms) for turn in silent]}
 
     @classmethod
     def restored(cls, saved: dict[str, Any]) -> OpenConversation:
         conversation = cls(saved["native_id"])
-        vars(conversation).update(saved)
+        vars(conversation).update({name: value for name, value in saved.items() if name != "silent"})
+        for id, role, text, at_ms in saved.get("silent", ()):
+            conversation.turns[id] = Turn(id, Role(role), text, at_ms)
         conversation.kind, conversation.standing, conversation.rank = (
             ConversationKind(conversation.kind),
             WitnessRank(conversation.standing),
@@ -295,7 +301,7 @@ class Log:
         if self.open is not None and (turn := self.open.turn()) is not None:
             conversation = self.open.conversation
             conversation.turns[turn.id] = turn
-            conversation.has_turns = True
+            conversation.is_spoken = conversation.is_spoken or not is_silent(turn)
             if turn.role is Role.ASSISTANT:
                 conversation.entitle_by(turn.text, Title.ANSWER)
             conversation.happened(turn.at_ms)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from .. import ConversationHeader, Cursor, Piece, Role, Turn
+from .. import ConversationHeader, Cursor, Piece, Turn
 from .echoes import without_echoes
 from .noise import without_payloads
-from .titles import headline, title_of
+from .titles import headline, is_silent, title_of
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
 END = Cursor()
@@ -21,8 +21,7 @@ def whole(
     skipped: Mapping[str, int] = NOTHING,
     cursor: Cursor | None = END,
 ) -> Piece:
-    """All there is; no turns when no one speaks but the harness, none that is blank, and of turns
-    with the same id the last. What the
+    """All there is; no turns when all are silent, none that is blank, and of turns with the same id the last. What the
     header leaves open is taken from them: the title from the first prompt, the times from the first and the last
     turn that have one. The last model seen counts."""
     turns = [turn for turn in map(_legible, {turn.id: turn for turn in turns}.values()) if not turn.is_empty]
@@ -34,8 +33,9 @@ def whole(
         started_ms=header.started_ms or min(times, default=None),
         ended_ms=header.ended_ms or max(times, default=None),
     )
-    is_spoken = any(turn.role is not Role.SYSTEM for turn in turns)
-    return Piece(completed, turns if is_spoken else (), cursor, is_whole=True, skipped=skipped)
+    return Piece(
+        completed, () if all(map(is_silent, turns)) else turns, cursor, is_whole=True, skipped=skipped
+    )
 
 
 def in_order(pieces: Iterable[Piece]) -> Iterator[Piece]:

@@ -77,6 +77,13 @@ def is_command(text: str) -> bool:
     return text.lstrip().startswith(("/", "!"))
 
 
+def is_silent(turn: Turn) -> bool:
+    """Whether nobody says anything in it: the harness speaks, or a command is given without a word to the model."""
+    if turn.role is Role.USER:
+        return is_command(turn.text) and not turn.calls and not headline(turn.text)
+    return turn.role is Role.SYSTEM
+
+
 def _says_something(line: str) -> bool:
     """Not a greeting, a number or a bare command, which would name half of all conversations."""
     if is_command(line):
