@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.readers import Cursor, Form, Role, Source, load_readers
+from backstory.readers import Cursor, Form, Role, Source, Turn, load_readers
 
 from .golden import check_golden, merged, read, sources
 
@@ -41,12 +41,12 @@ def history(directory: Path, text: str) -> Source:
     return Source(path, Form.LOG, str(directory))
 
 
+def read_turns(source: Source) -> list[Turn]:
+    return [turn for each in read(reader, source).values() for turn in each.turns.values()]
+
+
 def said(source: Source) -> list[tuple[str, str]]:
-    return [
-        (turn.role.value, turn.text)
-        for conversation in read(reader, source).values()
-        for turn in conversation.turns.values()
-    ]
+    return [(turn.role.value, turn.text) for turn in read_turns(source)]
 
 
 def test_histories_are_found_in_projects_two_levels_down(tmp_path: Path) -> None:
@@ -129,6 +129,38 @@ def test_chats_in_which_nobody_speaks_are_none(tmp_path: Path) -> None:
     assert read(reader, history(tmp_path, "")) == {}
 
 
+def test_what_aider_asks_and_tells_is_nobodys_words(tmp_path: Path) -> None:
+    chat = (
+        "#### Fix the cart  \n\nI need `cart.py`.\n\n"
+        "> Add file to the chat? (Y)es/(N)o/(A)ll/(S)kip all/(D)on't ask again [Yes]: y  \n"
+        "#### Add file to the chat? (Y)es/(N)o/(A)ll/(S)kip all/(D)on't ask again [Yes]: all  \n"
+        "> Added 50 lines of output to the chat.  \n> Added cart.py to the chat  \n\nDone.\n\n"
+        '#### Find the "AI" comments below (marked with █) in the code files I\'ve shared with you.  \n'
+        "#### They contain my questions that I need you to answer and other instructions for you.  \n"
+        "####   \n#### cart.py:  \n#### ⋮  \n#### █# AI? Is this thread safe?  \n\nNo.\n"
+    )
+    asked, answer, comment, last = read_turns(history(tmp_path, HEADER + chat))
+    assert [asked.text, comment.text, last.text] == ["Fix the cart", "# AI? Is this thread safe?", "No."]
+    assert answer.text.split() == ["I", "need", "`cart.py`.", "Done."]
+    assert [call.reads for call in answer.calls] == [("cart.py",)]
+
+
+@pytest.mark.parametrize(
+    "thought",
+    [
+        "<thinking-content-7bbe>\n\nLocks are missing.\n\n</thinking-content-7bbe>",
+        "--------------\n► **THINKING**\n\nLocks are missing.\n\n------------\n► **ANSWER**",
+    ],
+)
+def test_what_a_model_thought_is_not_what_it_said(tmp_path: Path, thought: str) -> None:
+    _, answer = read_turns(history(tmp_path, HEADER + f"#### Is it safe?  \n\n{thought}\n\nNo.\n"))
+    assert (answer.thinking, answer.text) == ("Locks are missing.", "No.")
+
+
+def test_a_chat_of_commands_that_say_nothing_is_none(tmp_path: Path) -> None:
+    assert read(reader, history(tmp_path, HEADER + "#### /add **  \n\n#### /exit  \n")) == {}
+
+
 def test_a_history_that_vanishes_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="gone"):
         read(reader, Source(tmp_path / "gone.md", Form.LOG))
@@ -138,12 +170,8 @@ def test_a_history_that_vanishes_is_an_os_error(tmp_path: Path) -> None:
 def test_real_histories_have_every_prompt_that_aider_marked() -> None:
     for path in REAL.glob("*.md"):
         text = path.read_text("utf-8")
-        prompts = re.findall(r"(?:^#### .*  \n)+", text, re.MULTILINE)
-        turns = [
-            turn
-            for conversation in read(reader, Source(path, Form.LOG)).values()
-            for turn in conversation.turns.values()
-        ]
+        prompts = re.findall(r"(?:^#### (?!Add file to the chat\?|/add \*\*  ).*  \n)+", text, re.MULTILINE)
+        turns = read_turns(Source(path, Form.LOG))
         assert sum(turn.role is Role.USER for turn in turns) == len(prompts)
 
 

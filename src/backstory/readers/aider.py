@@ -43,10 +43,17 @@ INPUT = re.compile(r"^# (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?)$", re.MULTILI
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*(.*?)\s*")
 NOTHING = "<blank>"
 """Aider's word for a prompt without words."""
+QUESTION = re.compile(r"#### .*\? \(Y\)es/\(N\)o\b.*\[(?:Yes|No)\]: .*")
+"""A question of aider's own with what was answered, which stands there like a prompt when the answer was a word."""
+MARKED = "(marked with █)"
+"""In what aider writes for a person who left a comment in a file."""
+THINKING = re.compile(
+    r"<(thinking-content-\w+)>(.*?)</\1>|-+\n► \*\*THINKING\*\*(.*?)\n-+\n► \*\*ANSWER\*\*", re.DOTALL
+)
 MODEL = re.compile(r"(?:Main model|Model): (\S+)")
 PLACE = re.compile(r"Git working dir: (.+)")
 EDITED = re.compile(r"Applied edit to (.+)")
-ADDED = re.compile(r"Added (.+?) to (?:the chat|read-only files)\b")
+ADDED = re.compile(r"Added (?!\d+ lines? of output)(.+?) to (?:the chat|read-only files)\b")
 COMMITTED = re.compile(r"Commit ([0-9a-f]{7,40} .*)")
 RAN = re.compile(r"Running (.+)")
 FAILED = re.compile(r"litellm\.\w+(?:Error|Exception)\b|# \d+ SEARCH/REPLACE blocks? failed")
@@ -143,19 +150,28 @@ def _turns(lines: Sequence[str], times: TurnTimes) -> list[Turn]:
     for place, (is_prompt, group) in enumerate(sides):
         told = list(group)
         if is_prompt:
-            text = "\n".join(line[5:].rstrip() for _, line in told).strip()
+            text = _prompt([line[5:].rstrip() for _, line in told])
             turn = Turn(str(place), Role.USER, text, times.take(text))
         else:
             turn = _answer(str(place), told)
-        if (turn.text and turn.text != NOTHING) or turn.calls:
+        if not turn.is_empty and turn.text != NOTHING:
             turns.append(turn)
     return turns
 
 
+def _prompt(lines: Sequence[str]) -> str:
+    """What was typed; of a comment in a file the comment, which aider marks."""
+    if any(MARKED in line for line in lines[:3]):
+        lines = [line[1:].strip() for line in lines if line.startswith(MARKED[-2])]
+    return "\n".join(lines).strip()
+
+
 def _answer(id: str, told: Sequence[tuple[_Line, str]]) -> Turn:
-    text = "\n".join(line for kind, line in told if kind is _Line.SAID).strip()
-    calls = (_call(line[2:].strip()) for kind, line in told if kind is _Line.TOLD)
-    return Turn(id, Role.ASSISTANT if text else Role.SYSTEM, text, calls=tuple(c for c in calls if c))
+    written = "\n".join(line for kind, line in told if kind is _Line.SAID)
+    thoughts = ((found[2] or found[3] or "").strip() for found in THINKING.finditer(written))
+    thinking, text = "\n\n".join(filter(None, thoughts)), THINKING.sub("", written).strip()
+    calls = tuple(call for kind, line in told if kind is _Line.TOLD and (call := _call(line[2:].strip())))
+    return Turn(id, Role.ASSISTANT if text or thinking else Role.SYSTEM, text, None, thinking, calls)
 
 
 def _call(line: str) -> ToolCall | None:
@@ -185,7 +201,9 @@ def _kinds(lines: Sequence[str]) -> Iterator[_Line]:
     is_marked = any(map(_is_marked, lines))
     fenced = _fenced(lines)
     for n, line in enumerate(lines):
-        if n not in fenced and line.startswith("#### ") and (line.endswith("  ") or not is_marked):
+        if n not in fenced and QUESTION.fullmatch(line.rstrip()):
+            yield _Line.TOLD
+        elif n not in fenced and line.startswith("#### ") and (line.endswith("  ") or not is_marked):
             yield _Line.PROMPT
         elif n not in fenced and (line.startswith("> ") or line == ">"):
             yield _Line.TOLD
