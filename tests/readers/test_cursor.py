@@ -371,6 +371,21 @@ def test_only_the_query_is_a_persons(tmp_path: Path, text: str, role: Role, said
     assert (piece.turns[0].role, piece.turns[0].text) == (role, said)
 
 
+def test_where_queries_are_tagged_all_else_is_the_harness(tmp_path: Path) -> None:
+    asked = [
+        {"role": "user", "message": {"content": f"{text}"}}
+        for text in ("<agent_notes>Be brief.</agent_notes>", "<user_query>Why?</user_query>", "Go on.")
+    ]
+    answer = {"role": "assistant", "message": {"content": "Because."}}
+    path = write(tmp_path / "t.jsonl", lines(*asked, answer))
+    (piece,) = reader.read(Source(path, Form.DOCUMENT), Cursor())
+    roles = [turn.role for turn in piece.turns]
+    assert (roles, piece.header.title) == (
+        [Role.SYSTEM, Role.USER, Role.SYSTEM, Role.ASSISTANT],
+        "Why?",
+    )
+
+
 def test_projects_that_others_know_give_agents_their_folder(tmp_path: Path) -> None:
     project = Path("/w/my_app")
     line = lines({"role": "user", "message": {"content": "Hi."}})

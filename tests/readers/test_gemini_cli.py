@@ -60,6 +60,17 @@ def test_a_session_that_was_rewound_to_nothing_is_given_without_turns(tmp_path: 
     assert (piece.turns, piece.is_whole) == ((), True)
 
 
+def test_files_that_a_prompt_speaks_of_are_not_part_of_it(tmp_path: Path) -> None:
+    parts = [
+        {"text": "Explain @cart.py to me"},
+        {"text": "\n--- Content from referenced files ---"},
+        {"text": "\nContent from @cart.py:\n"},
+        {"text": "def cart(): ..."},
+        {"text": "\n--- End of content ---"},
+    ]
+    assert said(log(tmp_path, HEAD, user("a", parts))) == ["Explain @cart.py to me"]
+
+
 def test_setting_messages_replaces_them_all(tmp_path: Path) -> None:
     patch = {"$set": {"messages": [user("n", "new")], "summary": "Anew"}}
     [conversation] = read(reader, log(tmp_path, HEAD, user("a", "old"), patch, gemini("m", "more"))).values()

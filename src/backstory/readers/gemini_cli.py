@@ -43,6 +43,8 @@ INJECTED = ("/", "?", "<session_context>")
 """How texts start that the CLI itself does not count as said by the user."""
 HOOK = "hook_context"
 """What programs of the user's, such as this one, had the CLI add."""
+REFERENCED = re.compile(r"--- Content from referenced files ---.*?(?:--- End of content ---|\Z)", re.DOTALL)
+"""What the files hold that a prompt speaks of, in its place where it is not told how it was typed."""
 SERVER = re.compile(r"\((.+) MCP Server\)$")
 DECODER = msgspec.json.Decoder(dict[str, Any])
 
@@ -105,12 +107,9 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
         return
     session = _replay(source.path) if source.path.suffix == ".jsonl" else _read_whole(source.path)
     is_subagent = bool(_parent(source.path)) or session.header.get("kind") == "subagent"
-    told = (_turn(id, message, is_subagent, session.skipped) for id, message in session.messages.items())
+    told = (_turn(id, message, session.skipped) for id, message in session.messages.items())
     turns = [turn for turn in told if turn is not None]
-    header = _header(source, session.header, is_subagent)
-    if is_subagent and not header.title and turns:
-        header = header._replace(title=turns[0].text)  # what it was told to do
-    yield whole(header, turns, session.skipped)
+    yield whole(_header(source, session.header, is_subagent), turns, session.skipped)
 
 
 def _read_whole(path: Path) -> GeminiSession:
@@ -168,13 +167,14 @@ def _parent(path: Path) -> str:
     return path.parent.name if path.parents[1].name == "chats" else ""
 
 
-def _turn(id: str, message: dict[str, Any], is_subagent: bool, skipped: Counter[str]) -> Turn | None:
+def _turn(id: str, message: dict[str, Any], skipped: Counter[str]) -> Turn | None:
     at_ms = time_ms(message.get("timestamp"))
     text, thought = _texts(message.get("content"))
     match message.get("type"):
         case "user":
-            typed = without_blocks(_texts(message.get("displayContent"))[0] or text, (HOOK,))
-            is_human = not is_subagent and not typed.startswith(INJECTED)
+            shown = _texts(message.get("displayContent"))[0] or REFERENCED.sub("", text).strip()
+            typed = without_blocks(shown, (HOOK,))
+            is_human = not typed.startswith(INJECTED)
             turn = Turn(id, Role.USER, typed, at_ms) if is_human else _injected(id, typed, at_ms)
         case "gemini":
             thoughts = [thought, *map(_thought, records_of(message.get("thoughts")))]

@@ -92,7 +92,7 @@ def _read_sessions(connection: sqlite3.Connection, path: Path, progress: Databas
         messages = [_message(*row) for row in rows]
         skipped[NOT_JSON] += sum(message is None for message in messages)
         header = _header(session, f"{path}#sessions/{id}")
-        turns = _turns([each for each in messages if each], _asker(header))
+        turns = _turns([each for each in messages if each])
         piece = whole(header, turns, +skipped, cursor=None)
         if piece.turns:
             yield piece
@@ -126,7 +126,7 @@ def _read_log(path: Path) -> Iterator[Piece]:
         if "role" in record and "content" in record
     ]
     header = _header(session, str(path))._replace(native_id=path.stem, standing=WitnessRank.REPLAY)
-    yield whole(header, _turns(messages, _asker(header)), skipped)
+    yield whole(header, _turns(messages), skipped)
 
 
 def _header(session: Record, source: str) -> ConversationHeader:
@@ -143,18 +143,13 @@ def _header(session: Record, source: str) -> ConversationHeader:
     )
 
 
-def _asker(header: ConversationHeader) -> Role:
-    """What stands for a person in a subagent's session is the agent that gave it its task."""
-    return Role.SYSTEM if header.kind is ConversationKind.SUBAGENT else Role.USER
-
-
-def _turns(messages: list[Record], asker: Role) -> list[Turn]:
+def _turns(messages: list[Record]) -> list[Turn]:
     contents = [blocks_of(message.get("content")) for message in messages]
     errors = dict(error for blocks in contents for error in _errors(blocks))
     return [
         Turn(
             text_of(message.get("id")),
-            Role.ASSISTANT if message.get("role") == "assistant" else asker,
+            Role.ASSISTANT if message.get("role") == "assistant" else Role.USER,
             text_in(blocks),
             time_ms(message.get("created")),
             thinking_in(blocks),

@@ -173,12 +173,14 @@ def _disk() -> dict[str, object]:
         "bubbleId:listed:u1": {"type": 1, "text": "In a list."},
         "composerData:own": composer("own", "u1", name="Own", lastUpdatedAt=BEGUN + 5000, **place),
         "bubbleId:own:u1": {"type": 1, "text": "Says where it is."},
-        "composerData:child": composer("child", "u1"),
+        "composerData:child": composer("child", "u1", "a1"),
         "bubbleId:child:u1": {"type": 1, "text": "Search for me."},
+        "bubbleId:child:a1": {"type": 2, "text": "Found."},
         "composerData:sub": composer(
-            "sub", "u1", gitWorktree={"worktreePath": "/w/tree", "branchName": "fix"}
+            "sub", "u1", "a1", gitWorktree={"worktreePath": "/w/tree", "branchName": "fix"}
         ),
         "bubbleId:sub:u1": {"type": 1, "text": "Started by rows."},
+        "bubbleId:sub:a1": {"type": 2, "text": "Ended by itself."},
         "composerData:draft": {**composer("draft"), "text": "not sent"},
         "composerData:null": None,
         "checkpointId:1": "never-read-checkpoint",
@@ -216,7 +218,10 @@ def _agents(root: Path) -> None:
     )
     write(
         project / "agent-1" / "subagents" / "helper.jsonl",
-        lines({"role": "user", "message": {"content": [{"type": "text", "text": "List files."}]}}),
+        lines(
+            {"role": "user", "message": {"content": [{"type": "text", "text": "List files."}]}},
+            {"role": "assistant", "message": {"content": [{"type": "text", "text": "There are two."}]}},
+        ),
     )
     write(
         project / "older.txt",

@@ -29,6 +29,10 @@ from ..formats.values import fields_of, text_of, time_ms
 QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
 INJECTED = (
     "user_info",
+    "git_status",
+    "project_layout",
+    "rules",
+    "timestamp",
     "external_links",
     "attached_files",
     "open_and_recently_viewed_files",
@@ -97,11 +101,12 @@ def _turns(records: Iterable[dict[str, Any]], skipped: Counter[str]) -> Iterator
     """Turns are known by the number of their record; what a tool answers belongs to the turn that called it."""
     waiting: Turn | None = None
     answers: list[Block] = []
-    for number, record in enumerate(records):
+    told = [(record, _blocks(record)) for record in records]
+    is_tagged = any(_has_query(record, blocks) for record, blocks in told)
+    for number, (record, blocks) in enumerate(told):
         role = record.get("role")
-        blocks = blocks_of(fields_of(record.get("message")).get("content") or record.get("content"))
         answers += (block for block in blocks if block.get("type") in RESULTS)
-        if turn := _turn(str(number), role, blocks):
+        if turn := _turn(str(number), role, blocks, is_tagged):
             if waiting:
                 yield _with_errors(waiting, answers)
             waiting, answers = turn, []
@@ -111,9 +116,17 @@ def _turns(records: Iterable[dict[str, Any]], skipped: Counter[str]) -> Iterator
         yield _with_errors(waiting, answers)
 
 
-def _turn(id: str, role: object, blocks: list[Block]) -> Turn | None:
+def _blocks(record: Mapping[str, Any]) -> list[Block]:
+    return blocks_of(fields_of(record.get("message")).get("content") or record.get("content"))
+
+
+def _has_query(record: Mapping[str, Any], blocks: list[Block]) -> bool:
+    return record.get("role") == "user" and QUERY.search(text_in(blocks)) is not None
+
+
+def _turn(id: str, role: object, blocks: list[Block], is_tagged: bool) -> Turn | None:
     if role == "user":
-        said, is_typed = prompt_in(text_in(blocks))
+        said, is_typed = prompt_in(text_in(blocks), is_tagged)
         return Turn(id, Role.USER if is_typed else Role.SYSTEM, said) if said else None
     if role != "assistant":
         return None
@@ -144,18 +157,22 @@ def _with_errors(turn: Turn, answers: list[Block]) -> Turn:
     return turn._replace(calls=tuple(calls))
 
 
-def prompt_in(text: str) -> tuple[str, bool]:
-    """What a person typed and True; or, if nobody typed any of it, what the harness wrote and False."""
-    typed = "\n\n".join(query.strip() for query in QUERY.findall(text)) or without_blocks(text, INJECTED)
-    return (typed, True) if typed else (text.strip(), False)
+def prompt_in(text: str, is_tagged: bool) -> tuple[str, bool]:
+    """What a person typed and True; or, if nobody typed any of it, what the harness wrote and False. In a transcript
+    that tags what is typed, all else in a person's name is the harness."""
+    typed = "\n\n".join(query.strip() for query in QUERY.findall(text))
+    if not typed and not is_tagged:
+        typed = without_blocks(text, INJECTED)
+    return (typed, True) if typed else (head_and_tail(text.strip()), False)
 
 
 def _text_turns(text: str) -> Iterator[Turn]:
     """The old form: `user:` and `assistant:` on lines of their own, and sections in brackets."""
     _, *parts = SPEAKER.split(text)
+    is_tagged = QUERY.search(text) is not None
     for number, (speaker, said) in enumerate(zip(parts[::2], parts[1::2], strict=True)):
         if speaker == "user":
-            typed, is_typed = prompt_in(said.strip())
+            typed, is_typed = prompt_in(said.strip(), is_tagged)
             if typed:
                 yield Turn(str(number), Role.USER if is_typed else Role.SYSTEM, typed)
         elif turn := _answer(str(number), said):

@@ -12,12 +12,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .. import ConversationHeader, ConversationKind, Cursor, Form, Piece, Role, Source, Turn, WitnessRank
+from .. import ConversationHeader, ConversationKind, Cursor, Form, Piece, Source, Turn, WitnessRank
 from .databases import DatabaseProgress, columns, document, open_database
 from .documents import read_beside, read_document, stamps
 from .opencode_turns import Exchange, Record, message_turn, turn_of
 from .pieces import whole
-from .titles import headline
 from .values import fields_of, fingerprint, items_of, records_of, text_of, time_ms
 
 NOT_JSON = "not JSON"
@@ -196,10 +195,6 @@ def _piece(
     title = text_of(session.get("title"))
     title = "" if title.startswith(UNNAMED) else title
     parent = text_of(session.get("parent_id")) or text_of(session.get("parentID"))
-    if parent:
-        # what stands for a person in a subagent's session is the agent that gave it its task
-        title = title or next((headline(turn.text) for turn in said if turn.role is Role.USER), "")
-        said = [turn._replace(role=Role.SYSTEM) if turn.role is Role.USER else turn for turn in said]
     header = ConversationHeader(
         id,
         source,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from .. import ConversationHeader, Cursor, Piece, Turn
+from .. import ConversationHeader, ConversationKind, Cursor, Piece, Role, Turn
 from .echoes import without_echoes
 from .noise import without_payloads
 from .titles import headline, is_silent, title_of
@@ -24,6 +24,8 @@ def whole(
     """All there is; no turns when all are silent, none that is blank, and of turns with the same id the last. What the
     header leaves open is taken from them: the title from the first prompt, the times from the first and the last
     turn that have one. The last model seen counts."""
+    if header.kind is ConversationKind.SUBAGENT:
+        header, turns = _given_by_agent(header, turns)
     turns = [turn for turn in map(_legible, {turn.id: turn for turn in turns}.values()) if not turn.is_empty]
     times = [turn.at_ms for turn in turns if turn.at_ms is not None]
     models = [turn.model for turn in turns if turn.model]
@@ -36,6 +38,15 @@ def whole(
     return Piece(
         completed, () if all(map(is_silent, turns)) else turns, cursor, is_whole=True, skipped=skipped
     )
+
+
+def _given_by_agent(
+    header: ConversationHeader, turns: Sequence[Turn]
+) -> tuple[ConversationHeader, Sequence[Turn]]:
+    """What stands for a person in a subagent's conversation is the agent that gave it its task, which names it."""
+    tasks = (headline(turn.text) for turn in turns if turn.role is Role.USER)
+    named = header if header.title else header._replace(title=next(filter(None, tasks), ""))
+    return named, [turn._replace(role=Role.SYSTEM) if turn.role is Role.USER else turn for turn in turns]
 
 
 def in_order(pieces: Iterable[Piece]) -> Iterator[Piece]:
