@@ -42,7 +42,7 @@ from .lines import (
     utterance_of,
     with_pastes,
 )
-from .siblings import line_ids, original_of, siblings_of
+from .siblings import copied_lines, siblings_of
 
 NO_TASK = "subagent without a task"
 NO_SESSION = "prompt without session"
@@ -102,8 +102,7 @@ class _ClaudeSession:
         self.leaves: dict[str, str] = log.memory.setdefault("leaves", {})
         """Titles that this log holds for lines to come, or of others."""
         self.titles = self.leaves if self.is_agent else siblings_of(path.parent).titles | self.leaves
-        self.original = None if self.is_agent else original_of(path)
-        self.copied = line_ids(self.original) if self.original else frozenset()
+        self.copied = {} if self.is_agent else copied_lines(path)
         self.fork: dict[str, str] = log.memory.setdefault("fork", {})
         """The session that this one was started from, as its `origin`."""
         self.recent: dict[str, str] = log.memory.setdefault("recent", {})
@@ -135,9 +134,8 @@ class _ClaudeSession:
         if line.forked_from is not None and line.forked_from.session_id:
             line.session_id = line.forked_from.session_id
             line.uuid = line.forked_from.message_uuid or line.uuid
-        elif self.original is not None and line.uuid in self.copied and not line.is_meta:
-            # what is meta is no copy: `/clear` begins each session with the same line of the harness
-            line.session_id = self.original.stem
+        elif line.uuid in self.copied:
+            line.session_id = self.copied[line.uuid]
         is_other = line.session_id not in (None, self.id)
         if is_other and not (self.is_agent or line.is_sidechain) and self.id not in self.begun:
             self.fork["origin"] = str(line.session_id)

@@ -5,25 +5,29 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from ..formats.files import open_regular
+from ..formats.lines import to_ms
 from .lines import LINES
 
 HEAD_BYTES = 16 * 1024
 _SESSION = re.compile(rb'"sessionId":\s?"([^"]+)"')
 _ID = re.compile(rb'"uuid":\s?"([^"]+)"')
+_META = re.compile(rb'"isMeta":\s?true')
+_TIME = re.compile(rb'"timestamp":\s?"([^"]+)"')
 
 
 class Siblings(NamedTuple):
     titles: dict[str, str]
     """By the id of a line: older versions wrote a title at the head of whichever log was next."""
-    first: dict[str, Path]
-    """By the id of the first line, the first log that begins with it."""
+    begun: dict[str, list[Path]]
+    """By the id of the first line, the logs that begin with it: copies of one session, up to where they part."""
 
 
 def siblings_of(directory: Path) -> Siblings:
@@ -33,7 +37,7 @@ def siblings_of(directory: Path) -> Siblings:
 @functools.lru_cache(maxsize=8)
 def _as_of(directory: Path, _modified_ns: int) -> Siblings:
     titles: dict[str, str] = {}
-    first: dict[str, Path] = {}
+    begun: dict[str, list[Path]] = {}
     for path in sorted(directory.glob("*.jsonl")):
         if not path.name.startswith("agent-"):
             try:
@@ -42,25 +46,48 @@ def _as_of(directory: Path, _modified_ns: int) -> Siblings:
                 continue  # it vanished, or is not ours to read; then its own turn to be read says so
             titles.update(_titles_in(head))
             if id := _first_id(path, head):
-                first.setdefault(id, path)
-    return Siblings(titles, first)
+                begun.setdefault(id, []).append(path)
+    return Siblings(titles, begun)
 
 
-def original_of(path: Path) -> Path | None:
-    """The log that this one is a copy of, up to where they part: `--fork-session` gives the copied lines a new session
-    and leaves them their ids. Which of two is older is not told; the first by name counts as the original."""
-    original = siblings_of(path.parent).first.get(_first_id(path, _head(path)))
-    return original if original != path else None
+def copied_lines(path: Path) -> dict[str, str]:
+    """By id, the lines that this log may have copied, and the session of each: `--fork-session` gives the lines it copies
+    a new session and leaves them their ids."""
+    copies = siblings_of(path.parent).begun.get(_first_id(path, _head(path)), [])
+    sessions: dict[str, str] = {}
+    if len(copies) > 1:
+        for older in takewhile(path.__ne__, _by_age(copies)):
+            sessions = dict.fromkeys(_times(older), older.stem) | sessions
+    return sessions
 
 
-def line_ids(path: Path) -> frozenset[str]:
-    return _line_ids_as_of(path, path.stat().st_size)
+def _by_age(copies: Sequence[Path]) -> list[Path]:
+    """The original first, then its forks. What is all in the others was copied by them; else who forks a session goes on
+    in the fork first, so that the original parts from the others last."""
+    lines = {path: _times(path) for path in copies}
+    common = frozenset.intersection(*map(frozenset, lines.values()))
+
+    def age(path: Path) -> tuple[bool, float, int]:
+        parted = next((at for id, at in lines[path].items() if id not in common), None)
+        return parted is not None, -(to_ms(parted) or 0), len(lines[path])
+
+    return sorted(copies, key=age)
 
 
-@functools.lru_cache(maxsize=2)
-def _line_ids_as_of(path: Path, _size: int) -> frozenset[str]:
+def _times(path: Path) -> dict[str, str]:
+    """When each line was written, by its id and in their order."""
+    return _times_as_of(path, path.stat().st_size)
+
+
+@functools.lru_cache(maxsize=8)
+def _times_as_of(path: Path, _size: int) -> dict[str, str]:
+    times = {}
     with open_regular(path) as stream:
-        return frozenset(id.decode("utf-8", "replace") for line in stream for id in _ID.findall(line))
+        for line in stream:
+            for found in _ID.finditer(line):
+                time = _TIME.search(line, found.end())
+                times[_text(found[1])] = _text(time[1]) if time else ""
+    return times
 
 
 def _head(path: Path) -> bytes:
@@ -69,11 +96,17 @@ def _head(path: Path) -> bytes:
 
 
 def _first_id(path: Path, head: bytes) -> str:
-    """Of the first line, if it claims to be of the log's own session. Lines of others are known as what they are."""
-    line = next((line for line in head.split(b"\n") if _ID.search(line)), b"")
+    """Of the first line, if it claims to be of the log's own session. Lines of others are known as what they are, and
+    `/clear` begins each session with the same line of the harness."""
+    lines = (line for line in head.split(b"\n") if _ID.search(line) and not _META.search(line))
+    line = next(lines, b"")
     owner, found = _SESSION.search(line), _ID.search(line)
-    is_own = owner is not None and owner[1].decode("utf-8", "replace") == path.stem
-    return found[1].decode("utf-8", "replace") if found and is_own else ""
+    is_own = owner is not None and _text(owner[1]) == path.stem
+    return _text(found[1]) if found and is_own else ""
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
 
 
 def _titles_in(head: bytes) -> Iterator[tuple[str, str]]:
