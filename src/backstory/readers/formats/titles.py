@@ -12,9 +12,17 @@ _PLAN = re.compile(
     r"(?:please\s+)?(?:implement|execute|carry out|follow)\b.{0,40}\bplan\b.{0,20}:", re.IGNORECASE
 )
 """How an assistant hands a plan to the session that is to carry it out: the plan begins after this line."""
+_PLAN_NAME = re.compile(r"^(?:implementation )?plan\s*(?::|[-–—] )\s*", re.IGNORECASE)
 _MARKUP = re.compile(r"\[[^\[].*\]|\[\[.*\]\]|</?\w[^<>]*>|`{3,}.*")
 """A line that says where it stands and nothing more: `[Image #1]`, `<task>`, a fence."""
+_ATTACHED = re.compile(r"^(?:\[(?:Image|Pasted text) #\d+[^\[\]]*\]\s*)+")
+_EMPHASIS = re.compile(r"(\*\*|__|\*|_|`)(.+)\1")
 _WORD = re.compile(r"[^\W\d_]+")
+_SECTION = re.compile(
+    r"(?:plan|implementation|context|goals?|overview|summary|background|objective|problem|task|[\W\d_])+",
+    re.IGNORECASE,
+)
+"""What any plan and its sections are called."""
 _SMALL_TALK = frozenset(
     [
         "hi",
@@ -66,10 +74,17 @@ _SMALL_TALK = frozenset(
 def headline(text: str) -> str:
     """The first line that says what it is about; a plan is called by its heading. Empty if none does."""
     lines = [line for line in map(str.strip, text.splitlines()) if line and not _MARKUP.fullmatch(line)]
-    if lines and _PLAN.fullmatch(lines[0]):
-        lines = lines[1:]
-    told = (line.lstrip("#").strip() for line in lines)
+    is_plan = bool(lines) and _PLAN.fullmatch(lines[0]) is not None
+    told = map(_plain, lines[1:] if is_plan else lines)
+    if is_plan:
+        told = (_PLAN_NAME.sub("", line, count=1) for line in told if not _SECTION.fullmatch(line))
     return next((line[:LONGEST_TITLE].rstrip() for line in told if _says_something(line)), "")
+
+
+def _plain(line: str) -> str:
+    """Without what marks a heading, an emphasis or something that is attached."""
+    line = _ATTACHED.sub("", line.lstrip("#").strip(), count=1)
+    return emphasis[2] if (emphasis := _EMPHASIS.fullmatch(line)) else line
 
 
 def is_command(text: str) -> bool:
