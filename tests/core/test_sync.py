@@ -179,6 +179,10 @@ def test_a_conversation_that_its_owner_deleted_is_marked_gone_and_kept(
     assert gone() == {"20250102_1": False, "20260102_1": False, "20260102_2": True}
     assert [message.text for message in store.messages.of("goose:20260102_2")][-1] == "It is empty."
     assert gone()["20260102_2"], "it stays so"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("DELETE FROM messages")
+        database.execute("DELETE FROM sessions")
+    assert gone() == {"20250102_1": False, "20260102_1": True, "20260102_2": True}, "the last one too"
 
 
 def dump(store: Store) -> Any:

@@ -64,7 +64,7 @@ def find(places: Places) -> Iterator[Source]:
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     if source.form is Form.DATABASE:
-        progress = DatabaseProgress(cursor, is_complete=True)
+        progress = DatabaseProgress(cursor)
         with open_database(source.path) as connection:
             yield from progress.with_cursor(_read_sessions(connection, source.path, progress))
     else:
@@ -77,6 +77,7 @@ def _read_sessions(connection: sqlite3.Connection, path: Path, progress: Databas
         return
     at = "created_timestamp" if "created_timestamp" in known else "NULL"
     own = "message_id" if "message_id" in known else "NULL"
+    progress.is_complete = "id" in columns(connection, "sessions")
     for session in _sessions(connection):
         id = text_of(session["id"])
         newest = connection.execute(

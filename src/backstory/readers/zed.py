@@ -52,7 +52,7 @@ def find(places: Places) -> Iterator[Source]:
 
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
-    progress = DatabaseProgress(cursor, is_complete=True)
+    progress = DatabaseProgress(cursor)
     with open_database(source.path) as connection:
         yield from progress.with_cursor(_read_threads(connection, source.path, progress))
 
@@ -73,6 +73,7 @@ def _read_threads(connection: sqlite3.Connection, path: Path, progress: Database
     wanted = [name for name in optional if name in known]
     selected = ", ".join(("id", "LENGTH(data)", *wanted))
     rows = connection.execute(f"SELECT {selected} FROM threads ORDER BY id").fetchall()
+    progress.is_complete = True
     for id, size, *values in rows:
         if not progress.is_new(str(id), fingerprint(size, *values)):
             continue

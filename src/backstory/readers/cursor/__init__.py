@@ -61,15 +61,14 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     if source.path.name == STORE:
         return read_store(source)
     if source.form is Form.DATABASE:
-        # a workspace's own database hands conversations over to the one of all
-        is_complete = source.path.parent.name == "globalStorage"
-        return _read_editor(source.path, DatabaseProgress(cursor, is_complete=is_complete))
+        return _read_editor(source.path, DatabaseProgress(cursor))
     return read_transcript(source)
 
 
 def _read_editor(path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
     with open_database(path) as connection:
         if path.parent.parent.name == "workspaceStorage":
+            # never complete: it hands conversations over to the one of all
             yield from progress.with_cursor(read_workspace(connection, path, progress))
         else:
             yield from progress.with_cursor(read_composers(connection, path, progress))

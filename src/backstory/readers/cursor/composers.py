@@ -45,7 +45,9 @@ def read_composers(connection: sqlite3.Connection, path: Path, progress: Databas
     if "cursorDiskKV" not in tables(connection):
         return
     ties = Ties(connection, path)
-    for id, version, header in _list(connection, ties):
+    listed = _list(connection, ties)
+    progress.is_complete = bool(listed)  # else it is the form that is not known any more
+    for id, version, header in listed:
         if not progress.is_new(id, version):
             continue
         told = fields_of(document(_value(connection, f"composerData:{id}")))

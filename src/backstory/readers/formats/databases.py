@@ -194,17 +194,16 @@ def document(value: Value) -> Any:
 
 
 class DatabaseProgress:
-    """Which version of each conversation of a source was read, so that only changed ones are read again.
+    """Which version of each conversation of a source was read, so that only changed ones are read again."""
 
-    `is_complete`: the source names all its conversations, so that one which it does not name any more was deleted."""
-
-    def __init__(self, cursor: Cursor, *, is_complete: bool = False) -> None:
-        self._is_complete = is_complete
+    def __init__(self, cursor: Cursor) -> None:
         known = cursor.state.get("versions")
         self._known: Mapping[str, str] = known if isinstance(known, Mapping) else {}
         self._now: dict[str, str] = {}
         self.skipped: Counter[str] = Counter()
         """What no conversation can answer for."""
+        self.is_complete = False
+        """All conversations of the source were asked for in a form that is known: one that was not named was deleted."""
 
     def is_new(self, conversation: str, version: str) -> bool:
         self._now[conversation] = version
@@ -223,7 +222,6 @@ class DatabaseProgress:
             )
 
     def _deleted(self) -> Iterator[Piece]:
-        """Nothing when no conversation is named at all: then it is the form that is not known any more."""
-        if self._is_complete and self._now:
+        if self.is_complete:
             for id in sorted(self._known.keys() - self._now.keys()):
                 yield Piece(ConversationHeader(id, ""), (), is_gone=True)

@@ -49,7 +49,7 @@ def _storage(session: Path) -> Path:
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     return (
-        _read_database(source.path, DatabaseProgress(cursor, is_complete=True))
+        _read_database(source.path, DatabaseProgress(cursor))
         if source.form is Form.DATABASE
         else _read_file(source.path)
     )
@@ -62,6 +62,7 @@ def _read_database(path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
 
 def _read_sessions(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
     tables = [name for name in MESSAGES if {"id", "session_id", "data"} <= columns(connection, name)]
+    progress.is_complete = bool(tables) and "id" in columns(connection, "session")
     for session in _sessions(connection):
         id = text_of(session["id"])
         if not progress.is_new(id, _version(connection, session)):

@@ -45,7 +45,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     elif source.form is Form.DOCUMENT:
         yield read_session(source.path)
     else:
-        progress = DatabaseProgress(cursor, is_complete=True)
+        progress = DatabaseProgress(cursor)
         with open_database(source.path) as connection:
             yield from progress.with_cursor(read_conversations(connection, source.path, progress))
 

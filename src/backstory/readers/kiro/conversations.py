@@ -25,6 +25,7 @@ def read_conversations(
     rows = connection.execute(
         "SELECT key, conversation_id, value FROM conversations_v2 ORDER BY conversation_id"
     )
+    progress.is_complete = True
     for directory, id, value in rows.fetchall():
         if not progress.is_new(str(id), fingerprint(directory, value)):
             continue
