@@ -190,7 +190,7 @@ def read_alone(reader: Reader, source: Source) -> Reading:
             for message in list(texts):
                 if message.partition("#")[0] == f"{id}/{turn.id}":
                     texts[message] = ""
-            texts |= {message.id: message.text for message in messages_of(row, turn, 0)}
+            texts |= {message.id: message.text for message in messages_of(row, [turn], {}, -1, from_ms(0))}
         told[id] = {message: text for message, text in texts.items() if text}
         standing[id] = int(piece.header.standing)
     return Reading(source.path.read_bytes(), source.path.stat().st_mtime_ns, told, standing)

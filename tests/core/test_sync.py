@@ -722,6 +722,24 @@ def test_a_worktree_that_is_gone_belongs_to_its_repository(
     assert identities.project_of(recorded.format(home)) == project.format(home)
 
 
+@pytest.mark.parametrize("lines", [1, 9])
+def test_a_turn_without_a_time_has_that_of_the_one_before_it(
+    sync: Callable[..., SyncReport], store: Store, home: Path, lines: int
+) -> None:
+    told = [
+        said("1", "asked"),
+        said("2", "answered", at=None),
+        said("7", "asked"),
+        said("8", "answered", at=None),
+    ]
+    write(home / "a.toy", *told[:3])
+    sync(lines)
+    append(home / "a.toy", told[3])
+    sync(lines)
+    times = [message.created_at for message in store.messages.of("toy:t")]
+    assert times == [from_ms(AT + 1), from_ms(AT + 1), from_ms(AT + 7), from_ms(AT + 7)]
+
+
 def test_a_worktree_joins_its_repository_when_that_becomes_known(
     sync: Callable[..., SyncReport], store: Store, home: Path
 ) -> None:

@@ -23,7 +23,7 @@ from ...readers import (
     Turn,
     WitnessRank,
 )
-from ..sync.pieces import conversation_id, merged, messages_of, placed, traces_of
+from ..sync.pieces import conversation_id, merged, messages_of, traces_of
 from ..sync.subjects import OPENING, subject_of
 from .contents import ForeignConversation, Record, UnplacedRecords
 from .stores import Importer, existing_path
@@ -69,11 +69,7 @@ def conversation_of(
     row = merged(program, piece, None, project=project, modified_ms=modified_ms, trust=Trust.IMPORTED)
     asked = [turn.text for turn in piece.turns if turn.role == "user" and turn.text]
     row = row._replace(subject=subject_of(row.title, asked[:OPENING]))
-    messages = [
-        message
-        for turn, seq in placed(row.id, piece.turns, {}, -1)
-        for message in messages_of(row, turn, seq)
-    ]
+    messages = messages_of(row, piece.turns, {}, -1, row.created_at)
     traces = [trace for turn in piece.turns for trace in traces_of(row.id, turn)]
     return ForeignConversation(kind, row, tuple(messages), tuple(traces), also)
 

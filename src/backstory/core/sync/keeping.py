@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from ...domain.when import to_ms
 from ...readers import Piece, Role
 from ...store import Store
 from ..projects.identity import Identities
-from .pieces import conversation_id, merged, message_ids, messages_of, placed, times_of, traces_of
+from .pieces import conversation_id, merged, message_ids, messages_of, times_of, traces_of
 from .states import TRANSITIONS, Action, FileEvent, State
 from .subjects import OPENING, subject_of
 from .witnesses import NOBODY, Witnesses, number_of
@@ -205,7 +206,7 @@ class FileKeeper:
             row = self._merged(piece, None, modified_ms)
             asked = [turn.text for turn in piece.turns if turn.role is Role.USER and turn.text]
             row = row._replace(subject=subject_of(row.title, asked[:OPENING]))
-            self._add(row, piece, _messages(row, piece, {}, -1))
+            self._add(row, piece, messages_of(row, piece.turns, {}, -1, row.created_at))
             return
         witnesses = self._witnesses_of(known, is_needed=action is not Action.MERGE)
         is_anew = False
@@ -264,7 +265,8 @@ class FileKeeper:
 
     def _put_alone(self, row: Conversation, piece: Piece) -> None:
         there = self._store.messages.places(row.id, sorted(_candidates(row.id, piece)))
-        messages = _messages(row, piece, there, self._store.messages.last_place(row.id))
+        last = self._store.messages.last_place(row.id)
+        messages = messages_of(row, piece.turns, there, last, self._time_at(row, piece, last))
         self._drop(row.id, sorted(there.keys() - {message.id for message in messages}))
         self._add(row, piece, self._news(messages, there.keys()))
 
@@ -273,7 +275,7 @@ class FileKeeper:
         places = self._store.messages.places(row.id)
         there = {id: seq for id, seq in places.items() if witnesses.is_told(id, living)}
         last = max((seq for id, seq in places.items() if witnesses.is_told_by(id, number)), default=-1)
-        messages = _messages(row, piece, there, last)
+        messages = messages_of(row, piece.turns, there, last, self._time_at(row, piece, last))
         ids = {message.id for message in messages}
         # a turn that lost its thinking or its calls has ids which the file no longer tells
         self._drop(row.id, witnesses.retract(_candidates(row.id, piece) - ids, number))
@@ -281,6 +283,12 @@ class FileKeeper:
         news = self._news(messages, others)
         self._keeper.restart(witnesses.tell(ids, number, living))
         self._add(row, piece, news)
+
+    def _time_at(self, row: Conversation, piece: Piece, place: int) -> datetime:
+        """When that was said after which the piece goes on."""
+        is_asked = not piece.is_whole and bool(piece.turns) and piece.turns[0].at_ms is None and place >= 0
+        said = self._store.messages.of(row.id, range(place, place + 1)) if is_asked else []
+        return max((message.created_at for message in said), default=row.created_at)
 
     def _news(self, messages: Sequence[Message], ids: Collection[str]) -> list[Message]:
         """Those that are not just the beginning of what is kept under one of these ids."""
@@ -334,11 +342,6 @@ def _pairs(stored: Mapping[str, Collection[int]]) -> set[tuple[str, int]]:
 def _candidates(conversation: str, piece: Piece) -> set[str]:
     """The ids of all messages that the turns of a piece may have, or had."""
     return {id for turn in piece.turns for id in message_ids(conversation, turn)}
-
-
-def _messages(row: Conversation, piece: Piece, there: Mapping[str, int], last: int) -> list[Message]:
-    places = placed(row.id, piece.turns, there, last)
-    return [message for turn, seq in places for message in messages_of(row, turn, seq)]
 
 
 def _is_beginning(text: str, kept: str) -> bool:

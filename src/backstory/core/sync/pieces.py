@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 
 from ...domain.records import Conversation, Message, Trace, Trust
 from ...domain.when import from_ms, to_ms
@@ -62,7 +63,18 @@ def merged(
     )
 
 
-def placed(
+def messages_of(
+    conversation: Conversation, turns: Sequence[Turn], known: Mapping[str, int], last: int, at: datetime
+) -> list[Message]:
+    """What is kept of turns that follow on `last`. One without a time has that of the one before it, the first `at`."""
+    messages: list[Message] = []
+    for turn, seq in _placed(conversation.id, turns, known, last):
+        at = at if turn.at_ms is None else from_ms(turn.at_ms)
+        messages += _messages_of(conversation, turn, seq, at)
+    return messages
+
+
+def _placed(
     conversation: str, turns: Sequence[Turn], known: Mapping[str, int], last: int
 ) -> Iterator[tuple[Turn, int]]:
     """Each turn with its `seq`. What is said goes on from `last`; a turn of calls alone stands with what was said
@@ -75,8 +87,7 @@ def placed(
         yield turn, seq
 
 
-def messages_of(conversation: Conversation, turn: Turn, seq: int) -> Iterator[Message]:
-    at = conversation.created_at if turn.at_ms is None else from_ms(turn.at_ms)
+def _messages_of(conversation: Conversation, turn: Turn, seq: int, at: datetime) -> Iterator[Message]:
     said, thinking, tool = message_ids(conversation.id, turn)
     for id, role, text in (
         (said, turn.role.value, turn.text),

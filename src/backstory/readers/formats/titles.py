@@ -75,7 +75,7 @@ def headline(text: str) -> str:
     """The first line that says what it is about; a plan is called by its heading. Empty if none does."""
     lines = [line for line in map(str.strip, text.splitlines()) if line and not _MARKUP.fullmatch(line)]
     is_plan = bool(lines) and _PLAN.fullmatch(lines[0]) is not None
-    told = map(_plain, lines[1:] if is_plan else lines)
+    told: Iterator[str] = map(_plain, lines[1:] if is_plan else lines)
     if is_plan:
         told = (_PLAN_NAME.sub("", line, count=1) for line in told if not _SECTION.fullmatch(line))
     return next((line[:LONGEST_TITLE].rstrip() for line in told if _says_something(line)), "")
