@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from backstory.domain.errors import Unreadable
-from backstory.readers import ConversationKind, Cursor, Form, Role, Source, Turn
+from backstory.readers import ConversationKind, Cursor, Form, Role, Source, Turn, WitnessRank
 from backstory.readers.codex import reader
 
 from .golden import ReadConversation, check_golden, merged, sources
@@ -108,6 +108,53 @@ def test_only_the_first_record_of_a_thread_is_its_own(tmp_path: Path) -> None:
     )
     header = told(source)[THREAD].header
     assert (header.directory, header.kind, header.parent) == ("/w/fork", ConversationKind.FORK, "parent")
+
+
+PARENT = "0199aaaa-0000-7000-8000-000000000001"
+BEFORE, AFTER = "0199aaab-0000-7000-8000-000000000001", "0199bbbc-0000-7000-8000-000000000001"
+
+
+def fork(*, has_turns: bool) -> list[dict[str, Any]]:
+    """As `codex fork` writes it: its origin's log after its own first record, stamped anew, then what is its own."""
+    return [
+        entry("session_meta", id=THREAD, cwd="/w/fork", forked_from_id=PARENT, source="cli"),
+        entry("session_meta", id=PARENT, cwd="/w/parent", source="cli"),
+        *([event("task_started", turn_id=BEFORE)] if has_turns else []),
+        message("user", "<environment_context><cwd>/w/parent</cwd></environment_context>"),
+        message("user", "Why is it slow?"),
+        event("user_message", message="Why is it slow?"),
+        message("assistant", "The cache is cold."),
+        *([event("task_started", turn_id=AFTER)] if has_turns else []),
+        message("user", "Warm it."),
+        event("user_message", message="Warm it."),
+        message("assistant", "It is warm."),
+    ]
+
+
+def test_what_a_fork_repeats_is_its_origins(tmp_path: Path) -> None:
+    found = told(write(tmp_path / f"{NAME}.jsonl", *fork(has_turns=True)))
+    own, origin = found[THREAD], found[PARENT]
+    assert [turn.text for turn in own.turns.values()] == ["Warm it.", "It is warm."]
+    assert (own.header.title, own.header.parent, own.header.directory) == ("Warm it.", PARENT, "/w/fork")
+    assert [turn.text for turn in origin.turns.values()][1:] == ["Why is it slow?", "The cache is cold."]
+    assert (origin.header.standing, origin.header.directory) == (WitnessRank.REPLAY, "/w/parent")
+
+
+def test_where_nobody_knows_when_turns_began_all_is_the_forks(tmp_path: Path) -> None:
+    found = told(write(tmp_path / f"{NAME}.jsonl", *fork(has_turns=False)))
+    said = [turn.text for turn in found[THREAD].turns.values()]
+    assert said == ["Why is it slow?", "The cache is cold.", "Warm it.", "It is warm."]
+
+
+@pytest.mark.parametrize("length", range(1, 11))
+def test_a_fork_reads_the_same_however_it_grows(tmp_path: Path, length: int) -> None:
+    lines = fork(has_turns=True)
+    path = tmp_path / f"{NAME}.jsonl"
+    first = list(reader.read(write(path, *lines[:length]), Cursor()))
+    cursor = next((piece.cursor for piece in reversed(first) if piece.cursor), Cursor())
+    source = write(path, *lines)
+    state = json.loads(json.dumps(dict(cursor.state)))
+    assert merged(reader.read(source, Cursor(cursor.offset, state)), merged(first)) == told(source)
 
 
 def test_two_logs_of_a_reverted_thread_do_not_mix_their_turns(tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ class RolloutItem(msgspec.Struct, gc=False):
     forked_from_id: str | None = None
     parent_thread_id: str | None = None
     content_item_kinds: list[str] | None = None
+    turn_id: str | None = None
 
 
 class RolloutEntry(RolloutItem, gc=False):

@@ -14,7 +14,7 @@ import msgspec
 import zstandard
 
 from ...domain.errors import Unreadable
-from .. import ConversationHeader, ConversationKind, Cursor, Form, Piece, Role, Source
+from .. import ConversationHeader, ConversationKind, Cursor, Form, Piece, Role, Source, WitnessRank
 from .files import open_regular, read_regular
 from .lines import read_records, to_ms
 from .logs import Log, OpenConversation, OpenTurn, Title
@@ -35,6 +35,7 @@ from .rollout_lines import (
     text_of,
     texts_of,
 )
+from .rollout_replays import ForkReplay
 
 PROMPT_LOG = "history.jsonl"
 NAMES_FILE = "session_index.jsonl"
@@ -137,6 +138,7 @@ class _Thread:
         self.prefix = name[2] if name and name[2] else ""
         """A thread that was reverted has several logs, each with lines of its own."""
         self.names = _names(path)
+        self.replay = ForkReplay(log.memory.setdefault("replay", {}))
 
     def hear(self, entry: RolloutEntry) -> None:
         item = entry.payload
@@ -148,6 +150,7 @@ class _Thread:
             case "session_meta" | "":
                 self._hear_meta(item or entry)
             case "turn_context" if item is not None:
+                self._hear_turn(item)
                 self.memory["model"] = item.model or self.memory.get("model", "")
                 self._set_directory(item.cwd)
             case "compacted":
@@ -159,6 +162,8 @@ class _Thread:
     def _hear_meta(self, meta: RolloutItem) -> None:
         """A fork repeats the record of the thread it comes from: only the first is its own."""
         if "kind" in self.memory or not meta.id:
+            if self.memory.get("kind") == ConversationKind.FORK and meta.id == self.memory["parent"]:
+                self.replay.begin(self.memory["id"], meta)
             return
         spawned_by = meta.parent_thread_id or spawner_of(meta.source)
         kind = ConversationKind.MAIN if spawned_by is None else ConversationKind.SUBAGENT
@@ -171,6 +176,10 @@ class _Thread:
             directory=meta.cwd or "",
             branch=(meta.git.branch if meta.git else None) or "",
         )
+
+    def _hear_turn(self, turn: RolloutItem) -> None:
+        if self.replay.ends_with(turn.turn_id):
+            self.log.close()
 
     def _hear_item(self, entry: RolloutEntry, item: RolloutItem) -> None:
         match item.type or ("message" if item.role else ""):
@@ -202,6 +211,8 @@ class _Thread:
 
     def _hear_event(self, entry: RolloutEntry, event: RolloutItem) -> None:
         match event.type:
+            case "task_started":
+                self._hear_turn(event)
             case "user_message":
                 self.memory["has_events"] = True
                 if text := request_in(text_of(event.message)):
@@ -221,6 +232,7 @@ class _Thread:
         if not said:
             self._inject(entry, texts)
             return
+        self._doubt()
         text = "\n\n".join(said)
         turn = self.log.open
         if turn is not None and turn.key == ASKING and (turn.texts[0] == text or turn.texts[0] in said):
@@ -242,6 +254,10 @@ class _Thread:
             turn.texts.append(text)
         turn.role = self._asker()
         turn.conversation.entitle_by_prompt(text)
+
+    def _doubt(self) -> None:
+        if self.replay.ends_in_doubt():
+            self.log.close()
 
     def _asker(self) -> Role:
         """What stands for a person in a subagent's log is the agent that gave it its task."""
@@ -272,6 +288,7 @@ class _Thread:
 
     def _speak(self, entry: RolloutEntry) -> OpenTurn:
         """The model's turn: until it gets a result, or the person speaks."""
+        self._doubt()
         turn = self.log.open
         if turn is None or turn.key != SPEAKING:
             turn = self._begin(entry, Role.ASSISTANT, SPEAKING)
@@ -289,6 +306,10 @@ class _Thread:
             self.memory["directory"] = directory
 
     def _conversation(self) -> OpenConversation:
+        if origin := self.replay.origin:
+            repeated = self.log.conversation(origin, standing=WitnessRank.REPLAY)
+            repeated.directory = self.replay.directory
+            return repeated
         id = self.memory["id"]
         kind = ConversationKind(self.memory.get("kind", ConversationKind.MAIN))
         conversation = self.log.conversation(id, kind=kind, parent=self.memory.get("parent"))
