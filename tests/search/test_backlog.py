@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import timedelta
@@ -16,7 +18,7 @@ from backstory.domain.entries import PendingText
 from backstory.domain.errors import Unavailable
 from backstory.domain.filters import Filter
 from backstory.problems import Problems
-from backstory.search.backlog import Backlog
+from backstory.search.backlog import MODEL_PATIENCE_S, Backlog
 from backstory.search.engine import Found, Search
 from backstory.store import Store
 
@@ -389,6 +391,44 @@ def test_who_is_waited_for_answers_by_words_until_the_model_is_loaded(store: Sto
         until(lambda: embedder.is_loaded)
         found = search.find("car", Filter())
         assert (set(found_ids(store, found)), found.notices) == ({"it", "word"}, ())
+
+
+def test_what_else_a_new_process_does_is_not_counted_as_waiting_for_the_model(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backstory.search.backlog.LONGEST_WAIT_S", PATIENCE_S)
+    store.memories.put([make_memory("it", "vehicle")])
+    embedder = SlowToLoad()
+    began = time.process_time()
+
+    def be_busy() -> None:
+        while time.process_time() < began + 2 * MODEL_PATIENCE_S:
+            pass
+        embedder.may_load.set()
+
+    busy = threading.Thread(target=be_busy)
+    with closing(Backlog(store, embedder, is_serving=lambda: True)) as backlog:
+        busy.start()
+        found = Search(store, backlog).find("car", Filter())
+        busy.join()
+    assert (found_ids(store, found), found.notices) == (["it"], ())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no clock of another thread")
+def test_a_model_that_takes_too_much_to_load_is_not_waited_for(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backstory.search.backlog.LONGEST_WAIT_S", PATIENCE_S)
+
+    class Laborious(SlowToLoad):
+        def load(self) -> None:
+            while not self.may_load.is_set():
+                pass
+
+    embedder = Laborious()
+    with closing(Backlog(store, embedder, is_serving=lambda: True, model_patience_s=0.05)) as backlog:
+        assert Search(store, backlog).find("car", Filter()).strategy == "text"
+        embedder.may_load.set()
 
 
 def test_a_model_that_cannot_be_loaded_is_said_by_the_next_search(store: Store) -> None:

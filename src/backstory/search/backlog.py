@@ -6,6 +6,7 @@ a time; a lease that is not kept ends by itself.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -31,8 +32,10 @@ SMALL_BACKLOG = 64  # texts a search embeds before it answers; more are left to 
 PATIENCE_S = (
     2.0  # how much of its own CPU time a search spends on them; a busy machine does not change results
 )
-MODEL_PATIENCE_S = 0.3  # CPU time of this process that a call waits for the model to be loaded
-LONGEST_WAIT_S = 5.0  # for a machine that gives it none
+MODEL_PATIENCE_S = (
+    0.3  # CPU time of loading the model that a call waits for; what else a new process does is not counted
+)
+LONGEST_WAIT_S = 10.0  # for a machine that gives it none
 PROBE = "Can you hear me?"  # tells a text that cannot be embedded from an embedder that cannot embed
 
 
@@ -68,6 +71,7 @@ class Backlog:
         self._worker = Worker(NAME, self._work, self._problems, backoff_s=backoff_s)
         self._loader = Worker(LOADING, self._load, self._problems, backoff_s=backoff_s)
         self._was_loading = threading.Event()
+        self._loading_clock: int | None = None  # of the thread that loads
         self._is_serving = is_serving
         self._is_busy = is_busy
         self._model_patience_s = model_patience_s
@@ -139,13 +143,19 @@ class Backlog:
         if self._embedder.is_loaded or not self._is_serving():
             return True
         self.load_soon()
-        start, deadline = time.process_time(), time.monotonic() + LONGEST_WAIT_S
-        while time.process_time() < start + self._model_patience_s and time.monotonic() < deadline:
-            if self._was_loading.wait(0.01):
-                return True
-        return self._embedder.is_loaded
+        deadline = time.monotonic() + LONGEST_WAIT_S
+        while not self._was_loading.wait(0.01):
+            if self._loading_s() >= self._model_patience_s or time.monotonic() >= deadline:
+                return self._embedder.is_loaded
+        return True
+
+    def _loading_s(self) -> float:
+        """CPU time that loading has taken so far."""
+        return 0.0 if self._loading_clock is None else time.clock_gettime(self._loading_clock)
 
     def _load(self) -> None:
+        if sys.platform != "win32":  # which has no clock of another thread: there the longest wait decides
+            self._loading_clock = time.pthread_getcpuclockid(threading.get_ident())
         try:
             self._embedder.load()
         except BackstoryError:
