@@ -38,6 +38,14 @@ def word(*words: str) -> Unit:
 
 
 @pytest.fixture
+def crowd(store: Store) -> Store:
+    store.memories.put(
+        [make_memory(f"{n}", "common", project="/rare" if n < 3 else "/p") for n in range(1200)]
+    )
+    return store
+
+
+@pytest.fixture
 def corpus(store: Store) -> Store:
     texts = {
         "camel": "call getUserName() before XMLHttpRequest opens",
@@ -146,6 +154,55 @@ def test_deleted_texts_are_not_found(store: Store) -> None:
     assert store.text.postings([word("shared")], PLENTY)[0].frequency == 1
 
 
+def test_postings_follow_what_another_connection_adds_changes_and_deletes(
+    store: Store, open_store: OpenStore
+) -> None:
+    other = open_store()
+    store.memories.put([make_memory("a", "word"), make_memory("b", "word")])
+    assert holding(store, word("word")) == {"a", "b"}
+    assert holding(store, word("new")) == set()
+    other.memories.put([make_memory("c", "word new")])
+    assert holding(store, word("word")) == {"a", "b", "c"}
+    assert holding(store, word("new")) == {"c"}
+    other.memories.put([make_memory("a", "new")])
+    assert holding(store, word("word")) == {"b", "c"}
+    assert holding(store, word("new")) == {"a", "c"}
+    other.memories.delete(Filter(ids=("c",)))
+    other.memories.put([make_memory("d", "word")])
+    assert holding(store, word("word")) == {"b", "d"}
+    assert store.text.postings([word("word")], PLENTY)[0].frequency == 2
+
+
+def test_postings_forget_what_was_never_committed(store: Store) -> None:
+    store.memories.put([make_memory("a", "word")])
+
+    def change_in_vain() -> None:
+        with store.transaction():
+            store.memories.put([make_memory("a", "other"), make_memory("b", "word")])
+            assert holding(store, word("word")) == {"b"}
+            raise LookupError
+
+    for _ in range(2):
+        with pytest.raises(LookupError):
+            change_in_vain()
+        assert holding(store, word("word")) == {"a"}
+        assert holding(store, word("other")) == set()
+
+
+def test_a_posting_may_be_asked_for_in_any_length(crowd: Store, open_store: OpenStore) -> None:
+    def newest(budget: int) -> list[str]:
+        (posting,) = crowd.text.postings([word("common")], budget)
+        entries = crowd.entries.load(posting.entries.tolist())
+        return [entries[n].id for n in posting.entries.tolist()]
+
+    expected = [str(n) for n in reversed(range(1200))]
+    for budget in (1000, 1100, 1000, PLENTY, 1050):
+        assert newest(budget) == expected[:budget], budget
+    open_store().memories.put([make_memory("newest", "common")])
+    for budget in (1000, PLENTY):
+        assert newest(budget) == ["newest", *expected][:budget], budget
+
+
 def test_every_unit_gets_its_posting_in_order(store: Store) -> None:
     store.memories.put([make_memory("a", "one two"), make_memory("b", "two")])
     postings = store.text.postings([word("two"), word("three"), word("one")], PLENTY)
@@ -155,14 +212,6 @@ def test_every_unit_gets_its_posting_in_order(store: Store) -> None:
         (("one",), 1, True),
     ]
     assert store.text.postings([], PLENTY) == []
-
-
-@pytest.fixture
-def crowd(store: Store) -> Store:
-    store.memories.put(
-        [make_memory(f"{n}", "common", project="/rare" if n < 3 else "/p") for n in range(1200)]
-    )
-    return store
 
 
 def test_a_common_word_is_read_up_to_the_budget_newest_first_and_counted_whole(crowd: Store) -> None:
@@ -247,7 +296,7 @@ def test_neighbours_are_the_messages_before_and_after_that_match(store: Store) -
     outlines = store.entries.outlines(range(20), Filter())
     first_two = [o for o in outlines if o.thread == "c" and o.seq == 1 and o.role]
     beside = store.entries.neighbours(first_two, Filter())
-    assert sorted((o.thread, o.seq) for o in beside) == [("c", 0), ("c", 2)]
+    assert sorted((o.thread, o.seq, text) for o, text in beside) == [("c", 0, "zero"), ("c", 2, "two")]
     others = [o for o in outlines if o.thread == "d"]
     assert store.entries.neighbours(others, Filter(projects=("/p",))) == []
     memories = [o for o in outlines if not o.role]

@@ -7,7 +7,7 @@ Deleted entries stay: nobody finds their words or vectors.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,6 +123,12 @@ class EntryFacts:
 def as_numbers(listed: str) -> Numbers:
     """A JSON array of SQLite's: read so, a number costs a quarter of what a row for it does."""
     return np.fromstring(listed[1:-1], np.int64, sep=",")
+
+
+def highest_numbers(database: Database, sql: str, parameters: Sequence[Any], limit: int) -> Numbers:
+    """The highest `n` that a query selects, the highest first."""
+    listed = f"SELECT json_group_array(n) FROM ({sql} ORDER BY n DESC LIMIT ?)"
+    return as_numbers(database.value(listed, [*parameters, limit]))
 
 
 def _among(value: str, wanted: Collection[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ...domain.entries import Posting, TextFields
@@ -17,6 +18,7 @@ from .database import SqliteDatabase
 if TYPE_CHECKING:
     from ...domain.entries import Numbers
     from ...domain.words import Unit
+    from .postings import KeptPostings
 
 DEPTH = 5  # times as many are read where a filter lets few through
 
@@ -28,20 +30,16 @@ class SqliteText(TextIndex):
         self._database = database
 
     def match(self, unit: Unit, fields: TextFields) -> set[int]:
-        sources = {
-            TextFields.VALUE: (("entry_text", "{body} : "),),
-            TextFields.KEY: (("key_text", ""),),
-            TextFields.BOTH: (("entry_text", "{body} : "), ("key_text", "")),
-        }
         found: set[int] = set()
-        for table, columns in sources[fields]:
-            sql = f"SELECT rowid AS n FROM {table} WHERE {table} MATCH ?"
-            found.update(self._numbers(sql, [columns + _phrase(unit)], 2**62).tolist())
+        if fields is not TextFields.KEY:
+            found.update(self.holding(unit).tolist())
+        if fields is not TextFields.VALUE:
+            sql = "SELECT rowid AS n FROM key_text WHERE key_text MATCH ?"
+            found.update(self._numbers(sql, [_phrase(unit)], 2**62).tolist())
         return found
 
     def holding(self, unit: Unit) -> Numbers:
-        sql = "SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ?"
-        return self._numbers(sql, ["{body} : " + _phrase(unit)], 2**62)
+        return self._kept.newest("{body} : " + _phrase(unit), 2**62)
 
     def scores(self, units: Sequence[Unit], entries: Iterable[int]) -> dict[int, float]:
         listed = sorted(entries)
@@ -57,16 +55,18 @@ class SqliteText(TextIndex):
         return self._database.pairs(sql, [phrases, listed[0], listed[-1], numbers])
 
     def postings(self, units: Sequence[Unit], budget: int, where: Filter | None = None) -> list[Posting]:
-        share = max(budget // max(len(units), 1), LEAST_SHARE)
-        return [self._posting(unit, share, where) for unit in units]
+        if not units:
+            return []
+        share = max(budget // len(units), LEAST_SHARE)
+        size = self._database.value("SELECT coalesce(max(n), 0) FROM entry")
+        return [self._posting(unit, share, size, where) for unit in units]
 
-    def _posting(self, unit: Unit, share: int, where: Filter | None) -> Posting:
+    def _posting(self, unit: Unit, share: int, size: int, where: Filter | None) -> Posting:
         phrase = _phrase(unit)
-        newest = self._numbers("SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ?", [phrase], share)
+        newest = self._kept.newest(phrase, share)
         frequency = len(newest)
         if frequency == share:
             # counting them all would read them all; the newest tell how densely they lie
-            size = self._database.value("SELECT max(n) FROM entry")
             frequency = max(frequency * size // int(newest[0] - newest[-1] + 1), frequency)
         if where is None:
             return Posting(unit, frequency, newest, is_whole=len(newest) < share)
@@ -84,12 +84,16 @@ class SqliteText(TextIndex):
             found, is_whole = more[passing.among(more)][:share], len(more) < DEPTH * share
         return Posting(unit, frequency, found, is_whole=is_whole and len(found) < share)
 
-    def _numbers(self, sql: str, parameters: Sequence[Any], limit: int) -> Numbers:
-        """The highest row numbers of a query."""
-        from .facts import as_numbers  # numpy
+    @cached_property
+    def _kept(self) -> KeptPostings:
+        from .postings import KeptPostings  # numpy
 
-        whole = f"SELECT json_group_array(n) FROM ({sql} ORDER BY n DESC LIMIT ?)"
-        return as_numbers(self._database.value(whole, [*parameters, limit]))
+        return KeptPostings(self._database)
+
+    def _numbers(self, sql: str, parameters: Sequence[Any], limit: int) -> Numbers:
+        from .facts import highest_numbers  # numpy
+
+        return highest_numbers(self._database, sql, parameters, limit)
 
     def insert(self, row: Row) -> int | None:
         values = dict(zip(COLUMNS, row, strict=True))
@@ -104,6 +108,10 @@ class SqliteText(TextIndex):
         self._database.change_many("INSERT INTO key_text (rowid, key) VALUES (?, ?)", _keys(entries))
 
     def remove(self, entries: Sequence[Words]) -> None:
+        # what a process keeps of the index in memory is then read anew
+        self._database.change_many(
+            "INSERT OR REPLACE INTO moved (entry) VALUES (?)", [(entry.n,) for entry in entries]
+        )
         self._database.change_many(
             "INSERT INTO entry_text (entry_text, rowid, body, heading) VALUES ('delete', ?, ?, ?)",
             _texts(entries),
