@@ -114,7 +114,8 @@ def test_neighbours_are_what_was_said_before_and_after(store: Store) -> None:
     everything = store.entries.outlines(range(9), Filter())
     at = {(o.seq, o.role): o for o in everything}
     middle = at[1, "assistant"]
-    assert set(store.entries.neighbours([middle], Filter())) == {at[0, "user"], at[2, "user"]}
+    beside = dict(store.entries.neighbours([middle], Filter()))
+    assert beside == {at[0, "user"]: "alpha", at[2, "user"]: "gamma"}
     assert store.entries.neighbours([at[0, "tool"]], Filter()) == []
 
 
@@ -210,6 +211,7 @@ def test_where_messages_stand(store: Store) -> None:
     assert store.messages.places("c1") == {"c1:0": 0, "c1:1": 1, "c1:2": 2, "c1:2#tool": 2}
     assert store.messages.opening("c1", 1) == ["one"]
     assert store.messages.opening("c1", 5) == ["one", "three"]
+    assert store.messages.first_prompts(["c1", "nobody's"]) == {"c1": "one"}
 
 
 HOUR = timedelta(hours=1)

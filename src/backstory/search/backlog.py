@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..domain.entries import EntryVectors, PendingText
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 NAME, LOADING = "embedding", "model"
 BATCH = 16
+LAST_QUERIES = 16  # whose vectors are kept
 LEASE_MS = 30_000
 SMALL_BACKLOG = 64  # texts a search embeds before it answers; more are left to the background
 PATIENCE_S = (
@@ -72,6 +74,8 @@ class Backlog:
         self._loader = Worker(LOADING, self._load, self._problems, backoff_s=backoff_s)
         self._was_loading = threading.Event()
         self._loading_clock: int | None = None  # of the thread that loads
+        # one question is often asked several times in a row: for more candidates, for the next page
+        self._query_vector = lru_cache(LAST_QUERIES)(lambda text: embed_texts(self._embedder, [text])[0])
         self._is_serving = is_serving
         self._is_busy = is_busy
         self._model_patience_s = model_patience_s
@@ -106,7 +110,7 @@ class Backlog:
         try:
             space = self.space
             left = self._catch_up(space)
-            vector = embed_texts(self._embedder, [text])[0]
+            vector = self._query_vector(text)
         except BackstoryError as error:
             self._problems.log("warning", f"worker_{NAME}", error.message, {"traceback": frames_of(error)})
             return QueryVector(notices=(f"Searched by words alone: {error.message}",))

@@ -34,11 +34,12 @@ def certainties(groups: Sequence[Group], evidence: Evidence, scores: Scores) -> 
         return []
     order = sorted((group.score for group in groups), reverse=True)
     best, second = order[0], order[1] if len(order) > 1 else 0.0
-    common, nearness = _common(evidence, scores), evidence.nearness
+    common = _common(evidence, scores)
+    nearness, coverage = evidence.nearness.tolist(), scores.coverage.tolist()
     found = []
     for group in groups:
         if group.head is None:
-            sure = likeness(float(nearness[group.column]), float(scores.coverage[group.column]))
+            sure = likeness(nearness[group.column], coverage[group.column])
         else:
             rival = second if group.score == best else best
             margin = (group.score - rival) / best

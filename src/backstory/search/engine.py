@@ -89,23 +89,24 @@ class Search:
 def _hits(groups: list[Group], evidence: Evidence, scores: Scores) -> list[Hit]:
     from .certainty import certainties
 
-    entry = evidence.entry
+    outlines = evidence.outlines
+    parts = {
+        "words": scores.words.tolist(),
+        "meaning": scores.meaning.tolist(),
+        "prompt": scores.prompt.tolist(),
+        "coverage": scores.coverage.tolist(),
+        "cosine": evidence.cosine.tolist(),
+    }
     sure = certainties(groups, evidence, scores)
     return [
         Hit(
-            entry=int(entry[group.column]),
+            entry=outlines[group.column].entry,
             score=group.score,
             certainty=certainty,
-            project=evidence.readings[group.column].outline.project,
-            parts={
-                "words": float(scores.words[group.column]),
-                "meaning": float(scores.meaning[group.column]),
-                "prompt": float(scores.prompt[group.column]),
-                "coverage": float(scores.coverage[group.column]),
-                "cosine": float(evidence.cosine[group.column]),
-            },
+            project=outlines[group.column].project,
+            parts={name: part[group.column] for name, part in parts.items()},
             conversation=group.head,
-            other_places=tuple(int(entry[column]) for column in group.places[1:]),
+            other_places=tuple(outlines[column].entry for column in group.places[1:]),
             is_apt=group.is_apt,
         )
         for group, certainty in zip(groups, sure, strict=True)

@@ -285,7 +285,7 @@ class Gathering:
         outlines = [o for o, _ in readings if not o.seq or (o.size < SHORT and o.entry in among)]
         known = {reading.outline.entry for reading in readings}
         beside = self._store.entries.neighbours(outlines, self._where)
-        return self._store.entries.readings({o.entry for o in beside} - known, self._where)
+        return [reading for reading in beside if reading.outline.entry not in known]
 
     def _related_weights(self, words: _Words, terms: Sequence[Term], entry: Ints) -> Floats:
         weights = np.zeros((len(terms), len(entry)))
@@ -390,12 +390,10 @@ def _prompt_columns(
 
 def _beside(outlines: Sequence[Outline]) -> tuple[Ints, Ints]:
     """For each message the columns of what was said before and after it, or -1."""
-    places = {(o.thread, o.seq): column for column, o in enumerate(outlines) if o.is_said}
-    beside = [
-        (places.get((o.thread, o.seq - 1), -1), places.get((o.thread, o.seq + 1), -1))
-        if o.is_said
-        else (-1, -1)
-        for o in outlines
-    ]
-    before, after = np.array(beside, np.int64).reshape(-1, 2).T
+    said = [(column, o.thread, o.seq) for column, o in enumerate(outlines) if o.is_said]
+    places = {(thread, seq): column for column, thread, seq in said}
+    before, after = np.full((2, len(outlines)), -1, np.int64)
+    for column, thread, seq in said:
+        before[column] = places.get((thread, seq - 1), -1)
+        after[column] = places.get((thread, seq + 1), -1)
     return before, after

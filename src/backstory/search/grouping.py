@@ -4,7 +4,7 @@ Subagents and forks speak for the conversation that started them, and copies of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ..domain.filters import ConversationFilter
@@ -36,46 +36,42 @@ def grouped(store: Store, evidence: Evidence, scores: Scores) -> list[Group]:
     """The best first; the newest among equals. What lacks the rarest name of the query, or only asks the
     same, stands behind the rest."""
     heads = family_heads(store, {o.thread for o in evidence.outlines if o.role and o.thread})
+    totals, is_apt = scores.total.tolist(), scores.is_apt.tolist()
     members: dict[object, list[int]] = {}
-    for column, outline in enumerate(evidence.outlines):
-        if scores.total[column] > 0:
+    # the newest first among equals: columns ascend with the numbers of their entries
+    for column in sorted(range(len(totals)), key=lambda column: (-totals[column], -column)):
+        if totals[column] > 0:
+            outline = evidence.outlines[column]
             head = heads.get(outline.thread or "") if outline.role else None
             members.setdefault(head or outline.entry, []).append(column)
-    groups = _apt_first([_group(columns, evidence, scores, heads) for columns in members.values()])
-    groups.sort(key=lambda group: (-group.score, -int(evidence.entry[group.column])))
-    return _without_copies(groups, evidence)
+    groups = []
+    for key, columns in members.items():
+        total = totals[columns[0]] + (SECOND * totals[columns[1]] if len(columns) > 1 else 0.0)
+        head = key if isinstance(key, str) else None
+        groups.append(Group(columns[0], total, head, tuple(columns), any(is_apt[c] for c in columns)))
+    return _without_copies(_best_first(_apt_first(groups)), evidence)
 
 
 def apart(evidence: Evidence, scores: Scores) -> list[Group]:
     """Every place that matches by itself, the best first; the company it keeps counts."""
+    totals, is_apt = scores.total.tolist(), scores.is_apt.tolist()
     threads: dict[object, list[int]] = {}
     for column, outline in enumerate(evidence.outlines):
-        if scores.total[column] > 0:
+        if totals[column] > 0:
             threads.setdefault(outline.thread if outline.role else outline.entry, []).append(column)
     groups = []
     for columns in threads.values():
-        best = sorted((float(scores.total[column]) for column in columns), reverse=True)[:COMPANY]
+        best = sorted((totals[column] for column in columns), reverse=True)[:COMPANY]
         shared = COMPANY_SHARE * sum(best) / COMPANY
         for column in columns:
-            outline = evidence.readings[column].outline
+            outline = evidence.outlines[column]
             head = outline.thread if outline.role else None
-            total = float(scores.total[column]) + shared
-            groups.append(Group(column, total, head, (column,), bool(scores.is_apt[column])))
-    return sorted(groups, key=lambda group: (-group.score, -int(evidence.entry[group.column])))
+            groups.append(Group(column, totals[column] + shared, head, (column,), is_apt[column]))
+    return _best_first(groups)
 
 
-def _group(columns: list[int], evidence: Evidence, scores: Scores, heads: Mapping[str, str]) -> Group:
-    total, entry = scores.total, evidence.entry
-    order = sorted(columns, key=lambda column: (-total[column], -int(entry[column])))
-    best = evidence.readings[order[0]].outline
-    second = SECOND * total[order[1]] if len(order) > 1 else 0.0
-    return Group(
-        column=order[0],
-        score=float(total[order[0]] + second),
-        head=heads.get(best.thread or "") if best.role else None,
-        places=tuple(order),
-        is_apt=any(scores.is_apt[column] for column in columns),
-    )
+def _best_first(groups: list[Group]) -> list[Group]:
+    return sorted(groups, key=lambda group: (-group.score, -group.column))
 
 
 def _apt_first(groups: list[Group]) -> list[Group]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..domain.records import Conversation, Former, Memory, Message, Priority, Trust
@@ -41,7 +42,7 @@ _decoded = json.JSONDecoder().raw_decode
 TIME = Codec(_write_time, _read_time)
 FLAG = Codec(int, bool)
 JSON = Codec(_write_json, _read_json)
-LIST = Codec(json.dumps, lambda text: tuple(_decoded(text)[0]))
+LIST = Codec(json.dumps, lambda text: tuple(_decoded(text)[0]) if text != "[]" else ())
 PRIORITY = Codec(str, Priority)
 TRUST = Codec(str, Trust)
 
@@ -73,9 +74,17 @@ class Columns(Generic[R]):
             values[place] = codec.read(values[place])
         return self._record._make(values)
 
+    def read_all(self, rows: Iterable[Sequence[Any]]) -> list[R]:
+        return list(map(self.read if self._codecs else self._record._make, rows))
+
     def pick(self, values: Mapping[str, Any]) -> R:
         """The record of a row's values, which are under the names of the table's columns."""
         return self.read([values[source] for source in self._sources])
+
+    def picker(self, columns: Sequence[str]) -> Callable[[Sequence[Any]], R]:
+        """Reads the record from a row that has these columns of the table, and maybe others."""
+        pick = itemgetter(*map(columns.index, self._sources))
+        return lambda row: self.read(pick(row))
 
     def write(self, record: R) -> list[Any]:
         """Values in the order of the names."""

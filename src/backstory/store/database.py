@@ -38,7 +38,7 @@ class Database(ABC):
 
     def records(self, columns: Columns[R], rest: str, parameters: Sequence[Any] = ()) -> list[R]:
         """Select a record's columns; `rest` begins with FROM."""
-        return [columns.read(row) for row in self.rows(f"SELECT {columns.selected} {rest}", parameters)]
+        return columns.read_all(self.rows(f"SELECT {columns.selected} {rest}", parameters))
 
     def values(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """What a statement with one column returns."""

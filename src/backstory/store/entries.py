@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..domain.census import ProjectActivity
@@ -30,6 +30,8 @@ COLUMNS = (
 SPOKEN = f"role NOT IN {QUIET_ROLES}"
 
 _NUMBERED = ("n", *COLUMNS)
+_KIND = _NUMBERED.index("kind")
+_memory, _message = MEMORY.picker(_NUMBERED), MESSAGE.picker(_NUMBERED)
 _OUTLINE = Columns(
     Outline, entry="e.n", thread="e.thread", seq="e.seq", role="e.role", speaker="e.speaker",
     size="length(e.text)", project="e.project", created_ms="e.created_at", surface="e.surface",
@@ -106,9 +108,12 @@ class EntryRoom:
             return []
         condition, values = where_clause(where)
         source, numbers = self._database.chosen_entries(entries)
-        sql = f"SELECT {_OUTLINE.selected}, e.text FROM {source} WHERE {condition}"
-        rows = self._database.rows(sql, [numbers, *values])
-        return [EntryText(_OUTLINE.read(row[:-1]), row[-1]) for row in rows]
+        return self._texts(f"FROM {source} WHERE {condition}", [numbers, *values])
+
+    def _texts(self, rest: str, parameters: Sequence[Any]) -> list[EntryText]:
+        rows = self._database.rows(f"SELECT {_OUTLINE.selected}, e.text {rest}", parameters)
+        outlines = _OUTLINE.read_all([row[:-1] for row in rows])
+        return [EntryText(outline, row[-1]) for outline, row in zip(outlines, rows, strict=True)]
 
     def prompts(self, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
         """For places in conversations the last message of a user before each, where there is one."""
@@ -139,28 +144,27 @@ class EntryRoom:
         rows = self._database.rows(sql, [value for place in places for value in place])
         return [((thread, seq), entry) for thread, seq, entry in rows]
 
-    def neighbours(self, outlines: Sequence[Outline], where: Filter) -> list[Outline]:
+    def neighbours(self, outlines: Sequence[Outline], where: Filter) -> list[EntryText]:
         """What was said just before and after the given messages, in their conversations, if it matches."""
         places = {(o.thread, o.seq + step) for o in outlines for step in (-1, 1) if o.is_said}
         if not places:
             return []
         condition, values = where_clause(where)
-        # the VALUES drive the join, so that each place is one look-up in the index of (thread, seq); the kind as an
+        # CROSS: the places drive the join, so that each is one look-up in the index of (thread, seq); the kind as an
         # expression keeps SQLite from the index of (thread, kind), which reads the whole conversation each time
-        sql = (
-            f"WITH place (thread, seq) AS (VALUES {', '.join(['(?, ?)'] * len(places))})"
-            f" SELECT {_OUTLINE.selected} FROM entry e JOIN place p ON e.thread = p.thread AND e.seq = p.seq"
-            f" WHERE e.kind || '' = ? AND e.{SPOKEN} AND {condition}"
+        rest = (
+            f"FROM (VALUES {', '.join(['(?, ?)'] * len(places))}) AS p CROSS JOIN entry e"
+            f" WHERE e.thread = p.column1 AND e.seq = p.column2"
+            f" AND e.kind || '' = ? AND e.{SPOKEN} AND {condition}"
         )
         flat = [value for place in places for value in place]
-        return [_OUTLINE.read(row) for row in self._database.rows(sql, [*flat, Kind.MESSAGE, *values])]
+        return self._texts(rest, [*flat, Kind.MESSAGE, *values])
 
     def load(self, entries: Iterable[int]) -> dict[int, Entry]:
         """The records of those entries that are there."""
         among, numbers = self._database.among("n", entries)
         rows = self._database.rows(f"SELECT {', '.join(_NUMBERED)} FROM entry WHERE {among}", [numbers])
-        found = [dict(zip(_NUMBERED, row, strict=True)) for row in rows]
-        return {values["n"]: _read_entry(values) for values in found}
+        return {row[0]: (_message if row[_KIND] == Kind.MESSAGE else _memory)(row) for row in rows}
 
     def threads(self, entries: Iterable[int]) -> list[str | None]:
         """For each entry the session or conversation it belongs to."""
@@ -224,7 +228,3 @@ def _message_row(m: Message) -> list[Any]:
         m.id, Kind.MESSAGE.value, m.text, heading(m), m.conversation, m.seq, m.role, m.speaker, m.project,
         m.surface, 0, at, at, "", None, None, None, None, None, None, m.trust.value,
     ]  # fmt: skip
-
-
-def _read_entry(values: Mapping[str, Any]) -> Entry:
-    return MESSAGE.pick(values) if values["kind"] == Kind.MESSAGE else MEMORY.pick(values)

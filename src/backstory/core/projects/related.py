@@ -75,7 +75,7 @@ def related_projects(projects: Sequence[str], declared: Iterable[str], known: It
     return [
         each
         for each in known
-        if each not in projects and (each in together or not remotes.isdisjoint(_remotes(each)))
+        if each not in projects and (each in together or (remotes and not remotes.isdisjoint(_remotes(each))))
     ]
 
 

@@ -102,20 +102,20 @@ class Previews(Facet):
         belongs to and what they answer."""
         store = self.engine.store
         visible = self.caller.visible(Filter())
-        beside = {(o.thread, o.seq): o for o in store.entries.neighbours(outlines, visible)}
-        texts = store.entries.load(o.entry for o in beside.values())
+        neighbours = store.entries.neighbours(outlines, visible)
+        beside = {(o.thread, o.seq): _excerpt(o.role, text) for o, text in neighbours}
         threads = tuple({o.thread for o in outlines if o.role and o.thread})
         found = store.conversations.find(ConversationFilter(ids=threads)) if threads else []
         titles = {conversation.id: conversation.title for conversation in found}
         around = {}
         for o in outlines:
-            said: Sequence[Entry] = ()
+            said: list[str] = []
             if o.is_said:
-                places = [beside.get((o.thread, o.seq + step)) for step in (-1, 1)]
-                said = [texts[place.entry] for place in places if place is not None and place.entry in texts]
+                said = [beside[place] for step in (-1, 1) if (place := (o.thread, o.seq + step)) in beside]
             elif o.role and o.thread:
-                said = store.messages.said(o.thread, first=max(o.seq - 1, 0), limit=2)
-            around[o.entry] = "\n".join(map(_excerpt, said)) or titles.get(o.thread or "", "")
+                spoken = store.messages.said(o.thread, first=max(o.seq - 1, 0), limit=2)
+                said = [_excerpt(message.role, message.text) for message in spoken]
+            around[o.entry] = "\n".join(said) or titles.get(o.thread or "", "")
         return around
 
     def _files(self, entries: Sequence[Entry]) -> dict[str, list[str]]:
@@ -131,9 +131,8 @@ class Previews(Facet):
         return files
 
 
-def _excerpt(entry: Entry) -> str:
-    role = entry.role if isinstance(entry, Message) else "memory"
-    return f"{role}: {one_line(entry.text, EXCERPT)}"
+def _excerpt(role: str, text: str) -> str:
+    return f"{role}: {one_line(text, EXCERPT)}"
 
 
 def _subject(entry: Entry, terms: frozenset[str]) -> str:

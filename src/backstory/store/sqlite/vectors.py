@@ -55,21 +55,24 @@ class SqliteVectors(Vectors):
                 )
 
     def nearest(self, space: int, vector: Vector, where: Filter, limit: int) -> Mapping[int, float]:
-        condition, values = where_clause(where)
         rescored = max(RESCORED, 2 * limit)
         passing = self._database.passing(where)
         found = self._scan(space, vector, rescored, passing)
-        visible = list(found)
-        if passing is None:
-            source, chosen = self._database.chosen_entries(found)
-            visible = self._database.values(f"SELECT e.n FROM {source} WHERE {condition}", [chosen, *values])
+        best = _best(found, limit)
+        if passing is not None or len(self._visible(best, where)) == len(best):
+            return best
+        visible = self._visible(found, where)
         if len(visible) < min(max(limit, LEAST_VISIBLE), len(found)):
             # the filter lets little through: rank only what it does
+            condition, values = where_clause(where)
             numbers = self._database.values(f"SELECT e.n FROM entry e WHERE {condition}", values)
-            found = self._scan(space, vector, rescored, _only(numbers))
-            visible = list(found)
-        best = sorted(visible, key=lambda entry: (-found[entry], -entry))[:limit]
-        return {entry: found[entry] for entry in best}
+            return _best(self._scan(space, vector, rescored, _only(numbers)), limit)
+        return _best({entry: found[entry] for entry in visible}, limit)
+
+    def _visible(self, entries: Iterable[int], where: Filter) -> list[int]:
+        condition, values = where_clause(where)
+        source, chosen = self._database.chosen_entries(entries)
+        return self._database.values(f"SELECT e.n FROM {source} WHERE {condition}", [chosen, *values])
 
     def similarities(self, space: int, vector: Vector, entries: Iterable[int]) -> Mapping[int, float]:
         among, numbers = self._database.among("entry", entries)
@@ -134,6 +137,12 @@ class SqliteVectors(Vectors):
             [(v, entry, signs) for v, entry, signs in self._database.rows(sql, [space, planes.last_v])]
         )
         return planes
+
+
+def _best(found: Mapping[int, float], limit: int) -> dict[int, float]:
+    """The most similar; the newest among equals."""
+    order = sorted(found, key=lambda entry: (-found[entry], -entry))
+    return {entry: found[entry] for entry in order[:limit]}
 
 
 def _only(numbers: Sequence[int]) -> Passing:
