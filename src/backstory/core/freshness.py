@@ -10,4 +10,7 @@ _OLD = 0.1
 def freshness(at_ms: float, now_ms: float) -> float:
     """From 0.1 to 1; what lies ahead is new."""
     age = (now_ms - at_ms) / DAY_MS
-    return next((worth for days, worth in _STEPS if age <= days), _OLD)
+    for days, worth in _STEPS:
+        if age <= days:
+            return worth
+    return _OLD

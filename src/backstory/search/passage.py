@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from .terms import stem
@@ -34,11 +34,7 @@ def best_passage(text: str, words: Sequence[str], size: int = SIZE) -> Passage:
 
 def _densest(text: str, words: Sequence[str], size: int) -> int:
     """Where the stretch begins that holds most different words; longer words count more."""
-    places = sorted(
-        (match.start(), word)
-        for word in dict.fromkeys(map(stem, words))
-        for match in re.finditer(rf"(?<![^\W_]){re.escape(word)}", text)
-    )
+    places = sorted((place, word) for word in set(map(stem, words)) for place in _places(text, word))
     best, where, first = 0, 0, 0
     held: dict[str, int] = {}
     weight = 0
@@ -53,6 +49,15 @@ def _densest(text: str, words: Sequence[str], size: int) -> int:
         if weight > best:
             best, where = weight, places[first][0]
     return where
+
+
+def _places(text: str, word: str) -> Iterator[int]:
+    """Where it stands at the beginning of a word."""
+    place = text.find(word)
+    while place >= 0:
+        if not place or not text[place - 1].isalnum():
+            yield place
+        place = text.find(word, place + 1)
 
 
 def _start(text: str, place: int, size: int) -> int:

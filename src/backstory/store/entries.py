@@ -183,7 +183,9 @@ class EntryRoom:
         import numpy as np
 
         codes = self._thread_codes(numbers)
-        wanted = np.array([thread in threads for thread in self._threads], bool)
+        own = [code for thread in threads if (code := self._codes.get(thread, 0))]
+        wanted = np.zeros(len(self._codes), bool)
+        wanted[own] = True
         found: Numbers = numbers[wanted[codes]]
         return found
 

@@ -68,10 +68,10 @@ class RecallParts(NamedTuple):
 
     answer: float | None
     """None when nothing is asked."""
-    keywords: float
-    recency: float
-    files: float
-    type: float
+    keywords: float = 0.0
+    recency: float = 0.0
+    files: float = 0.0
+    type: float = 0.0
 
     @property
     def score(self) -> float:
@@ -202,26 +202,32 @@ class Recall(Facet):
         is_asked = bool(wanted.query or wanted.prompt) and not asked.has_operators
         if wanted.subjects:
             chosen = {id for id in chosen if families.heads[id].subject in wanted.subjects}
+        # of what answers nothing only its age counts
+        weights = {id: share**STEEPNESS for id, share in shares.items()} if is_asked else {}
+        weighed = chosen & weights.keys() if weights else chosen
         working = families.heads_of(
-            self.engine.store.traces.conversations_with_files(families.members(chosen))
+            self.engine.store.traces.conversations_with_files(families.members(weighed))
         )
         named = self._touching_named(wanted, families)
-        held = [families.heads_of(index.holding(keyword)) for keyword in asked.keywords]
+        held = [index.holding(keyword) for keyword in asked.keywords] if weighed else []
         now_ms = to_ms(self.engine.now())
         scored = []
         for id in chosen:
             outline = families.heads[id]
-            share = sum(id in heads for heads in held) / len(held) if held else 0.0
-            about = outline.project == self.caller.project if named is None else id in named
-            nearness = shares.get(id, 0.0) ** STEEPNESS
-            weight = nearness if is_asked and shares else 1.0
-            parts = RecallParts(
-                answer=round(MOST_ANSWER * nearness, DIGITS) if is_asked else None,
-                keywords=round(weight * share, DIGITS),
-                recency=freshness(outline.updated_ms, now_ms),
-                files=round(weight * (0.5 + 0.5 * about), DIGITS) if id in working else 0.0,
-                type=round(weight * TYPE_BONUS.get(outline.subject, 0.0), DIGITS),
-            )
+            recency = freshness(outline.updated_ms, now_ms)
+            if id not in weighed and recency < wanted.least_score:
+                continue
+            answer = round(MOST_ANSWER * weights.get(id, 0.0), DIGITS) if is_asked else None
+            parts = RecallParts(answer, recency=recency)
+            if id in weighed:
+                weight, members = weights.get(id, 1.0), families.members_of[id]
+                share = sum(not some.isdisjoint(members) for some in held) / len(held) if held else 0.0
+                about = outline.project == self.caller.project if named is None else id in named
+                parts = parts._replace(
+                    keywords=round(weight * share, DIGITS),
+                    files=round(weight * (0.5 + 0.5 * about), DIGITS) if id in working else 0.0,
+                    type=round(weight * TYPE_BONUS.get(outline.subject, 0.0), DIGITS),
+                )
             if parts.score >= wanted.least_score:
                 scored.append(_Scored(outline, parts))
         return scored
@@ -246,7 +252,8 @@ class Recall(Facet):
         conversations = {each.id: each for each in store.conversations.get(ids)}
         counts = store.messages.count(ids)
         files = store.traces.files(families.members(ids))
-        excerpts = self._excerpts(ids, asked, families, index) | self._passages(ids, families, answers)
+        excerpts = self._passages(ids, families, answers)
+        excerpts |= self._excerpts([id for id in ids if id not in excerpts], asked, families, index)
         return [
             ConversationHit(
                 conversation=conversations[each.outline.id],
@@ -278,18 +285,19 @@ class Recall(Facet):
         store = self.engine.store
         proposed = index.best_entries(asked, families, ids)
         entries = store.entries.load([entry for some in proposed.values() for entry, _ in some])
-        excerpts: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for id in ids:
             messages = [
                 (held, message)
                 for entry, held in proposed.get(id, ())
                 if isinstance(message := entries.get(entry), Message)
             ]
-            # what somebody said is better than what a tool printed
-            best = max(messages, key=lambda each: (each[0], each[1].role not in QUIET_ROLES), default=None)
-            text = best[1].text if best is not None else " ".join(store.messages.opening(id, 1))
-            excerpts[id] = best_passage(text, asked.words, SHOWN).text
-        return excerpts
+            if messages:
+                # what somebody said is better than what a tool printed
+                best = max(messages, key=lambda each: (each[0], each[1].role not in QUIET_ROLES))
+                texts[id] = best[1].text
+        texts |= store.messages.first_prompts([id for id in ids if id not in texts])
+        return {id: best_passage(texts.get(id, ""), asked.words, SHOWN).text for id in ids}
 
 
 def _merged(files: Mapping[str, Sequence[str]], members: Iterable[str]) -> tuple[str, ...]:
