@@ -33,6 +33,10 @@ _URGENCY = (
     f"created_at + CASE WHEN kind = 'memory' THEN {100 * YEAR_MS}"
     f" WHEN role = 'assistant' AND {_GOES_ON} THEN 0 ELSE {YEAR_MS} END"
 )
+_COLUMNS = "waiting (space, entry, urgency)"
+WAITING = f"SELECT number, n, {_URGENCY} FROM space CROSS JOIN entry"
+"""What waits: each entry in every space."""
+WAIT = f"INSERT INTO {_COLUMNS} VALUES (?, ?, ?)"
 
 
 class Vectors(ABC):
@@ -126,5 +130,4 @@ class Vectors(ABC):
             self._database.change_many(f"DELETE FROM {table} WHERE entry = ?", numbers)
 
     def _queue(self, condition: str, value: Any) -> None:
-        sql = f"INSERT INTO waiting (space, entry, urgency) SELECT number, n, {_URGENCY} FROM space CROSS JOIN entry WHERE {condition}"
-        self._database.change(sql, [value])
+        self._database.change(f"INSERT INTO {_COLUMNS} {WAITING} WHERE {condition}", [value])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ...domain.entries import EntryVectors, Passing
 from ...domain.filters import Filter
 from ..database import Database, Row
-from ..vectors import Vectors
+from ..vectors import WAIT, WAITING, Vectors
 from ..where import where_clause
 
 if TYPE_CHECKING:
@@ -53,6 +53,11 @@ class SqliteVectors(Vectors):
                 self._database.change(
                     "DELETE FROM waiting WHERE space = ? AND entry = ?", [space, item.entry]
                 )
+
+    def queue(self, entries: Iterable[int]) -> None:
+        # an INSERT of what a SELECT finds is a savepoint, at which FTS5 writes out what it has gathered
+        among, numbers = self._database.among("n", entries)
+        self._database.change_many(WAIT, self._database.rows(f"{WAITING} WHERE {among}", [numbers]))
 
     def nearest(self, space: int, vector: Vector, where: Filter, limit: int) -> Mapping[int, float]:
         rescored = max(RESCORED, 2 * limit)
