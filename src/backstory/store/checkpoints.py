@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..domain.checkpoints import CachedFile, Checkpoint, CheckpointContents, CheckpointManifest
-from ..domain.filters import Filter, Kind
+from ..domain.filters import Filter
 from ..domain.records import Memory
 from .columns import Columns, marks
 from .copies import COPIED, copied_columns, copied_line, read_copied
 from .database import Database, Row
 from .files import FILE, FileRoom
-from .where import where_clause
+from .where import MEMORIES, where_clause
 
 CHUNK = 64  # memories in a chunk, on average; fewer make an edit cheaper and the manifest longer
 
@@ -35,9 +35,9 @@ class CheckpointRoom:
         """Keep copies of the memories that match, and of what is known of the files."""
         condition, values = where_clause(where)
         line = copied_columns(self._database)
-        sql = f"SELECT e.id, {line} FROM entry e WHERE e.kind = ? AND {condition} ORDER BY e.n"
+        sql = f"SELECT e.id, {line} FROM entry e WHERE {MEMORIES} AND {condition} ORDER BY e.n"
         with self._database.transaction():
-            return self._keep(self._database.rows(sql, [Kind.MEMORY, *values]), files)
+            return self._keep(self._database.rows(sql, values), files)
 
     def copy_foreign(self, memories: Sequence[Memory], files: Sequence[CachedFile]) -> CheckpointManifest:
         """The same for memories that are not in the store, as in a file that is imported."""

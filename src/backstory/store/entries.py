@@ -150,12 +150,11 @@ class EntryRoom:
         if not places:
             return []
         condition, values = where_clause(where)
-        # CROSS: the places drive the join, so that each is one look-up in the index of (thread, seq); the kind as an
-        # expression keeps SQLite from the index of (thread, kind), which reads the whole conversation each time
+        # CROSS: the places drive the join, so that each is one look-up in the index of (thread, seq)
         rest = (
             f"FROM (VALUES {', '.join(['(?, ?)'] * len(places))}) AS p CROSS JOIN entry e"
             f" WHERE e.thread = p.column1 AND e.seq = p.column2"
-            f" AND e.kind || '' = ? AND e.{SPOKEN} AND {condition}"
+            f" AND e.kind = ? AND e.{SPOKEN} AND {condition}"
         )
         flat = [value for place in places for value in place]
         return self._texts(rest, [*flat, Kind.MESSAGE, *values])

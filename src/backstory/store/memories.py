@@ -11,7 +11,7 @@ from ..domain.filters import Filter, Kind, Order, Page
 from ..domain.records import Former, Memory, Priority
 from .columns import FORMER, MEMORY, PRIORITY, TIME, Columns, marks
 from .database import Database
-from .where import bounds, literal, order_clause, where_clause
+from .where import MEMORIES, bounds, literal, order_clause, where_clause
 from .writing import EntryWriter
 
 _LISTED = Columns(ListedMemory, entry="e.n", key="e.key")
@@ -41,17 +41,17 @@ class MemoryRoom:
     def find(self, where: Filter, page: Page) -> list[Memory]:
         condition, values = where_clause(where)
         order = f"ORDER BY {order_clause(page.order)}"
-        chosen = f"e.kind = ? AND {condition}"
+        chosen = f"{MEMORIES} AND {condition}"
         if page.limit is not None or page.offset:
             # numbers are sorted and cut first, so that the texts of other pages are never read
             chosen = (
                 f"e.n IN (SELECT e.n FROM entry e WHERE {chosen} {order} {bounds(page.limit, page.offset)})"
             )
-        return self._database.records(MEMORY, f"FROM entry e WHERE {chosen} {order}", [Kind.MEMORY, *values])
+        return self._database.records(MEMORY, f"FROM entry e WHERE {chosen} {order}", values)
 
     def ids_beginning(self, text: str, limit: int) -> list[str]:
-        sql = "SELECT id FROM entry WHERE kind = ? AND substr(id, 1, ?) = ? ORDER BY id LIMIT ?"
-        return self._database.values(sql, [Kind.MEMORY, len(text), text, limit])
+        sql = f"SELECT e.id FROM entry e WHERE {MEMORIES} AND substr(e.id, 1, ?) = ? ORDER BY e.id LIMIT ?"
+        return self._database.values(sql, [len(text), text, limit])
 
     def projects(self) -> list[str]:
         """The projects that memories belong to."""
@@ -60,30 +60,28 @@ class MemoryRoom:
     def projects_of(self, where: Filter) -> list[str]:
         """The projects of those that match."""
         condition, values = where_clause(where)
-        sql = f"SELECT DISTINCT e.project FROM entry e WHERE e.kind = ? AND {condition}"
-        return self._database.values(sql, [Kind.MEMORY, *values])
+        sql = f"SELECT DISTINCT e.project FROM entry e WHERE {MEMORIES} AND {condition}"
+        return self._database.values(sql, values)
 
     def surfaces(self) -> list[str]:
         """The surfaces that memories were saved through."""
         return self._distinct("surface")
 
     def _distinct(self, column: str) -> list[str]:
-        of_memory = (
-            f"EXISTS (SELECT 1 FROM entry e WHERE e.{column} = each.value AND e.kind = '{Kind.MEMORY}')"
-        )
+        of_memory = f"EXISTS (SELECT 1 FROM entry e WHERE e.{column} = each.value AND {MEMORIES})"
         return self._database.distinct("entry", column, of_memory)
 
     def delete(self, where: Filter) -> int:
         """Delete what matches, with all that was derived from it, and say how many went."""
         condition, values = where_clause(where)
         with self._database.transaction():
-            return self._writer.delete(f"e.kind = ? AND {condition}", [Kind.MEMORY, *values])
+            return self._writer.delete(f"{MEMORIES} AND {condition}", values)
 
     def listing(self, where: Filter, order: Order) -> list[ListedMemory]:
         """Memories that match, in order."""
         condition, values = where_clause(where)
-        rest = f"FROM entry e WHERE e.kind = ? AND {condition} ORDER BY {order_clause(order)}"
-        return self._database.records(_LISTED, rest, [Kind.MEMORY, *values])
+        rest = f"FROM entry e WHERE {MEMORIES} AND {condition} ORDER BY {order_clause(order)}"
+        return self._database.records(_LISTED, rest, values)
 
     def numbers(self, where: Filter, order: Order, among: Iterable[int] | None) -> list[int]:
         """Entry numbers of memories that match, in order; `among` are the only ones considered."""
@@ -91,12 +89,11 @@ class MemoryRoom:
         if among is not None and passing is not None and order is Order.NEWEST:
             return passing.newest(numbers_of(sorted(among, reverse=True)))
         condition, values = where_clause(where)
-        values = [Kind.MEMORY, *values]
         source = "entry e"
         if among is not None:
             source, chosen = self._database.chosen_entries(among)
             values = [chosen, *values]
-        sql = f"SELECT e.n FROM {source} WHERE e.kind = ? AND {condition} ORDER BY {order_clause(order)}"
+        sql = f"SELECT e.n FROM {source} WHERE {MEMORIES} AND {condition} ORDER BY {order_clause(order)}"
         return self._database.values(sql, values)
 
     def with_metadata(self, field: str) -> dict[int, str]:
@@ -106,30 +103,30 @@ class MemoryRoom:
             return {}
         # surfaces have an index with the kind; without them every message would be read
         sql = (
-            f"SELECT n, metadata FROM entry WHERE surface IN ({marks(surfaces)}) AND kind = ?"
-            " AND metadata LIKE ? ESCAPE '!'"
+            f"SELECT e.n, e.metadata FROM entry e WHERE e.surface IN ({marks(surfaces)}) AND {MEMORIES}"
+            " AND e.metadata LIKE ? ESCAPE '!'"
         )
-        return self._database.pairs(sql, [*surfaces, Kind.MEMORY, f"%{literal(json.dumps(field))}%"])
+        return self._database.pairs(sql, [*surfaces, f"%{literal(json.dumps(field))}%"])
 
     def count_by_session(self, where: Filter) -> dict[str, int]:
         """How many memories that match each session has."""
         condition, values = where_clause(where)
         sql = (
-            "SELECT e.thread, count(*) FROM entry e WHERE e.kind = ? AND e.thread IS NOT NULL"
+            f"SELECT e.thread, count(*) FROM entry e WHERE {MEMORIES} AND e.thread IS NOT NULL"
             f" AND {condition} GROUP BY e.thread"
         )
-        return self._database.pairs(sql, [Kind.MEMORY, *values])
+        return self._database.pairs(sql, values)
 
     def tally(self, where: Filter) -> list[Tally]:
         condition, values = where_clause(where)
-        rest = f"FROM entry e WHERE e.kind = ? AND {condition} GROUP BY e.category, e.priority"
-        return self._database.records(_TALLY, rest, [Kind.MEMORY, *values])
+        rest = f"FROM entry e WHERE {MEMORIES} AND {condition} GROUP BY e.category, e.priority"
+        return self._database.records(_TALLY, rest, values)
 
     def tally_hours(self, where: Filter) -> list[HourTally]:
         """In the order of time."""
         condition, values = where_clause(where)
-        rest = f"FROM entry e WHERE e.kind = ? AND {condition} GROUP BY hour, e.category, e.priority ORDER BY hour"
-        return self._database.records(_HOUR, rest, [Kind.MEMORY, *values])
+        rest = f"FROM entry e WHERE {MEMORIES} AND {condition} GROUP BY hour, e.category, e.priority ORDER BY hour"
+        return self._database.records(_HOUR, rest, values)
 
     def leading(self, where: Filter, tallies: Sequence[Tally], each: int) -> list[str]:
         """Ids of the first memories of each category, by priority and then the latest change, given how many
@@ -144,11 +141,11 @@ class MemoryRoom:
                 continue
             same = "e.category IS NULL" if category is None else "e.category = ?"
             sql = (
-                f"SELECT e.id FROM entry e WHERE e.kind = ? AND {same} AND e.priority = ? AND {condition}"
+                f"SELECT e.id FROM entry e WHERE {MEMORIES} AND {same} AND e.priority = ? AND {condition}"
                 " ORDER BY e.updated_at DESC, e.n DESC LIMIT ?"
             )
             group = [] if category is None else [category]
-            ids = self._database.values(sql, [Kind.MEMORY, *group, tally.priority, *values, left])
+            ids = self._database.values(sql, [*group, tally.priority, *values, left])
             chosen += ids
             room[category] -= len(ids)
         return chosen
@@ -172,11 +169,11 @@ class MemoryRoom:
         """How the present and former values of memories begin, with the memory's id."""
         condition, values = where_clause(where)
         sql = (
-            f"SELECT e.id, substr(e.text, 1, {length:d}) FROM entry e WHERE e.kind = ? AND {condition} UNION ALL"
+            f"SELECT e.id, substr(e.text, 1, {length:d}) FROM entry e WHERE {MEMORIES} AND {condition} UNION ALL"
             f" SELECT e.id, substr(f.text, 1, {length:d}) FROM former f JOIN entry e ON e.n = f.entry"
-            f" WHERE e.kind = ? AND {condition}"
+            f" WHERE {MEMORIES} AND {condition}"
         )
-        return [(id, text) for id, text in self._database.rows(sql, [Kind.MEMORY, *values] * 2)]
+        return [(id, text) for id, text in self._database.rows(sql, values * 2)]
 
     def count_former(self, where: Filter) -> dict[str, int]:
         """How often each memory that matches was saved again; only those that were."""
@@ -186,6 +183,6 @@ class MemoryRoom:
             values.append(where.public_or_in)
         sql = (
             "SELECT e.id, count(*) FROM former f JOIN entry e ON e.n = f.entry"
-            f" WHERE e.kind = ? AND {condition} GROUP BY e.id"
+            f" WHERE {MEMORIES} AND {condition} GROUP BY e.id"
         )
-        return self._database.pairs(sql, [Kind.MEMORY, *values])
+        return self._database.pairs(sql, values)

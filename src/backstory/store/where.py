@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from ..domain.filters import ConversationFilter, Filter, Order
+from ..domain.filters import ConversationFilter, Filter, Kind, Order
 from ..domain.when import to_ms
 from .columns import marks
 from .database import AT_ONCE
@@ -26,6 +26,10 @@ _ORDERS = {
 
 Condition = tuple[str, list[Any]]
 """SQL and its parameters."""
+
+MEMORIES = f"e.kind = '{Kind.MEMORY}'"
+"""A condition on entries `e`. Without a parameter: an index that holds memories alone serves only questions that ask for
+nothing else whatever their parameters are."""
 
 
 def order_clause(order: Order) -> str:
@@ -113,7 +117,10 @@ def _conditions(where: Filter) -> Iterator[Condition]:
     # an expression has no index: SQLite would rather read a whole surface than look up many ids
     surface = "e.surface || ''" if where.ids else "e.surface"
     yield from _among("e.id", where.ids)
-    yield from _among("e.kind", where.kinds)
+    if where.kinds == (Kind.MEMORY,):
+        yield MEMORIES, []
+    else:
+        yield from _among("e.kind", where.kinds)
     yield from _among("e.project", where.projects)
     yield from _among(surface, where.surfaces)
     yield from _among("e.thread", where.threads)
