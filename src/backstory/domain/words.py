@@ -69,7 +69,8 @@ def indexed_text(text: str) -> str:
         text = _UNSPACED_RUN.sub(_SPACED, text)
         terms += [gram for run in _UNSPACED_RUN.findall(text) for gram in _grams(run)]
     terms += [_humps(name) for name in _names(_HUMPED, text)]
-    terms += [name.replace("_", "") for name in _names(_SNAKE, text)]
+    if "_" in text:
+        terms += [name.replace("_", "") for name in _names(_SNAKE, text)]
     return f"{text} {' '.join(terms)}" if terms else text
 
 

@@ -30,13 +30,15 @@ def _write_time(moment: datetime | None) -> int | None:
 
 
 def _write_json(value: Any) -> str:
-    return json.dumps(value, default=dict)  # a mapping need not be a dict
+    return _encoded(value)
 
 
 def _read_json(text: str) -> Any:
     return _decoded(text)[0] if text != "{}" else {}  # as it is in most rows
 
 
+_encoded = json.JSONEncoder(default=dict).encode
+"""Made once: `json.dumps` makes one for each value. A mapping need not be a dict."""
 _decoded = json.JSONDecoder().raw_decode
 """What we wrote has no blanks around it, which `json.loads` would look for: that takes longer than the rest."""
 TIME = Codec(_write_time, _read_time)

@@ -23,15 +23,22 @@ class Redaction:
 
     def piece(self, piece: Piece) -> tuple[Piece, int]:
         """With every text of it redacted and fit for UTF-8, its cursor too; and how many secrets that were."""
+        given = [piece.header.title, *_texts(piece.turns)]
+        remembered = [] if piece.cursor is None else list(_strings(piece.cursor.state))
+        # few have a secret, and to see that there is none takes one look through all of it
+        if self._is_clean([*given, *remembered]):
+            return piece, 0
         if piece.cursor is not None:
             piece = piece._replace(cursor=self.cursor(piece.cursor))
-        given = [piece.header.title, *_texts(piece.turns)]
         clean, count = self._redactor.redact_all(_sound(given))
         if clean == given:
             return piece, 0
         texts = iter(clean)
         header = piece.header._replace(title=next(texts))
         return piece._replace(header=header, turns=[_rewritten(turn, texts) for turn in piece.turns]), count
+
+    def _is_clean(self, texts: list[str]) -> bool:
+        return self._redactor.redact_all(_sound(texts))[0] == texts
 
     def cursor(self, cursor: Cursor) -> Cursor:
         """Readers remember titles in it, which are what the user typed first. Ids and fingerprints must come out as they
@@ -84,13 +91,11 @@ def _sound(texts: list[str]) -> list[str]:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            yield from _strings(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
+    """In a mapping or a list that is fit for JSON."""
+    for part in value.values() if isinstance(value, Mapping) else value:
+        if isinstance(part, str):
+            yield part
+        elif not (part is None or isinstance(part, int | float)):
             yield from _strings(part)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -31,27 +32,21 @@ def read_lines(stream: BinaryIO, skipped: Counter[str], start: int = 0) -> Itera
     rest = bytearray()
     is_huge = False
     while chunk := stream.read(CHUNK):
-        lines = chunk.split(b"\n")
-        if len(lines) > 1:
-            size = len(rest) + len(lines[0])
-            if is_huge:
+        for line in io.BytesIO(chunk):  # which finds newlines many times faster than split()
+            if not line.endswith(b"\n"):
+                rest += line
+                if len(rest) > LONGEST_LINE:
+                    is_huge = True
+                if is_huge:
+                    start += len(rest)
+                    rest.clear()
+            elif is_huge:
                 skipped[TOO_LONG] += 1
-                start += len(lines[0]) + 1
+                start += len(line)
+                is_huge = False
             else:
-                yield start, bytes(rest) + lines[0] if rest else lines[0], True
-                start += size + 1
-            rest.clear()
-            is_huge = False
-            for line in lines[1:-1]:
-                yield start, line, True
-                start += len(line) + 1
-        if is_huge:
-            start += len(lines[-1])
-        else:
-            rest += lines[-1]
-            if len(rest) > LONGEST_LINE:
-                is_huge = True
-                start += len(rest)
+                yield start, bytes(rest) + line[:-1] if rest else line[:-1], True
+                start += len(rest) + len(line)
                 rest.clear()
     if rest:
         yield start, bytes(rest), False
