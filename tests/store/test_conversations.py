@@ -290,6 +290,23 @@ def test_the_state_of_a_source_comes_back_whole(store: Store) -> None:
     assert store.sync.sources()["/h/a.jsonl"].position == 9
 
 
+def test_a_stamp_tells_of_a_source_what_decides_whether_it_is_read_again(store: Store) -> None:
+    store.sync.put(SOURCE)
+    store.sync.put(
+        SOURCE._replace(path="/h/b.jsonl", state={"mark": {"title": '"context":'}, "context": "c"})
+    )
+    store.sync.put(SOURCE._replace(path="/h/c.jsonl", state={"mark": {"context": "of another"}}))
+    store.sync.put(SOURCE._replace(path="/h/d.jsonl", reader="zed"))
+    stamps = store.sync.stamps("codex")
+    assert {path: stamp.context for path, stamp in stamps.items()} == {
+        "/h/a.jsonl": "",
+        "/h/b.jsonl": "c",
+        "/h/c.jsonl": "",
+    }
+    fields = ("path", "size", "modified_ns", "problem", "is_gone", "read_at")
+    assert all(getattr(stamps[SOURCE.path], field) == getattr(SOURCE, field) for field in fields)
+
+
 def test_what_is_read_from_a_vanished_source_says_so_until_it_is_back(store: Store) -> None:
     for id, source in {"whole": "/h/a.jsonl", "part": "/h/a.jsonl#key#1", "other": "/h/a.jsonl2"}.items():
         store.conversations.add(make_conversation(id, source=source), make_messages(id, "hello"), [])

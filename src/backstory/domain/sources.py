@@ -6,6 +6,9 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+CONTEXT = "context"
+"""Where a state has the context of its source."""
+
 
 class SourceState(NamedTuple):
     """How far a foreign file was read."""
@@ -23,6 +26,19 @@ class SourceState(NamedTuple):
     problem: str = ""
     is_gone: bool = False
     read_at: datetime | None = None
+
+
+class SourceStamp(NamedTuple):
+    """What tells whether a foreign file is to be read again, without the rest of what is known of it."""
+
+    path: str
+    size: int
+    modified_ns: int
+    context: str
+    """A fingerprint of what decides, besides the file's bytes, what is read of it."""
+    problem: str
+    is_gone: bool
+    read_at: datetime
 
 
 def source_path(source: str, paths: Collection[str]) -> str | None:

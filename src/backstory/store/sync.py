@@ -6,14 +6,21 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ..domain.census import ReaderCensus, SourceCount
-from ..domain.sources import SourceState, source_path
+from ..domain.sources import CONTEXT, SourceStamp, SourceState, source_path
 from ..domain.when import to_ms, utc_now
-from .columns import FLAG, JSON, Columns
+from .columns import FLAG, JSON, Codec, Columns
 from .conversations import ConversationRoom
 from .database import Database, batches
 
 _NOTHING_READ = '{"mark": {}, "stale": []}'
 _SOURCE = Columns(SourceState, {"state": JSON, "skipped": JSON, "is_gone": FLAG})
+# thousands are read to find that nothing changed, and few have a context: others are not decoded
+_STAMP = Columns(
+    SourceStamp,
+    {"context": Codec(str, lambda state: JSON.read(state).get(CONTEXT, "")), "is_gone": FLAG},
+    context="CASE WHEN state LIKE ? THEN state ELSE '{}' END",
+)
+_HAS_CONTEXT = f'%"{CONTEXT}":%'
 _CENSUS = Columns(
     ReaderCensus,
     conversations="(SELECT count(*) FROM conversation c WHERE c.surface = reader)",
@@ -36,6 +43,11 @@ class SyncRoom:
         only, values = ("", []) if reader is None else ("WHERE reader = ?", [reader])
         found = self._database.records(_SOURCE, f"FROM source {only} ORDER BY path", values)
         return {source.path: source for source in found}
+
+    def stamps(self, reader: str) -> dict[str, SourceStamp]:
+        """By path."""
+        rest = "FROM source WHERE reader = ? ORDER BY path"
+        return {stamp.path: stamp for stamp in self._database.records(_STAMP, rest, [_HAS_CONTEXT, reader])}
 
     def get(self, path: str) -> SourceState | None:
         return next(iter(self._database.records(_SOURCE, "FROM source WHERE path = ?", [path])), None)

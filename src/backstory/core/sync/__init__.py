@@ -149,7 +149,7 @@ class Sync:
 
     def _sync(self, reader: Reader, places: Places, call: Call) -> SyncReport:
         tally = _Tally(reader.title)
-        states = self._store.sync.sources(reader.name)
+        known = self._store.sync.stamps(reader.name)
         try:
             found = run_aside(lambda: _find(reader, places), f"find {reader.name}", FIND_S)
         except OSError as error:
@@ -162,9 +162,9 @@ class Sync:
             self._store,
             reader.name,
             Identities(places.platform, places.projects),
-            SourceFiles(found.keys(), states.keys()),
+            SourceFiles(found.keys(), known.keys()),
         )
-        vanished = [path for path, state in states.items() if path not in found and not state.is_gone]
+        vanished = [path for path, stamp in known.items() if path not in found and not stamp.is_gone]
         if reader.is_export:
             vanished = []
         if vanished:
@@ -173,14 +173,16 @@ class Sync:
         tally.sources, tally.vanished = len(found), len(vanished)
         reading = SourceReading(self._engine, reader, self._redaction, keeper)
         due = [
-            DueSource(source, stamp, states.get(path), reading.trust_of(source))
+            DueSource(
+                source, stamp, self._store.sync.get(path) if path in known else None, reading.trust_of(source)
+            )
             for path, (source, stamp) in found.items()
-            if reading.is_due(source, stamp, states.get(path))
+            if reading.is_due(source, stamp, known.get(path))
         ]
         self._read(reading, due, call, tally)
         tally.unchanged = tally.sources - len(due)
-        after = self._store.sync.sources(reader.name) if due else states
-        tally.problems |= {path: state.problem for path, state in after.items() if state.problem}
+        after = self._store.sync.stamps(reader.name) if due else known
+        tally.problems |= {path: stamp.problem for path, stamp in after.items() if stamp.problem}
         return tally.told()
 
     def _read(self, reading: SourceReading, due: Sequence[DueSource], call: Call, tally: _Tally) -> None:
@@ -216,9 +218,9 @@ class Sync:
 def _find(reader: Reader, places: Places) -> dict[str, tuple[Source, Stamp]]:
     """What is there, by path and in its order."""
     found = {}
-    for source in sorted(reader.find(places), key=lambda source: str(source.path)):
+    for path, source in sorted((str(source.path), source) for source in reader.find(places)):
         try:
-            found[str(source.path)] = source, stamp_of(source)
+            found[path] = source, stamp_of(source)
         except OSError:
             continue  # it vanished since it was found
     return found

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from ...domain.sources import SourceState
+from ...domain.sources import CONTEXT, SourceState
 from ...readers import Source
 from ...readers.formats.values import fingerprint
 from .pieces import conversation_id
 
-CONTEXT = "context"
 _CONVERSATIONS = ("conversations", "talks")
 """What a reader of logs calls them in its cursor, and called them once."""
 

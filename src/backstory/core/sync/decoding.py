@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from ...domain.errors import BackstoryError, Unreadable
 from ...domain.records import Trust
-from ...domain.sources import SourceState
+from ...domain.sources import CONTEXT, SourceState
 from ...readers import Cursor, Form, Piece, Reader, Source
-from .cursors import CONTEXT, context_of
+from .cursors import context_of
 from .files import Checksum, Stamp
 from .redacting import Redaction
 

@@ -11,12 +11,12 @@ from datetime import timedelta
 from typing import Any
 
 from ...domain.records import Trust
-from ...domain.sources import SourceState
+from ...domain.sources import CONTEXT, SourceStamp, SourceState
 from ...readers import Form, Reader, Source
 from ..abandoning import Stalled, watched
 from ..engine import Engine
 from ..projects.origin import trust_of
-from .cursors import CONTEXT, context_of, conversations_in, without
+from .cursors import context_of, conversations_in, without
 from .decoder_process import DecoderLost, DecoderProcess, is_worth_it
 from .decoding import DueSource, Portion, ReadStep, SourceDecoder
 from .files import Stamp
@@ -41,13 +41,12 @@ class SourceReading:
         self._keeper = keeper
         self._progress: SourceProgress | None = None
 
-    def is_due(self, source: Source, stamp: Stamp, state: SourceState | None) -> bool:
-        if state is None or state.is_gone or Stamp(state.size, state.modified_ns) != stamp:
+    def is_due(self, source: Source, stamp: Stamp, known: SourceStamp | None) -> bool:
+        if known is None or known.is_gone or (known.size, known.modified_ns) != stamp:
             return True
-        if context_of(source) != state.state.get(CONTEXT, ""):
+        if context_of(source) != known.context:
             return True
-        read_at = state.read_at or self._engine.now()
-        return bool(state.problem) and self._engine.now() - read_at >= RETRY_AFTER
+        return bool(known.problem) and self._engine.now() - known.read_at >= RETRY_AFTER
 
     def trust_of(self, source: Source) -> Trust:
         """Asks git, so not while others wait for a transaction."""
