@@ -82,10 +82,86 @@ def test_a_call_that_must_know_everything_reads_first(
     assert store.entries.count(Filter()) == 1
 
 
+def test_where_nobody_has_read_anything_a_call_reads_first_and_once(
+    open_engine: Callable[..., Engine], store: Store, home: Path
+) -> None:
+    write(home / "a.toy", line("1", "one"))
+    engine = open_engine()
+    assert engine.sync_first(Call()) == ()
+    assert store.entries.count(Filter()) == 1
+    append(home / "a.toy", line("2", "two"))
+    assert engine.sync_first(Call()) == open_engine().sync_first(Call()) == ()
+    assert store.entries.count(Filter()) == 1
+
+
+def test_calls_at_once_wait_for_the_first_reading(
+    open_engine: Callable[..., Engine], store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backstory.core.sync.decoding.SMALL_BYTES", 1)
+    monkeypatch.setattr(module, "FIRST_S", PATIENCE_S)
+    write(home / "a.toy", line("1", "one"), line("2", "two"))
+    reached, go_on = threading.Event(), threading.Event()
+
+    def wait_for_others() -> None:
+        if store.entries.count(Filter()):
+            reached.set()
+            go_on.wait(PATIENCE_S)
+
+    engine = open_engine(wait_for_others)
+    counts: list[int] = []
+
+    def ask() -> None:
+        engine.sync_first(Call())
+        counts.append(store.entries.count(Filter()))
+
+    calls = [threading.Thread(target=ask) for _ in range(3)]
+    calls[0].start()
+    assert reached.wait(PATIENCE_S)
+    for call in calls[1:]:
+        call.start()
+    go_on.set()
+    for call in calls:
+        call.join(PATIENCE_S)
+    assert counts == [2, 2, 2]
+
+
+def test_the_first_reading_ends_in_time_and_says_so(
+    open_engine: Callable[..., Engine], store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backstory.core.sync.decoding.SMALL_BYTES", 1)
+    monkeypatch.setattr(module, "FIRST_S", 0.0)
+    write(home / "a.toy", *(line(str(n), "text") for n in range(5)))
+    engine = open_engine()
+    (notice,) = engine.sync_first(Call())
+    assert "being read at the moment" in notice
+    assert store.entries.count(Filter()) < 5
+    assert engine.sync_first(Call()) == ()  # nobody waits twice
+    engine.sync_soon()
+    until(lambda: store.entries.count(Filter()) == 5)
+
+
+def test_a_first_reading_that_fails_is_told_and_not_tried_by_each_call(
+    open_engine: Callable[..., Engine], home: Path
+) -> None:
+    tries: list[None] = []
+
+    def fail() -> None:
+        tries.append(None)
+        raise ZeroDivisionError
+
+    write(home / "a.toy", line("1", "one"))
+    engine = open_engine(fail)
+    (notice,) = engine.sync_first(Call())
+    assert "ZeroDivisionError" in notice
+    assert engine.sync_first(Call()) == ()
+    assert len(tries) == 1
+
+
 def test_an_engine_without_places_reads_nothing(store: Store) -> None:
     engine = Engine(make_settings(), store, None)
     engine.sync_soon()
     engine.sync_now(Call())
+    assert engine.sync_first(Call()) == ()
     assert engine.background is None
 
 

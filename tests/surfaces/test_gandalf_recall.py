@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from backstory.core import Core
+from backstory.core import Core, Engine
+from backstory.core.calls import Call as Progress
 from backstory.domain.records import Conversation, Message, Trace
 from backstory.domain.sources import SourceState
 from backstory.surfaces import load_surfaces
@@ -450,23 +451,86 @@ def test_memories_are_no_conversations(core: Core) -> None:
     assert recall(core, search_query="egret", min_score=0)["summary"]["total_conversations"] == 0
 
 
-@pytest.mark.requirement("gandalf.recall.fast-mode")
-def test_fast_mode_answers_from_the_index_and_false_reads_what_is_new_first(tmp_path: Path) -> None:
-    folder = tmp_path / "user" / ".claude" / "projects" / "-p"
-    folder.mkdir(parents=True)
+def say(home: Path, id: str, text: str) -> None:
+    """As Claude Code would write it down."""
+    folder = home / ".claude" / "projects" / "-p"
+    folder.mkdir(parents=True, exist_ok=True)
     line = {
         "type": "user",
-        "uuid": "u1",
-        "sessionId": "5f0c8f4e-0000-4000-8000-000000000001",
+        "uuid": id,
+        "sessionId": id,
         "cwd": "/p",
         "timestamp": datetime.now(UTC).isoformat(),
-        "message": {"role": "user", "content": "Where do egrets live?"},
+        "message": {"role": "user", "content": text},
     }
-    (folder / "5f0c8f4e-0000-4000-8000-000000000001.jsonl").write_text(json.dumps(line) + "\n")
+    (folder / f"{id}.jsonl").write_text(json.dumps(line) + "\n")
+
+
+FIRST, SECOND = (f"5f0c8f4e-0000-4000-8000-00000000000{number}" for number in (1, 2))
+
+
+class Histories:
+    """What reads them, and what it was asked for. A server's own would read what is new whenever it has time."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def is_first(self) -> bool:
+        return False
+
+    def run_first(self, call: Progress) -> None:
+        self.asked.append("first")
+
+    def run_now(self, call: Progress) -> dict[str, str]:
+        self.asked.append("now")
+        return {}
+
+    def wake(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.requirement("gandalf.recall.fast-mode")
+def test_fast_mode_answers_from_the_index_and_false_brings_it_up_to_date_first(core: Core) -> None:
+    histories = Histories()
+    engine = Engine(core.engine.settings, core.engine.store, None, background=lambda engine: histories)
+    for is_fast, asked in ((True, []), (False, ["now"])):
+        told = recall(core._replace(engine=engine), fast_mode=is_fast)
+        assert told["context"]["filters_applied"]["fast_mode"] is is_fast
+        assert histories.asked == asked
+
+
+@pytest.mark.requirement("gandalf.recall.fast-mode")
+def test_without_fast_mode_what_was_just_said_is_found(tmp_path: Path) -> None:
+    say(tmp_path / "user", FIRST, "Where do egrets live?")
     variables = {"HOME": str(tmp_path / "user"), "BACKSTORY_EMBEDDINGS": "off"}
     with serving(tmp_path / "data", "serve", variables=variables) as server:
-        before = server.call("recall_conversations", search_query="egrets", min_score=0)
-        after = server.call("recall_conversations", search_query="egrets", min_score=0, fast_mode=False)
-    assert before["summary"]["total_conversations"] == 0
-    assert [each["tool"] for each in after["conversations"]] == ["claude-code"]
-    assert after["context"]["filters_applied"]["fast_mode"] is False
+        for id in (FIRST, SECOND):
+            say(tmp_path / "user", id, "Where do egrets live?")
+            told = server.call("recall_conversations", search_query="egrets", min_score=0, fast_mode=False)
+            assert f"claude-code:{id}" in ids(told)
+
+
+@pytest.mark.requirement("gandalf.recall.first-time", "session-mgmt-search.reflect.first-time")
+@pytest.mark.parametrize(
+    ("tool", "arguments", "found"),
+    [
+        ("recall_conversations", {}, lambda answer: answer["summary"]["total_conversations"]),
+        ("export_individual_conversations", {}, lambda answer: answer["exported_files"]),
+        ("reflect_on_past", {"query": "egrets"}, lambda answer: answer["total_found"]),
+        ("quick_search", {"query": "egrets"}, lambda answer: answer["total_count"]),
+        ("get_more_results", {"query": "egrets", "offset": 0}, lambda answer: answer["total_available"]),
+        ("search_by_file", {"file_path": "egrets.py"}, lambda answer: answer["total_found"]),
+        ("search_by_concept", {"concept": "egrets"}, lambda answer: answer["total_found"]),
+        ("reflection_stats", {}, lambda answer: answer["total_conversations"]),
+    ],
+)
+def test_the_very_first_call_knows_the_histories(
+    tool: str, arguments: Json, found: Callable[[Json], int], tmp_path: Path
+) -> None:
+    say(tmp_path / "user", FIRST, "Where do egrets live, by egrets.py?")
+    variables = {"HOME": str(tmp_path / "user"), "BACKSTORY_EMBEDDINGS": "off"}
+    with serving(tmp_path / "data", "serve", variables=variables) as server:
+        assert found(server.call(tool, **arguments)) == 1

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..worker import Worker
-from .calls import Call
+from .calls import Call, Cancelled
 
 if TYPE_CHECKING:
     from ..readers import Places
@@ -27,6 +27,7 @@ LONGEST_YIELD_S = 0.5  # for calls that run, between two pieces
 YIELD_S = 0.01
 PATIENCE_S = 10.0  # how long a call waits for another process that is reading
 LONGEST_WAIT_S = 45.0  # and for this one: clients give up after a minute
+FIRST_S = 5.0  # how long a call reads where nobody has read anything yet
 ASK_AGAIN_S = 0.1
 CHECK_RETENTION_S = CHECK_RESIDUE_S = CHECK_BACKUPS_S = 3600.0
 SWITCH_S = 0.001  # a thread that waits for Python gets it after this, instead of 5 ms
@@ -39,6 +40,9 @@ class Background:
         self._sync: Sync | None = None
         self._running = threading.Lock()
         self._is_urgent = False
+        self._reading_first = threading.Lock()
+        self._is_first: bool | None = None
+        self._first: dict[str, SyncReport] | None = None
         settings, problems = engine.settings, engine.problems
         chores = {
             RETENTION: (self._archive, settings.retention_days is not None),  # first: it makes room
@@ -68,6 +72,30 @@ class Background:
             return self._run(call, PATIENCE_S)
         finally:
             self._is_urgent = False
+
+    def is_first(self) -> bool:
+        """Whether there are histories to read and nobody has yet: not this process, and none before it into this store."""
+        if self._is_first is None:
+            self._is_first = SYNC in self._workers and not self._engine.store.sync.count_sources()
+        return self._is_first
+
+    def run_first(self, call: Call) -> dict[str, SyncReport] | None:
+        """Sync before going on, for a while and once: whoever asks meanwhile waits for it. None when that was too short;
+        the rest is for the background."""
+        deadline = time.monotonic() + FIRST_S
+        with self._reading_first:
+            if self._is_first:
+                try:
+                    self._first = self.run_now(
+                        call._replace(
+                            is_cancelled=lambda: call.is_cancelled() or time.monotonic() >= deadline
+                        )
+                    )
+                except Cancelled:
+                    call.raise_if_cancelled()
+                finally:
+                    self._is_first = False
+            return self._first
 
     def _sync_once(self) -> float:
         before = sys.getswitchinterval()
@@ -115,9 +143,13 @@ class Background:
         if not self._is_our_turn(call):
             return None
         try:
+            self.is_first()  # while it can still be told
             self._sync = self._sync or Sync(self._engine)
             readers = load_readers(self._engine.settings.histories).values()
-            return self._sync.run(readers, self._places(), call=call, patience_s=patience_s)
+            outcome = self._sync.run(readers, self._places(), call=call, patience_s=patience_s)
+            if outcome is not None:
+                self._is_first, self._first = False, outcome
+            return outcome
         finally:
             self._running.release()
 

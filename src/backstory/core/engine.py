@@ -49,6 +49,10 @@ class Chores(Protocol):
 
     def wake(self) -> None: ...
 
+    def is_first(self) -> bool: ...
+
+    def run_first(self, call: Call) -> object | None: ...
+
     def run_now(self, call: Call) -> object | None: ...
 
     def close(self) -> None: ...
@@ -111,10 +115,18 @@ class Engine:
 
     def sync_now(self, call: Call) -> tuple[str, ...]:
         """Before an answer that must know everything; why it may not, for whoever reads it. Raises Cancelled."""
-        if self.background is None:
+        return () if self.background is None else self._sync(self.background.run_now, call)
+
+    def sync_first(self, call: Call) -> tuple[str, ...]:
+        """Before an answer from conversations: where nobody has read any yet, that is done now, for a while. Raises Cancelled."""
+        background = self.background
+        if background is None or not background.is_first():
             return ()
+        return self._sync(background.run_first, call)
+
+    def _sync(self, run: Callable[[Call], object | None], call: Call) -> tuple[str, ...]:
         try:
-            is_done = self.background.run_now(call) is not None
+            is_done = run(call) is not None
         except Cancelled:
             raise
         except Exception as error:  # what is known by now can still be told

@@ -37,6 +37,7 @@ class Reflections(Facet):
 
     def stats(self) -> StoreStats:
         """Of what the caller may see."""
+        self.engine.sync_first(self.call)
         store = self.engine.store
         census = store.census()
         reflections = Filter(kinds=(Kind.MEMORY,), surfaces=(self.surface,), categories=(REFLECTION,))

@@ -69,10 +69,12 @@ class Searching(Facet):
         """Memories and conversations that `narrow` lets through and that are at least so sure; unless that is not
         wanted, the caller's own project comes first, then what is related to it. When fewer than `fill` are, the next
         best make up the number, and a notice says so. A smaller pool is weighed sooner, and may lack what is hardly sure."""
+        unread = self.engine.sync_first(self.call)
         where = self._where(project, with_related, narrow)
         if where is None:
-            return Ranking([], [], "text", (f"Nothing is known of a project {project!r}.",))
-        return self._ranking(self.find(query, where, least, largest_pool), least, fill, own_first)
+            return _unknown(project, unread)
+        found = self.find(query, where, least, largest_pool)
+        return self._ranking(found._replace(notices=(*unread, *found.notices)), least, fill, own_first)
 
     def memories(
         self, query: str, where: Filter = EVERYTHING, *, limit: int, least: float = 0.0
@@ -120,11 +122,12 @@ class Searching(Facet):
         each conversation once."""
         if not path.strip():
             raise InvalidInput("path is empty.", hint="Name the file.", field="path")
+        unread = self.engine.sync_first(self.call)
         where = self._where(project, with_related=True, narrow=narrow)
         if where is None:
-            return Ranking([], [], "text", (f"Nothing is known of a project {project!r}.",))
+            return _unknown(project, unread)
         hits = file_hits(self.engine.store, path, where)
-        return Ranking(self._own_first(hits), [], "text", words=(path.rpartition("/")[2],))
+        return Ranking(self._own_first(hits), [], "text", unread, words=(path.rpartition("/")[2],))
 
     def find(
         self,
@@ -204,6 +207,10 @@ class Searching(Facet):
     def _related(self, projects: Sequence[str], known: Sequence[str]) -> list[str]:
         declared = self.engine.settings.related_projects
         return related_projects(projects, (*declared, self.caller.project) if declared else (), known)
+
+
+def _unknown(project: str | None, notices: tuple[str, ...]) -> Ranking:
+    return Ranking([], [], "text", (*notices, f"Nothing is known of a project {project!r}."))
 
 
 def _surest(found: Found) -> float:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 SHOWN_FILES = 2
 LONGEST_TITLE = 60
 MOST_DAYS = 60
-NOTHING_READ = "No history of another assistant has been read yet; fast_mode false reads them first."
 NOTHING_FOUND = "No history of another assistant was found on this machine."
+LOOK_AGAIN = " fast_mode false looks again."
 
 TypeName = Literal["architecture", "debugging", "problem_solving", "technical", "code_discussion", "general"]
 ToolName = Annotated[str, OneOf(tuple(reader_names()))]
@@ -140,7 +140,7 @@ def recall_conversations(
     from ...core.search.recall import RecallQuery
 
     clock = Stopwatch()
-    notices = () if fast_mode else core.engine.sync_now(core.call)
+    notices = core.engine.sync_first(core.call) if fast_mode else core.engine.sync_now(core.call)
     wanted = RecallQuery(
         days=days_lookback,
         least_score=min_score,
@@ -202,7 +202,7 @@ def _arranged(
     }
     text: Json = {"conversations": shown, **summary, **context, "tool_results": results}
     if not readers and not found.total and not found.older and not notices:
-        notices = (NOTHING_READ if filters["fast_mode"] else NOTHING_FOUND,)
+        notices = (NOTHING_FOUND + (LOOK_AGAIN if filters["fast_mode"] else ""),)
     notices = (*notices, *found.notices)
     if found.older:
         notices = (*notices, _older(found.older, filters["days_lookback"]))

@@ -43,6 +43,7 @@ def export_individual_conversations(
     what was thought and which tools were used. Subagents are in the file of the conversation that started them. A
     file that is there is never overwritten."""
     clock = Stopwatch()
+    notices = [*core.engine.sync_first(core.call)]
     done = core.export.write(
         "md" if format == "markdown" else format,
         limit=limit,
@@ -59,5 +60,5 @@ def export_individual_conversations(
         "files": [file.name for file in done.files],
     }
     if not done.total:
-        reply["notices"] = ["No conversation matches; nothing was written."]
-    return reply
+        notices.append("No conversation matches; nothing was written.")
+    return {**reply, "notices": notices} if notices else reply
