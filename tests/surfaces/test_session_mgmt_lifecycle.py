@@ -540,6 +540,53 @@ def test_the_handoff_file_says_what_happened(at_work: Call, shop: Path) -> None:
     assert sections["Next steps"][0] == "- Go on with: Pay by card"
 
 
+@requirement("session-mgmt.end.reflections", "session-mgmt.end.learning")
+def test_a_reflection_is_handed_over_as_what_it_calls_itself(at_work: Call, shop: Path) -> None:
+    for content, tags in (
+        ("TODO: migrate the users table", []),
+        ("Write the release notes", ["Next step"]),
+        ("We use PostgreSQL for orders", ["decision"]),
+        ("Error: connection refused on port 5432", []),
+        ("Retries hide the gateway's outages", ["pattern"]),
+        ("Fixed the flaky test by freezing the clock", ["fix", "bug"]),
+    ):
+        at_work("store_reflection", content=content, tags=tags)
+    ended = at_work("end")
+    text = Path(ended["handoff_file_path"]).read_text("utf-8")
+    sections = {part.split("\n")[0]: part.split("\n")[2:] for part in text.split("\n## ")[1:]}
+    assert {*sections["Open tasks"][:2]} == {
+        "- [ ] TODO: migrate the users table", "- [ ] Write the release notes"
+    }  # fmt: skip
+    assert sections["Decisions"][0] == "- We use PostgreSQL for orders"
+    assert sections["Errors that nothing settled"][0] == "- Error: connection refused on port 5432"
+    learned = ended["learning_captured"]
+    assert learned["solutions"] == ["Fixed the flaky test by freezing the clock"]
+    assert learned["patterns"][0] == "Retries hide the gateway's outages"
+    assert len(learned["insights"]) == 4
+    begun = at_work("init", working_directory=str(shop))
+    advice = "\n".join(begun["recommendations"])
+    assert "TODO: migrate the users table" in advice
+    assert "Write the release notes" in advice
+    assert "connection refused on port 5432" in advice
+    assert at_work("reflection_stats")["total_reflections"] == 6
+
+
+@requirement("session-mgmt.end.reflections")
+def test_a_reflection_that_says_a_task_is_done_ends_it(
+    at_work: Call, shop: Path, clock: SteppedClock
+) -> None:
+    at_work("store_reflection", content="TODO: migrate the users table")
+    at_work("store_reflection", content="TODO: migrate the orders table to the new cluster")
+    at_work("end")
+    at_work("init", working_directory=str(shop))
+    clock.step(60)
+    at_work("store_reflection", content="Done: migrate the users table")
+    at_work("end")
+    begun = at_work("init", working_directory=str(shop))
+    assert begun["last_handoff"]["open_tasks"] == ["TODO: migrate the orders table to the new cluster"]
+    assert "users table" not in "\n".join(begun["recommendations"])
+
+
 @requirement("session-mgmt.end.handoff")
 def test_the_handoff_lies_in_the_projects_hidden_folder_which_git_does_not_see(
     at_work: Call, shop: Path

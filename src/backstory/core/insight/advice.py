@@ -73,7 +73,7 @@ def errors_and_answers(sample: Sample) -> list[tuple[list[Memory], Memory | None
 
 
 def _settles(memory: Memory) -> bool:
-    if memory.category == "progress":
+    if memory.category in ("progress", "reflection"):
         return bool(_FIXED.search(memory.text))
     return memory.category == "decision" or (memory.category == "task" and not is_open_task(memory))
 

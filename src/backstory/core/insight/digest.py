@@ -18,7 +18,8 @@ from ...domain.records import Memory, Priority, Trust
 from ...domain.when import iso
 from ...store import Store
 from ..memories.journal import JOURNAL
-from ..memories.tasks import TASK, is_open_task
+from ..memories.tasks import TASK, is_open_task, is_report
+from .terms import terms_of
 
 LONGEST_LINE = 200
 LONGEST_TITLE = 60
@@ -35,6 +36,7 @@ _TITLES = {
 }
 SECTIONS = ("Decisions", OPEN, "Errors", "Warnings", "Progress", "Notes", FINISHED, "Journal", OTHER)
 MOST_READ = 2_000
+SAME_WORDS = 0.8  # of a task's, in a text that says it is done
 
 
 class DigestForm(StrEnum):
@@ -162,10 +164,26 @@ def _as_lines(subject: Subject, sections: dict[str, list[str]], left_out: int, f
 
 
 def open_tasks(store: Store, where: Filter) -> list[Memory]:
-    """Of those that match, the most urgent first. Of a key that several sessions saved, the last word counts."""
+    """Of those that match, the most urgent first. Of a key that several sessions saved, the last word counts; of a text
+    without a key, a later one that says it is done."""
     page = Page(limit=MOST_READ, order=Order.UPDATED_NEWEST)
-    tasks = list(filter(is_open_task, store.memories.find(where._replace(categories=(TASK,)), page)))
+    known = store.memories.find(where._replace(categories=(TASK,)), page)
+    done = [(task, terms_of(task.text)) for task in known if is_report(task)]
+    tasks = [task for task in known if is_open_task(task) and not _is_reported(task, done)]
     keys = tuple({task.key for task in tasks if task.key is not None})
     saved = store.memories.find(where._replace(categories=(), keys=keys), page) if keys else []
     last = {(memory.surface, memory.key): memory.id for memory in reversed(saved)}
     return urgent_first(t for t in tasks if last.get((t.surface, t.key), t.id) == t.id)
+
+
+def _is_reported(task: Memory, done: Iterable[tuple[Memory, frozenset[str]]]) -> bool:
+    """By a text that has nearly all of its words."""
+    if task.key is not None:
+        return False
+    words = terms_of(task.text.partition(":")[2] or task.text)
+    return bool(words) and any(
+        report.surface == task.surface
+        and report.created_at > task.created_at
+        and len(words & said) >= SAME_WORDS * len(words)
+        for report, said in done
+    )

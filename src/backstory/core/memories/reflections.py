@@ -10,8 +10,11 @@ from ...domain.filters import Filter, Kind, Page
 from ...domain.records import Memory
 from ..facet import Facet
 from . import MemoryDraft
+from .labels import TextLabel, labels
 
 REFLECTION = "reflection"
+_CATEGORIES = (TextLabel.TASK, TextLabel.DECISION, TextLabel.ERROR)
+"""What is more than an insight: a session is told of it, and the next one of what is left of it."""
 
 
 class StoreStats(NamedTuple):
@@ -28,9 +31,12 @@ class StoreStats(NamedTuple):
 
 class Reflections(Facet):
     def keep(self, text: str, tags: Sequence[str]) -> tuple[Memory, bool]:
-        """Store an insight; the memory, and whether its vector is there already."""
+        """Store an insight, or what it calls itself: a task, a decision, an error. The memory, and whether its vector is
+        there already."""
         named = tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
-        draft = MemoryDraft(text, category=REFLECTION, tags=named)
+        said = labels(text, named)
+        category = next((label.value for label in _CATEGORIES if label in said), REFLECTION)
+        draft = MemoryDraft(text, category=category, tags=named)
         memory = self.core.memories.save_item(draft)
         backlog = self.engine.backlog
         return memory, backlog is not None and backlog.catch_up()
@@ -40,8 +46,7 @@ class Reflections(Facet):
         self.engine.sync_first(self.call)
         store = self.engine.store
         census = store.census()
-        reflections = Filter(kinds=(Kind.MEMORY,), surfaces=(self.surface,), categories=(REFLECTION,))
-        visible = self.caller.visible(reflections)
+        visible = self.own(Filter(kinds=(Kind.MEMORY,)))
         span = store.conversations.span()
         last = [memory.created_at for memory in store.memories.find(visible, Page(limit=1))]
         entries = census.memories + census.messages

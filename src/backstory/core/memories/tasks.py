@@ -29,6 +29,12 @@ def is_open_task(memory: Memory) -> bool:
     return not start.startswith(_TICKS) and start.split(":")[0].strip(" .!") not in _FINISHED
 
 
+def is_report(memory: Memory) -> bool:
+    """Whether it says, in words alone, that a task is done: "Done: …". One that was marked as done speaks for itself only."""
+    has_status = bool(memory.metadata.get("status"))
+    return memory.category == TASK and memory.key is None and not has_status and not is_open_task(memory)
+
+
 def stale_tasks(memories: Iterable[Memory], now: datetime) -> list[Memory]:
     """Open tasks that nobody touched for a week, the longest waiting first."""
     stale = [m for m in memories if is_open_task(m) and now - m.updated_at >= STALE_AFTER]

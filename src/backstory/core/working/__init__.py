@@ -142,7 +142,7 @@ class Working(Facet):
         return SessionEnd(
             measured=measured,
             session=session,
-            learning=learning(past, workflow(past, measured.project)),
+            learning=learning(past, workflow(past, measured.project), self.surface),
             file=file,
             is_persisted=any(each.id == event.id for each in kept),
         )

@@ -11,6 +11,8 @@ from ...domain.lines import one_line
 from ...domain.records import Memory, Priority
 from ..insight.advice import errors_and_answers
 from ..insight.patterns import groups_of_errors, recurring_terms, rewritten_keys, times_seen
+from ..memories.labels import TextLabel, labels
+from ..memories.tasks import TASK
 from ..projects.changes import Changes
 from ..projects.health import LARGE_CHANGE, Project, is_test
 from .handoff import LONGEST_LINE
@@ -176,17 +178,23 @@ class Learning(NamedTuple):
     """What came back again and again."""
 
 
-def learning(past: History, seen: Workflow) -> Learning:
+def learning(past: History, seen: Workflow, own: str) -> Learning:
+    """What was saved through `own`, the surface of sessions, was meant as an insight, unless it is something to do."""
+    insights = [
+        each for each in past.memories if is_insight(each) or (each.surface == own and each.category != TASK)
+    ]
     return Learning(
-        insights=tuple(one_line(each.text, LONGEST_LINE) for each in past.memories if is_insight(each))[
-            :MOST
-        ],
-        solutions=tuple(
-            f"{one_line(group[0].text, QUOTED)} → {one_line(answer.text, QUOTED)}"
-            for group, answer in errors_and_answers(past.sample)
-            if answer is not None
+        insights=tuple(one_line(each.text, LONGEST_LINE) for each in insights[:MOST]),
+        solutions=(
+            *(
+                f"{one_line(group[0].text, QUOTED)} → {one_line(answer.text, QUOTED)}"
+                for group, answer in errors_and_answers(past.sample)
+                if answer is not None
+            ),
+            *_called(TextLabel.SOLUTION, insights),
         )[:MOST],
         patterns=(
+            *_called(TextLabel.PATTERN, insights)[:MOST],
             *(
                 f"This error came up {error.times} times: {one_line(error.what, QUOTED)}"
                 for error in seen.errors
@@ -196,6 +204,11 @@ def learning(past: History, seen: Workflow) -> Learning:
             *(finding.statement for finding in recurring_terms(past.sample)[:MOST]),
         ),
     )
+
+
+def _called(label: TextLabel, memories: Iterable[Memory]) -> list[str]:
+    """Those that call themselves so."""
+    return [one_line(each.text, LONGEST_LINE) for each in memories if label in labels(each.text, each.tags)]
 
 
 def is_insight(memory: Memory) -> bool:

@@ -32,7 +32,10 @@ class ReflectionStats(TypedDict):
 def store_reflection(
     core: Core,
     content: Annotated[str, "The insight, in words that will make sense later", CoreName("text")],
-    tags: Annotated[list[str] | None, "Words to find it by"] = None,
+    tags: Annotated[
+        list[str] | None,
+        "Words to find it by; todo, decision and error also tell end and the next init what it is",
+    ] = None,
 ) -> StoredReflection:
     """Store an insight for later sessions: how a hard problem was solved, why a decision was taken."""
     memory, is_embedded = core.reflections.keep(content, tags or ())

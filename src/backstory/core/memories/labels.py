@@ -1,0 +1,48 @@
+"""What a text is by its own word: a tag or its opening ("TODO: …") calls it a task, a decision, an error, a solution or a pattern."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+
+
+class TextLabel(StrEnum):
+    TASK = "task"
+    DECISION = "decision"
+    ERROR = "error"
+    SOLUTION = "solution"
+    PATTERN = "pattern"
+
+
+_NAMES = {
+    TextLabel.TASK: "task tasks todo todos open-task open-tasks unfinished left-open still-open still-to-do"
+    " next-step next-steps next-session follow-up followup",
+    TextLabel.DECISION: "decision decisions decided",
+    TextLabel.ERROR: "error errors bug bugs blocker blocked open-problem unsolved unresolved",
+    TextLabel.SOLUTION: "solution solutions fix fixed fixes solved resolved workaround",
+    TextLabel.PATTERN: "pattern patterns convention conventions best-practice best-practices",
+}
+_LABELS = {name: label for label, names in _NAMES.items() for name in names.split()}
+_OPENINGS = _LABELS | dict.fromkeys(
+    ("open", "next", "remaining", "pending"), TextLabel.TASK
+)  # as tags they are topics
+_OPENINGS |= dict.fromkeys(("done", "completed", "finished", "cancelled", "canceled"), TextLabel.TASK)
+_OPENING = re.compile(r"[\W_]*([^\W\d_][^\W\d_ -]*(?:[ -][^\W\d_]+){0,2})\s*:")
+_SETTLED = re.compile(
+    r"\b(?:fixed|fixes|solved|solves|solution|resolved|resolves|workaround|root cause)\b", re.IGNORECASE
+)
+
+
+def labels(text: str, tags: Iterable[str]) -> frozenset[TextLabel]:
+    """A task that is done is still one; an error that the text settles is none."""
+    found = {_LABELS[name] for name in map(_normal, tags) if name in _LABELS}
+    if opening := _OPENING.match(text[:80]):
+        found |= {_OPENINGS[name] for name in [_normal(opening[1])] if name in _OPENINGS}
+    if TextLabel.SOLUTION in found or _SETTLED.search(text):
+        found.discard(TextLabel.ERROR)
+    return frozenset(found)
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[\s_-]+", "-", name.strip(" #").lower())
