@@ -305,6 +305,22 @@ def test_a_prompt_gives_keywords_and_leaves_nothing_out(three: Core) -> None:
     assert parts["deploy"] == 1.0 > parts["auth"] > parts["lunch"] == 0.0  # as far as they answer
 
 
+@pytest.mark.requirement("gandalf.recall.prompt", "gandalf.recall.min-score")
+@pytest.mark.parametrize("least", [{}, {"min_score": 0.9}, {"min_score": 1.3}, {"min_score": 1.999}])
+@pytest.mark.parametrize("prompt", ["Why does the deploy not like the token?", "Who wrote lib/jwt.py?"])
+def test_a_prompt_takes_nothing_below_the_least_score(core: Core, least: Json, prompt: str) -> None:
+    keep(core, "deploy", "The deploy does not like the token.", "Renew it.", files=["/p/a.py"], days_ago=3)
+    keep(core, "jwt", "Who wrote it?", files=["/q/lib/jwt.py"], project="/q", subject="debugging")
+    keep(core, "old", "Design the herons.", files=["/p/h.py"], subject="architecture", days_ago=20)
+    keep(core, "talk", "Hello?", subject="technical", days_ago=5)
+    keep(core, "small talk", "Hello?", days_ago=5)
+    unasked, asked = recall(core, **least), recall(core, **least, user_prompt=prompt)
+    assert {*ids(unasked)} <= {*ids(asked)}
+    for each in asked["conversations"]:
+        assert each["relevance_score"] >= least.get("min_score", 1.0)
+        assert each["relevance_score"] == pytest.approx(sum(each["score_parts"].values()), abs=1e-9)
+
+
 @pytest.mark.requirement("gandalf.recall.scores")
 @pytest.mark.parametrize(
     ("days_ago", "recency"),

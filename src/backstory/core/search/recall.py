@@ -4,7 +4,8 @@ What is asked is found by the one search. A conversation's score is the sum of i
 (up to 1.5: how near it comes to what answers best, so that an old answer stands above a fresh mention), `keywords` (the share of the asked words that it
 holds, up to 1), `recency` (1.0 within a day, 0.8 a week, 0.5 a month, 0.2 a quarter, else 0.1), `files` (half for
 reading or writing any, half when they are those that were named or, when none were, this project's) and `type`. When
-something is asked, keywords, files and type count as far as the conversation answers it.
+something is asked, keywords, files and type count as far as the conversation answers it; a prompt takes none below the
+least score that would reach it otherwise.
 Subagents and forks speak for the conversation that started them."""
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...domain.filters import ConversationFilter, Filter, Kind
@@ -75,7 +77,16 @@ class RecallParts(NamedTuple):
 
     @property
     def score(self) -> float:
-        return sum(part for part in self if part is not None)
+        return round(sum(part for part in self if part is not None), DIGITS)
+
+    def raised(self, least: float, files: float, type: float) -> RecallParts:
+        """With as much more of these two as makes the score the least one; as it is where they are not enough."""
+        lacking = ceil(round((least - self.score) * 10**DIGITS, 6)) / 10**DIGITS
+        more_type = min(max(lacking, 0.0), type - self.type)
+        more_files = min(max(lacking - more_type, 0.0), files - self.files)
+        return self._replace(
+            files=round(self.files + more_files, DIGITS), type=round(self.type + more_type, DIGITS)
+        )
 
 
 class ConversationHit(NamedTuple):
@@ -202,9 +213,10 @@ class Recall(Facet):
         is_asked = bool(wanted.query or wanted.prompt) and not asked.has_operators
         if wanted.subjects:
             chosen = {id for id in chosen if families.heads[id].subject in wanted.subjects}
-        # of what answers nothing only its age counts
+        # of what answers nothing only its age counts; but a prompt without a query takes nothing away
         weights = {id: share**STEEPNESS for id, share in shares.items()} if is_asked else {}
-        weighed = chosen & weights.keys() if weights else chosen
+        excludes_none = not wanted.query and wanted.least_score > 0
+        weighed = chosen & weights.keys() if weights and not excludes_none else chosen
         working = families.heads_of(
             self.engine.store.traces.conversations_with_files(families.members(weighed))
         )
@@ -220,14 +232,19 @@ class Recall(Facet):
             answer = round(MOST_ANSWER * weights.get(id, 0.0), DIGITS) if is_asked else None
             parts = RecallParts(answer, recency=recency)
             if id in weighed:
-                weight, members = weights.get(id, 1.0), families.members_of[id]
+                weight, members = weights.get(id, 0.0 if weights else 1.0), families.members_of[id]
                 share = sum(not some.isdisjoint(members) for some in held) / len(held) if held else 0.0
-                about = outline.project == self.caller.project if named is None else id in named
+                is_own = outline.project == self.caller.project
+                files = 0.5 + 0.5 * (is_own if named is None else id in named) if id in working else 0.0
+                bonus = TYPE_BONUS.get(outline.subject, 0.0)
                 parts = parts._replace(
                     keywords=round(weight * share, DIGITS),
-                    files=round(weight * (0.5 + 0.5 * about), DIGITS) if id in working else 0.0,
-                    type=round(weight * TYPE_BONUS.get(outline.subject, 0.0), DIGITS),
+                    files=round(weight * files, DIGITS),
+                    type=round(weight * bonus, DIGITS),
                 )
+                if excludes_none:
+                    usual = max(files, 0.5 + 0.5 * is_own if id in working else 0.0)
+                    parts = parts.raised(wanted.least_score, usual, bonus)
             if parts.score >= wanted.least_score:
                 scored.append(_Scored(outline, parts))
         return scored
