@@ -540,6 +540,24 @@ def test_the_handoff_file_says_what_happened(at_work: Call, shop: Path) -> None:
     assert sections["Next steps"][0] == "- Go on with: Pay by card"
 
 
+@requirement("session-mgmt.end.handoff")
+@pytest.mark.parametrize("has_git", [True, False])
+def test_the_handoff_names_files_that_are_new(call: Call, tmp_path: Path, has_git: bool) -> None:
+    place = tmp_path / "place"
+    write(place, {".gitignore": "*.log\n", "known.py": "1\n", "left.py": "1\n"})
+    if has_git:
+        git(place, "init", "-q")
+        git(place, "add", "known.py", ".gitignore")
+    for known in place.glob("*.py"):
+        os.utime(known, (0, 0))  # long before the session
+    call("init", working_directory=str(place))
+    write(place, {"src/new.py": "1\n", "noise.log": "1\n"})
+    text = Path(call("end")["handoff_file_path"]).read_text("utf-8")
+    assert "- `src/new.py`" in text
+    assert "left.py" not in text
+    assert ("noise.log" in text) is not has_git  # nobody says that it is to be ignored
+
+
 @requirement("session-mgmt.end.reflections", "session-mgmt.end.learning")
 def test_a_reflection_is_handed_over_as_what_it_calls_itself(at_work: Call, shop: Path) -> None:
     for content, tags in (

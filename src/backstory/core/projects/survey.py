@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +14,8 @@ from ...domain.errors import NotAllowed, NotFound
 from .effort import Effort, device_of
 from .git import git, names, printable
 
+MOST_NEW = 2_000
+"""Files that are looked at to tell which are new."""
 MOST_FILES = 100_000
 """A survey says when there are more."""
 
@@ -28,12 +32,21 @@ class Survey(NamedTuple):
     paths: tuple[str, ...]
     """Relative to the root with `/`, in their order."""
     is_whole: bool
-    untracked: int = 0
-    """How many of them git does not know and does not ignore."""
+    untracked: tuple[str, ...] = ()
+    """Those that git does not know; all where there is no git."""
 
     def at_most(self, depth: int) -> list[str]:
         """Paths with no more than so many directories above them."""
         return [path for path in self.paths if path.count("/") <= depth]
+
+    def new_since(self, moment: datetime) -> list[str]:
+        """Files that git does not know and that were written since, the last ones first."""
+        since_s = int(moment.timestamp())  # file systems do not tell more
+        written = []
+        for path in self.untracked[:MOST_NEW]:
+            with suppress(OSError):  # deleted since it was listed
+                written.append((-os.stat(self.root / path).st_mtime, path))
+        return [path for age, path in sorted(written) if -age >= since_s]
 
     def text(self, path: str) -> str:
         """What a file says; empty when it cannot be read as text."""
@@ -76,10 +89,12 @@ def survey(root: Path, effort: Effort) -> Survey:
     words = ("ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard")
     listed = git(root, *words, timeout_s=effort.left_s / 2)  # a walk needs the other half
     if listed is None:
-        return _surveyed(root, _walked(root, effort), effort)
+        walked = _surveyed(root, _walked(root, effort), effort)
+        return walked._replace(untracked=walked.paths)
     tagged = names(listed)
-    untracked = sum(name.startswith("? ") for name in tagged)
-    return _surveyed(root, (name[2:] for name in tagged), effort)._replace(untracked=untracked)
+    known = _surveyed(root, (name[2:] for name in tagged), effort)
+    unknown = {name[2:] for name in tagged if name.startswith("? ")}
+    return known._replace(untracked=tuple(path for path in known.paths if path in unknown))
 
 
 def _surveyed(root: Path, found: Iterable[str], effort: Effort) -> Survey:

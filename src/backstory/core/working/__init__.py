@@ -24,6 +24,8 @@ from .insights import Learning, Workflow, is_insight, kept_changes, learning, su
 from .quality import ProjectAssessment, check_permissions, check_programs, quality
 
 QUOTED = 200
+MOST_NEW = 200
+"""New files in a handoff."""
 _SWITCHED_OFF = GitSnapshot(None, "Git checkpoints are off; BACKSTORY_GIT_CHECKPOINTS=on makes them.")
 
 
@@ -217,6 +219,7 @@ class Working(Facet):
         errors = [group[0] for group, answer in errors_and_answers(public) if answer is None]
         changed = [file.path for file in project.changes.files] if project.changes else []
         touched = [file.what for file in workflow(past, project).files]
+        new = project.survey.new_since(session.created_at)[:MOST_NEW]
         tasks = tuple(map(note, self._open_tasks(session.project)))
         asked = [each.statement for each in recommendations(public, ()) if each.kind != "open task"]
         return Handoff(
@@ -230,7 +233,7 @@ class Working(Facet):
             insights=tuple(map(note, urgent_first(learned))),
             tasks=tasks,
             errors=tuple(map(note, urgent_first(errors))),
-            files=tuple(dict.fromkeys([*touched, *changed])),
+            files=tuple(dict.fromkeys([*touched, *changed, *new])),
             next_steps=(
                 *go_on(tasks),
                 *asked,

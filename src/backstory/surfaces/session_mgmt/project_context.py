@@ -114,7 +114,7 @@ def _version_control(project: Project) -> VersionControl:
     pending: Pending = {
         "files": len(changes.files),
         "lines": changes.lines,
-        "untracked": project.survey.untracked,
+        "untracked": len(project.survey.untracked),
     }
     if changes.since is not None:
         pending["oldest"] = iso(changes.since)
