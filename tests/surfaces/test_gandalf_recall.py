@@ -297,6 +297,12 @@ def test_tags_keep_what_holds_one_of_them(three: Core) -> None:
     assert ids(recall(three, tags=["jwt", "soup"], search_query="lunch", min_score=0)) == ["lunch"]
 
 
+@pytest.mark.requirement("gandalf.recall.structure")
+def test_every_word_that_is_looked_for_is_a_keyword(three: Core) -> None:
+    told = recall(three, search_query="token OR soup heron OR soup", tags=["token"])
+    assert told["context"]["keywords"] == ["token", "soup", "heron"]
+
+
 @pytest.mark.requirement("gandalf.recall.prompt")
 def test_a_prompt_gives_keywords_and_leaves_nothing_out(three: Core) -> None:
     told = recall(three, user_prompt="Why does the deploy not like the token, please?", min_score=0)

@@ -29,8 +29,12 @@ PROPOSED = 3
 class Keyword(NamedTuple):
     """Words that a conversation may hold: any of the alternatives, each with all of its units."""
 
-    label: str
     alternatives: tuple[tuple[Unit, ...], ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """One for each alternative."""
+        return tuple(" ".join(word for unit in units for word in unit.words) for units in self.alternatives)
 
     @property
     def units(self) -> Iterable[Unit]:
@@ -61,17 +65,16 @@ def keyword_query(store: Store, query: str, tags: Sequence[str], prompt: str) ->
     required = tuple(_keyword([term.units for term in clause]) for clause in parsed.clauses)
     excluded = tuple(_keyword([term.units]) for term in parsed.excluded)
     tagged = tuple(_keyword([tuple(parse_query(tag).units)]) for tag in tags)
-    if not all(tag.label for tag in tagged):
+    if not all(tag.alternatives for tag in tagged):
         raise InvalidInput("One of the tags has no word to look for.", field="tags")
     words = [_keyword([(unit,)]) for unit in _telling_words(store, prompt)]
-    each_once = {keyword.label: keyword for keyword in (*required, *tagged, *words)}
+    each_once = {keyword.labels: keyword for keyword in (*required, *tagged, *words)}
     has_operators = bool(excluded) or '"' in query or any(len(clause) > 1 for clause in parsed.clauses)
     return KeywordQuery(required, excluded, tagged, tuple(each_once.values()), has_operators)
 
 
 def _keyword(alternatives: Iterable[tuple[Unit, ...]]) -> Keyword:
-    some = tuple(units for units in alternatives if units)
-    return Keyword(" ".join(word for unit in some[0] for word in unit.words) if some else "", some)
+    return Keyword(tuple(units for units in alternatives if units))
 
 
 def _telling_words(store: Store, prompt: str) -> list[Unit]:

@@ -163,7 +163,7 @@ class Recall(Facet):
             total=len(order),
             older=0 if order or since is None else self.find(wanted._replace(days=None), limit=0).total,
             by_surface=Counter(each.outline.surface for each in order),
-            keywords=tuple(keyword.label for keyword in asked.keywords),
+            keywords=tuple(dict.fromkeys(label for keyword in asked.keywords for label in keyword.labels)),
             notices=answers.notices,
         )
 
