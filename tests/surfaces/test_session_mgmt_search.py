@@ -353,6 +353,22 @@ def test_what_touched_a_file_comes_before_what_names_it(call: Call, store: Store
     assert call("search_by_file", file_path="auth.py", project="nowhere")["results"] == []
 
 
+@requirement("session-mgmt-search.file", "session-mgmt-search.reflect.suggestions")
+def test_who_finds_little_about_a_file_is_told_of_others(call: Call, store: Store) -> None:
+    assert call("search_by_file", file_path="auth.py")["suggestions"] == [
+        "Nothing else is remembered yet; store_reflection saves what is worth finding again."
+    ]
+    call("store_reflection", content="Herons wade.", tags=["birds"])
+    assert call("search_by_file", file_path="auth.py")["suggestions"] == ["birds"]
+    changes: dict[str, Any] = {"surface": "claude-code"}
+    (did,) = make_messages("c", "Edit them", **changes, role="tool")
+    paths = ["/w/docs/intro.md", "/w/src/auth.py", "/w/src/auths.py"]
+    store.conversations.add(
+        make_conversation("c", **changes), [did], [Trace(did.id, "written", path) for path in paths]
+    )
+    assert call("search_by_file", file_path="auth.py")["suggestions"] == [paths[2], paths[0]]
+
+
 @requirement("session-mgmt-search.concept")
 def test_a_concept_is_found_with_its_files(call: Call) -> None:
     call("save_context", context_text="Error handling is in src/errors.py and web/fail.ts.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...domain.filters import ConversationFilter, Filter, Order, Page
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 EXCERPT = 55  # characters of a neighbouring message
 SUGGESTED = 3
+RECENT = 50
+"""Conversations whose files are suggested."""
 MOST_FILES = 20
 
 
@@ -77,6 +80,16 @@ class Previews(Facet):
         lower = int(nearest[0].certainty * 100) / 100
         more = sum(hit.certainty >= lower for hit in ranking.missed)
         return Suggestions(list(dict.fromkeys(filter(None, subjects))), lower, more)
+
+    def other_files(self, path: str) -> list[str]:
+        """Files that the newest conversations worked on beside this one, those first whose paths are most like it."""
+        store = self.engine.store
+        which = self.caller.visible_conversations(ConversationFilter())
+        held = [each.id for each in store.conversations.find(which, limit=RECENT)]
+        touched = store.traces.files(held)
+        files = dict.fromkeys(file for id in held for file in touched.get(id, ()))
+        others = [file for file in files if not f"/{file}".endswith(f"/{path}")]
+        return sorted(others, key=lambda file: -SequenceMatcher(None, file, path).ratio())[:SUGGESTED]
 
     def _newest_subjects(self, hits: Sequence[Hit]) -> list[str]:
         """Of what was saved and said last, beside what was found."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict, cast
 
 from ...core import Core
@@ -105,7 +105,7 @@ def reflect_on_past(
         project=project,
         with_related=include_related_projects,
     )
-    return _reflected(core, ranking, limit, least=min_score)
+    return _reflected(core, ranking, limit, lambda: _suggested(core, ranking, min_score))
 
 
 @surface.tool("Quick search", READS)
@@ -170,7 +170,14 @@ def search_by_file(
     project: Project = None,
 ) -> ReflectionAnswer:
     """Find conversations that read or changed a file, and everything that speaks of it, newest first."""
-    return _reflected(core, core.search.by_file(file_path, project=project), limit, files=True)
+    ranking = core.search.by_file(file_path, project=project)
+    return _reflected(
+        core,
+        ranking,
+        limit,
+        lambda: core.previews.other_files(file_path) or _suggested(core, ranking, 0.0),
+        files=True,
+    )
 
 
 @surface.tool("Search by concept", READS)
@@ -183,11 +190,13 @@ def search_by_concept(
 ) -> ReflectionAnswer:
     """Find past conversations, reflections and items about a development concept, with the files they dealt with."""
     ranking = core.search.everywhere(concept, least=CONCEPT_SCORE, fill=FILL, project=project)
-    return _reflected(core, ranking, limit, least=CONCEPT_SCORE, files=include_files)
+    return _reflected(
+        core, ranking, limit, lambda: _suggested(core, ranking, CONCEPT_SCORE), files=include_files
+    )
 
 
 def _reflected(
-    core: Core, ranking: Ranking, limit: int, *, least: float | None = None, files: bool = False
+    core: Core, ranking: Ranking, limit: int, suggest: Callable[[], list[str]], *, files: bool = False
 ) -> ReflectionAnswer:
     shown = core.previews.show(ranking.hits[:limit], ranking.words, files=files)
     reply: ReflectionAnswer = {
@@ -195,8 +204,8 @@ def _reflected(
         "total_found": len(ranking.hits),
         "search_strategy": _strategy(ranking),
     }
-    if least is not None and len(ranking.hits) < FEW:
-        reply["suggestions"] = _suggested(core, ranking, least)
+    if len(ranking.hits) < FEW:
+        reply["suggestions"] = suggest() or [NOTHING_ELSE]
     if notices := [*ranking.notices, *cautions(each.entry.trust for each in shown)]:
         reply["notices"] = notices
     return cast(ReflectionAnswer, _fitted(core, {**reply}, (*ranking.hits, *ranking.missed)))
@@ -205,7 +214,7 @@ def _reflected(
 def _suggested(core: Core, ranking: Ranking, least: float) -> list[str]:
     found = core.previews.suggestions(ranking)
     lower = [f"min_score {found.least:.2f} finds {found.more} more"] if found.least < least else []
-    return [*found.subjects, *lower] or [NOTHING_ELSE]
+    return [*found.subjects, *lower]
 
 
 def _fitted(core: Core, reply: Json, hits: Sequence[Hit]) -> Json:
