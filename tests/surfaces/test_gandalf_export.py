@@ -14,6 +14,7 @@ from backstory.core import Core
 from backstory.core.calls import Call, Cancelled
 from backstory.core.projects import workspace_hash
 from backstory.domain.records import Message
+from backstory.domain.sources import SourceState
 from backstory.surfaces import load_surfaces
 
 from ..doubles import DAWN, make_conversation
@@ -180,6 +181,25 @@ def test_conversation_filter_is_a_part_of_the_title_in_any_case(core: Core) -> N
     assert export(core, conversation_filter="auth")["exported_files"] == 1
     assert export(core, conversation_filter="AUTH SET")["exported_files"] == 1
     assert export(core, conversation_filter="auth%")["exported_files"] == 0
+
+
+@pytest.mark.requirement("gandalf.export.workspace-filter")
+@pytest.mark.parametrize("given", ["5d41402abc4b2a76", "-work-app"])
+def test_workspace_filter_takes_what_the_assistant_calls_it(core: Core, tmp_path: Path, given: str) -> None:
+    """An editor a hash, whose conversations are in one database with all others; Claude Code the path's own name."""
+    storage = tmp_path / "User" / "workspaceStorage" / "5d41402abc4b2a76"
+    storage.mkdir(parents=True)
+    (storage / "workspace.json").write_text('{"folder": "file:///work/app"}')
+    database = storage / "state.vscdb"
+    core.engine.store.sync.put(SourceState(str(database), "cursor", 1, 1, read_at=DAWN))
+    log = tmp_path / "projects" / "-work-app" / "a.jsonl"
+    editor, folder = f"{tmp_path}/User/globalStorage/state.vscdb#a", "/work/app"
+    keep(core, "in the editor", project="/work", directory=folder, source=editor)
+    keep(core, "in the terminal", project="/elsewhere", source=str(log))
+    keep(core, "other", project="/work", directory="/work/other", source=f"{editor}b")
+    (path,) = written(export(core, workspace_filter=given))
+    expected = "in the editor" if given == storage.name else "in the terminal"
+    assert json.loads(path.read_text("utf-8"))["id"] == expected
 
 
 @pytest.mark.requirement("gandalf.export.workspace-filter")

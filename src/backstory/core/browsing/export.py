@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from ...domain.errors import InvalidInput
@@ -12,6 +12,7 @@ from ...domain.filters import ConversationFilter
 from ...domain.records import Conversation, Message
 from ...domain.topics import slug
 from ...domain.when import iso
+from ...readers.formats.paths import workspace_folder
 from ...settings import expand_home
 from ..facet import Facet
 from ..projects import is_workspace, workspace_hash
@@ -19,6 +20,8 @@ from ..search.families import MINOR
 from ..transfer import places
 
 LONGEST_NAME_BYTES = 80
+WORKSPACES = ("workspaceStorage", "projects")
+"""Directories of editors and of Claude Code that have one for each workspace."""
 _NAMES = {
     "user": "User",
     "assistant": "Assistant",
@@ -65,10 +68,14 @@ class ConversationExport(Facet):
         conversations = self.engine.store.conversations.find(
             self.caller.visible_conversations(ConversationFilter(title_part=title_part))
         )
+        folder = self._folder_of(workspace)
         wanted = [
             conversation
             for conversation in conversations
-            if not workspace or is_workspace(workspace, conversation.project)
+            if not workspace
+            or is_workspace(workspace, conversation.project)
+            or _storage(conversation.source.partition("#")[0]).name == workspace
+            or (folder and folder in (conversation.directory, conversation.project))
         ]
         parents = {
             conversation.parent
@@ -91,6 +98,14 @@ class ConversationExport(Facet):
             if conversation.kind not in MINOR or conversation.parent not in known
         ]
 
+    def _folder_of(self, workspace: str) -> str:
+        """What is edited in a workspace that an editor calls so; conversations of all workspaces may be in one file."""
+        storages = map(_storage, self.engine.store.sync.sources() if workspace else ())
+        folders = (
+            workspace_folder(Path(storage)).path for storage in set(storages) if storage.name == workspace
+        )
+        return next(filter(None, folders), "")
+
     def transcript(self, conversation: Conversation, above: frozenset[str] = frozenset()) -> ConversationTree:
         """With those of its subagents and forks."""
         store = self.engine.store
@@ -103,6 +118,12 @@ class ConversationExport(Facet):
             tuple(store.traces.files([conversation.id]).get(conversation.id, ())),
             tuple(self.transcript(each, above) for each in started),
         )
+
+
+def _storage(source: str) -> PurePath:
+    """The directory by whose name an assistant knows a workspace; empty where it has none."""
+    folder = PurePath(source).parent
+    return folder if folder.parent.name in WORKSPACES else PurePath()
 
 
 class ConversationTree(NamedTuple):
