@@ -60,7 +60,7 @@ def test_the_five_documented_tools_are_there() -> None:
     ("tool", "types", "required"),
     [
         ("save_context", {"context_text": "string"}, ["context_text"]),
-        ("retrieve_context", {"query": "string", "limit": "integer"}, ["query"]),
+        ("retrieve_context", {"query": "string", "limit": "integer", "offset": "integer"}, ["query"]),
         ("delete_context", {"id": "string"}, ["id"]),
         ("clear_all_context", {"confirmation": "string"}, ["confirmation"]),
         ("replace_context", {"id": "string", "context_text": "string"}, ["id", "context_text"]),
@@ -254,7 +254,10 @@ def test_an_answer_holds_whole_texts_within_its_budget_and_says_what_is_left(cal
     reply = call("retrieve_context", query="JWT")
     assert len(reply["results"]) == 2
     assert set(reply["results"]) < set(texts)
-    assert "1 more results do not fit into this answer; a narrower query brings them up." in reply["notices"]
+    assert "1 more results do not fit into this answer: offset 2 goes on." in reply["notices"]
+    rest = call("retrieve_context", query="JWT", offset=2)
+    assert {*reply["results"], *rest["results"]} == {*texts}
+    assert "notices" not in rest
 
 
 @requirement("projectmemory.retrieve.budget", "projectmemory.save.full-text")

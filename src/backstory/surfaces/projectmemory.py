@@ -65,10 +65,11 @@ def retrieve_context(
     core: Core,
     query: Annotated[str, "What to look for, in any words"],
     limit: Annotated[int, "Maximum number of results", Range(low=1)] = 5,
+    offset: Annotated[int, "How many results to pass over", Range(low=0)] = 0,
 ) -> RetrievalAnswer:
     """Find the saved texts that answer a query best, by words and by meaning, best first."""
-    found = core.search.memories(query, limit=limit)
-    memories, notices = _fitted(found)
+    found = core.search.memories(query, limit=offset + limit)
+    memories, notices = _fitted(found, offset)
     notices += core.search.in_conversations(query, found.hits)
     reply: RetrievalAnswer = {
         "results": [safe_text(memory.text, memory.trust) for memory in memories],
@@ -112,13 +113,13 @@ def replace_context(
     return {}
 
 
-def _fitted(found: MemoryHits) -> tuple[list[Memory], list[str]]:
+def _fitted(found: MemoryHits, offset: int) -> tuple[list[Memory], list[str]]:
     """With whole texts, as many as an answer can hold and at least the best; what was left out is said."""
-    memories = [hit.memory for hit in found.hits]
+    memories = [hit.memory for hit in found.hits[offset:]]
     kept = fitting(memories, cost=lambda memory: size(memory.text))
     notices = [*found.notices, *cautions(memory.trust for memory in kept)]
     if len(kept) < len(memories):
         notices.append(
-            f"{len(memories) - len(kept)} more results do not fit into this answer; a narrower query brings them up."
+            f"{len(memories) - len(kept)} more results do not fit into this answer: offset {offset + len(kept)} goes on."
         )
     return kept, notices
