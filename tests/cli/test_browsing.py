@@ -156,7 +156,7 @@ def test_a_brief_says_where_a_project_stands(typing: Typing) -> None:
     assert brief["tokens"] <= 400
     assert typing.text("brief", "/w/site").strip() == brief["text"]
     assert "Nothing is known yet" in typing.text("brief", "nowhere")
-    assert "max_tokens" in typing.refusal("brief", "--max-tokens", "1")
+    assert "--max-tokens must be at least 100." in typing.refusal("brief", "--max-tokens", "1")
 
 
 def test_the_timeline_has_conversations_memories_and_commits(
@@ -230,6 +230,14 @@ def test_on_a_terminal_lists_are_in_colour_and_resume_starts_the_assistant(
     assert f"in {tmp_path} with --resume 1af7fc5e-" in _on_a_terminal(home, "resume", "1af7fc5e")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_a_narrow_terminal_shows_what_a_record_is_about_below_it(typing: Typing) -> None:
+    home = environment(typing.home, TERM="xterm", NO_COLOR="1", COLUMNS="40")
+    shown = [line.rstrip() for line in _on_a_terminal(home, "sessions").splitlines()]
+    assert shown[:2] == ["019ddb75  2026-03-03  codex  site  1", "  Deploy on Tuesday"]
+    assert all(line.isprintable() and len(line) <= 40 for line in shown)
+
+
 def _on_a_terminal(variables: dict[str, str], *words: str) -> str:
     controller, terminal = os.openpty()
     command = [*BACKSTORY, "--histories=off", "--embeddings=off", *words]
@@ -248,3 +256,54 @@ def _some(controller: int) -> bytes:
         return os.read(controller, 4096)
     except OSError:  # nobody has the other end any more
         return b""
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "status"),
+    [
+        (["sessions", "--limit", "x"], "--limit must be a whole number, not 'x'.", 2),
+        (["sessions", "--limit"], "--limit needs a value.", 2),
+        (["search", "it", "--limit", "0"], "--limit must be at least 1.", 2),
+        (["search", "it", "--open", "0"], "--open must be at least 1.", 2),
+        (["list", "--offset=-1"], "--offset must be at least 0.", 2),
+        (["web", "--port", "99999"], "--port must be at most 65535.", 2),
+        (["archive", "--older-than", "x"], "--older-than must be a number of days above 0, not 'x'.", 2),
+        (["archive", "--older-than", "nan"], "--older-than must be a number of days above 0, not 'nan'.", 2),
+        (["show"], "backstory show needs ID.", 2),
+        (["migrate"], "backstory migrate needs --from and --to.", 2),
+        (["blame"], "backstory blame needs FILE[:LINE[-LINE]].", 2),
+        (["completion", "tcsh"], "SHELL must be bash, zsh or fish, not 'tcsh'.", 2),
+        (["status", "extra"], "backstory status does not take 'extra'.", 2),
+        (["show", "1af7fc5e#99"], "There is no message '99'.", 1),
+        (["show", "1af7fc5e", "--around", "5"], "There is no message '5'.", 1),
+        (["show", "1af7fc5e", "--from", "5"], "There is no message '5'.", 1),
+        (["edit", "1af7fc5e"], "There is no memory '1af7fc5e'.", 1),
+        (["resume", MEMORY[:8]], f"There is no conversation '{MEMORY[:8]}'.", 1),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_one_line_that_helps(
+    typing: Typing, words: list[str], said: str, status: int
+) -> None:
+    first, hint = typing.refusal(*words, status=status).splitlines()
+    assert first == f"backstory: {said}"
+    assert hint
+
+
+def test_a_flag_that_a_command_has_not_leads_to_its_help(typing: Typing) -> None:
+    assert "`backstory forget --help` lists its flags." in typing.refusal("forget", "--days", "1")
+
+
+def test_help_of_a_command_can_be_asked_for_in_either_order(typing: Typing) -> None:
+    assert typing.text("help", "show") == typing.text("show", "--help")
+
+
+def test_an_empty_list_says_which_flags_left_nothing(typing: Typing) -> None:
+    assert typing.text("sessions", "--file", "nope.py").strip() == "No conversation matches --file."
+    empty = typing.text("list", "--project", "site", "--kind", "task").strip()
+    assert empty == "No memory matches --project and --kind."
+    assert "Kinds are decision, fact" in typing.text("search", "deploy", "--kind", "desision")
+    assert typing.text("sessions", "--offset", "9").strip() == "There are no more than 9."
+
+
+def test_the_project_you_are_in_is_named_where_nothing_is_known_of_it(typing: Typing) -> None:
+    assert f"There is no project '{os.getcwd()}'." in typing.refusal("sessions", "--project=.", status=1)

@@ -79,10 +79,9 @@ def test_sync_reads_and_says_what(user: Path) -> None:
 
 def test_sync_speaks_to_people(user: Path) -> None:
     done = typed("sync", home=user.parent / "ours", **environment(user))
-    assert (
-        "Claude Code  4 turns of 2 conversations read from 2 files; 0 unchanged; 2 secrets redacted"
-        in done.stdout
-    )
+    assert "Claude Code  4 turns of 2 conversations read from 2 files; 2 secrets redacted" in done.stdout
+    done = typed("sync", home=user.parent / "ours", **environment(user))
+    assert done.stdout.strip() == "Claude Code  nothing new in 2 files"
     done = typed("sync", "--reader", "nobody", home=user.parent / "ours", **environment(user))
     assert (done.returncode, "There is no reader 'nobody'." in done.stderr) == (2, True)
 
@@ -122,7 +121,7 @@ FIRST, SECOND = (f"claude-code:{id}" for id in SESSIONS)
         (["--before", "2026-02-01"], {FIRST}),
         (["--assistant", "claude-code"], {FIRST, SECOND}),
         (["--project", "/w/app"], {FIRST, SECOND}),
-        (["--project", "/w/other"], set()),
+        (["--project", "app"], {FIRST, SECOND}),
         (["--assistant", "claude-code", "--before", "2026-01-01"], set()),
     ],
 )
@@ -134,6 +133,26 @@ def test_what_is_forgotten_stays_away(user: Path, flags: list[str], gone: set[st
         log.write_text(log.read_text() + "\n")
     asked(user, "sync")
     assert asked(user, "status")["holds"]["conversations"] == 2 - len(gone)
+
+
+def test_what_was_skipped_stands_below_the_assistant_that_it_is_of(user: Path) -> None:
+    log = next(user.rglob("*.jsonl"))
+    log.write_text(log.read_text() + '{"type": "user", "message": 7}\n')
+    codex = user / ".codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-0001.jsonl"
+    codex.parent.mkdir(parents=True)
+    codex.write_text('{"type": "session_meta", "payload": {"id": "0001", "cwd": "/w/app"}}\n')
+    words = ("sync", "--reader", "claude-code", "--reader", "codex")
+    lines = typed(*words, home=user.parent / "ours", **environment(user)).stdout.splitlines()
+    assert [line.split("  ")[0] for line in lines] == ["Claude Code", "", "Codex"]
+    assert lines[1].strip().startswith("skipped 1: ")
+
+
+def test_a_project_that_is_not_known_is_not_forgotten(user: Path) -> None:
+    asked(user, "sync")
+    for wanted in ("/w/other", "other"):
+        done = typed("forget", "--project", wanted, "--yes", home=user.parent / "ours", **environment(user))
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith(f"backstory: There is no project '{wanted}'.")
 
 
 def test_every_id_that_a_search_prints_can_be_forgotten(user: Path) -> None:

@@ -10,31 +10,33 @@ from ..core.calls import Call
 from ..core.forgetting.retention import Retention
 from ..domain.errors import InvalidInput
 from ..domain.lines import counted
-from ..settings import Settings, build_settings
+from ..settings import Settings
+from .numbers import days
 from .report import Report, show_progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--older-than", metavar="DAYS", help="since the last message or change; default: retention_days"
+        "--older-than",
+        type=days,
+        metavar="DAYS",
+        help="since the last message or change (default: the setting retention_days)",
     )
     parser.add_argument("--yes", action="store_true", help="do it, instead of telling what would go")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    if options.older_than is not None:
-        settings = build_settings({"retention_days": options.older_than}, defaults=vars(settings))
-    days = settings.retention_days
-    if days is None:
+    age = settings.retention_days if options.older_than is None else options.older_than
+    if age is None:
         raise InvalidInput("Say how old is old.", hint="--older-than 90, or BACKSTORY_RETENTION_DAYS.")
     with closing(open_engine(settings)) as engine:
         retention = Retention(engine)
-        old = retention.find(days)
+        old = retention.find(age)
         if options.yes:
             retention.archive(old, Call(progress=show_progress))
     conversations, memories = len(old.conversations), len(old.memories)
     body = {"conversations": conversations, "memories": memories, "archived": options.yes}
-    told = f"{counted(conversations, 'conversation')} and {counted(memories, 'reflection')} older than {days:g} days"
+    told = f"{counted(conversations, 'conversation')} and {counted(memories, 'reflection')} older than {age:g} days"
     if options.yes:
         return Report(body, f"Archived {told}; `backstory unarchive` brings one back.")
     return Report(body, f"{told} would go to the archive; --yes puts them there.")

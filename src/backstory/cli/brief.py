@@ -6,9 +6,10 @@ import argparse
 from contextlib import closing
 
 from ..app import open_core
-from ..core.brief import USUAL_TOKENS
+from ..core.brief import FEWEST_TOKENS, MOST_TOKENS, USUAL_TOKENS
 from ..domain.when import iso
 from ..settings import Settings
+from .numbers import whole_number
 from .report import Report
 
 
@@ -18,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-tokens",
-        type=int,
+        type=whole_number(FEWEST_TOKENS, MOST_TOKENS),
         default=USUAL_TOKENS,
         metavar="N",
         help=f"at most so long (default: {USUAL_TOKENS})",

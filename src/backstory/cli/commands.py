@@ -7,6 +7,7 @@ import difflib
 import importlib
 import io
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from keyword import iskeyword
@@ -101,6 +102,8 @@ terminal, `backstory` serves: that is how an assistant starts it."""
 
 
 def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
+    if words[:1] == ["help"] and len(words) > 1:
+        words = [*words[1:2], "--help"]
     if not words or words[0] in ("-h", "--help", "help"):
         print(OVERVIEW.format(commands=_overview()))
         return 0
@@ -112,7 +115,9 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
     if name not in COMMANDS:
         kind = "flag" if name.startswith("-") else "command"
         raise InvalidInput(
-            f"There is no {kind} {name!r}.", hint=_nearest(name, [*COMMANDS, *setting_flags(), "--version"])
+            f"There is no {kind} {name!r}.",
+            hint=_nearest(name, [*COMMANDS, *setting_flags(), "--version"])
+            or "`backstory --help` lists the commands.",
         )
     parser = parser_of(name)
     if name == "serve":
@@ -191,22 +196,37 @@ class _Parser(argparse.ArgumentParser):
             if word.startswith("-"):
                 name = word.partition("=")[0]
                 known = [*self._option_string_actions, *setting_flags()]
-                raise InvalidInput(f"{self.prog} has no flag {name}.", hint=_nearest(name, known))
+                hint = _nearest(name, known) or f"`{self.prog} --help` lists its flags."
+                raise InvalidInput(f"{self.prog} has no flag {name}.", hint=hint)
         if unknown:
-            raise InvalidInput(f"{self.prog} does not take {unknown[0]!r}.", hint=self.format_usage().strip())
+            raise InvalidInput(f"{self.prog} does not take {unknown[0]!r}.", hint=self._more)
         return options
 
     def __contains__(self, flag: str) -> bool:
         return flag in self._option_string_actions
 
+    @property
+    def _more(self) -> str:
+        return f"`{self.prog} --help` tells more."
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        if action.choices is not None and value not in action.choices:
+            *others, last = map(str, action.choices)
+            raise argparse.ArgumentError(action, f"must be {', '.join(others)} or {last}, not {value!r}")
+
     def error(self, message: str) -> NoReturn:
-        raise InvalidInput(f"{message[:1].upper()}{message[1:]}.", hint=self.format_usage().strip())
+        """argparse's own sentences, worded as ours are."""
+        if missing := re.fullmatch(r"the following arguments are required: (.+)", message):
+            message = f"{self.prog} needs {missing[1].replace(', ', ' and ')}"
+        elif wrong := re.fullmatch(r"argument ([^:]+(?:\[:[^ ]+)?): (.+)", message, re.DOTALL):
+            message = f"{wrong[1]} {wrong[2].replace('expected one argument', 'needs a value')}"
+        raise InvalidInput(f"{message}.", hint=self._more)
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
     # whoever mistypes a flag must not be talked into agreeing to something
     near = difflib.get_close_matches(word, [name for name in known if name != "--yes"], n=1)
-    return f"Did you mean {near[0]}?" if near else "`backstory --help` lists the commands."
+    return f"Did you mean {near[0]}?" if near else ""
 
 
 def _print(text: str) -> None:

@@ -11,7 +11,7 @@ from ..domain.errors import InvalidInput
 from ..settings import TABLE
 
 COMMAND_FLAGS = {
-    "forget": ("--backups",),
+    "forget": ("--backups", "--project"),
     "delete": ("--backups",),
     **dict.fromkeys(("search", "sessions", "list", "timeline", "why"), ("--project",)),
 }

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections import Counter
 from contextlib import closing
-from pathlib import Path
 from typing import NamedTuple
 
 from ..app import open_core
 from ..core import Core
-from ..core.engine import Engine
 from ..core.forgetting.erasure import Erasure
 from ..core.forgetting.removal import ForgetRequest, all_conversations
 from ..core.imports import load_importers
-from ..core.projects import project_root
+from ..core.projects.related import project_named
 from ..domain.erasure import Receipt
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import ConversationFilter, Filter, Page
@@ -60,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         help="memories and conversations, as lists name them; a message stands for its conversation",
     )
-    parser.add_argument("--project", type=Path, metavar="DIR", help="all conversations of this project")
+    parser.add_argument("--project", metavar="NAME|DIR", help="all conversations of this project")
     parser.add_argument(
         "--assistant", metavar="NAME", help="all conversations with this assistant, such as claude-code"
     )
@@ -81,7 +80,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     with closing(open_core(settings)) as core:
         engine = core.engine
         options.ids = list(dict.fromkeys(_whole_id(core, id) for id in options.ids))
-        chosen = _chosen(options, engine)
+        chosen = _chosen(options, core)
         if not chosen:
             return Report(
                 _body(chosen, Receipt({})), f"Nothing matches; nothing was forgotten.{_kept(chosen)}"
@@ -110,9 +109,10 @@ def _whole_id(core: Core, id: str) -> str:
     return found.id if isinstance(found, Memory) else found.conversation.id
 
 
-def _chosen(options: argparse.Namespace, engine: Engine) -> Selection:
+def _chosen(options: argparse.Namespace, core: Core) -> Selection:
     """What the flags say together. Of conversations only those of other assistants are forgotten here."""
-    store, which = engine.store, _which(options, engine)
+    engine, which = core.engine, _which(options, core)
+    store = engine.store
     memories: list[Memory] = []
     if options.ids and not (options.project or options.assistant or options.before):
         where = Filter(ids=tuple(options.ids))
@@ -132,19 +132,28 @@ def _chosen(options: argparse.Namespace, engine: Engine) -> Selection:
     return Selection(found, memories, messages, unknown, stored)
 
 
-def _which(options: argparse.Namespace, engine: Engine) -> ConversationFilter:
+def _which(options: argparse.Namespace, core: Core) -> ConversationFilter:
     if not (options.ids or options.project or options.assistant or options.before):
         raise InvalidInput(
             "Say what to forget.",
             hint="An ID, --project DIR, --assistant NAME or --before DATE; they narrow together.",
         )
-    before = parse_when(options.before, engine.now(), field="--before") if options.before else None
-    projects: tuple[str, ...] = ()
-    if options.project:
-        projects = tuple({str(options.project), str(project_root(options.project))})
+    before = parse_when(options.before, core.engine.now(), field="--before") if options.before else None
+    projects = (_project(options.project, core),) if options.project else ()
     return ConversationFilter(
         ids=tuple(options.ids), surfaces=_surfaces(options), projects=projects, updated_before=before
     )
+
+
+def _project(wanted: str, core: Core) -> str:
+    """The one that is meant by its directory or its name, also when only the archive has something of it."""
+    archived = core.engine.store.archive.find_conversations(ConversationFilter())
+    known = {*core.engine.store.conversations.projects(), *(each.conversation.project for each in archived)}
+    named = project_named(os.path.abspath(os.path.expanduser(wanted)), known) or project_named(wanted, known)
+    if named is None:
+        hint = "Nothing was forgotten; `backstory sessions` names the projects that are known."
+        raise NotFound("project", wanted, hint=hint)
+    return named
 
 
 def _surfaces(options: argparse.Namespace) -> tuple[str, ...]:
@@ -153,7 +162,7 @@ def _surfaces(options: argparse.Namespace) -> tuple[str, ...]:
     if options.assistant:
         if options.assistant not in known:
             raise InvalidInput(
-                f"There is no reader {options.assistant!r}.", hint=f"Known: {', '.join(sorted(known))}."
+                f"There is no assistant {options.assistant!r}.", hint=f"Known: {', '.join(sorted(known))}."
             )
         return (options.assistant,)
     return tuple(sorted(known if options.ids else known - set(load_surfaces())))

@@ -9,30 +9,32 @@ from ..app import open_core
 from ..core.memories.retrieval import MemoryPage
 from ..core.memories.tasks import is_open_task
 from ..core.names import short_memory_id
-from ..domain.kinds import MemoryKind, kind_of
+from ..domain.kinds import MemoryKind, kind_name, kind_of
 from ..domain.metadata import marks_of
 from ..domain.records import Memory
 from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import origin, safe_text
-from .narrowing import add_limit, add_narrowing, categories, read_bounds
+from .narrowing import add_narrowing, add_paging, categories, nothing, read_bounds
 from .report import Block, Hint, Json, Report, Span, Style, Table, project_name, terminal_line
 
 LIMIT = 20
 LONGEST_TEXT = 120
+NONE = "No memories. Assistants save them; `backstory sessions` lists conversations."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_narrowing(parser)
     parser.add_argument("--kind", metavar="KIND", help="only of this kind, such as decision or task")
-    add_limit(parser, LIMIT)
-    parser.add_argument("--offset", type=int, default=0, metavar="N", help="leave out the first so many")
+    add_paging(parser, LIMIT)
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     with closing(open_core(settings)) as core:
         where = read_bounds(options, core).filter()._replace(categories=categories(options.kind))
-        found = core.browsing.memories(where, limit=options.limit, offset=max(options.offset, 0))
+        found = core.browsing.memories(where, limit=options.limit, offset=options.offset)
+    if not found.memories:
+        return Report(_body(found), nothing(options, "memory", NONE))
     return Report(_body(found), _blocks(found))
 
 
@@ -62,8 +64,6 @@ def is_done(memory: Memory) -> bool:
 
 
 def _blocks(found: MemoryPage) -> list[Block]:
-    if not found.memories:
-        return ["No memories. Assistants save them; `backstory sessions` lists conversations."]
     rows = [_row(memory) for memory in found.memories]
     blocks: list[Block] = [Table(("ID", "CHANGED", "KIND", "PROJECT", "TEXT"), rows)]
     if (left := found.total - len(found.memories)) > 0:
@@ -76,7 +76,7 @@ def _row(memory: Memory) -> list[str | list[Span]]:
     return [
         [Span(short_memory_id(memory.id), Style.ID)],
         f"{memory.updated_at:%Y-%m-%d}",
-        f"{memory.category or '-'}{' (done)' if is_done(memory) else ''}",
+        f"{kind_name(memory)}{' (done)' if is_done(memory) else ''}",
         project_name(memory.project),
         terminal_line(f"{memory.key}: {text}" if memory.key else text, LONGEST_TEXT),
     ]

@@ -6,11 +6,14 @@ import argparse
 
 from ..core import Core
 from ..domain.errors import InvalidInput
-from ..domain.filters import Bounds
+from ..domain.filters import Bounds, Kind
 from ..domain.kinds import NOTE, MemoryKind, categories_of
 from ..domain.when import parse_until, parse_when
 from ..readers import reader_names
 from ..surfaces import load_surfaces
+from .numbers import whole_number
+
+KINDS = {"memory": Kind.MEMORY, "conversation": Kind.MESSAGE}
 
 
 def add_narrowing(parser: argparse.ArgumentParser) -> None:
@@ -22,10 +25,37 @@ def add_narrowing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--until", metavar="TIME", help="only from before then")
 
 
+def add_paging(parser: argparse.ArgumentParser, limit: int) -> None:
+    add_limit(parser, limit)
+    parser.add_argument(
+        "--offset",
+        type=whole_number(0),
+        default=0,
+        metavar="N",
+        help="leave out the first so many (default: 0)",
+    )
+
+
 def add_limit(parser: argparse.ArgumentParser, default: int) -> None:
     parser.add_argument(
-        "--limit", type=int, default=default, metavar="N", help=f"at most so many (default: {default})"
+        "--limit",
+        type=whole_number(1),
+        default=default,
+        metavar="N",
+        help=f"at most so many (default: {default})",
     )
+
+
+def nothing(options: argparse.Namespace, what: str, otherwise: str) -> str:
+    """What a list says that is empty: by the flags, or because nothing is there."""
+    narrows = ("project", "assistant", "since", "until", "kind", "file")
+    given = [f"--{name}" for name in narrows if getattr(options, name, None)]
+    if given:
+        known = [*MemoryKind, *KINDS]
+        is_odd = getattr(options, "kind", None) not in (None, *known)
+        kinds = f" Kinds are {', '.join(known)}, and what a tool calls its own." if is_odd else ""
+        return f"No {what} matches {' and '.join(given)}.{kinds}"
+    return f"There are no more than {options.offset:,}." if getattr(options, "offset", 0) else otherwise
 
 
 def categories(kind: str | None) -> tuple[str, ...]:
@@ -38,8 +68,6 @@ def categories(kind: str | None) -> tuple[str, ...]:
 
 
 def read_bounds(options: argparse.Namespace, core: Core) -> Bounds:
-    if "limit" in options and options.limit < 1:
-        raise InvalidInput("--limit must be at least 1.")
     return Bounds(
         core.browsing.projects(options.project) if options.project else (),
         _surfaces(options.assistant) if options.assistant else (),

@@ -168,9 +168,24 @@ def show_progress(done: float, total: float | None, message: str) -> None:
     if not sys.stderr.isatty():
         return
     share = f" {done:,.0f} of {total:,.0f}" if total else ""
-    print(f"\r\x1b[K{message}{share}", end="", file=sys.stderr, flush=True)
+    _progress_line.show(f"{message}{share}")
 
 
 def clear_progress() -> None:
-    if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    _progress_line.show("")
+
+
+class _ProgressLine:
+    """What stands on the terminal's last line, if anything. Blanks overwrite it: a dumb terminal has no other way."""
+
+    length = 0
+
+    def show(self, text: str) -> None:
+        if not text and not self.length:
+            return
+        text = text[: shutil.get_terminal_size().columns - 1]  # a line that wraps could not be overwritten
+        print(f"\r{text:<{self.length}}", end="" if text else "\r", file=sys.stderr, flush=True)
+        self.length = len(text)
+
+
+_progress_line = _ProgressLine()

@@ -29,7 +29,7 @@ UNCHANGED = "Nothing was changed."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="a backup, as `backstory status` lists them")
+    parser.add_argument("file", type=Path, metavar="FILE", help="a backup, as `backstory status` lists them")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:

@@ -12,9 +12,11 @@ from ..app import open_core
 from ..core import Core
 from ..core.names import ConversationNames, short_memory_id
 from ..core.search import Ranking
+from ..core.search.lookup import SURE
 from ..core.search.previews import Preview
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import Kind
+from ..domain.kinds import kind_name
 from ..domain.lines import one_line
 from ..domain.records import Conversation, Memory, Message, Trust
 from ..domain.when import iso
@@ -24,15 +26,15 @@ from ..search.terms import stem
 from ..settings import Settings
 from ..tools.origin import origin, safe_text
 from . import show
-from .narrowing import add_narrowing, categories, read_bounds
-from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, project_name, terminal_line
+from .narrowing import KINDS, add_limit, add_narrowing, categories, nothing, read_bounds
+from .numbers import whole_number
+from .report import Block, Hint, Json, Paragraph, Report, Span, Style, Verbatim, project_name, terminal_line
 
 LIMIT = 5
 SHOWN = 400  # characters of a memory
 LONGEST_TITLE = 50
 OTHER_PLACES, OTHER_SHOWN = 2, 68
 """Further messages of a conversation that are shown, and characters of each."""
-KINDS = {"memory": Kind.MEMORY, "conversation": Kind.MESSAGE}
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -45,13 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--file", metavar="PATH", help="only what touched or names this file; may stand without words"
     )
-    parser.add_argument(
-        "--limit", type=int, default=LIMIT, metavar="N", help=f"most results (default: {LIMIT})"
-    )
+    add_limit(parser, LIMIT)
     parser.add_argument("--explain", action="store_true", help="show the parts of each score")
     parser.add_argument(
         "--open",
-        type=int,
+        type=whole_number(1),
         nargs="?",
         const=1,
         metavar="N",
@@ -80,13 +80,11 @@ def report(core: Core, options: argparse.Namespace) -> Report:
     query = " ".join(options.words).strip()
     if not query and not options.file:
         raise InvalidInput("There is nothing to search for.", hint="Say what to look for, in any words.")
-    if options.open is not None and options.open < 1:
-        raise InvalidInput("--open must be at least 1.")
     ranking = _ranking(core, query, options)
     if options.open is not None:
         return _opened(core, ranking, options.open)
     findings = _findings(core, query, ranking, options.limit)
-    return Report(_body(findings, options.explain), _blocks(findings, options.explain))
+    return Report(_body(findings, options.explain), _blocks(findings, options))
 
 
 def _ranking(core: Core, query: str, options: argparse.Namespace) -> Ranking:
@@ -162,14 +160,16 @@ def _result(findings: Findings, shown: Preview, explain: bool) -> Json:
     return result
 
 
-def _blocks(findings: Findings, explain: bool) -> list[Block]:
+def _blocks(findings: Findings, options: argparse.Namespace) -> list[Block]:
     ranking = findings.ranking
     blocks: list[Block] = []
+    if findings.shown and not any(hit.certainty >= SURE for hit in ranking.hits):
+        blocks.append(Hint("Nothing sure; the nearest:"))
     for place, each in enumerate(findings.shown, 1):
-        blocks += [*([""] if blocks else []), *_block(findings, place, each, explain)]
+        blocks += [*([""] if place > 1 else []), *_block(findings, place, each, options.explain)]
     if not findings.shown:
-        blocks.append("Nothing found.")
-    if explain:
+        blocks.append(nothing(options, "memory or conversation", "Nothing found."))
+    if options.explain:
         how = {"hybrid": "by words and by meaning", "text": "by words alone"}[ranking.strategy]
         blocks += ["", f"Searched {how}."]
     return [*blocks, *(block for notice in ranking.notices for block in ("", Paragraph(notice)))]
@@ -200,7 +200,7 @@ def _name(findings: Findings, shown: Preview) -> list[str | Span]:
         return [
             Span(short_memory_id(entry.id), Style.ID),
             " ",
-            Span(entry.category or "memory", Style.HEADING),
+            Span(kind_name(entry), Style.HEADING),
         ]
     conversation = findings.conversations.get(entry.conversation)
     name = (

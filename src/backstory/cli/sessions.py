@@ -10,11 +10,12 @@ from ..core.browsing import HEADS, ConversationList, ListedConversation
 from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import origin
-from .narrowing import add_limit, add_narrowing, read_bounds
+from .narrowing import add_narrowing, add_paging, nothing, read_bounds
 from .report import Block, Hint, Json, Report, Span, Style, Table, project_name, terminal_line
 
 LIMIT = 20
 LONGEST_TITLE = 100
+NONE = "No conversations. `backstory sync` reads those of your assistants."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,8 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--subagents", action="store_true", help="list what assistants started themselves too"
     )
-    add_limit(parser, LIMIT)
-    parser.add_argument("--offset", type=int, default=0, metavar="N", help="leave out the first so many")
+    add_paging(parser, LIMIT)
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
@@ -32,8 +32,10 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         which = read_bounds(options, core).conversation_filter()
         which = which._replace(kinds=(*HEADS, "subagent") if options.subagents else ())
         found = core.browsing.conversations(
-            which, limit=options.limit, offset=max(options.offset, 0), file=options.file or ""
+            which, limit=options.limit, offset=options.offset, file=options.file or ""
         )
+    if not found.conversations:
+        return Report(_body(found), nothing(options, "conversation", NONE))
     return Report(_body(found), _blocks(found))
 
 
@@ -61,8 +63,6 @@ def _body(found: ConversationList) -> Json:
 
 
 def _blocks(found: ConversationList) -> list[Block]:
-    if not found.conversations:
-        return ["No conversations. `backstory sync` reads those of your assistants."]
     heads = ("ID", "LAST", "ASSISTANT", "PROJECT", "MSGS", "TITLE")
     blocks: list[Block] = [Table(heads, [_row(each) for each in found.conversations])]
     if (left := found.total - len(found.conversations)) > 0:

@@ -12,13 +12,16 @@ from ..core import Core
 from ..core.browsing import MessagePlace
 from ..core.browsing.replay import ReplayPart
 from ..core.browsing.resumption import resume_line
-from ..domain.errors import InvalidInput
+from ..domain.errors import NotFound
+from ..domain.kinds import kind_name
 from ..domain.lines import counted
 from ..domain.records import Conversation, Former, Memory, Message
 from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import origin, safe_text
 from .list import memory_body
+from .narrowing import add_limit
+from .numbers import whole_number
 from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, legible, terminal_line
 
 LIMIT = 20
@@ -36,19 +39,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         help="of a memory, a conversation or a message; its beginning is enough. ID#N is message N",
     )
-    parser.add_argument("--around", type=int, metavar="N", help="the messages around number N")
+    parser.add_argument("--around", type=whole_number(1), metavar="N", help="the messages around number N")
     parser.add_argument(
-        "--from", type=int, dest="first", metavar="N", help="begin with number N; -20: the last 20"
+        "--from",
+        type=whole_number(),
+        dest="first",
+        metavar="N",
+        help="begin with number N (default: 1); -20: the last 20",
     )
-    parser.add_argument(
-        "--limit", type=int, default=LIMIT, metavar="N", help=f"so many messages (default: {LIMIT})"
-    )
+    add_limit(parser, LIMIT)
     parser.add_argument("--full", action="store_true", help="whole messages, with what was thought")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    if options.limit < 1:
-        raise InvalidInput("--limit must be at least 1.")
     window = _Window(options.first, options.limit, options.around, options.full)
     with closing(open_core(settings)) as core:
         return report(core, options.id, window)
@@ -78,7 +81,7 @@ def _memory_report(memory: Memory, history: Sequence[Former]) -> Report:
         "history": [{"text": each.text, "saved_at": iso(each.saved_at)} for each in history]
     }
     about = [
-        memory.category or "memory",
+        kind_name(memory),
         f"of {memory.created_at:%Y-%m-%d %H:%M}",
         f"in {memory.project or '-'}",
     ]
@@ -117,6 +120,8 @@ def _conversation_report(core: Core, place: MessagePlace, window: _Window) -> Re
     else:
         first, limit = window.first or 1, window.limit
     part = core.replay.part(conversation, first if first < 0 else first - 1, limit)
+    if (wanted := middle if window.first is None else first) and wanted > part.end:
+        raise NotFound("message", str(wanted), hint=f"{conversation.id} has {counted(part.end, 'message')}.")
     shown = _Shown(conversation, part, resume_line(core.engine.store, conversation), window.is_full)
     return Report(_body(shown), _blocks(shown, middle))
 

@@ -52,16 +52,21 @@ def _text(outcome: dict[str, SyncReport]) -> str:
     present = {name: told for name, told in outcome.items() if told.sources or told.problems or told.vanished}
     if not present:
         return f"No histories found. Looked for: {', '.join(told.title for told in outcome.values())}."
-    rows = [(told.title, _summary(told)) for told in present.values()]
+    rows: list[tuple[str, str]] = []
     for told in present.values():
+        rows.append((told.title, _summary(told)))
         rows += [("", f"skipped {count:,}: {reason}") for reason, count in sorted(told.skipped.items())]
         rows += [("", f"{path or 'not found'}: {problem}") for path, problem in told.problems.items()]
     return table(rows)
 
 
 def _summary(told: SyncReport) -> str:
-    read = f"{counted(told.turns, 'turn')} of {counted(told.conversations, 'conversation')} read"
-    parts = [f"{read} from {counted(told.sources - told.unchanged, 'file')}", f"{told.unchanged:,} unchanged"]
+    if changed := told.sources - told.unchanged:
+        read = f"{counted(told.turns, 'turn')} of {counted(told.conversations, 'conversation')} read"
+        parts = [f"{read} from {counted(changed, 'file')}"]
+        parts += [f"{told.unchanged:,} unchanged"] if told.unchanged else []
+    else:
+        parts = [f"nothing new in {counted(told.unchanged, 'file')}"]
     if told.vanished:
         parts.append(f"{told.vanished:,} vanished, what was read of them stays")
     if told.redacted:

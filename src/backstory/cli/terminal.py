@@ -31,13 +31,27 @@ def show(blocks: Sequence[Block]) -> None:
     console = Console(theme=THEME, highlight=False, markup=False, emoji=False)
     for block in blocks:
         if isinstance(block, Table):
-            console.print(_table(block, console.width))
+            shown = _table(block, console.width) if _has_room(block, console.width) else _stacked(block)
+            console.print(shown, no_wrap=True, overflow="ellipsis")
         elif isinstance(block, Paragraph):
             console.print(Padding(_text(block.text), (0, 0, 0, block.indent), expand=False))
         elif isinstance(block, Hint):
             console.print(block.text, style=Style.QUIET.value)
         else:
             console.print(block if isinstance(block, str) else _text(block.text), soft_wrap=True)
+
+
+def _has_room(table: Table, width: int) -> bool:
+    return sum(needed + GAP for needed in table.widths) + NARROWEST <= width
+
+
+def _stacked(table: Table) -> RichText:
+    """For a narrow terminal: what a record is about below the rest of it."""
+    lines = []
+    for row in table.rows:
+        *cells, closing = map(_text, row)
+        lines += [RichText(" " * GAP).join(cells), RichText(" " * GAP).append_text(closing)]
+    return RichText("\n").join(lines)
 
 
 def _table(table: Table, width: int) -> RichTable:
@@ -47,7 +61,7 @@ def _table(table: Table, width: int) -> RichTable:
         made.add_column(head, no_wrap=True, min_width=needed)
     made.add_column(last, no_wrap=True)
     # cut here: where not all has room, rich would take from every column
-    left = max(width - sum(needed + GAP for needed in table.widths), NARROWEST)
+    left = width - sum(needed + GAP for needed in table.widths)
     for row in table.rows:
         *cells, closing = map(_text, row)
         closing.truncate(left, overflow="ellipsis")

@@ -9,12 +9,17 @@ from ..app import open_core
 from ..settings import Settings
 from ..web.serving import WebAddress, serve
 from . import doctor
+from .numbers import whole_number
 from .report import Report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--port", type=int, default=0, metavar="N", help="the port to use (default: a free one)"
+        "--port",
+        type=whole_number(0, 65_535),
+        default=0,
+        metavar="N",
+        help="the port to use (default: a free one)",
     )
     parser.add_argument("--no-open", action="store_true", help="print the link, and start no browser")
     parser.add_argument("--read-only", action="store_true", help="show everything, change nothing")

@@ -32,6 +32,11 @@ def kind_of(memory: Memory) -> MemoryKind:
     return _KINDS.get(memory.category or "", MemoryKind.FACT)
 
 
+def kind_name(memory: Memory) -> str:
+    """What people read: what the tool that saved it calls it, unless that says nothing."""
+    return memory.category if memory.category and memory.category != NOTE else MemoryKind.FACT
+
+
 def category_of(kind: MemoryKind) -> str:
     """The category that a memory of this kind is saved with."""
     return next(iter(_CATEGORIES[kind]), NOTE)

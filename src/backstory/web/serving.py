@@ -119,7 +119,7 @@ def _public(url: str) -> Host | None:
 def _listening(port: int) -> socket.socket:
     try:
         return socket.create_server((LOOPBACK, port), backlog=128)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         raise Unavailable(
-            f"Port {port} cannot be used: {error}.", hint="Choose another with --port."
+            f"Port {port} cannot be used: {error.strerror}.", hint="Choose another with --port."
         ) from error

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...domain.errors import InvalidInput, NotFound, Unreadable
+from ...domain.lines import counted
 from ...domain.records import Conversation
 from ...readers import Places
 from ..facet import Facet
@@ -71,7 +72,9 @@ class Blame(Facet):
         last = len(texts) if last is None else last
         if not 0 < first <= max(last, 1) or last > len(texts):
             raise InvalidInput(
-                f"{file.name} has {len(texts):,} lines.", hint="Lines are counted from 1.", field="line"
+                f"{file.name} has {counted(len(texts), 'line')}.",
+                hint="Lines are counted from 1.",
+                field="line",
             )
         tree = work_tree(file.parent)
         inside = file.relative_to(tree).as_posix()

@@ -88,7 +88,9 @@ class Browsing(Facet):
         path = os.path.normpath(os.path.join(self.caller.directory, os.path.expanduser(wanted)))
         named = projects_named(wanted, known) or projects_named(path, known)
         if not named:
-            raise NotFound("project", wanted, hint="`backstory sessions` names the projects that are known.")
+            is_path = os.sep in wanted or wanted in (os.curdir, os.pardir)
+            hint = "`backstory sessions` names the projects that are known."
+            raise NotFound("project", path if is_path else wanted, hint=hint)
         return tuple(named)
 
     def find(self, id: str) -> Memory | MessagePlace:
@@ -104,20 +106,20 @@ class Browsing(Facet):
                 field="id",
             )
         if not memories and not places:
-            raise NotFound("memory or conversation", id)
+            raise NotFound("memory or conversation", id, hint="Lists and search results begin with the ids.")
         return memories[0] if memories else places[0]
 
     def conversation(self, id: str) -> Conversation:
         """As `find` does, for who wants nothing else."""
         found = self.find(id)
         if isinstance(found, Memory):
-            raise NotFound("conversation", id)
+            raise NotFound("conversation", id, hint="That is the id of a memory.")
         return found.conversation
 
     def memory(self, id: str) -> Memory:
         found = self.find(id)
         if not isinstance(found, Memory):
-            raise NotFound("memory", id)
+            raise NotFound("memory", id, hint="That is the id of a conversation.")
         return found
 
     def recent(
