@@ -266,3 +266,13 @@ def test_what_was_compressed_comes_back_by_its_key(tmp_path: Path) -> None:
     again = typed("unarchive", "old_plan", home=tmp_path)
     assert again.returncode == 1
     assert "no archived memory or conversation 'old_plan'" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [(["token"], 0), (["token", "list"], 0), (["token", "revoke", "x"], 1), (["audit"], 0)],
+)
+def test_a_look_at_tokens_makes_no_store(tmp_path: Path, words: list[str], status: int) -> None:
+    (tmp_path / "ours").mkdir()
+    assert typed(*words, home=tmp_path / "ours").returncode == status
+    assert list((tmp_path / "ours").iterdir()) == []

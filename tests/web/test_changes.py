@@ -36,6 +36,17 @@ def test_an_edit_keeps_what_was_said_before_and_can_be_undone(own_pages: Pages) 
     assert [each["text"] for each in own_pages.json("/memory/decision")["history"]] == [NEW, before]
 
 
+def test_what_superseded_a_memory_takes_its_place_and_leaves_it_in_the_history(own_pages: Pages) -> None:
+    before = text(own_pages)
+    answer = own_pages.post("/supersede", id="decision", text=NEW)
+    assert (answer.status, answer.headers["Location"]) == (303, "/memory/decision")
+    assert text(own_pages) == NEW
+    assert [each["text"] for each in own_pages.json("/memory/decision")["history"]] == [before]
+    assert own_pages.json("/memory/decision")["memory"]["kind"] == "decision"
+    assert own_pages.post("/supersede", id="decision", text=" ").status == 400
+    assert text(own_pages) == NEW
+
+
 def test_what_is_forgotten_is_gone_until_it_is_brought_back(own_pages: Pages) -> None:
     assert "decision" in found(own_pages, "RabbitMQ")
     moved = own_pages.post("/forget", id="decision").headers["Location"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 
 import pytest
 
@@ -11,7 +12,7 @@ from backstory.core.brief.files import GIVEN, BriefFiles
 from backstory.domain.records import Injection
 from backstory.domain.when import to_ms
 
-from ..doubles import DAWN, make_conversation
+from ..doubles import DAWN, make_conversation, make_memory, make_messages
 from .conftest import Pages
 from .sample import HARMFUL, MAIN, MARKDOWN, PLANTED, SHOP, SUBAGENT
 
@@ -193,13 +194,24 @@ def test_the_graph_is_drawn_and_told_with_the_same_relations(pages: Pages) -> No
     html = pages.get("/graph?about=queue").text
     assert html.count("<line ") == len(body["relations"]) == html.count('<tr class="entry">')
     assert pages.json("/graph?about=nobody")["missing"]
-    assert "queue" in [each["name"] for each in pages.json("/graph")["things"]]
+    things = [each["name"] for each in pages.json("/graph")["things"]]
+    assert "queue" in things
+
+
+def test_a_memory_without_a_key_is_no_thing_that_others_speak_of(own_pages: Pages) -> None:
+    own_pages.core.engine.store.memories.put([make_memory("0f" * 12, "src/auth.py checks the cookie.")])
+    names = [each["name"] for each in own_pages.json("/graph")["things"]]
+    assert "0f" * 12 not in names
+    assert "src/auth.py" in names
 
 
 def test_stats_count_conversations_by_week_and_assistant(pages: Pages) -> None:
     body = pages.json("/stats")
     assert sum(sum(row["counts"]) for row in body["weeks"]["rows"]) == body["totals"]["conversations"] == 3
     assert body["totals"]["longest_streak"] == 1
+    hours = sum(row["hours"] for row in body["weeks"]["rows"])
+    assert body["totals"]["active_hours"] == hours == body["weeks"]["most_hours"] > 0
+    assert pages.get("/stats").text.count('class="stack hours"') == 1
 
 
 def test_health_tells_what_is_held_and_runs_the_doctor_when_asked(pages: Pages) -> None:
@@ -228,6 +240,51 @@ def test_what_sessions_were_told_is_shown_word_for_word(own_pages: Pages) -> Non
     html = own_pages.get("/injected").text
     assert "An earlier brief." in html
     assert "<b>for</b>" not in html
+    here = own_pages.json(f"/conversation/{MAIN}")["injected"]
+    assert [each["text"] for each in here] == [text]
+    assert "What Backstory told this session" in own_pages.get(f"/conversation/{MAIN}").text
+    assert own_pages.json(f"/conversation/{SUBAGENT}")["injected"] == []
+
+
+def test_an_id_may_be_a_beginning_as_the_command_line_writes_it(own_pages: Pages) -> None:
+    store = own_pages.core.engine.store
+    store.conversations.add(make_conversation("codex:0192aaaa-bbbb", title="By its beginning"), [], [])
+    store.memories.put([make_memory("5f0c1d2e3a4b5c6d7e8f9a0b", "A memory.")])
+    assert own_pages.json("/conversation/0192aaaa")["conversation"]["id"] == "codex:0192aaaa-bbbb"
+    assert own_pages.json("/memory/5f0c1d2e3a")["memory"]["text"] == "A memory."
+    assert "<code>5f0c1d2e3a</code>" in own_pages.get("/memory/5f0c1d2e3a").text
+
+
+def test_a_replay_names_each_day(own_pages: Pages) -> None:
+    talk = make_conversation("codex:days", surface="codex")
+    first, second = make_messages(talk.id, "evening", "morning")
+    later = second._replace(created_at=first.created_at + timedelta(days=1))
+    own_pages.core.engine.store.conversations.add(talk, [first, later], [])
+    assert own_pages.get("/conversation/codex:days").text.count('<p class="day">') == 2
+
+
+def test_a_decision_that_a_later_one_superseded_says_so(own_pages: Pages) -> None:
+    earlier = make_memory("d1", "We decided to use Redis for the session cache.", category="decision")
+    later = make_memory(
+        "d2",
+        "We decided to use Memcached for the session cache.",
+        category="decision",
+        updated_at=earlier.updated_at + timedelta(days=9),
+    )
+    own_pages.core.engine.store.memories.put([earlier, later])
+    results = {
+        each["id"]: each for each in own_pages.json("/search?q=decided+session+cache&kind=memory")["results"]
+    }
+    assert results["d1"]["superseded_by"]["id"] == "d2"
+    assert results["d2"]["superseded_by"] is None
+    assert 'href="/memory/d2">by what was decided' in own_pages.get("/search?q=decided+session+cache").text
+
+
+def test_a_search_that_is_sure_of_nothing_says_so(pages: Pages) -> None:
+    assert not pages.json("/search?q=zzzqqq")["is_sure"]
+    if pages.json("/search?q=zzzqqq")["total"]:
+        assert "Nothing is sure" in pages.get("/search?q=zzzqqq").text
+    assert "Nothing is sure" not in pages.get("/search?q=which+queue+keeps+orders").text
 
 
 def test_a_conversation_without_a_title_is_known_by_its_assistant_and_its_day(own_pages: Pages) -> None:

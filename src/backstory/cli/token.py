@@ -6,7 +6,7 @@ import argparse
 from contextlib import closing
 from datetime import timedelta
 
-from ..app import CONTROL, open_store
+from ..app import CONTROL, find_spaces, open_store
 from ..core.engine import new_id
 from ..domain.errors import NotFound
 from ..domain.scopes import Scope
@@ -16,7 +16,10 @@ from ..server.auth import make_token
 from ..server.tenants import check_name
 from ..settings import Settings
 from ..store import Store
+from .numbers import days
 from .report import Json, Report, table
+
+NONE = "There are no tokens."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,17 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     scopes = [scope.word for scope in Scope if scope]
     parser.add_argument("--scope", choices=scopes, default="write", help="create: what it allows (write)")
     parser.add_argument("--space", action="append", default=[], help="create: a shared space; repeatable")
-    parser.add_argument("--expires", type=_days, metavar="DAYS", help="create: ends then (never)")
-
-
-def _days(text: str) -> timedelta:
-    days = timedelta(days=float(text))
-    if days <= timedelta():
-        raise ValueError(text)
-    return days
+    parser.add_argument("--expires", type=days, metavar="DAYS", help="create: ends then (never)")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
+    if options.action != "create" and CONTROL not in find_spaces(settings):
+        if options.action == "list":  # a look makes no store
+            return Report({"tokens": []}, NONE)
+        raise NotFound("token", options.id or "", hint=NONE)
     with closing(open_store(settings, CONTROL)) as control:
         return _ACTIONS[options.action](options, control)
 
@@ -51,7 +51,7 @@ def _create(options: argparse.Namespace, control: Store) -> Report:
         [check_name(space, "space") for space in options.space],
         id=new_id(),
         now=now,
-        until=now + options.expires if options.expires else None,
+        until=now + timedelta(days=options.expires) if options.expires else None,
     )
     control.team.add_token(token)
     text = f"{secret}\n\nThis is the only time it is shown. Its id, to revoke it, is {token.id}."
@@ -61,7 +61,7 @@ def _create(options: argparse.Namespace, control: Store) -> Report:
 def _list(options: argparse.Namespace, control: Store) -> Report:
     tokens = control.team.tokens()
     rows = [(token.id, token.person, token.scope, _state(token), ", ".join(token.spaces)) for token in tokens]
-    text = table([("id", "user", "scope", "state", "spaces"), *rows]) if rows else "There are no tokens."
+    text = table([("id", "user", "scope", "state", "spaces"), *rows]) if rows else NONE
     return Report({"tokens": [_described(token) for token in tokens]}, text)
 
 

@@ -27,6 +27,12 @@ class InjectionRoom:
             _INJECTION, "FROM injection ORDER BY given_at DESC, session LIMIT ?", [limit]
         )
 
+    def of(self, session: str) -> list[Injection]:
+        """What a session was told, the first first."""
+        return self._database.records(
+            _INJECTION, "FROM injection WHERE session = ? ORDER BY given_at", [session]
+        )
+
     def last_text(self, session: str) -> str:
         """What a session was told last; empty when it was told nothing."""
         sql = "SELECT text FROM injection WHERE session = ? ORDER BY given_at DESC LIMIT 1"

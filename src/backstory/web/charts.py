@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, timedelta
+from typing import NamedTuple
 
 from .view import Json
 
@@ -15,15 +16,31 @@ WEEKS = 53
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-def local_days(hours: Mapping[int, int]) -> tuple[Counter[date], Counter[tuple[int, int]]]:
-    """Hours since 1970 as days, and as weekday and hour of the day, in the time of this machine."""
-    days: Counter[date] = Counter()
-    cells: Counter[tuple[int, int]] = Counter()
-    for hour, count in hours.items():
+class Calendar(NamedTuple):
+    """What was said and saved, in the time of this machine."""
+
+    days: Counter[date]
+    hours: Counter[date]
+    """In how many hours of a day there was anything."""
+    cells: Counter[tuple[int, int]]
+    """By weekday and hour of the day."""
+
+
+def calendar(hours: Iterable[tuple[int, int]]) -> Calendar:
+    """Of hours since 1970, and how much is in each."""
+    made = Calendar(Counter(), Counter(), Counter())
+    for hour, count in hours:
         then = time.localtime(hour * 3600)
-        days[date(then.tm_year, then.tm_mon, then.tm_mday)] += count
-        cells[then.tm_wday, then.tm_hour] += count
-    return days, cells
+        day = date(then.tm_year, then.tm_mon, then.tm_mday)
+        made.days[day] += count
+        made.hours[day] += 1
+        made.cells[then.tm_wday, then.tm_hour] += count
+    return made
+
+
+def local_day(ms: int) -> date:
+    then = time.localtime(ms // 1000)
+    return date(then.tm_year, then.tm_mon, then.tm_mday)
 
 
 def year(days: Mapping[date, int], today: date) -> Json:

@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
+from ..core.names import short_memory_id
 from ..domain.lines import counted
 from ..domain.when import utc_now
 from ..readers import load_readers
@@ -50,6 +51,7 @@ def templates() -> Environment:
         "number": lambda value: f"{value:,}",
         "project": project_name,
         "segment": lambda text: quote(text, safe=""),
+        "short_id": short_memory_id,
         "short": lambda text: f"{_local(text).day} {_local(text):%b}",
         "weekday": lambda text: f"{_local(text):%A}",
     }

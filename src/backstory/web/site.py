@@ -69,6 +69,7 @@ PAGES: dict[str, Page] = {
 }
 CHANGES: dict[str, Change] = {
     "/edit": memories.edit,
+    "/supersede": memories.supersede,
     "/undo": memories.undo,
     "/done": memories.done,
     "/forget": memories.forget,

@@ -61,9 +61,11 @@ class BriefFiles:
     def all(self) -> list[Path]:
         return list(self.folder.glob("*.json"))
 
-    def injections(self, since: Mapping[str, datetime]) -> Iterator[Injection]:
-        """What the hook noted that it told sessions: of each, what is later than `since` says."""
+    def injections(self, since: Mapping[str, datetime], session: str | None = None) -> Iterator[Injection]:
+        """What the hook noted that it told sessions, or one of them: of each, what is later than `since` says."""
         for path in (self.folder / GIVEN).glob("*"):
+            if session not in (None, path.name):
+                continue
             last = since.get(path.name)
             for line in _lines(path):
                 try:
@@ -178,6 +180,15 @@ def injected(core: Core, limit: int) -> list[Injection]:
         return kept
     noted = BriefFiles(core.engine.settings.home).injections(core.engine.store.injections.last_times())
     return sorted([*kept, *noted], key=lambda each: each.given_at, reverse=True)[:limit]
+
+
+def injected_into(core: Core, session: str) -> list[Injection]:
+    """What one session was told, the first first."""
+    kept = core.engine.store.injections.of(session) if session else []
+    if not session or not core.caller.is_local:
+        return kept
+    last = {session: kept[-1].given_at} if kept else {}
+    return [*kept, *BriefFiles(core.engine.settings.home).injections(last, session)]
 
 
 def _lines(path: Path) -> list[bytes]:

@@ -9,12 +9,15 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from ...core import Core
+from ...core.brief.files import injected_into
 from ...core.browsing.export import ConversationTree, as_markdown, file_stem
 from ...core.browsing.replay import ReplayPart
 from ...core.browsing.resumption import resume_line
 from ...core.forgetting.erasure import Erasure
 from ...core.forgetting.removal import ForgetRequest
+from ...domain.errors import NotFound
 from ...domain.records import Conversation, Message, Trace
+from ...domain.tokens import count_tokens
 from ...domain.when import iso
 from ..figures import figure
 from ..page_query import PageQuery
@@ -42,7 +45,7 @@ _ANY_FIELD = re.compile(r"[a-z_]+: ")
 
 
 def page(core: Core, asked: PageQuery) -> View:
-    conversation = core.replay.conversation(asked.text("id"))
+    conversation = _named(core, asked.text("id"))
     at = asked.number("at", 0)
     first = asked.number("from", max(at - BEFORE, 1), least=1)
     size = asked.number("size", SIZE, least=1, most=SIZE)
@@ -67,6 +70,14 @@ def page(core: Core, asked: PageQuery) -> View:
     return View(
         "conversation.html", body | _around(core, conversation, first - 1, part.end), conversation.name
     )
+
+
+def _named(core: Core, id: str) -> Conversation:
+    """By its id, or by a beginning of it, as lists of the command line write it."""
+    try:
+        return core.replay.conversation(id)
+    except NotFound:
+        return core.browsing.conversation(id)
 
 
 def _part(part: ReplayPart) -> Json:
@@ -121,6 +132,10 @@ def _around(core: Core, conversation: Conversation, start: int, end: int) -> Jso
         "started": [conversation_card(each) for each in started],
         "files": files[:MOST_FILES],
         "file_count": len(files),
+        "injected": [
+            {"at": iso(each.given_at), "text": each.text, "tokens": count_tokens(each.text)}
+            for each in injected_into(core, conversation.native_id)
+        ],
     }
 
 

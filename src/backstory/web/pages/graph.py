@@ -6,14 +6,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 
 from ...core import Core
 from ...core.graph import COLORS, RelatedEntities, certainty, entity_id
+from ...core.names import short_memory_id
 from ...domain.errors import NotFound
 from ...domain.filters import Filter, Page
 from ...domain.graph import Entity, Label
+from ..figures import figure
 from ..page_query import PageQuery
 from ..view import Json, View
 
@@ -48,8 +51,14 @@ def page(core: Core, asked: PageQuery) -> View:
             body["missing"] = True
     if not body["nodes"]:
         body["pending"] = graph.update()
-        body["things"] = [_thing(each) for each in graph.entities(Filter())[:MOST_THINGS]]
+        body["things"] = figure(core, "things", lambda: _things(graph.entities(Filter())))
     return View("graph.html", body, about or "Graph")
+
+
+def _things(entities: Sequence[Entity]) -> list[Json]:
+    """What memories speak of most. One that has no key is no such thing: its name is an id that says nothing."""
+    named = (each for each in entities if each.type != ITEM or short_memory_id(each.name) == each.name)
+    return [_thing(each) for each in islice(named, MOST_THINGS)]
 
 
 def _thing(entity: Entity) -> Json:
@@ -130,5 +139,6 @@ def layout(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple[float, fl
         length = np.maximum(np.sqrt((force**2).sum(1)), 1e-6)
         place += force / length[:, None] * np.minimum(length, WARMTH * (1 - step / STEPS))[:, None]
     low, high = place.min(0), place.max(0)
-    fitted = (place - low) / np.maximum(high - low, 1e-9) if count > 1 else place + 0.5
+    width = np.maximum(high - low, 1.5 * ideal)  # two or three are not torn to the edges
+    fitted = 0.5 + (place - (low + high) / 2) / width
     return [(round(float(x), 4), round(float(y), 4)) for x, y in fitted]

@@ -10,7 +10,7 @@ from ...core.browsing import HEADS
 from ...domain.census import ConversationTally
 from ...domain.filters import ConversationFilter, Filter
 from ...domain.when import iso
-from ..charts import WEEKS, local_days, week, year
+from ..charts import WEEKS, calendar, week, year
 from ..figures import figure
 from ..page_query import PageQuery
 from ..view import Json, View
@@ -25,8 +25,9 @@ def page(core: Core, asked: PageQuery) -> View:
     now = asked.now()
     since = now - timedelta(weeks=WEEKS)
     where = core.caller.visible(Filter(created_after=since))
-    hours = figure(core, "hours of the year", lambda: dict(core.engine.store.entries.tally_hours(where)))
-    days, cells = local_days(hours)
+    past = figure(
+        core, "calendar of the year", lambda: calendar(core.engine.store.entries.tally_hours(where))
+    )
     body = {
         "recent": conversation_cards(
             core,
@@ -37,8 +38,8 @@ def page(core: Core, asked: PageQuery) -> View:
         "projects": _projects(tallies)[:MOST_PROJECTS],
         "more_projects": max(len({each.project for each in tallies}) - MOST_PROJECTS, 0),
         "assistants": _assistants(tallies),
-        "year": year(days, now.astimezone().date()),
-        "week": week(cells),
+        "year": year(past.days, now.astimezone().date()),
+        "week": week(past.cells),
         "waiting": waiting(core),
     }
     return View("home.html", body, "Home")

@@ -72,7 +72,7 @@ def _forgotten(core: Core) -> list[Json]:
 
 
 def memory_page(core: Core, asked: PageQuery) -> View:
-    memory = _memory(core, asked.text("id"))
+    memory = _named(core, asked.text("id"))
     history = core.memories.history(memory)
     body = {
         "memory": memory_card(memory)
@@ -101,6 +101,14 @@ def _former(place: int, former: Former) -> Json:
     }
 
 
+def _named(core: Core, id: str) -> Memory:
+    """By its id, or by a beginning of it, as lists of the command line write it."""
+    try:
+        return _memory(core, id)
+    except NotFound:
+        return core.browsing.memory(id)
+
+
 def _memory(core: Core, id: str) -> Memory:
     found = core.engine.store.memories.find(core.caller.visible(Filter(ids=(id,))), Page(limit=1))
     if not found:
@@ -111,6 +119,12 @@ def _memory(core: Core, id: str) -> Memory:
 def edit(core: Core, asked: PageQuery) -> Redirect:
     memory = core.memories.revise(_memory(core, asked.text("id")).id, asked.whole_text("text").strip())
     return _back_to(memory)
+
+
+def supersede(core: Core, asked: PageQuery) -> Redirect:
+    """It holds no longer: something else does from now on. What it was about has to be looked at anew."""
+    memory = _memory(core, asked.text("id"))
+    return _back_to(core.remembering.remember(asked.whole_text("text"), replaces=memory.id).memory)
 
 
 def undo(core: Core, asked: PageQuery) -> Redirect:

@@ -8,10 +8,12 @@ from datetime import datetime
 
 from ...core import Core
 from ...core.search import Ranking
+from ...core.search.lookup import SURE
 from ...core.search.previews import Preview
 from ...domain.entries import Outline
 from ...domain.filters import Filter, Kind
-from ...domain.records import Conversation, Message
+from ...domain.kinds import kind_name
+from ...domain.records import Conversation, Entry, Message
 from ...domain.when import iso, parse_when, to_ms
 from ...search.engine import Hit
 from ..page_query import PageQuery
@@ -70,6 +72,7 @@ def _body(query: str, number: int, ranking: Ranking, results: list[Json], facets
         "strategy": ranking.strategy,
         "notices": list(ranking.notices),
         "total": len(ranking.hits),
+        "is_sure": any(hit.certainty >= SURE for hit in ranking.hits),
         "page": number,
         "pages_count": -(-len(ranking.hits) // SIZE),
         "first": SIZE * (number - 1) + 1,
@@ -106,9 +109,10 @@ def _result(shown: Preview, conversations: dict[str, Conversation], places: dict
         "trust": entry.trust.value,
         "certainty": hit.certainty,
         "why": why(hit),
+        "superseded_by": None if shown.later is None else _later(shown.later),
     }
     if not isinstance(entry, Message):
-        return result | {"category": entry.category, "key": entry.key}
+        return result | {"category": kind_name(entry), "key": entry.key}
     conversation = conversations.get(entry.conversation)
     return result | {
         "conversation": None if conversation is None else conversation_card(conversation),
@@ -120,6 +124,14 @@ def _result(shown: Preview, conversations: dict[str, Conversation], places: dict
             if other in places
         ],
     }
+
+
+def _later(entry: Entry) -> Json:
+    """A decision that came after, on the same matter, and where it is."""
+    place: Json = {"id": entry.id}
+    if isinstance(entry, Message):
+        place = {"conversation_id": entry.conversation, "number": entry.seq + 1}
+    return {"at": iso(entry.created_at), **place}
 
 
 def _without_gaps(text: str) -> str:

@@ -10,8 +10,7 @@ from ...core import Core
 from ...core.browsing import HEADS
 from ...domain.filters import ConversationFilter, Filter
 from ...domain.records import ConversationOutline
-from ...domain.when import from_ms
-from ..charts import local_days
+from ..charts import Calendar, calendar, local_day
 from ..figures import figure
 from ..page_query import PageQuery
 from ..view import Json, View
@@ -22,26 +21,28 @@ MOST_PROJECTS = 15
 
 
 def page(core: Core, asked: PageQuery) -> View:
+    return View("stats.html", figure(core, "stats", lambda: _body(core, asked)), "Stats")
+
+
+def _body(core: Core, asked: PageQuery) -> Json:
     store = core.engine.store
     outlines = store.conversations.outlines(
         core.caller.visible_conversations(ConversationFilter(kinds=HEADS))
     )
-    everything = core.caller.visible(Filter())
-    hours = figure(core, "hours", lambda: dict(store.entries.tally_hours(everything)))
-    days, cells = local_days(hours)
+    past = calendar(store.entries.tally_hours(core.caller.visible(Filter())))
     today = asked.now().astimezone().date()
     by_assistant = Counter(each.surface for each in outlines)
-    body = {
+    return {
         "totals": {
             "conversations": len(outlines),
-            "entries": sum(hours.values()),
-            "active_days": len(days),
-            "active_hours": len(hours),
+            "entries": past.days.total(),
+            "active_days": len(past.days),
+            "active_hours": past.hours.total(),
             "projects": len({each.project for each in outlines if each.project}),
             "assistants": len(by_assistant),
-            "longest_streak": _longest_streak(sorted(days)),
+            "longest_streak": _longest_streak(sorted(past.days)),
         },
-        "weeks": _weeks(outlines, hours, today, [name for name, _ in by_assistant.most_common(MOST_NAMED)]),
+        "weeks": _weeks(outlines, past, today, [name for name, _ in by_assistant.most_common(MOST_NAMED)]),
         "assistants": [{"name": name, "count": count} for name, count in by_assistant.most_common()],
         "projects": [
             {"name": name, "count": count}
@@ -52,15 +53,14 @@ def page(core: Core, asked: PageQuery) -> View:
             for name, count in Counter(each.subject for each in outlines).most_common()
         ],
         "busiest_hour": max(
-            range(24), key=lambda hour: sum(cells.get((day, hour), 0) for day in range(7)), default=0
+            range(24), key=lambda hour: sum(past.cells.get((day, hour), 0) for day in range(7)), default=0
         ),
     }
-    return View("stats.html", body, "Stats")
 
 
 def _weeks(
     outlines: Sequence[ConversationOutline],
-    hours: dict[int, int],
+    past: Calendar,
     today: date,
     named: list[str],
 ) -> Json:
@@ -68,19 +68,17 @@ def _weeks(
     first = today - timedelta(days=today.weekday() + 7 * (WEEKS - 1))
     counts: Counter[tuple[int, str]] = Counter()
     for each in outlines:
-        week = (from_ms(each.updated_ms).astimezone().date() - first).days // 7
+        week = (local_day(each.updated_ms) - first).days // 7
         if 0 <= week < WEEKS:
             counts[week, each.surface if each.surface in named else "other"] += 1
     busy: Counter[int] = Counter()
-    for hour in hours:
-        week = (from_ms(hour * 3_600_000).astimezone().date() - first).days // 7
-        if 0 <= week < WEEKS:
-            busy[week] += 1
+    for day, hours in past.hours.items():
+        busy[(day - first).days // 7] += hours
     names = [*named, "other"] if any(name == "other" for _, name in counts) else named
-    most = max((sum(counts[week, name] for name in names) for week in range(WEEKS)), default=0)
     return {
         "names": names,
-        "most": most,
+        "most": max(sum(counts[week, name] for name in names) for week in range(WEEKS)),
+        "most_hours": max(busy[week] for week in range(WEEKS)),
         "rows": [
             {
                 "monday": (first + timedelta(days=7 * week)).isoformat(),
