@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from ..core import Core, Engine
+from ..domain.filters import Filter
 
 T = TypeVar("T")
 
@@ -31,6 +32,12 @@ def figure(core: Core, name: Hashable, make: Callable[[], T]) -> T:
         kept.clear()
     kept[key] = (time.monotonic() + FRESH_S, made)
     return made
+
+
+def busy_hours(core: Core) -> list[tuple[int, int]]:
+    """How much was said and saved in each hour since 1970 in which anything was."""
+    everything = core.caller.visible(Filter())
+    return figure(core, "hours", lambda: core.engine.store.entries.tally_hours(everything))
 
 
 def renew(core: Core) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...core import Core
+from ..figures import figure
 from ..page_query import PageQuery
 from ..view import Json, View
 from .home import waiting
@@ -16,7 +17,7 @@ def page(core: Core, asked: PageQuery, checks: Checks | None) -> View:
     """`checks` is the doctor; a team server lends none, since it looks at the whole machine."""
     store = core.engine.store
     body = {
-        "holds": store.census()._asdict(),
+        "holds": figure(core, "census", store.census)._asdict(),
         "waiting": waiting(core),
         "archived": store.archive.census()._asdict(),
         "histories": {name: held._asdict() for name, held in store.sync.census().items()},

@@ -8,26 +8,25 @@ from datetime import datetime, timedelta
 from ...core import Core
 from ...core.browsing import HEADS
 from ...domain.census import ConversationTally
-from ...domain.filters import ConversationFilter, Filter
-from ...domain.when import iso
+from ...domain.filters import ConversationFilter
+from ...domain.when import iso, to_ms
 from ..charts import WEEKS, calendar, week, year
-from ..figures import figure
+from ..figures import busy_hours, figure
 from ..page_query import PageQuery
 from ..view import Json, View
 from .cards import conversation_cards
 
 RECENT = 8
 MOST_PROJECTS = 12
+MS_OF_AN_HOUR = 3_600_000
 
 
 def page(core: Core, asked: PageQuery) -> View:
     tallies = core.replay.tally(ConversationFilter(kinds=HEADS))
     now = asked.now()
     since = now - timedelta(weeks=WEEKS)
-    where = core.caller.visible(Filter(created_after=since))
-    past = figure(
-        core, "calendar of the year", lambda: calendar(core.engine.store.entries.tally_hours(where))
-    )
+    first = to_ms(since) // MS_OF_AN_HOUR
+    past = figure(core, "year", lambda: calendar(each for each in busy_hours(core) if each[0] >= first))
     body = {
         "recent": conversation_cards(
             core,

@@ -8,10 +8,10 @@ from datetime import date, timedelta
 
 from ...core import Core
 from ...core.browsing import HEADS
-from ...domain.filters import ConversationFilter, Filter
+from ...domain.filters import ConversationFilter
 from ...domain.records import ConversationOutline
 from ..charts import Calendar, calendar, local_day
-from ..figures import figure
+from ..figures import busy_hours, figure
 from ..page_query import PageQuery
 from ..view import Json, View
 
@@ -29,7 +29,7 @@ def _body(core: Core, asked: PageQuery) -> Json:
     outlines = store.conversations.outlines(
         core.caller.visible_conversations(ConversationFilter(kinds=HEADS))
     )
-    past = calendar(store.entries.tally_hours(core.caller.visible(Filter())))
+    past = calendar(busy_hours(core))
     today = asked.now().astimezone().date()
     by_assistant = Counter(each.surface for each in outlines)
     return {
