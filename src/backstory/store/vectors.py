@@ -99,11 +99,13 @@ class Vectors(ABC):
             chosen = self._database.values(urgent, [space, limit])
         else:
             with self._database.transaction():
+                # materialized, or PostgreSQL may choose once more for each row, and lease more than was asked for
                 sql = (
-                    "UPDATE waiting SET leased_until = ? WHERE space = ?"
-                    f" AND entry IN ({urgent}{self._database.skip_locked}) RETURNING entry"
+                    f"WITH urgent AS MATERIALIZED ({urgent}{self._database.skip_locked})"
+                    " UPDATE waiting SET leased_until = ? WHERE space = ?"
+                    " AND entry IN (SELECT entry FROM urgent) RETURNING entry"
                 )
-                chosen = self._database.values(sql, [now + lease_ms, space, space, limit])
+                chosen = self._database.values(sql, [space, limit, now + lease_ms, space])
         among, numbers = self._database.among("n", chosen)
         return self._database.records(_PENDING, f"FROM entry WHERE {among} ORDER BY n DESC", [numbers])
 

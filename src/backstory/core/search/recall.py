@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
@@ -87,6 +87,43 @@ class RecallParts(NamedTuple):
         return self._replace(
             files=round(self.files + more_files, DIGITS), type=round(self.type + more_type, DIGITS)
         )
+
+
+class _Worth(NamedTuple):
+    """What keywords, files and type add to the score of a conversation."""
+
+    weights: Mapping[str, float]
+    """How well each answers what is asked; empty when nothing is."""
+    members: Mapping[str, Collection[str]]
+    held: Sequence[Set[str | None]]
+    """For each keyword the conversations that hold it."""
+    working: Set[str]
+    """Those that touched files."""
+    named: Set[str] | None
+    """Those that touched a file which was named."""
+    project: str
+    least: float
+    """What a prompt takes no conversation below that reaches it otherwise."""
+
+    def parts(self, outline: ConversationOutline, parts: RecallParts) -> RecallParts:
+        id, weight = outline.id, self.weights.get(outline.id, 0.0 if self.weights else 1.0)
+        is_own = outline.project == self.project
+        files = (
+            0.5 + 0.5 * (is_own if self.named is None else id in self.named) if id in self.working else 0.0
+        )
+        bonus = TYPE_BONUS.get(outline.subject, 0.0)
+        weighed = parts._replace(
+            keywords=round(weight * self._share(id), DIGITS) if weight else 0.0,
+            files=round(weight * files, DIGITS),
+            type=round(weight * bonus, DIGITS),
+        )
+        usual = max(files, 0.5 + 0.5 * is_own if id in self.working else 0.0)
+        return weighed.raised(self.least, usual, bonus)
+
+    def _share(self, id: str) -> float:
+        """Of the keywords."""
+        members = self.members[id]
+        return sum(not some.isdisjoint(members) for some in self.held) / len(self.held) if self.held else 0.0
 
 
 class ConversationHit(NamedTuple):
@@ -209,42 +246,32 @@ class Recall(Facet):
         chosen = index.chosen(asked, families)
         if wanted.query and not asked.tags:
             chosen |= families.heads_of(answers.threads)
-        shares = answers.by_head(families)
-        is_asked = bool(wanted.query or wanted.prompt) and not asked.has_operators
         if wanted.subjects:
             chosen = {id for id in chosen if families.heads[id].subject in wanted.subjects}
+        is_asked = bool(wanted.query or wanted.prompt) and not asked.has_operators
+        weights = {id: share**STEEPNESS for id, share in answers.by_head(families).items()}
+        weights = weights if is_asked else {}
+        ranks_only = not wanted.query and wanted.least_score > 0
         # of what answers nothing only its age counts; but a prompt without a query takes nothing away
-        weights = {id: share**STEEPNESS for id, share in shares.items()} if is_asked else {}
-        excludes_none = not wanted.query and wanted.least_score > 0
-        weighed = chosen & weights.keys() if weights and not excludes_none else chosen
-        working = families.heads_of(
-            self.engine.store.traces.conversations_with_files(families.members(weighed))
+        weighed = chosen & weights.keys() if weights and not ranks_only else chosen
+        working = self.engine.store.traces.conversations_with_files(families.members(weighed))
+        worth = _Worth(
+            weights=weights,
+            members=families.members_of,
+            held=[index.holding(keyword) for keyword in asked.keywords] if weighed else [],
+            working=families.heads_of(working),
+            named=self._touching_named(wanted, families),
+            project=self.caller.project,
+            least=wanted.least_score if ranks_only else 0.0,
         )
-        named = self._touching_named(wanted, families)
-        held = [index.holding(keyword) for keyword in asked.keywords] if weighed else []
         now_ms = to_ms(self.engine.now())
         scored = []
         for id in chosen:
             outline = families.heads[id]
-            recency = freshness(outline.updated_ms, now_ms)
-            if id not in weighed and recency < wanted.least_score:
-                continue
             answer = round(MOST_ANSWER * weights.get(id, 0.0), DIGITS) if is_asked else None
-            parts = RecallParts(answer, recency=recency)
+            parts = RecallParts(answer, recency=freshness(outline.updated_ms, now_ms))
             if id in weighed:
-                weight, members = weights.get(id, 0.0 if weights else 1.0), families.members_of[id]
-                share = sum(not some.isdisjoint(members) for some in held) / len(held) if held else 0.0
-                is_own = outline.project == self.caller.project
-                files = 0.5 + 0.5 * (is_own if named is None else id in named) if id in working else 0.0
-                bonus = TYPE_BONUS.get(outline.subject, 0.0)
-                parts = parts._replace(
-                    keywords=round(weight * share, DIGITS),
-                    files=round(weight * files, DIGITS),
-                    type=round(weight * bonus, DIGITS),
-                )
-                if excludes_none:
-                    usual = max(files, 0.5 + 0.5 * is_own if id in working else 0.0)
-                    parts = parts.raised(wanted.least_score, usual, bonus)
+                parts = worth.parts(outline, parts)
             if parts.score >= wanted.least_score:
                 scored.append(_Scored(outline, parts))
         return scored
