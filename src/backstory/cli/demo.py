@@ -38,8 +38,8 @@ from .report import (
     wrapped,
 )
 
-QUESTION = "which database did they pick?"
-"""Asked in Gemini's words of what was said to Claude: they have none in common with the answer."""
+QUESTION = "which database does billing use and why?"
+"""Asked of what was said to Claude; of all its words the answer has one."""
 MEMORY = "The warehouse closes at noon on Fridays; orders after that ship on Monday."
 QUERY = "when do parcels leave if somebody buys late in the week?"
 """What the query means. They have no word in common."""
