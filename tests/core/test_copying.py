@@ -88,6 +88,7 @@ def fill(core: Core, directory: Path) -> None:
     fill_store(core.engine.store)
     assert core.engine.backlog is not None
     core.engine.backlog.drain()
+    core.engine.backlog.close()  # the background may be about to put the same vectors once more
     core.engine.store.vectors.open_space("a model that embeds nothing")
 
 
