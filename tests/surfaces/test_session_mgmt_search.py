@@ -220,6 +220,17 @@ def test_a_message_comes_with_what_was_said_around_it(call: Call, store: Store) 
     assert (result["conversation_id"], result["role"]) == ("c", "assistant")
 
 
+@requirement("session-mgmt-search.reflect.context")
+def test_a_subagent_speaks_for_the_conversation_that_started_it(call: Call, store: Store) -> None:
+    talk(store, "main", "Look after the animals.", "I have sent somebody.")
+    store.conversations.put(
+        make_conversation("helper", kind="subagent", parent="main"),
+        make_messages("helper", "Look after the zebra.", "The zebra sleeps."),
+    )
+    (result,) = call("reflect_on_past", query="zebra sleeps", limit=1)["results"]
+    assert (result["content"], result["conversation_id"]) == ("The zebra sleeps.", "main")
+
+
 @requirement("session-mgmt-search.errors")
 @pytest.mark.parametrize(
     ("tool", "arguments", "field"),

@@ -265,7 +265,8 @@ def _result(shown: Preview, *, files: bool = False) -> ConversationResult:
         "trust": entry.trust.value,
     }
     if isinstance(entry, Message):
-        result["conversation_id"] = entry.conversation
+        # of a subagent the one that started it: all that `more_in_conversation` counts is there
+        result["conversation_id"] = shown.hit.conversation or entry.conversation
         result["role"] = entry.role
     if not shown.is_whole:
         result["content_size"] = len(entry.text)
