@@ -124,21 +124,20 @@ def layout(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple[float, fl
     if count == 0:
         return []
     turn = np.arange(count) * 2.399963  # the golden angle: no two begin in one line
-    reach = np.sqrt(np.arange(count) / max(count, 1)) / 2
-    place = np.stack([reach * np.cos(turn), reach * np.sin(turn)], axis=1)
+    place = np.sqrt(np.arange(count) / count) / 2 * np.exp(1j * turn)  # x and y as one complex number
     ideal = 0.8 / np.sqrt(count)
-    ends = np.array(edges, np.int64).reshape(-1, 2)
+    first, second = np.array(edges, np.int64).reshape(-1, 2).T
     for step in range(STEPS):
-        apart = place[:, None, :] - place[None, :, :]
-        distance = np.maximum(np.hypot(apart[:, :, 0], apart[:, :, 1]), 1e-3)
-        force = np.einsum("ijk,ij->ik", apart, ideal**2 / distance**2)
-        along = place[ends[:, 0]] - place[ends[:, 1]]
-        pull = along * (np.sqrt((along**2).sum(1)) / ideal)[:, None]
-        np.add.at(force, ends[:, 0], -pull)
-        np.add.at(force, ends[:, 1], pull)
-        length = np.maximum(np.sqrt((force**2).sum(1)), 1e-6)
-        place += force / length[:, None] * np.minimum(length, WARMTH * (1 - step / STEPS))[:, None]
-    low, high = place.min(0), place.max(0)
+        apart = place[:, None] - place
+        force = (apart * (ideal**2 / np.maximum(apart.real**2 + apart.imag**2, 1e-6))).sum(1)
+        along = place[first] - place[second]
+        pull = along * np.abs(along) / ideal
+        np.add.at(force, first, -pull)
+        np.add.at(force, second, pull)
+        length = np.maximum(np.abs(force), 1e-6)
+        place += force / length * np.minimum(length, WARMTH * (1 - step / STEPS))
+    spots = np.stack([place.real, place.imag], axis=1)
+    low, high = spots.min(0), spots.max(0)
     width = np.maximum(high - low, 1.5 * ideal)  # two or three are not torn to the edges
-    fitted = 0.5 + (place - (low + high) / 2) / width
+    fitted = 0.5 + (spots - (low + high) / 2) / width
     return [(round(float(x), 4), round(float(y), 4)) for x, y in fitted]
