@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 
 import numpy as np
@@ -289,3 +290,28 @@ def test_all_vectors_of_entries_are_given_with_the_entry_of_each(store: Store) -
         own = rows[[place for place, entry in enumerate(entries) if entry == text.entry]]
         assert np.allclose(np.sort(own @ some.T, axis=1)[:, -1], 1, atol=0.01)
     assert not len(store.vectors.passages(space, [])[0])
+
+
+def test_a_text_is_found_also_while_its_vectors_are_put_once_more(
+    store: Store, open_store: OpenStore
+) -> None:
+    space = store.vectors.open_space("model")
+    store.memories.put([make_memory("a")])
+    (text,) = store.vectors.claim(space, 1, lease_ms=0)
+    vectors = unit_vectors(1)
+    put = EntryVectors(text.entry, text.revision, vectors)
+    store.vectors.put(space, [put])
+    other, is_over = open_store(), threading.Event()
+
+    def put_again() -> None:
+        while not is_over.is_set():
+            other.vectors.put(space, [put])
+
+    busy = threading.Thread(target=put_again)
+    busy.start()
+    try:
+        for _ in range(200):
+            assert text.entry in store.vectors.nearest(space, vectors[0], Filter(), 10)
+    finally:
+        is_over.set()
+        busy.join()

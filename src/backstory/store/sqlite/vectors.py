@@ -119,9 +119,12 @@ class SqliteVectors(Vectors):
 
     def _scan(self, space: int, vector: Vector, limit: int, passing: Passing | None) -> dict[int, float]:
         planes = self._followed_planes(space)
+        last_v = planes.last_v
         nearest = planes.nearest(vector, limit, passing)
         among, numbers = self._database.among("v", nearest.tolist())
         rows = self._database.rows(f"SELECT entry, code FROM vector WHERE {among}", [numbers])
+        if len(rows) < len(nearest) and self._followed_planes(space).last_v > last_v:
+            return self._scan(space, vector, limit, passing)  # some were replaced meanwhile
         if len(rows) < len(nearest) // 2:  # most of these were deleted since: start afresh
             with self._planes_lock:
                 self._planes.pop(space, None)
