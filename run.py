@@ -32,7 +32,7 @@ LINT = [
     ["lint-imports", "--no-cache"],
 ]
 # many wait for a process of their own; those of a file share servers, a browser, a model
-TESTS = ["pytest", "--numprocesses=4", "--dist=loadfile"]
+TESTS = ["pytest", "--numprocesses=3", "--dist=loadfile"]
 FULL = [*LINT, TESTS]
 QUICK = [*LINT, [*TESTS, "--quick", "--hypothesis-profile=quick"]]
 COVERAGE = [  # twice the time
@@ -207,7 +207,9 @@ def run_checks(checks: list[list[str]]) -> int:
 
 def finish(command: list[str]) -> int:
     """Its exit status. Ctrl-C reaches it too: it may say what it had found by then, before we end."""
-    with subprocess.Popen(command, cwd=ROOT) as process:
+    # without compiled files every worker and every process that a test starts would compile all it imports
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    with subprocess.Popen(command, cwd=ROOT, env=environment) as process:
         try:
             return process.wait()
         except KeyboardInterrupt:

@@ -32,10 +32,12 @@ BACKENDS: dict[str, Callable[[Path], Store]] = {
 # an example that takes long says only that the machine is busy; tests with fixtures know that examples share them
 settings.register_profile(
     "default",
+    max_examples=25,  # others at each run; `--hypothesis-profile=thorough` is for what was just changed
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=10)
+settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=1_000)
 settings.load_profile("default")
 
 OpenStore = Callable[[], Store]

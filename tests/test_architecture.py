@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ LONGEST_MODULE = 450
 LONGEST_FUNCTION = 60
 
 
+@cache
 def requirements() -> list[dict[str, Any]]:
     return [
         requirement
@@ -31,8 +33,13 @@ def requirements() -> list[dict[str, Any]]:
     ]
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -48,6 +55,7 @@ def named_requirements(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list
     return [ast.literal_eval(argument) for mark in marks for argument in mark.args]
 
 
+@cache
 def proven() -> dict[str, list[str]]:
     """Requirement → the tests that name it."""
     found: dict[str, list[str]] = {}
@@ -130,14 +138,14 @@ def test_no_function_is_too_long() -> None:
 
 
 def test_every_module_opens_with_what_it_is_for() -> None:
-    silent = [path.name for path in modules() if not ast.get_docstring(ast.parse(path.read_text("utf-8")))]
+    silent = [path.name for path in modules() if not ast.get_docstring(parsed(path))]
     assert silent == []
 
 
 def test_the_name_of_a_class_occurs_once() -> None:
     places: dict[str, list[str]] = {}
     for path in modules():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
     assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
@@ -158,7 +166,7 @@ FOREIGN = (
 
 def texts(path: Path) -> list[str]:
     """All that a module says and is no docstring of it."""
-    tree = ast.parse(path.read_text("utf-8"))
+    tree = parsed(path)
     prose = {
         id(node.value)
         for node in ast.walk(tree)
@@ -197,7 +205,7 @@ def test_core_names_the_wrong_parameter_in_its_own_words() -> None:
     fields = {
         f"{path.relative_to(SOURCE)}: {keyword.value.value!r}"
         for path in sorted((SOURCE / "core").rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.Call)
         for keyword in node.keywords
         if keyword.arg == "field"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backstory.core.stored_sessions.toon import LARGEST_NUMBER, is_table, session_content
@@ -62,7 +62,6 @@ def decode() -> Iterator[Decode]:
         to_node.close()
 
 
-@settings(max_examples=400)
 @given(tables())
 @example(
     [

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.core.projects.description import describe
@@ -111,7 +111,6 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@settings(max_examples=150)
 @given(top=IGNORED, nested=IGNORED)
 def test_without_git_the_same_is_ignored_as_with_it(tree: Path, top: list[str], nested: list[str]) -> None:
     (tree / ".gitignore").write_text("\n".join(top))

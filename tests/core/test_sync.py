@@ -28,9 +28,8 @@ from backstory.domain.when import from_ms
 from backstory.domain.words import Unit
 from backstory.readers import Places, Source, load_readers
 from backstory.store import Store
-from backstory.store.sqlite import SqliteStore
 
-from ..conftest import OpenCore, OpenStore
+from ..conftest import OpenCore, OpenStore, open_sqlite
 from ..doubles import DAWN, SteppedClock, make_settings
 from ..readers.goose.make import data as goose_data
 from ..readers.goose.make import make_home as make_goose
@@ -532,7 +531,7 @@ def fill(home: Path) -> None:
 
 
 def engine_over(path: Path) -> Engine:
-    return Engine(make_settings(), SqliteStore(path), None)
+    return Engine(make_settings(), open_sqlite(path), None)
 
 
 class Killed(BaseException):

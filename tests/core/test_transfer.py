@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.core import Caller, Core, Engine
@@ -99,7 +99,6 @@ def export(core: Core, *sessions: str, path: str | None = None, as_table: bool =
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
 @given(history=events)
-@settings(max_examples=40)
 def test_an_export_that_was_imported_is_exported_the_same(
     backend: Callable[[Path], Store], tmp_path: Path, history: list[tuple[str, Any]]
 ) -> None:
@@ -122,7 +121,6 @@ def test_an_export_that_was_imported_is_exported_the_same(
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
 @given(items=st.lists(drafts, max_size=5))
-@settings(max_examples=40)
 def test_items_come_back_from_a_table_as_they_were(
     backend: Callable[[Path], Store], tmp_path: Path, items: list[MemoryDraft]
 ) -> None:

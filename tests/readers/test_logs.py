@@ -45,7 +45,7 @@ def read_as_it_grows(
 
 
 @pytest.mark.parametrize(("name", "log"), CASES)
-@settings(max_examples=40, database=None)
+@settings(database=None)
 @given(data=st.data())
 def test_a_log_read_as_it_grows_tells_the_same_as_read_at_once(
     name: str, log: Path, data: st.DataObject

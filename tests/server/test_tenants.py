@@ -12,8 +12,8 @@ from backstory.core import Engine
 from backstory.domain.errors import Unavailable
 from backstory.server import tenants as module
 from backstory.server.tenants import Tenants
-from backstory.store.sqlite import SqliteStore
 
+from ..conftest import open_sqlite
 from ..doubles import make_settings
 from ..patience import PATIENCE_S
 
@@ -34,7 +34,7 @@ class Opening:
         if self.is_broken:
             raise Unavailable("The disk is gone.")
         self.opened.append(tenant)
-        return Engine(make_settings(), SqliteStore(self._home / f"{tenant}.db"), None)
+        return Engine(make_settings(), open_sqlite(self._home / f"{tenant}.db"), None)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import zlib
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.domain.checkpoints import CachedFile, Checkpoint, CheckpointManifest
@@ -100,7 +100,6 @@ def test_a_copy_holds_every_field(store: Store) -> None:
     assert store.checkpoints.read(make_checkpoint(copy)).memories == [FULL, plain]
 
 
-@settings(max_examples=50)
 @given(text=st.text(min_size=1), key=st.text(), milliseconds=st.integers(-(10**12), 10**13))
 def test_any_text_is_copied_as_it_was(store: Store, text: str, key: str, milliseconds: int) -> None:
     moment = from_ms(milliseconds)

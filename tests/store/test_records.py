@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.domain.entries import TextFields
@@ -69,7 +69,6 @@ def test_a_memory_comes_back_with_every_field(store: Store) -> None:
     assert store.memories.find(Filter(ids=("plain",)), ALL) == [plain]
 
 
-@settings(max_examples=50)
 @given(text=st.text(min_size=1), milliseconds=st.integers(-(10**12), 10**13))
 def test_any_text_and_time_comes_back_as_it_was(store: Store, text: str, milliseconds: int) -> None:
     memory = make_memory("any", text, created_at=from_ms(milliseconds), updated_at=from_ms(milliseconds))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backstory.domain.filters import Filter, Kind
@@ -304,7 +304,6 @@ def test_neighbours_are_the_messages_before_and_after_that_match(store: Store) -
     assert store.entries.neighbours([], Filter()) == []
 
 
-@settings(max_examples=60)
 @given(st.text(min_size=1, max_size=40))
 @example('"unbalanced')
 @example("a* -b ^c NEAR(d) {e} : f")
@@ -314,7 +313,6 @@ def test_any_text_is_a_query(store: Store, query: str) -> None:
         assert posting.is_whole
 
 
-@settings(max_examples=60)
 @given(st.text(st.sampled_from("abzAZéß09_-./ 東京タ한글\n"), min_size=1, max_size=20))
 def test_a_text_is_found_by_itself(store: Store, text: str) -> None:
     store.memories.delete(Filter())

@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from toon_format import decode
 
 from backstory.core import Caller, Core
 from backstory.core.stored_sessions import IN_FILES, LARGEST
-from backstory.store.sqlite import SqliteStore
 from backstory.surfaces.codearchitect import surface
 
-from ..conftest import Call, OpenCore, caller_of
+from ..conftest import Call, OpenCore, caller_of, open_sqlite
 from ..doubles import SteppedClock
 
 requirement = pytest.mark.requirement
@@ -113,7 +112,7 @@ def sessions(project: Path) -> Path:
 @pytest.fixture
 def elsewhere(open_core: OpenCore, tmp_path: Path) -> Call:
     """Calls of a machine that has the files, and not the store."""
-    return caller_of(open_core(SqliteStore(tmp_path / "other.db", busy_timeout_s=5), None))
+    return caller_of(open_core(open_sqlite(tmp_path / "other.db"), None))
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +208,6 @@ def test_format_says_whether_text_or_messages_are_given(call: Call, sessions: Pa
 
 
 @requirement("codearchitect.store.round-trip", "codearchitect.get.formats", "codearchitect.files.exact")
-@settings(max_examples=60)
 @example(HARD)
 @example([])
 @given(MESSAGES)
@@ -236,7 +234,6 @@ def test_half_of_a_surrogate_pair_is_refused(call: Call, sessions: Path) -> None
 
 
 @requirement("codearchitect.files.edited")
-@settings(max_examples=40)
 @example(HARD)
 @given(MESSAGES.filter(bool))
 def test_an_edit_of_the_readable_part_is_what_is_read_and_leaves_the_other_messages_alone(

@@ -15,11 +15,11 @@ import pytest
 import uvicorn
 
 from backstory.core import Caller, Core, Engine
-from backstory.store.sqlite import SqliteStore
 from backstory.web.access import Keys
 from backstory.web.serving import LOOPBACK, guarded_app, lender, server_config
 from backstory.web.site import Site
 
+from ..conftest import open_sqlite
 from ..doubles import HashedWords, SteppedClock, counted_ids, make_settings
 from ..patience import PATIENCE_S, until
 from .sample import fill
@@ -78,7 +78,7 @@ def open_sample(folder: Path) -> Core:
     clock = SteppedClock()
     engine = Engine(
         make_settings(folder),
-        SqliteStore(folder / "store.db", busy_timeout_s=PATIENCE_S),
+        open_sqlite(folder / "store.db"),
         HashedWords(),
         now=clock,
         new_id=counted_ids(),
