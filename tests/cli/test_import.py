@@ -96,10 +96,12 @@ def test_what_was_imported_is_forgotten_and_unarchived_as_anything_else(user: Pa
         (("import", "mastodon", "{0}/x.zip"), "There is no importer 'mastodon'"),
         (("import", "chatgpt", "{0}/missing.zip"), "There is no file"),
         (("import", "chatgpt", "{0}/text.zip"), "not JSON"),
+        (("import", "chatgpt", "{0}/claude.zip"), "archive of another service"),
     ],
 )
 def test_what_cannot_be_imported_says_why(user: Path, words: tuple[str, ...], said: str) -> None:
     (user / "text.zip").write_text("no archive", "utf-8")
+    archive(user / "claude.zip", "the walrus sings")
     done = typed(*(word.format(user) for word in words), home=user.parent / "ours", **environment(user))
     assert done.returncode != 0
     assert said in done.stderr

@@ -86,6 +86,13 @@ def test_sync_speaks_to_people(user: Path) -> None:
     assert (done.returncode, "There is no reader 'nobody'." in done.stderr) == (2, True)
 
 
+def test_where_nothing_is_found_it_tells_what_it_looked_for(tmp_path: Path) -> None:
+    done = typed("sync", home=tmp_path / "ours", **environment(tmp_path / "nobody"))
+    assert done.stdout.startswith("No histories found. Looked for: ")
+    assert "Claude Code" in done.stdout
+    assert "ChatGPT" not in done.stdout  # an archive lies nowhere in particular
+
+
 def test_histories_can_be_switched_off(user: Path) -> None:
     variables = environment(user) | {"BACKSTORY_HISTORIES": "off"}
     done = typed("sync", home=user.parent / "ours", **variables)

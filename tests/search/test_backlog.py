@@ -345,7 +345,7 @@ def test_a_search_works_though_a_text_cannot_be_embedded(store: Store, open_back
     found = Search(store, backlog).find("car", Filter())
     assert found_ids(store, found) == ["b"]
     assert found.strategy == "hybrid"
-    assert found.notices == ("1 texts still wait for their vectors; until then only their words find them.",)
+    assert found.notices == ("1 text still waits for its vectors; until then only its words find it.",)
 
 
 def test_a_search_whose_query_cannot_be_embedded_is_by_words_and_says_so(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from contextlib import closing
 
 from ..app import history_places, open_engine
@@ -37,7 +38,8 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     if outcome is None:
         raise Unavailable("Another process has been reading the histories all the time.", hint="Try again.")
     body = {"assistants": {name: _body(told) for name, told in outcome.items()}}
-    return Report(body, _text(outcome))
+    searched = [reader.title for reader in readers.values() if not reader.is_export]
+    return Report(body, _text(outcome, searched))
 
 
 def _show(done: float, total: float | None, message: str) -> None:
@@ -48,10 +50,10 @@ def _body(told: SyncReport) -> Json:
     return told._asdict() | {"skipped": dict(told.skipped), "problems": dict(told.problems)}
 
 
-def _text(outcome: dict[str, SyncReport]) -> str:
+def _text(outcome: dict[str, SyncReport], searched: Sequence[str]) -> str:
     present = {name: told for name, told in outcome.items() if told.sources or told.problems or told.vanished}
     if not present:
-        return f"No histories found. Looked for: {', '.join(told.title for told in outcome.values())}."
+        return f"No histories found. Looked for: {', '.join(searched)}."
     rows: list[tuple[str, str]] = []
     for told in present.values():
         rows.append((told.title, _summary(told)))

@@ -114,12 +114,7 @@ class Backlog:
         except BackstoryError as error:
             self._problems.log("warning", f"worker_{NAME}", error.message, {"traceback": frames_of(error)})
             return QueryVector(notices=(f"Searched by words alone: {error.message}",))
-        notices = (
-            (f"{left} texts still wait for their vectors; until then only their words find them.",)
-            if left
-            else ()
-        )
-        return QueryVector(vector, space, notices, left)
+        return QueryVector(vector, space, (_waiting(left),) if left else (), left)
 
     def catch_up(self) -> bool:
         """Embed a small backlog now; whether nothing is left waiting."""
@@ -250,3 +245,9 @@ class Backlog:
 def _passages(text: PendingText) -> list[str]:
     most = MOST_OF_MESSAGE if text.kind == Kind.MESSAGE else MOST
     return split_passages(text.text, most=most) or [text.text]
+
+
+def _waiting(count: int) -> str:
+    if count == 1:
+        return "1 text still waits for its vectors; until then only its words find it."
+    return f"{count:,} texts still wait for their vectors; until then only their words find them."

@@ -37,13 +37,21 @@ def archive_importer(reader: Reader) -> Importer:
             raise Unreadable(
                 f"{path} has no conversations.json.", hint="Choose the archive as it was downloaded."
             )
+        held = passed_over = 0
         for source in sources:
             modified_ms = source.path.stat().st_mtime_ns // 1_000_000
             for piece in reader.read(source, Cursor()):
+                held += bool(piece.turns)
+                passed_over += sum(piece.skipped.values())
                 if piece.turns:
                     yield conversation_of(reader.name, "conversations", piece, modified_ms)
                 for reason, count in piece.skipped.items():
                     yield UnplacedRecords("conversations", reason, count)
+        if passed_over and not held:
+            raise Unreadable(
+                f"{path} holds nothing that {reader.title} wrote.",
+                hint="Is it the archive of another service?",
+            )
 
     return Importer(
         reader.name,
