@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
+from backstory.core import sync
 from backstory.core.calls import Call, Cancelled
 from backstory.core.sync import Sync, decoder_process, reading
 from backstory.core.sync.decoder_process import DecoderLost, DecoderProcess
 from backstory.core.sync.decoding import DueSource, Portion, SourceDecoder
-from backstory.core.sync.files import Stamp
+from backstory.core.sync.files import Stamp, stamp_of
 from backstory.core.sync.redacting import Redaction
 from backstory.readers import Places, Reader, load_readers
 
@@ -28,6 +31,20 @@ SAMPLED = ("claude-code", "codex")
 def much(monkeypatch: pytest.MonkeyPatch) -> None:
     """A single byte is much to read, on however few cores."""
     monkeypatch.setattr(reading, "is_worth_it", bool)
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+    """The processes that a sync started."""
+    noted: list[subprocess.Popen[bytes]] = []
+
+    class Noted(DecoderProcess):
+        def _started(self) -> subprocess.Popen[bytes]:
+            noted.append(super()._started())
+            return noted[-1]
+
+    monkeypatch.setattr(sync, "DecoderProcess", Noted)
+    return noted
 
 
 def refuse(*_: object) -> Iterator[Portion]:
@@ -64,11 +81,12 @@ class DyingDecoder:
     at = 0
     is_closed = False
 
-    def __init__(self, reader: Reader, redaction: Redaction, due: list[DueSource]) -> None:
-        self._portions = chain.from_iterable(map(SourceDecoder(reader, redaction).portions, due))
+    def __init__(self, redaction: Redaction) -> None:
+        self._redaction = redaction
 
-    def portions(self) -> Iterator[list[Portion]]:
-        for number, portion in enumerate(self._portions):
+    def portions(self, reader: Reader, due: list[DueSource]) -> Iterator[list[Portion]]:
+        portions = chain.from_iterable(map(SourceDecoder(reader, self._redaction).portions, due))
+        for number, portion in enumerate(portions):
             if number == self.at:
                 raise DecoderLost
             yield [portion]
@@ -85,7 +103,7 @@ def test_what_a_lost_process_did_not_give_is_read_here(
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setattr("backstory.core.sync.decoding.SMALL_BYTES", small_bytes)
-    monkeypatch.setattr(reading, "DecoderProcess", DyingDecoder)
+    monkeypatch.setattr(sync, "DecoderProcess", DyingDecoder)
     fill(home)
     results = []
     for name, lost_at in (("lost", at), ("whole", 1000)):
@@ -99,16 +117,8 @@ def test_what_a_lost_process_did_not_give_is_read_here(
 
 
 def test_a_cancelled_sync_leaves_no_process(
-    much: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    much: None, tmp_path: Path, started: list[subprocess.Popen[bytes]]
 ) -> None:
-    started: list[DecoderProcess] = []
-
-    class Noted(DecoderProcess):
-        def portions(self) -> Iterator[list[Portion]]:
-            started.append(self)
-            return super().portions()
-
-    monkeypatch.setattr(reading, "DecoderProcess", Noted)
     engine = engine_over(tmp_path / "s.db")
     with pytest.raises(Cancelled):
         Sync(engine).run(
@@ -116,10 +126,39 @@ def test_a_cancelled_sync_leaves_no_process(
             Places(SAMPLES / "codex" / "home", {}, "linux"),
             call=Call(is_cancelled=lambda: bool(started)),
         )
-    (decoder,) = started
-    assert decoder._process is not None
-    assert decoder._process.returncode is not None
+    (process,) = started
+    assert process.returncode is not None
     engine.close()
+
+
+def test_one_process_decodes_what_several_readers_find(
+    much: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[subprocess.Popen[bytes]]
+) -> None:
+    monkeypatch.setattr(SourceDecoder, "portions", refuse)
+    engine = engine_over(tmp_path / "s.db")
+    homes = {"claude-code": ".claude", "codex": ".codex"}
+    roots = {name: (SAMPLES / name / "home" / home,) for name, home in homes.items()}
+    run = Sync(engine).run(load_readers(SAMPLED).values(), Places(tmp_path, {}, "linux", roots=roots))
+    assert run is not None
+    assert all(run[name].turns for name in SAMPLED)
+    assert len(started) == 1
+    engine.close()
+
+
+def test_a_process_that_was_left_with_work_gives_none_of_it_to_the_next(tmp_path: Path) -> None:
+    codex = load_readers(["codex"])["codex"]
+    found = sorted(
+        codex.find(Places(SAMPLES / "codex" / "home", {}, "linux")), key=lambda source: source.path
+    )
+    due = [DueSource(source, stamp_of(source), None) for source in found]
+    redaction = Redaction("standard")
+    with closing(DecoderProcess(redaction)) as process:
+        next(process.portions(codex, due))
+        here = [portion for some in SourceDecoder(codex, redaction).portions_of(due[-1:]) for portion in some]
+        there = [portion for some in process.portions(codex, due[-1:]) for portion in some]
+    assert [portion.steps[0].piece.header for portion in there] == [
+        portion.steps[0].piece.header for portion in here
+    ]
 
 
 def test_a_process_is_started_for_much_and_where_there_is_a_core_for_it(

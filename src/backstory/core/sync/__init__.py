@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from ..calls import Call, Cancelled
 from ..engine import Engine
 from ..projects.identity import Identities
 from . import decoding
+from .decoder_process import DecoderProcess
 from .decoding import DueSource, Portion
 from .files import Stamp, stamp_of
 from .keeping import Keeper, PieceOutcome, SourceFiles
@@ -88,11 +90,14 @@ class Sync:
         if not self._is_our_turn(call, patience_s):
             return None
         try:
-            return self._run(list(readers), places, call)
+            with closing(DecoderProcess(self._redaction)) as process:
+                return self._run(list(readers), places, call, process)
         finally:
             self._store.leases.drop(LEASE, self._holder)
 
-    def _run(self, readers: Sequence[Reader], places: Places, call: Call) -> dict[str, SyncReport]:
+    def _run(
+        self, readers: Sequence[Reader], places: Places, call: Call, process: DecoderProcess
+    ) -> dict[str, SyncReport]:
         """Whatever their order: those that ask for projects are asked again when others found more of them. A bug in
         one reader is raised after all others have had their turn."""
         outcome: dict[str, SyncReport] = {}
@@ -101,7 +106,7 @@ class Sync:
 
         def sync(reader: Reader, places: Places) -> None:
             try:
-                told = self._sync(reader, places, call)
+                told = self._sync(reader, places, call, process)
             except (BackstoryError, Cancelled):
                 raise
             except Exception as bug:  # raised below: one reader must not keep the others from reading
@@ -147,7 +152,7 @@ class Sync:
         if time.monotonic() - self._leased_at > LEASE_MS / 3000:
             self._lease()
 
-    def _sync(self, reader: Reader, places: Places, call: Call) -> SyncReport:
+    def _sync(self, reader: Reader, places: Places, call: Call, process: DecoderProcess) -> SyncReport:
         tally = _Tally(reader.title)
         known = self._store.sync.stamps(reader.name)
         try:
@@ -171,7 +176,7 @@ class Sync:
             with self._store.transaction():
                 keeper.vanish(vanished)
         tally.sources, tally.vanished = len(found), len(vanished)
-        reading = SourceReading(self._engine, reader, self._redaction, keeper)
+        reading = SourceReading(self._engine, reader, self._redaction, keeper, process)
         due = [
             DueSource(
                 source, stamp, self._store.sync.get(path) if path in known else None, reading.trust_of(source)

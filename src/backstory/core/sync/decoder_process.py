@@ -23,8 +23,6 @@ from .redacting import Redaction
 
 MUCH_BYTES = 24_000_000
 """Below this, starting an interpreter costs more time than it saves."""
-AT_ONCE_BYTES = 500_000
-"""Of files whose portions are handed over together: each time wakes the other process."""
 AHEAD = 16
 """How often it may do so before what it gave is kept."""
 GONE_S = 2.0
@@ -39,65 +37,67 @@ def is_worth_it(due: Sequence[DueSource]) -> bool:
 
 
 class DecoderProcess:
-    def __init__(self, reader: Reader, redaction: Redaction, due: Sequence[DueSource]) -> None:
-        self._work = (reader, redaction.mode, list(due))
-        self._process: subprocess.Popen[bytes] | None = None
+    """One for all readers of a sync: to start it takes longer than to decode a few megabytes."""
 
-    def portions(self) -> Iterator[list[Portion]]:
+    def __init__(self, redaction: Redaction) -> None:
+        self._mode = redaction.mode
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_busy = False
+
+    def portions(self, reader: Reader, due: Sequence[DueSource]) -> Iterator[list[Portion]]:
         """Of all files, in their order, some at a time. Raises DecoderLost."""
+        if self._is_busy:  # with what nobody waits for any more
+            self.close()
+        self._is_busy = True
         try:
-            work = pickle.dumps(self._work)
-            # safe path: the directory that a user happens to be in may hold modules of any name
-            command = [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-            )
-            assert self._process.stdin is not None
-            assert self._process.stdout is not None
-            self._process.stdin.write(work)
-            self._process.stdin.flush()
-            left = len(self._work[2])
+            process = self._process = self._process or self._started()
+            assert process.stdin is not None
+            assert process.stdout is not None
+            pickle.dump((reader, list(due)), process.stdin)
+            process.stdin.flush()
+            left = len(due)
             while left:
-                portions: list[Portion] = pickle.load(self._process.stdout)
+                portions: list[Portion] = pickle.load(process.stdout)
                 left -= sum(portion.is_last for portion in portions)
                 yield portions
+            self._is_busy = False
         except (OSError, EOFError, pickle.PickleError, AttributeError, ValueError) as error:
             raise DecoderLost from error
 
+    def _started(self) -> subprocess.Popen[bytes]:
+        # safe path: the directory that a user happens to be in may hold modules of any name
+        command = [sys.executable, "-P", "-c", f"from {__name__} import main; main({self._mode!r})"]
+        return subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+
     def close(self) -> None:
-        if self._process is not None:
-            self._process.kill()
+        """The next portions start another."""
+        process, self._process, self._is_busy = self._process, None, False
+        if process is not None:
+            process.kill()
             with suppress(subprocess.TimeoutExpired):  # it hangs in the kernel, and ends when that lets it go
-                self._process.communicate(timeout=GONE_S)
+                process.communicate(timeout=GONE_S)
 
 
-def main() -> None:
-    """What the other process does."""
+def main(mode: str) -> None:
+    """What the other process does, until nobody has more for it."""
     copyreg.pickle(MappingProxyType, lambda facts: cast(Any, (dict, (dict(facts),))))
     copyreg.pickle(ToolCall, lambda call: (ToolCall, call[:-1]))  # nothing of what is `given` is kept
-    reader, mode, due = pickle.load(sys.stdin.buffer)
-    decoder = SourceDecoder(reader, Redaction(mode))
+    redaction = Redaction(mode)
     ready: Queue[bytes] = Queue(AHEAD)
-    sender = threading.Thread(target=_send, args=(ready,), daemon=True)
-    sender.start()
-    some: list[Portion] = []
-    size = 0
-    for each in due:
-        for portion in decoder.portions(each):
-            some.append(portion)
-            size += each.stamp.size
-            if size >= AT_ONCE_BYTES:
+    threading.Thread(target=_send, args=(ready,), daemon=True).start()
+    with suppress(EOFError):
+        while True:
+            reader, due = pickle.load(sys.stdin.buffer)
+            for some in SourceDecoder(reader, redaction).portions_of(due):
                 ready.put(pickle.dumps(some))
-                some, size = [], 0
-    ready.put(pickle.dumps(some))
-    ready.put(b"")
-    sender.join()
 
 
 def _send(ready: Queue[bytes]) -> None:
     try:
-        while portion := ready.get():
-            sys.stdout.buffer.write(portion)
+        while True:
+            sys.stdout.buffer.write(ready.get())
             sys.stdout.buffer.flush()
     except OSError:
         os._exit(1)  # nobody listens any more

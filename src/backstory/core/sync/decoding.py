@@ -3,7 +3,7 @@ still stands there, else from the beginning. Knows no store, so that another pro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...domain.errors import BackstoryError, Unreadable
@@ -16,6 +16,8 @@ from .redacting import Redaction
 
 SMALL_BYTES = 4_000_000
 """Smaller files are given as a whole, larger ones piece by piece."""
+AT_ONCE_BYTES = 500_000
+"""Of files whose portions are handed over together: each time wakes another process, or another thread."""
 LARGEST = 1 << 36
 """Bytes; no assistant writes such a file, but a hole in one costs nothing."""
 
@@ -57,6 +59,20 @@ class SourceDecoder:
     def __init__(self, reader: Reader, redaction: Redaction) -> None:
         self._reader = reader
         self._redaction = redaction
+
+    def portions_of(self, due: Sequence[DueSource], at_once: int = AT_ONCE_BYTES) -> Iterator[list[Portion]]:
+        """Of all files, in their order, those of small files together."""
+        some: list[Portion] = []
+        size = 0
+        for each in due:
+            for portion in self.portions(each):
+                some.append(portion)
+                size += each.stamp.size
+                if size >= at_once or not portion.is_last:
+                    yield some
+                    some, size = [], 0
+        if some:
+            yield some
 
     def portions(self, due: DueSource) -> Iterator[Portion]:
         """At least one, of which the last says so."""

@@ -18,7 +18,7 @@ from ..engine import Engine
 from ..projects.origin import trust_of
 from .cursors import context_of, conversations_in, without
 from .decoder_process import DecoderLost, DecoderProcess, is_worth_it
-from .decoding import DueSource, Portion, ReadStep, SourceDecoder
+from .decoding import AT_ONCE_BYTES, DueSource, Portion, ReadStep, SourceDecoder
 from .files import Stamp
 from .keeping import FileKeeper, Keeper, PieceOutcome
 from .redacting import Redaction
@@ -34,11 +34,14 @@ _UNFINISHED = Stamp(-1, -1)
 class SourceReading:
     """The sources of one reader, one after the other."""
 
-    def __init__(self, engine: Engine, reader: Reader, redaction: Redaction, keeper: Keeper) -> None:
+    def __init__(
+        self, engine: Engine, reader: Reader, redaction: Redaction, keeper: Keeper, process: DecoderProcess
+    ) -> None:
         self._engine = engine
         self._reader = reader
         self._redaction = redaction
         self._keeper = keeper
+        self._process = process
         self._progress: SourceProgress | None = None
 
     def is_due(self, source: Source, stamp: Stamp, known: SourceStamp | None) -> bool:
@@ -58,23 +61,27 @@ class SourceReading:
         """What is new in each, in their order. Nothing is read while the caller keeps what it was given."""
         left = deque(due)
         if is_worth_it(due):
-            process = DecoderProcess(self._reader, self._redaction, due)
             try:
-                yield from self._watched(process.portions(), left)
+                yield from self._watched(self._process.portions(self._reader, due), left)
             except (DecoderLost, Stalled):
-                # of a large file some may be kept by now: it goes on from there
-                known = self._engine.store.sync.get(str(left[0].source.path))
-                left[0] = left[0]._replace(state=known)
-            finally:
-                process.close()
-        decoder = SourceDecoder(self._reader, self._redaction)
+                self._process.close()
+                self._go_on(left)
+        decoder, at_once = SourceDecoder(self._reader, self._redaction), AT_ONCE_BYTES
         while left:
-            found = ([portion] for each in tuple(left) for portion in decoder.portions(each))
             try:
-                yield from self._watched(found, left)
+                yield from self._watched(decoder.portions_of(tuple(left), at_once), left)
             except Stalled:
+                if at_once:
+                    at_once = 0  # which of several did not answer is seen when each is waited for
+                    self._go_on(left)
+                    continue
                 problem = f"It did not answer within {STALL_S:.0f} seconds. It is tried again in an hour."
                 yield left.popleft(), Portion([], problem=problem)
+
+    def _go_on(self, left: deque[DueSource]) -> None:
+        """Of a large file some may be kept by now: it goes on from there."""
+        known = self._engine.store.sync.get(str(left[0].source.path))
+        left[0] = left[0]._replace(state=known)
 
     def _watched(
         self, portions: Iterator[list[Portion]], left: deque[DueSource]
