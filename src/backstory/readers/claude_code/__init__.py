@@ -104,8 +104,9 @@ class _ClaudeSession:
         self.log = log
         self.leaves: dict[str, str] = log.memory.setdefault("leaves", {})
         """Titles that this log holds for lines to come, or of others."""
-        self.titles = self.leaves if self.is_agent else siblings_of(path.parent).titles | self.leaves
-        self.copied = {} if self.is_agent else copied_lines(path)
+        siblings = None if self.is_agent else siblings_of(path.parent)
+        self.titles = self.leaves if siblings is None else siblings.titles | self.leaves
+        self.copied = {} if siblings is None else copied_lines(path, siblings)
         self.fork: dict[str, str] = log.memory.setdefault("fork", {})
         """The session that this one was started from, as its `origin`."""
         self.recent: dict[str, str] = log.memory.setdefault("recent", {})

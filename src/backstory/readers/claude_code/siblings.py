@@ -28,6 +28,8 @@ class Siblings(NamedTuple):
     """By the id of a line: older versions wrote a title at the head of whichever log was next."""
     begun: dict[str, list[Path]]
     """By the id of the first line, the logs that begin with it: copies of one session, up to where they part."""
+    firsts: dict[str, str]
+    """By the name of a log, the id of its first line, if it had one by then."""
 
 
 def siblings_of(directory: Path) -> Siblings:
@@ -38,6 +40,7 @@ def siblings_of(directory: Path) -> Siblings:
 def _as_of(directory: Path, _modified_ns: int) -> Siblings:
     titles: dict[str, str] = {}
     begun: dict[str, list[Path]] = {}
+    firsts: dict[str, str] = {}
     for path in sorted(directory.glob("*.jsonl")):
         if not path.name.startswith("agent-"):
             try:
@@ -47,13 +50,15 @@ def _as_of(directory: Path, _modified_ns: int) -> Siblings:
             titles.update(_titles_in(head))
             if id := _first_id(path, head):
                 begun.setdefault(id, []).append(path)
-    return Siblings(titles, begun)
+                firsts[path.name] = id
+    return Siblings(titles, begun, firsts)
 
 
-def copied_lines(path: Path) -> dict[str, str]:
+def copied_lines(path: Path, siblings: Siblings) -> dict[str, str]:
     """By id, the lines that this log may have copied, and the session of each: `--fork-session` gives the lines it copies
     a new session and leaves them their ids."""
-    copies = siblings_of(path.parent).begun.get(_first_id(path, _head(path)), [])
+    first = siblings.firsts.get(path.name) or _first_id(path, _head(path))
+    copies = siblings.begun.get(first, [])
     sessions: dict[str, str] = {}
     if len(copies) > 1:
         for older in takewhile(path.__ne__, _by_age(copies)):
