@@ -89,13 +89,11 @@ def measure(folder: Path, size: int, files: int, *, is_aside: bool) -> SqliteSto
 
     def run() -> tuple[float, float]:
         """CPU seconds of this process and of those that it started."""
-        before = os.times()
+        own, before = time.process_time(), os.times()
         assert sync.run(readers.values(), places) is not None
-        after = os.times()
-        return (
-            after.user + after.system - before.user - before.system,
-            after.children_user + after.children_system - before.children_user - before.children_system,
-        )
+        own, after = time.process_time() - own, os.times()
+        others = after.children_user + after.children_system - before.children_user - before.children_system
+        return own, others
 
     own, other = run()
     census = store.sync.census().values()
