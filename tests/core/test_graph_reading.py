@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.core.graph import trees
+from backstory.core.graph import names, trees
 from backstory.core.graph.facts import MOST_ENTITIES
 from backstory.core.graph.reading import LONGEST_TEXT, read
 from backstory.domain.graph import UnreadEntry
@@ -268,6 +268,21 @@ def test_broken_code_is_read_line_by_line() -> None:
 def test_work_and_facts_are_bounded(unit: str) -> None:
     extract = read(UnreadEntry(1, 0, "note", None, unit * LONGEST_TEXT))
     assert len(extract.mentions) <= MOST_ENTITIES
+
+
+def test_a_long_text_is_looked_through_once_not_for_each_of_its_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[str] = []
+
+    class Pattern:
+        def search(self, text: str) -> None:
+            looked.append(text)
+
+    monkeypatch.setattr(names, "_settings", Pattern)
+    log = "app.start done.\n" * 1_000
+    assert list(names.find_names(log)) == []
+    assert looked == [log]
 
 
 def test_a_very_long_text_is_read_in_part() -> None:

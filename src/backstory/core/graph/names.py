@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ...domain.words import STOP_WORDS
@@ -95,6 +95,15 @@ def find_names(sentence: str) -> Iterator[NamedThing]:
             yield NamedThing(found, match.start(), match.end())
 
 
+def find_files(text: str) -> Iterator[str]:
+    """The files among them. What the other names mean is not asked."""
+    for match in _compiled().finditer(text):
+        if match.lastgroup == "file" and (
+            found := _thing("file", match.group().rstrip(_TRAILING), "", text, match)
+        ):
+            yield found.name
+
+
 def _thing(kind: str, text: str, before: str, sentence: str, match: re.Match[str]) -> Thing | None:
     if kind == "word":
         return _word(text, before, sentence[match.end() : match.end() + 9], _ticked(sentence, match))
@@ -137,7 +146,7 @@ def _dotted(text: str, before: str, sentence: str, match: re.Match[str]) -> Thin
     if before in ("import", "from", "module", "namespace"):
         return thing("module", text)
     following = sentence[match.end() : match.end() + 3].lstrip()
-    if following[:1] == "=" or _about_settings().search(sentence):
+    if following[:1] == "=" or _is_about_settings(sentence):
         return thing("config", text) if text.islower() else thing("name", text)
     # a dot without a blank is often a missed blank ("done.Then"), so a plain pair of words is nothing
     return thing("name", text) if "_" in text or "::" in text or _ticked(sentence, match) else None
@@ -164,8 +173,13 @@ def _ticked(sentence: str, match: re.Match[str]) -> bool:
     )
 
 
+@lru_cache(1)  # a sentence has many names, and may be a log without an end
+def _is_about_settings(sentence: str) -> bool:
+    return _settings().search(sentence) is not None
+
+
 @cache
-def _about_settings() -> re.Pattern[str]:
+def _settings() -> re.Pattern[str]:
     return re.compile(
         r"\b(?:config(?:ure[ds]?|uration)?|settings?|set|flags?|options?|propert(?:y|ies)|env)\b", re.I
     )

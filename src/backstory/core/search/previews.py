@@ -11,7 +11,7 @@ from ...domain.lines import one_line
 from ...domain.records import Entry, Memory, Message, Trust, heading
 from ...search.passage import best_passage
 from ..facet import Facet
-from ..graph.names import find_names
+from ..graph.names import find_files
 from ..insight.terms import terms_of
 from .superseding import later_decisions
 
@@ -25,6 +25,7 @@ SUGGESTED = 3
 RECENT = 50
 """Conversations whose files are suggested."""
 MOST_FILES = 20
+LONGEST_READ = 30_000  # characters of a text in which files are looked for
 
 
 class Preview(NamedTuple):
@@ -138,7 +139,7 @@ class Previews(Facet):
         files: dict[str, list[str]] = {}
         for entry in entries:
             whole = touched.get(entry.conversation, []) if isinstance(entry, Message) else []
-            named = [found.thing.name for found in find_names(entry.text) if found.thing.type == "file"]
+            named = list(find_files(entry.text[:LONGEST_READ]))
             shorter = [name for name in named if not any(path.endswith(f"/{name}") for path in whole)]
             files[entry.id] = list(dict.fromkeys((*shorter, *whole)))[:MOST_FILES]
         return files
