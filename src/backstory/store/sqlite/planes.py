@@ -21,6 +21,7 @@ COARSE = 8  # times as many are taken by counting agreements as are kept by weig
 
 _WORD = 64
 _FIRST_CAPACITY = 1024
+_AT_ONCE = 65_536  # vectors: what is computed of so many stays in the processor's cache
 
 
 def pack_signs(vectors: Floats) -> list[bytes]:
@@ -122,9 +123,11 @@ class SignPlanes:
 
 
 def _hamming(planes: NDArray[np.uint64], query: NDArray[np.uint64]) -> NDArray[np.uint16]:
-    distance: NDArray[np.uint16] = np.bitwise_count(planes[0] ^ query[0]).astype(np.uint16)
-    for plane, word in zip(planes[1:], query[1:], strict=True):
-        distance += np.bitwise_count(plane ^ word)
+    distance = np.zeros(planes.shape[1], np.uint16)
+    for start in range(0, len(distance), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        for plane, word in zip(planes, query, strict=True):
+            distance[some] += np.bitwise_count(plane[some] ^ word)
     return distance
 
 
