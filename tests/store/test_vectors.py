@@ -164,7 +164,7 @@ def test_deleting_removes_vectors_and_what_waits(store: Store) -> None:
     number = embed_all(store, space, vectors)
     store.memories.delete(Filter(ids=("a",)))
     assert store.vectors.nearest(space, vectors[0], Filter(), 10).keys() == {number["b"]}
-    assert store.vectors.similarities(space, vectors[0], number.values()).keys() == {number["b"]}
+    assert store.vectors.passages(space, number.values())[0] == [number["b"]]
     assert store.vectors.count_waiting(later) == 1
     assert store.problems() == []
 
@@ -176,7 +176,7 @@ def test_spaces_are_never_mixed(store: Store) -> None:
     newest = store.vectors.claim(one, 1, lease_ms=0)[0]
     store.vectors.put(one, [EntryVectors(newest.entry, newest.revision, vectors[:1])])
     assert store.vectors.nearest(two, vectors[0], Filter(), 10) == {}
-    assert store.vectors.similarities(two, vectors[0], [newest.entry]) == {}
+    assert not len(store.vectors.passages(two, [newest.entry])[0])
     assert (store.vectors.count_waiting(one), store.vectors.count_waiting(two)) == (1, 2)
 
 
@@ -239,12 +239,11 @@ def test_the_nearest_are_right_after_most_were_deleted(crowd: Crowd) -> None:
     assert near.keys() == {number[f"{n}"] for n in range(0, 1200, 100)}
 
 
-def test_similarities_are_those_of_the_entries_asked_for(crowd: Crowd) -> None:
+def test_vectors_are_given_of_the_entries_asked_for_alone(crowd: Crowd) -> None:
     store, space, vectors, number = crowd
-    asked = [number["3"], number["4"], 10**9]
-    near = store.vectors.similarities(space, vectors[3], asked)
+    entries, rows = store.vectors.passages(space, [number["3"], number["4"], number["3"], 10**9])
+    near = dict(zip(entries, (rows @ vectors[3]).tolist(), strict=True))
     assert near == pytest.approx({number["3"]: 1, number["4"]: float(vectors[3] @ vectors[4])}, abs=0.01)
-    assert store.vectors.similarities(space, vectors[3], []) == {}
 
 
 def test_an_entry_is_as_near_as_its_nearest_passage(store: Store) -> None:

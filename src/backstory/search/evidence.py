@@ -51,6 +51,8 @@ class Evidence(NamedTuple):
     terms: Sequence[Term]
     readings: Sequence[EntryText]
     outlines: Sequence[Outline]
+    lowered: Sequence[str]
+    """The beginnings of the texts, in which words are counted."""
     entry: Ints
     counts: Floats
     """How often each term stands in each text."""
@@ -123,18 +125,19 @@ class Gathering:
         column = {number: place for place, number in enumerate(entry.tolist())}
         texts = [reading.text[:LONGEST_READ].lower() for reading in readings]
         before, after = _beside(outlines)
-        cosine = self._cosine(meaning, near, entry)
+        cosine, crowding = self._nearness(meaning, entry)
         return Evidence(
             query=self._query,
             terms=terms,
             readings=readings,
             outlines=outlines,
+            lowered=texts,
             entry=entry,
             counts=_counts(words.postings, entry, texts),
             related=self._related_weights(words, terms, entry),
             together=_together(words.pairs, terms, entry),
             cosine=cosine,
-            crowding=self._crowding(meaning, cosine, entry),
+            crowding=crowding,
             prompt=_prompt_columns(outlines, prompts, column),
             before=before,
             after=after,
@@ -230,33 +233,26 @@ class Gathering:
             return {}
         return self._store.vectors.nearest(meaning.space, meaning.vector, self._where, NEAR * self._pool)
 
-    def _cosine(self, meaning: QueryVector | None, near: Mapping[int, float], entry: Ints) -> Floats:
+    def _nearness(self, meaning: QueryVector | None, entry: Ints) -> tuple[Floats, Floats]:
+        """The cosine of each entry's passage that is nearest to the query, and how crowded it is around that one."""
+        cosine, crowding = np.full(len(entry), np.nan), np.zeros(len(entry))
         if meaning is None or meaning.vector is None:
-            return np.full(len(entry), np.nan)
-        rest = self._store.vectors.similarities(
-            meaning.space, meaning.vector, set(entry.tolist()) - near.keys()
+            return cosine, crowding
+        owners, vectors = self._store.vectors.passages(meaning.space, entry.tolist())
+        if not owners:
+            return cosine, crowding
+        products = np.einsum("ij,j->i", vectors, meaning.vector)
+        order = np.argsort(products, kind="stable")
+        best = np.full(len(entry), -1)
+        best[np.searchsorted(entry, np.array(owners)[order])] = (
+            order  # of several rows the last, the nearest, stays
         )
-        known = {**near, **rest}
-        return np.array([known.get(number, np.nan) for number in entry.tolist()], np.float64)
-
-    def _crowding(self, meaning: QueryVector | None, cosine: Floats, entry: Ints) -> Floats:
-        """The correction for hubs of Conneau et al. 2018 (CSLS), among the nearest."""
-        crowding = np.zeros(len(entry))
-        if meaning is None or meaning.vector is None:
-            return crowding
-        nearest = np.argsort(-np.nan_to_num(cosine, nan=-1.0), kind="stable")[:CROWD].tolist()
-        own = _nearest_passages(
-            *self._store.vectors.passages(meaning.space, entry[nearest].tolist()), meaning.vector
-        )
-        crowd = [column for column in nearest if entry[column] in own]
-        if len(crowd) <= NEIGHBOURS:
-            return crowding
-        vectors = np.array([own[number] for number in entry[crowd].tolist()])
-        alike = np.einsum("id,jd->ij", vectors, vectors)  # on this thread alone, which BLAS would not be
-        np.fill_diagonal(alike, -1.0)
-        means = np.partition(alike, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:].mean(1)
-        crowding[crowd] = means - means.mean()
-        return crowding
+        known = np.flatnonzero(best >= 0)
+        cosine[known] = products[best[known]]
+        crowd = known[np.argsort(-cosine[known], kind="stable")[:CROWD]]
+        if len(crowd) > NEIGHBOURS:
+            crowding[crowd] = _crowding(vectors[best[crowd]])
+        return cosine, crowding
 
     def _prompts(self, outlines: Sequence[Outline]) -> dict[tuple[str, int], int]:
         answers = [o for o in outlines if o.role == "assistant"]
@@ -300,12 +296,13 @@ def _numbers(outlines: Sequence[Outline]) -> Ints:
     return np.array([outline.entry for outline in outlines], np.int64)
 
 
-def _nearest_passages(entries: Sequence[int], vectors: Vector, query: Vector) -> dict[int, Vector]:
-    """Of each entry the vector of the passage that is nearest to the query."""
-    if not entries:
-        return {}
-    order = np.argsort(np.einsum("ij,j->i", vectors, query), kind="stable").tolist()
-    return {entries[row]: vectors[row] for row in order}
+def _crowding(vectors: Vector) -> Floats:
+    """The correction for hubs of Conneau et al. 2018 (CSLS), among the nearest."""
+    alike = np.einsum("id,jd->ij", vectors, vectors)  # on this thread alone, which BLAS would not be
+    np.fill_diagonal(alike, -1.0)
+    means = np.partition(alike, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:].mean(1)
+    crowding: Floats = means - means.mean()
+    return crowding
 
 
 def _holds(posting: Posting, entry: Ints) -> Flags:

@@ -250,10 +250,11 @@ def _at(columns: Ints, size: int) -> Flags:
 def _says(pattern: re.Pattern[str], evidence: Evidence, among: Flags, hints: Sequence[str] = ("",)) -> Flags:
     flags = np.zeros(len(among), bool)
     for column in np.flatnonzero(among).tolist():
-        text = evidence.readings[column].text
-        lowered = text.lower()
-        if any(hint in lowered for hint in hints):
-            flags[column] = pattern.search(text) is not None
+        lowered = evidence.lowered[column]
+        for hint in hints:
+            if hint in lowered:
+                flags[column] = pattern.search(evidence.readings[column].text) is not None
+                break
     return flags
 
 

@@ -54,10 +54,6 @@ class Vectors(ABC):
         """The entries nearest to a vector, with their cosine similarity."""
 
     @abstractmethod
-    def similarities(self, space: int, vector: Vector, entries: Iterable[int]) -> Mapping[int, float]:
-        """Cosine similarity of the given entries, where they have a vector."""
-
-    @abstractmethod
     def passages(self, space: int, entries: Iterable[int]) -> tuple[Sequence[int], Vector]:
         """Every vector of the given entries, as the rows of a matrix, and the entry that each row is of."""
 

@@ -83,11 +83,6 @@ class PostgresVectors(Vectors):
         nearest = sorted(best, key=lambda entry: (-best[entry], -entry))[:limit]
         return {entry: best[entry] for entry in nearest}
 
-    def similarities(self, space: int, vector: Vector, entries: Iterable[int]) -> Mapping[int, float]:
-        among, numbers = self._database.among("entry", entries)
-        sql = f"SELECT entry, -(code {self._product} ?::{self._halfvec}) FROM embedding WHERE space = ? AND {among}"
-        return _best(self._database.rows(sql, [str(vector.tolist()), space, numbers]))
-
     def passages(self, space: int, entries: Iterable[int]) -> tuple[Sequence[int], Vector]:
         among, numbers = self._database.among("entry", entries)
         sql = f"SELECT entry, {self._sent}(code) FROM embedding WHERE space = ? AND {among}"

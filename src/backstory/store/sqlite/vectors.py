@@ -8,6 +8,7 @@ A server opens its store before it can answer, so numpy is imported by the first
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -79,18 +80,15 @@ class SqliteVectors(Vectors):
         source, chosen = self._database.chosen_entries(entries)
         return self._database.values(f"SELECT e.n FROM {source} WHERE {condition}", [chosen, *values])
 
-    def similarities(self, space: int, vector: Vector, entries: Iterable[int]) -> Mapping[int, float]:
-        among, numbers = self._database.among("entry", entries)
-        sql = f"SELECT entry, code FROM vector WHERE space = ? AND {among}"
-        return _rescored(self._database.rows(sql, [space, numbers]), vector)
-
     def passages(self, space: int, entries: Iterable[int]) -> tuple[Sequence[int], Vector]:
         from .planes import unpacked
 
-        among, numbers = self._database.among("entry", entries)
-        rows = self._database.rows(
-            f"SELECT entry, code FROM vector WHERE space = ? AND {among}", [space, numbers]
+        # CROSS: the numbers drive the join, without a table of them in between
+        sql = (
+            "SELECT v.entry, v.code FROM json_each(?) AS chosen"
+            " CROSS JOIN vector v ON v.entry = chosen.value AND v.space = ?"
         )
+        rows = self._database.rows(sql, [json.dumps(sorted(set(entries))), space])
         return [entry for entry, _ in rows], unpacked([code for _, code in rows])
 
     def export(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
