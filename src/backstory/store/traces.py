@@ -56,11 +56,11 @@ class TraceRoom:
         for listed, some in batches(conversations):
             sql = (
                 "SELECT e.thread, t.value FROM entry e JOIN trace t ON t.entry = e.n"
-                f" WHERE e.kind = ? AND t.kind IN ({marks(_FILES)}) AND e.thread IN ({listed})"
+                f" WHERE t.kind IN ({marks(_FILES)}) AND e.thread IN ({listed})"
                 " GROUP BY e.thread, t.value ORDER BY e.thread, max(CASE t.kind WHEN 'written' THEN 1 ELSE 0 END) DESC,"
                 " count(*) DESC, t.value"
             )
-            for thread, value in self._database.rows(sql, [Kind.MESSAGE, *_FILES, *some]):
+            for thread, value in self._database.rows(sql, [*_FILES, *some]):
                 files.setdefault(thread, []).append(value)
         return files
 

@@ -8,13 +8,16 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""Made once: `json.dumps` makes an encoder for each value."""
+
 ANSWER_BYTES = 80_000
 """Of JSON, about 20,000 tokens: clients cut or refuse larger answers."""
 
 
 def size(value: Any) -> int:
     """In bytes, as JSON."""
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+    return len(_to_json(value).encode("utf-8", "surrogatepass"))
 
 
 def fitting(

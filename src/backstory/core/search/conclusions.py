@@ -33,6 +33,10 @@ _NEXT = re.compile(
 )
 
 
+_DECIDED_HINTS = ("decided", "decision", "agreed", "settled", "chose", "picked")
+"""One of these is in whatever _DECIDED finds; looking for them is nothing beside taking a text apart."""
+
+
 class Conclusion(NamedTuple):
     text: str
     message: Message
@@ -42,7 +46,10 @@ def decisions(messages: Iterable[Message]) -> list[Conclusion]:
     """In the order of the messages. A question decides nothing."""
     found = []
     for message in messages:
-        patterns = (_DECIDED, _CHOSEN_BY_USER) if message.role == "user" else (_DECIDED,)
+        is_user = message.role == "user"
+        if not is_user and not any(map(message.text.lower().__contains__, _DECIDED_HINTS)):
+            continue
+        patterns = (_DECIDED, _CHOSEN_BY_USER) if is_user else (_DECIDED,)
         found += [
             Conclusion(sentence, message)
             for sentence in _telling(message)

@@ -77,13 +77,15 @@ class RecallParts(NamedTuple):
 
     @property
     def score(self) -> float:
-        return round(sum(part for part in self if part is not None), DIGITS)
+        return round((self.answer or 0.0) + self.keywords + self.recency + self.files + self.type, DIGITS)
 
     def raised(self, least: float, files: float, type: float) -> RecallParts:
         """With as much more of these two as makes the score the least one; as it is where they are not enough."""
         lacking = ceil(round((least - self.score) * 10**DIGITS, 6)) / 10**DIGITS
-        more_type = min(max(lacking, 0.0), type - self.type)
-        more_files = min(max(lacking - more_type, 0.0), files - self.files)
+        if lacking <= 0:
+            return self
+        more_type = min(lacking, type - self.type)
+        more_files = min(lacking - more_type, files - self.files)
         return self._replace(
             files=round(self.files + more_files, DIGITS), type=round(self.type + more_type, DIGITS)
         )

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 SOURCE, PROJECT, THREAD = "surface, kind", "project", "thread"
 COMPARED = {"kinds", "projects", "surfaces", "threads", "created_after", "created_before"}
 VISIBILITY = {"public_or_in", "repository_of"}
+ALL = 2**62
+"""As a limit: none."""
 PRIVATE, REPOSITORY = "private = 1", "trust = 'project'"
 
 
@@ -127,6 +129,10 @@ def as_numbers(listed: str) -> Numbers:
 
 def highest_numbers(database: Database, sql: str, parameters: Sequence[Any], limit: int) -> Numbers:
     """The highest `n` that a query selects, the highest first."""
+    if limit == ALL:  # forwards FTS5 reads in three quarters of the time
+        return as_numbers(database.value(f"SELECT json_group_array(n) FROM ({sql} ORDER BY n)", parameters))[
+            ::-1
+        ]
     listed = f"SELECT json_group_array(n) FROM ({sql} ORDER BY n DESC LIMIT ?)"
     return as_numbers(database.value(listed, [*parameters, limit]))
 

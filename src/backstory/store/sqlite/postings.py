@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .facts import highest_numbers
+from .facts import ALL, highest_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class KeptPostings:
         self._kept: dict[str, _Kept] = {}  # what was not asked for the longest comes first
         self._size = 0
 
-    def newest(self, phrase: str, limit: int) -> Numbers:
+    def newest(self, phrase: str, limit: int = ALL) -> Numbers:
         """The highest entries that match a phrase of FTS5, the highest first."""
         if self._database.in_transaction:  # there may be entries that are never committed
             return self._read(phrase, limit)
@@ -51,7 +51,7 @@ class KeptPostings:
             found = self._read(phrase, wanted)
             kept = _Kept(_known(found, last), len(found) < wanted, last)
         elif kept.last < last:
-            newer = _known(self._read(phrase, 2**62, after=kept.last), last)
+            newer = _known(self._read(phrase, ALL, after=kept.last), last)
             kept = kept._replace(numbers=np.concatenate([newer, kept.numbers]), last=last)
         with self._lock:
             if self._state == state:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple, TypedDict
 
 from ...tools.budget import ANSWER_BYTES, fitting, size
@@ -39,9 +39,10 @@ class AnswerPage(NamedTuple):
     next_offset: int | None
 
 
-def answer_page(shown: Sequence[AnswerItem], *, offset: int, total: int) -> AnswerPage:
+def answer_page(shown: Iterable[AnswerItem], *, offset: int, total: int) -> AnswerPage:
     """As many whole items as fit, and at least the first, whose value is cut if it must be."""
-    kept = [cut(one, ANSWER_BYTES) for one in fitting(shown, cost=lambda one: size(one.item))]
+    whole = fitting(shown, cost=lambda one: size(one.item))
+    kept = [*(cut(one, ANSWER_BYTES) for one in whole[:1]), *(one.item for one in whole[1:])]
     after = offset + len(kept)
     return AnswerPage(kept, after if kept and after < total else None)
 

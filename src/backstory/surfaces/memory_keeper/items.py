@@ -158,7 +158,7 @@ def context_get(
     page = kept[offset : offset + page_size(limit)] if is_whole else kept
     total = len(kept) if is_whole else listing.total
     view = _View(core, include_metadata, include_metadata and key is not None, value_offset)
-    fit = answer_page([AnswerItem(one.memory.id, view.item(one)) for one in page], offset=offset, total=total)
+    fit = answer_page((AnswerItem(one.memory.id, view.item(one)) for one in page), offset=offset, total=total)
     reply = _item_page(fit, total)
     return reply if group_by is None else {**reply, "groups": by.groups_of(listing.memories, group_by)}
 

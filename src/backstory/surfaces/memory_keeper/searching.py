@@ -172,7 +172,7 @@ def _fields(search_in: list[Searched]) -> TextFields:
 
 def _answer(listing: MemoryPage, limit: int | None, offset: int, is_detailed: bool) -> SearchResult:
     shape = _detailed if is_detailed else _result
-    shown = [AnswerItem(memory.id, shape(memory)) for memory in listing.memories]
+    shown = (AnswerItem(memory.id, shape(memory)) for memory in listing.memories)
     fit = answer_page(shown, offset=offset, total=listing.total)
     reply: SearchResult = {}
     if is_detailed:
