@@ -144,8 +144,8 @@ def test_everything_goes_there_and_back(
         assert (done := target.copying.progress()) is not None
         assert done.is_done
         for unit in (Unit((word,)) for word in ("login", "token", "again")):
-            found = target.text.match(unit, TextFields.BOTH)
-            assert found == store.text.match(unit, TextFields.BOTH) != set()
+            found = target.text.match(unit, TextFields.BOTH).tolist()
+            assert found == store.text.match(unit, TextFields.BOTH).tolist() != []
         entries = range(store.copying.last_number() + 1)
         (numbers, vectors), (owners, rows) = (each.vectors.passages(1, entries) for each in (target, store))
         assert sorted(numbers) == sorted(owners) != []

@@ -28,7 +28,7 @@ def tool(of: Message, text: str = "Edit src/auth.py") -> Message:
 
 
 def holding(store: Store, word: str) -> set[str]:
-    entries = store.entries.load(store.text.match(Unit((word,)), TextFields.VALUE))
+    entries = store.entries.load(store.text.match(Unit((word,)), TextFields.VALUE).tolist())
     return {entry.id for entry in entries.values()}
 
 

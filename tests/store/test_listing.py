@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 
 import pytest
 
-from backstory.domain.entries import TextFields
+from backstory.domain.entries import TextFields, numbers_of
 from backstory.domain.filters import Filter, Order, Page
 from backstory.domain.records import Former, Priority, Session
 from backstory.domain.words import Unit
@@ -15,8 +16,8 @@ from backstory.store import Store
 from ..doubles import DAWN, make_conversation, make_memory, make_messages
 
 
-def ids(store: Store, entries: set[int]) -> set[str]:
-    return {entry.id for entry in store.entries.load(entries).values()}
+def ids(store: Store, entries: Iterable[int]) -> set[str]:
+    return {entry.id for entry in store.entries.load(map(int, entries)).values()}
 
 
 @pytest.mark.parametrize(
@@ -41,10 +42,10 @@ def test_a_key_that_changes_or_goes_is_no_longer_found(store: Store) -> None:
     store.memories.put([make_memory("a", key="first"), make_memory("b", key="first")])
     store.memories.put([make_memory("a", key="second")])
     store.memories.delete(Filter(ids=("b",)))
-    assert store.text.match(Unit(("first",)), TextFields.KEY) == set()
+    assert not len(store.text.match(Unit(("first",)), TextFields.KEY))
     assert ids(store, store.text.match(Unit(("second",)), TextFields.KEY)) == {"a"}
     store.memories.put([make_memory("a", key=None)])
-    assert store.text.match(Unit(("second",)), TextFields.BOTH) == set()
+    assert not len(store.text.match(Unit(("second",)), TextFields.BOTH))
     assert store.problems() == []
 
 
@@ -53,7 +54,7 @@ def test_scores_are_given_for_the_asked_entries_alone(store: Store) -> None:
         [make_memory("often", "cache cache cache"), make_memory("once", "cache and more words")]
     )
     store.memories.put([make_memory("filler", "unrelated"), make_memory("more", "also unrelated")])
-    entries = store.text.match(Unit(("cache",)), TextFields.VALUE)
+    entries = store.text.match(Unit(("cache",)), TextFields.VALUE).tolist()
     scores = store.text.scores([Unit(("cache",))], entries)
     names = {store.entries.load([entry])[entry].id: score for entry, score in scores.items()}
     assert names["often"] > names["once"]
@@ -141,10 +142,10 @@ def test_listings_are_filtered_ordered_and_limited_to_some(store: Store) -> None
     assert keys(Filter(keys=("k0", "k2")), Order.NEWEST) == ["k2", "k0"]
     zero, one, two = [listed.entry for listed in store.memories.listing(Filter(), Order.KEY)]
     for order, expected in ((Order.NEWEST, [two, zero]), (Order.OLDEST, [zero, two])):
-        assert store.memories.numbers(Filter(), order, [zero, two]) == expected
-        assert store.memories.numbers(Filter(), order, []) == []
+        assert store.memories.numbers(Filter(), order, numbers_of([zero, two])) == expected
+        assert store.memories.numbers(Filter(), order, numbers_of([])) == []
     assert store.memories.numbers(Filter(), Order.NEWEST, None) == [two, one, zero]
-    assert store.memories.numbers(Filter(keys=("k0",)), Order.NEWEST, [zero, two]) == [zero]
+    assert store.memories.numbers(Filter(keys=("k0",)), Order.NEWEST, numbers_of([zero, two])) == [zero]
     paged = [
         memory.key for memory in store.memories.find(Filter(), Page(limit=2, offset=1, order=Order.OLDEST))
     ]

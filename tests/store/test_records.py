@@ -58,7 +58,7 @@ def test_many_memories_at_once_are_put_as_one_by_one(store: Store) -> None:
     after = numbers(store)
     assert {id: after[id] for id in before} == before
     for word, found in (("walrus", set()), ("otter", set()), ("heron", {"old"}), ("puffin", {"new"})):
-        matched = store.text.match(Unit((word,)), TextFields.VALUE)
+        matched = store.text.match(Unit((word,)), TextFields.VALUE).tolist()
         assert {id for id, number in after.items() if number in matched} == found
 
 

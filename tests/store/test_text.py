@@ -289,6 +289,16 @@ def test_outlines_describe_the_entries_that_match(store: Store) -> None:
     assert store.entries.outlines([], Filter()) == []
 
 
+def test_sizes_tell_the_length_of_a_text_and_whether_nobody_said_it(store: Store) -> None:
+    store.memories.put([make_memory("a", "four"), make_memory("b", "x", project="/q")])
+    spoken, printed = make_messages("c", "hello", "a tool's output")
+    store.conversations.put(make_conversation("c"), [spoken, printed._replace(role="tool")])
+    sizes = {size: bool(is_quiet) for _, size, is_quiet in store.entries.sizes(range(10), Filter())}
+    assert sizes == {4: False, 1: False, 5: False, 15: True}
+    assert [size for _, size, _ in store.entries.sizes(range(10), Filter(projects=("/q",)))] == [1]
+    assert store.entries.sizes([], Filter()) == []
+
+
 def test_neighbours_are_the_messages_before_and_after_that_match(store: Store) -> None:
     store.conversations.put(make_conversation("c"), make_messages("c", "zero", "one", "two", "three"))
     store.conversations.put(make_conversation("d"), make_messages("d", "zero", "one", "two", project="/q"))

@@ -52,7 +52,7 @@ def _common(evidence: Evidence, scores: Scores) -> float:
     """What is known of the query: whether anything matches it well."""
     words = float(scores.evidence[~scores.asks_again].max(initial=0.0))
     known = ~np.isnan(evidence.cosine)
-    said = np.array([outline.is_said or not outline.role for outline in evidence.outlines], bool)
+    said = evidence.is_said | np.array([not outline.role for outline in evidence.outlines], bool)
     share = float(known[said].mean()) if said.any() else 0.0
     nearest = float(evidence.cosine[known].max(initial=0.0))
     return BASE + BEST_WORDS * words + share * (VECTORS + BEST_COSINE * nearest)

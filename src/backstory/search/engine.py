@@ -90,13 +90,9 @@ def _hits(groups: list[Group], evidence: Evidence, scores: Scores) -> list[Hit]:
     from .certainty import certainties
 
     outlines = evidence.outlines
-    parts = {
-        "words": scores.words.tolist(),
-        "meaning": scores.meaning.tolist(),
-        "prompt": scores.prompt.tolist(),
-        "coverage": scores.coverage.tolist(),
-        "cosine": evidence.cosine.tolist(),
-    }
+    names = ("words", "meaning", "prompt", "coverage", "cosine")
+    columns = (scores.words, scores.meaning, scores.prompt, scores.coverage, evidence.cosine)
+    parts = [*zip(*(column.tolist() for column in columns), strict=True)]
     sure = certainties(groups, evidence, scores)
     return [
         Hit(
@@ -104,7 +100,7 @@ def _hits(groups: list[Group], evidence: Evidence, scores: Scores) -> list[Hit]:
             score=group.score,
             certainty=certainty,
             project=outlines[group.column].project,
-            parts={name: part[group.column] for name, part in parts.items()},
+            parts=dict(zip(names, parts[group.column], strict=True)),
             conversation=group.head,
             other_places=tuple(outlines[column].entry for column in group.places[1:]),
             is_apt=group.is_apt,

@@ -70,6 +70,8 @@ class Evidence(NamedTuple):
     """The column of what was said just before a message; -1 when nothing was, or the message is so long that it stands
     for itself."""
     after: Ints
+    is_said: Flags
+    """A message that somebody said."""
     is_candidate: Flags
     """False for what is only there because a candidate answers it."""
     vector: Vector | None
@@ -124,7 +126,8 @@ class Gathering:
         entry = _numbers(outlines)
         column = {number: place for place, number in enumerate(entry.tolist())}
         texts = [reading.text[:LONGEST_READ].lower() for reading in readings]
-        before, after = _beside(outlines)
+        is_said = [outline.is_said for outline in outlines]
+        before, after = _beside(outlines, is_said)
         cosine, crowding = self._nearness(meaning, entry)
         return Evidence(
             query=self._query,
@@ -141,6 +144,7 @@ class Gathering:
             prompt=_prompt_columns(outlines, prompts, column),
             before=before,
             after=after,
+            is_said=np.array(is_said, bool),
             is_candidate=np.array([number in candidates for number in column], bool),
             vector=meaning.vector if meaning is not None else None,
             notices=self._notices(meaning),
@@ -213,17 +217,17 @@ class Gathering:
         too little, and there was more than was looked at."""
         passing = self._store.entries.passing(self._where)
         best, whole = _fullest(words, terms, OUTLINED * self._pool, self._size, passing)
-        outlines = self._store.entries.outlines(best, self._where)
+        sizes = self._store.entries.sizes(best, self._where)
         is_whole = whole and all(posting.is_whole for posting in words.postings)
-        if len(outlines) < SAID and not is_whole:
+        if len(sizes) < SAID and not is_whole:
             units = [posting.unit for posting in words.postings]
             words = words._replace(postings=self._store.text.postings(units, BUDGET, self._where))
             best, whole = _fullest(words, terms, OUTLINED * self._pool, self._size, passing)
-            outlines = self._store.entries.outlines(best, self._where)
-        rough = _rough_scores(words, terms, outlines, self._size)
-        order = [outlines[place] for place in np.lexsort((-_numbers(outlines), -rough)).tolist()]
-        said = [o.entry for o in order if o.is_said or not o.role]
-        quiet = [o.entry for o in order if o.role and not o.is_said]
+            sizes = self._store.entries.sizes(best, self._where)
+        entry, size, is_quiet = np.array(sizes, np.int64).reshape(-1, 3).T
+        order = np.lexsort((-entry, -_rough_scores(words, terms, entry, size, self._size)))
+        said = entry[order[is_quiet[order] == 0]].tolist()
+        quiet = entry[order[is_quiet[order] == 1]].tolist()
         limits = SAID * self._pool, QUIET * self._pool
         is_whole = is_whole and len(said) <= limits[0] and len(quiet) <= limits[1]
         return [*said[: limits[0]], *quiet[: limits[1]]], is_whole
@@ -340,11 +344,8 @@ def _fullest(
     return (known[order] + first).tolist(), is_whole
 
 
-def _rough_scores(
-    words: _Words, terms: Sequence[Term], outlines: Sequence[Outline], store_size: int
-) -> Floats:
+def _rough_scores(words: _Words, terms: Sequence[Term], entry: Ints, size: Ints, store_size: int) -> Floats:
     """By rarity and length alone, before a text is read."""
-    entry, size = _numbers(outlines), np.array([outline.size for outline in outlines])
     scores = np.zeros(len(entry))
     for posting, term, others in zip(words.postings, terms, words.related, strict=True):
         held = _holds(posting, entry)
@@ -385,9 +386,9 @@ def _prompt_columns(
     return np.array([column.get(number, -1) for number in numbers], np.int64)
 
 
-def _beside(outlines: Sequence[Outline]) -> tuple[Ints, Ints]:
+def _beside(outlines: Sequence[Outline], is_said: Sequence[bool]) -> tuple[Ints, Ints]:
     """For each message the columns of what was said before and after it, or -1."""
-    said = [(column, o.thread, o.seq) for column, o in enumerate(outlines) if o.is_said]
+    said = [(column, o.thread, o.seq) for column, o in enumerate(outlines) if is_said[column]]
     places = {(thread, seq): column for column, thread, seq in said}
     before, after = np.full((2, len(outlines)), -1, np.int64)
     for column, thread, seq in said:

@@ -82,7 +82,7 @@ def _named(store: Store, path: str, where: Filter) -> list[FileMention]:
     words = tuple(_WORD.findall(last.casefold()))[:MOST_TOGETHER]
     if not words:
         return []
-    visible = store.entries.outlines(store.text.match(Unit(words), TextFields.BOTH), where)
+    visible = store.entries.outlines(store.text.match(Unit(words), TextFields.BOTH).tolist(), where)
     newest = sorted(visible, key=lambda o: -o.created_ms)[:MOST_READ]
     texts = store.entries.load(o.entry for o in newest)
     whole, alone = _spelled(path), _spelled(last)

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from ..domain.filters import ConversationFilter
 from ..store import Store
 from .evidence import Evidence
@@ -38,12 +40,12 @@ def grouped(store: Store, evidence: Evidence, scores: Scores) -> list[Group]:
     heads = family_heads(store, {o.thread for o in evidence.outlines if o.role and o.thread})
     totals, is_apt = scores.total.tolist(), scores.is_apt.tolist()
     members: dict[object, list[int]] = {}
+    matching = np.flatnonzero(scores.total > 0)
     # the newest first among equals: columns ascend with the numbers of their entries
-    for column in sorted(range(len(totals)), key=lambda column: (-totals[column], -column)):
-        if totals[column] > 0:
-            outline = evidence.outlines[column]
-            head = heads.get(outline.thread or "") if outline.role else None
-            members.setdefault(head or outline.entry, []).append(column)
+    for column in matching[np.lexsort((-matching, -scores.total[matching]))].tolist():
+        outline = evidence.outlines[column]
+        head = heads.get(outline.thread or "") if outline.role else None
+        members.setdefault(head or outline.entry, []).append(column)
     groups = []
     for key, columns in members.items():
         total = totals[columns[0]] + (SECOND * totals[columns[1]] if len(columns) > 1 else 0.0)
@@ -78,9 +80,9 @@ def _apt_first(groups: list[Group]) -> list[Group]:
     apt = [group.score for group in groups if group.is_apt]
     if not apt:
         return groups
+    below = 0.99 * min(apt)
     return [
-        group if group.is_apt else group._replace(score=min(UNAPT * group.score, 0.99 * min(apt)))
-        for group in groups
+        group if group.is_apt else group._replace(score=min(UNAPT * group.score, below)) for group in groups
     ]
 
 

@@ -38,9 +38,7 @@ def traits_of(evidence: Evidence) -> Traits:
     outlines = evidence.outlines
     roles = [outline.role for outline in outlines]
     is_message = np.array([bool(role) for role in roles], bool)
-    is_between_people = np.array(
-        [outline.role not in _WITH_ASSISTANTS and outline.is_said for outline in outlines], bool
-    )
+    is_between_people = evidence.is_said & np.array([role not in _WITH_ASSISTANTS for role in roles], bool)
     is_chat = np.array([outline.surface in CHAT_SERVICES for outline in outlines], bool)
     begins = np.array([outline.seq == 0 for outline in outlines], bool)
     is_coding = is_message & ~is_between_people & ~is_chat

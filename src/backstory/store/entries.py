@@ -102,6 +102,14 @@ class EntryRoom:
         source, numbers = self._database.chosen_entries(entries)
         return self._database.records(_OUTLINE, f"FROM {source} WHERE {condition}", [numbers, *values])
 
+    def sizes(self, entries: Iterable[int], where: Filter) -> list[tuple[int, int, bool]]:
+        """Of those entries that match: the number, how many characters the text has, and whether nobody said or saved it,
+        as what a tool printed; in no particular order."""
+        condition, values = where_clause(where)
+        source, numbers = self._database.chosen_entries(entries)
+        sql = f"SELECT e.n, length(e.text), e.role IN {QUIET_ROLES} FROM {source} WHERE {condition}"
+        return [(n, size, is_quiet) for n, size, is_quiet in self._database.rows(sql, [numbers, *values])]
+
     def readings(self, entries: Collection[int], where: Filter) -> list[EntryText]:
         """Outlines and texts of those entries that match, in no particular order."""
         if not entries:

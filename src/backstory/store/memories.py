@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..domain.census import HourTally, Tally
-from ..domain.entries import ListedMemory, numbers_of
+from ..domain.entries import ListedMemory
 from ..domain.filters import Filter, Kind, Order, Page
 from ..domain.records import Former, Memory, Priority
 from .columns import FORMER, MEMORY, PRIORITY, TIME, Columns, marks
 from .database import Database
 from .where import MEMORIES, bounds, literal, order_clause, where_clause
 from .writing import EntryWriter
+
+if TYPE_CHECKING:
+    from ..domain.entries import Numbers
 
 _LISTED = Columns(ListedMemory, entry="e.n", key="e.key")
 _TALLY = Columns(
@@ -83,15 +87,15 @@ class MemoryRoom:
         rest = f"FROM entry e WHERE {MEMORIES} AND {condition} ORDER BY {order_clause(order)}"
         return self._database.records(_LISTED, rest, values)
 
-    def numbers(self, where: Filter, order: Order, among: Iterable[int] | None) -> list[int]:
-        """Entry numbers of memories that match, in order; `among` are the only ones considered."""
+    def numbers(self, where: Filter, order: Order, among: Numbers | None) -> list[int]:
+        """Entry numbers of memories that match, in order; `among`, which ascend, are the only ones considered."""
         passing = self._database.passing(where._replace(kinds=(Kind.MEMORY,)))
         if among is not None and passing is not None and order is Order.NEWEST:
-            return passing.newest(numbers_of(sorted(among, reverse=True)))
+            return passing.newest(among[::-1])
         condition, values = where_clause(where)
         source = "entry e"
         if among is not None:
-            source, chosen = self._database.chosen_entries(among)
+            source, chosen = self._database.chosen_entries(among.tolist())
             values = [chosen, *values]
         sql = f"SELECT e.n FROM {source} WHERE {MEMORIES} AND {condition} ORDER BY {order_clause(order)}"
         return self._database.values(sql, values)

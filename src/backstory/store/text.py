@@ -37,8 +37,8 @@ class Words(NamedTuple):
 
 class TextIndex(ABC):
     @abstractmethod
-    def match(self, unit: Unit, fields: TextFields) -> set[int]:
-        """Every entry that holds the unit in its text, in its key, or in one of them."""
+    def match(self, unit: Unit, fields: TextFields) -> Numbers:
+        """Every entry that holds the unit in its text, in its key, or in one of them; each once, the lowest first."""
 
     @abstractmethod
     def holding(self, unit: Unit) -> Numbers:

@@ -77,17 +77,18 @@ class PostgresText(TextIndex):
     def compact(self) -> None:
         """Nothing: the database cleans up behind a deletion."""
 
-    def match(self, unit: Unit, fields: TextFields) -> set[int]:
+    def match(self, unit: Unit, fields: TextFields) -> Numbers:
         sources = {
             TextFields.VALUE: ("entry_text WHERE field = 'body' AND",),
             TextFields.KEY: ("key_text WHERE",),
             TextFields.BOTH: ("entry_text WHERE field = 'body' AND", "key_text WHERE"),
         }
-        return {
+        found = {
             n
             for source in sources[fields]
             for n in self._database.values(f"SELECT entry FROM {source} words @@ {_QUERY}", _asked(unit))
         }
+        return numbers_of(sorted(found))
 
     def holding(self, unit: Unit) -> Numbers:
         sql = f"SELECT DISTINCT entry FROM entry_text WHERE field = 'body' AND words @@ {_QUERY} ORDER BY entry DESC"

@@ -29,14 +29,16 @@ class SqliteText(TextIndex):
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
-    def match(self, unit: Unit, fields: TextFields) -> set[int]:
-        found: set[int] = set()
+    def match(self, unit: Unit, fields: TextFields) -> Numbers:
+        import numpy as np  # not for start-up
+
+        found = []
         if fields is not TextFields.KEY:
-            found.update(self.holding(unit).tolist())
+            found.append(self.holding(unit))
         if fields is not TextFields.VALUE:
             sql = "SELECT rowid AS n FROM key_text WHERE key_text MATCH ?"
-            found.update(self._numbers(sql, [_phrase(unit)]).tolist())
-        return found
+            found.append(self._numbers(sql, [_phrase(unit)]))
+        return np.unique(np.concatenate(found))
 
     def holding(self, unit: Unit) -> Numbers:
         return self._kept.newest("{body} : " + _phrase(unit))
