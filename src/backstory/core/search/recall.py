@@ -81,9 +81,10 @@ class RecallParts(NamedTuple):
 
     def raised(self, least: float, files: float, type: float) -> RecallParts:
         """With as much more of these two as makes the score the least one; as it is where they are not enough."""
-        lacking = ceil(round((least - self.score) * 10**DIGITS, 6)) / 10**DIGITS
-        if lacking <= 0:
+        score = self.score
+        if score >= least:
             return self
+        lacking = ceil(round((least - score) * 10**DIGITS, 6)) / 10**DIGITS
         more_type = min(lacking, type - self.type)
         more_files = min(lacking - more_type, files - self.files)
         return self._replace(
@@ -114,11 +115,13 @@ class _Worth(NamedTuple):
             0.5 + 0.5 * (is_own if self.named is None else id in self.named) if id in self.working else 0.0
         )
         bonus = TYPE_BONUS.get(outline.subject, 0.0)
-        weighed = parts._replace(
-            keywords=round(weight * self._share(id), DIGITS) if weight else 0.0,
-            files=round(weight * files, DIGITS),
-            type=round(weight * bonus, DIGITS),
-        )
+        weighed = parts
+        if weight:
+            weighed = parts._replace(
+                keywords=round(weight * self._share(id), DIGITS),
+                files=round(weight * files, DIGITS),
+                type=round(weight * bonus, DIGITS),
+            )
         usual = max(files, 0.5 + 0.5 * is_own if id in self.working else 0.0)
         return weighed.raised(self.least, usual, bonus)
 
@@ -160,6 +163,7 @@ class ReaderState(NamedTuple):
 class _Scored(NamedTuple):
     outline: ConversationOutline
     parts: RecallParts
+    score: float
 
 
 class _Answers(NamedTuple):
@@ -196,7 +200,7 @@ class Recall(Facet):
         among = None if seeds is None else {*seeds, *answers.threads}
         families = Families.of(store, which, among=among, are_apart=wanted.with_subagents)
         scored = self._scored(wanted, asked, families, index, answers)
-        order = sorted(scored, key=lambda s: (-s.parts.score, -s.outline.updated_ms, s.outline.id))
+        order = sorted(scored, key=lambda s: (-s.score, -s.outline.updated_ms, s.outline.id))
         return RecallPage(
             self._told(order[offset : offset + limit], asked, families, index, answers),
             total=len(order),
@@ -274,8 +278,8 @@ class Recall(Facet):
             parts = RecallParts(answer, recency=freshness(outline.updated_ms, now_ms))
             if id in weighed:
                 parts = worth.parts(outline, parts)
-            if parts.score >= wanted.least_score:
-                scored.append(_Scored(outline, parts))
+            if (score := parts.score) >= wanted.least_score:
+                scored.append(_Scored(outline, parts, score))
         return scored
 
     def _touching_named(self, wanted: RecallQuery, families: Families) -> set[str] | None:
