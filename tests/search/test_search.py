@@ -6,18 +6,25 @@ from contextlib import closing
 from datetime import timedelta
 from math import isnan
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from backstory.domain.entries import EntryVectors
 from backstory.domain.errors import Unavailable
 from backstory.domain.filters import Filter, Kind
 from backstory.search.backlog import SMALL_BACKLOG, Backlog
 from backstory.search.engine import Found, Search
 from backstory.store import Store
 from backstory.store.sqlite import SqliteStore
+from backstory.store.sqlite.vectors import RESCORED
 
 from ..conftest import OpenStore
 from ..doubles import DAWN, HashedWords, make_conversation, make_memory, make_messages
+
+if TYPE_CHECKING:
+    from backstory.domain.entries import Vector
 
 
 @pytest.fixture
@@ -37,6 +44,29 @@ def test_a_synonym_is_found_though_no_word_is_shared(store: Store, search: Searc
     assert ids(store, found) == ["it"]
     assert found.strategy == "hybrid"
     assert found.notices == ()
+
+
+def test_a_text_is_as_near_as_its_nearest_passage_whichever_was_proposed(
+    store: Store, embedder: HashedWords
+) -> None:
+    backlog = Backlog(store, embedder)
+    query = embedder.embed(["car"])[0]
+    aside = np.roll(query, 1)
+
+    def leaning(*cosines: float) -> Vector:
+        return np.array([c * query + np.sqrt(1 - c * c) * aside for c in cosines], np.float32)
+
+    # as many vectors are looked at closely as there are up to the first of the long text's
+    fillers = [make_memory(f"{number}", f"pebble {number}") for number in range(RESCORED - 1)]
+    store.memories.put([*fillers, make_memory("long", "harbour")])
+    waiting = store.vectors.claim(backlog.space, RESCORED, lease_ms=0)[::-1]
+    for text in waiting:
+        vectors = leaning(0.3, 0.9) if text is waiting[-1] else leaning(0.1)
+        store.vectors.put(backlog.space, [EntryVectors(text.entry, text.revision, vectors)])
+    hits = Search(store, backlog).find("car", Filter()).hits
+    assert [hit.parts["cosine"] for hit in hits if hit.entry == waiting[-1].entry] == [
+        pytest.approx(0.9, abs=0.01)
+    ]
 
 
 def test_a_word_is_found_though_the_meaning_is_lost(store: Store, embedder: HashedWords) -> None:
