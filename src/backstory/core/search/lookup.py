@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SURE = 0.5
 """Of hits that are as certain, more than half are what was meant (docs/scores.md)."""
 WORTH_SHOWING = 0.01  # beside a sure one; of what is less certain hardly anything is right
-LARGEST_POOL = 4  # more candidates only tell how many hits there are that nobody looks at
+LARGEST_POOL = 4  # for what keeps only some of the hits: a kind, a file
 PASSAGE = 240  # characters
 CONVERSATION = "conversation"
 
@@ -92,8 +92,9 @@ class Lookup(Facet):
     def _ranking(self, wanted: LookupQuery) -> Ranking:
         narrow = self._narrow(wanted)
         own_first = wanted.project != EVERY_PROJECT
+        keeps_all = wanted.kind is None and wanted.file is None
         ranking = self.core.search.everywhere(
-            wanted.query, narrow=narrow, own_first=own_first, largest_pool=LARGEST_POOL
+            wanted.query, narrow=narrow, own_first=own_first, largest_pool=1 if keeps_all else LARGEST_POOL
         )
         # first what is sure, wherever it is from; an own project counts among equals
         hits = sorted(ranking.hits, key=lambda hit: hit.certainty < SURE)
