@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...domain.entries import Numbers
     from ...domain.query import Query, QueryTerm
 
-MOST_RANKED = 3_000  # memories scored for a query; more match only where a query says little
+MOST_RANKED = 1_000  # memories scored for a query; more match only where a query says little
 
 
 class Sorting(NamedTuple):

@@ -32,13 +32,14 @@ class SqliteText(TextIndex):
     def match(self, unit: Unit, fields: TextFields) -> Numbers:
         import numpy as np  # not for start-up
 
-        found = []
-        if fields is not TextFields.KEY:
-            found.append(self.holding(unit))
-        if fields is not TextFields.VALUE:
-            sql = "SELECT rowid AS n FROM key_text WHERE key_text MATCH ?"
-            found.append(self._numbers(sql, [_phrase(unit)]))
-        return np.unique(np.concatenate(found))
+        if fields is TextFields.VALUE:
+            return self.holding(unit)[::-1]
+        sql = "SELECT rowid AS n FROM key_text WHERE key_text MATCH ?"
+        keyed = self._numbers(sql, [_phrase(unit)])[::-1]
+        if fields is TextFields.KEY:
+            return keyed
+        texts = self.holding(unit)[::-1]
+        return np.union1d(texts, keyed) if len(keyed) else texts
 
     def holding(self, unit: Unit) -> Numbers:
         return self._kept.newest("{body} : " + _phrase(unit))
