@@ -161,7 +161,7 @@ def found_on(place: SessionsPlace, day: str) -> list[SessionFile]:
 def _sessions_at(entry: os.DirEntry[str], day: str, place: SessionsPlace) -> Iterator[tuple[str, Path]]:
     """A folder with full.md or summary.md; or a file, whose name may end in `-full` or `-summary`."""
     if entry.is_dir():
-        files = {inner.name: inner for inner in _entries(Path(entry.path), place) if inner.is_file()}
+        files = {inner.name: inner for inner in _listed(Path(entry.path), place) if inner.is_file()}
         yield from ((entry.name, Path(files[each].path)) for each in (FULL, SUMMARY) if each in files)
     elif entry.is_file() and entry.name.endswith(".md"):
         if entry.name in (FULL, SUMMARY):  # the original's, when nothing was left of the topic
@@ -207,9 +207,12 @@ def is_day(name: str) -> bool:
 
 def _entries(folder: Path, place: SessionsPlace) -> list[os.DirEntry[str]]:
     """Without what is hidden, and what a symbolic link brings in from outside."""
+    return _listed(folder, place) if _is_inside(folder, place) else []
+
+
+def _listed(folder: Path, place: SessionsPlace) -> list[os.DirEntry[str]]:
+    """The same of a folder that is known to be inside."""
     try:
-        if not _is_inside(folder, place):
-            return []
         with os.scandir(folder) as entries:
             return [
                 entry
