@@ -192,10 +192,14 @@ class SqliteDatabase(Database):
         return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(sorted(numbers))
 
     def chosen_entries(self, numbers: Iterable[int]) -> tuple[str, Any]:
+        return self.chosen("entry e", "e.n", numbers)
+
+    def chosen(self, table: str, column: str, numbers: Iterable[int]) -> tuple[str, Any]:
+        """What stands after FROM for the rows of a table that have one of these numbers, with its one parameter."""
         # CROSS keeps the order of the join: for a few numbers and a condition on the session, SQLite would otherwise
         # walk through that whole session
-        chosen = "json_each(?) AS chosen CROSS JOIN entry e ON e.n = chosen.value"
-        return chosen, json.dumps(sorted(set(numbers)))
+        source = f"json_each(?) AS chosen CROSS JOIN {table} ON {column} = chosen.value"
+        return source, json.dumps(sorted(set(numbers)))
 
     def passing(self, where: Filter) -> Passing | None:
         return self._facts.passing(where)

@@ -8,16 +8,16 @@ A server opens its store before it can answer, so numpy is imported by the first
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...domain.entries import EntryVectors, Passing
 from ...domain.filters import Filter
-from ..database import Database, Row
+from ..database import Row
 from ..vectors import WAIT, WAITING, Vectors
 from ..where import where_clause
+from .database import SqliteDatabase
 
 if TYPE_CHECKING:
     from ...domain.entries import Vector
@@ -30,7 +30,9 @@ RESCORED = 250  # vectors whose codes are read for a query
 class SqliteVectors(Vectors):
     """numpy is imported by the first vector, not by the first import: most of a server's life needs none."""
 
-    def __init__(self, database: Database) -> None:
+    _database: SqliteDatabase
+
+    def __init__(self, database: SqliteDatabase) -> None:
         super().__init__(database)
         self._planes: dict[int, SignPlanes] = {}
         self._planes_lock = threading.Lock()
@@ -83,12 +85,8 @@ class SqliteVectors(Vectors):
     def passages(self, space: int, entries: Iterable[int]) -> tuple[Sequence[int], Vector]:
         from .planes import unpacked
 
-        # CROSS: the numbers drive the join, without a table of them in between
-        sql = (
-            "SELECT v.entry, v.code FROM json_each(?) AS chosen"
-            " CROSS JOIN vector v ON v.entry = chosen.value AND v.space = ?"
-        )
-        rows = self._database.rows(sql, [json.dumps(sorted(set(entries))), space])
+        source, chosen = self._database.chosen("vector v", "v.entry", entries)
+        rows = self._database.rows(f"SELECT v.entry, v.code FROM {source} WHERE v.space = ?", [chosen, space])
         return [entry for entry, _ in rows], unpacked([code for _, code in rows])
 
     def export(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
