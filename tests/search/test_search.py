@@ -46,6 +46,26 @@ def test_a_synonym_is_found_though_no_word_is_shared(store: Store, search: Searc
     assert found.notices == ()
 
 
+@pytest.mark.parametrize(
+    "together",
+    ["the queue limit by hand", "a queue: limits, all", "in queueLimits we see", "Queues\nLimit, by hand"],
+)
+def test_words_that_stand_side_by_side_as_in_the_query_count_more(store: Store, together: str) -> None:
+    apart = "limit the old queue now"
+    store.memories.put([make_memory("together", together), make_memory("apart", apart)])
+    assert ids(store, Search(store, None).find("queue limit", Filter())) == ["together", "apart"]
+
+
+def test_words_of_a_key_stand_side_by_side(store: Store) -> None:
+    store.memories.put(
+        [
+            make_memory("together", "is now at ten and no more than that", key="queue_limit"),
+            make_memory("apart", "limit the old queue to ten and no more"),
+        ]
+    )
+    assert ids(store, Search(store, None).find("queue limit", Filter())) == ["together", "apart"]
+
+
 def test_a_text_is_as_near_as_its_nearest_passage_whichever_was_proposed(
     store: Store, embedder: HashedWords
 ) -> None:
@@ -109,7 +129,7 @@ def test_a_backlog_too_large_to_wait_for_is_reported(store: Store, embedder: Has
     store.memories.put([make_memory(f"{n}", f"text {n}") for n in range(SMALL_BACKLOG + 1)])
     backlog = Backlog(store, embedder)
     backlog.close()  # its thread never starts, so the count is exact
-    found = Search(store, backlog).find("text", Filter())
+    found = Search(store, backlog).find("text", Filter(), pool=2)
     assert found.strategy == "hybrid"
     assert found.notices == (
         f"{SMALL_BACKLOG + 1} texts still wait for their vectors; until then only their words find them.",

@@ -6,6 +6,7 @@ candidate lacks is told apart from what is not known of it: a text without a vec
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,15 +33,16 @@ BUDGET = 40_000  # postings read for a query; bounds its cost in a store of any 
 RELATED_BUDGET = 12_000
 COMMON = 0.03  # of all entries: a related word that stands in more says nothing
 FEW, RARE = 5, 0.001  # texts, and share of all texts, that hold a rare name
-OUTLINED = 300  # entries whose length and role are looked at, of those that hold most of the query
-SAID, QUIET = 80, 20  # of them read: what somebody said, what a tool was given or printed
-NEAR = 60  # entries proposed by their vectors
+OUTLINED = 200  # entries whose length and role are looked at, of those that hold most of the query
+SAID, QUIET = 60, 15  # of them read: what somebody said, what a tool was given or printed
+NEAR = 40  # entries proposed by their vectors
 ASKED, MOST_ASKED = 0.5, 30  # share of the query that a message holds whose reply is read too, and how many
 LONGEST_READ = 30_000  # characters of a text in which words are counted
 ACCOMPANIED = 30  # of the best by words, and of the nearest: read with what was said beside them
 SHORT = 800  # characters: a longer message is read without those beside it
 CROWD, NEIGHBOURS = 100, 15  # of the nearest to the query, and of those the nearest to each
 CROWDED = 0.25  # of how crowded a text is, off its cosine
+_BETWEEN = re.compile(r"[^\W_]*[\W_]+")  # the end of a word, and what parts it from the next
 FEW_WAITING = 0.03  # of all entries: where no more lack their vectors, those know more than related words
 
 
@@ -91,7 +93,8 @@ class Evidence(NamedTuple):
 
 class _Words(NamedTuple):
     postings: list[Posting]
-    pairs: list[Posting]
+    pairs: list[Unit]
+    """Words that stand side by side in the query."""
     related: list[list[tuple[Posting, float]]]
     """For each posting those of related words, and how related they are."""
 
@@ -129,6 +132,7 @@ class Gathering:
         is_said = [outline.is_said for outline in outlines]
         before, after = _beside(outlines, is_said)
         cosine, crowding = self._nearness(meaning, entry)
+        counts = _counts(words.postings, entry, texts)
         return Evidence(
             query=self._query,
             terms=terms,
@@ -136,9 +140,9 @@ class Gathering:
             outlines=outlines,
             lowered=texts,
             entry=entry,
-            counts=_counts(words.postings, entry, texts),
+            counts=counts,
             related=self._related_weights(words, terms, entry),
-            together=_together(words.pairs, terms, entry),
+            together=_together(words.pairs, terms, counts, texts),
             cosine=cosine,
             crowding=crowding,
             prompt=_prompt_columns(outlines, prompts, column),
@@ -163,15 +167,9 @@ class Gathering:
         units = query_units(self._query)
         wanted = [unit for unit in units if len(unit.words) == 1 or not unit.is_bonus]
         postings = self._store.text.postings(wanted, BUDGET)
-        common = {posting.unit.words[0] for posting in postings if not posting.is_whole}
-        # to find two common words side by side, every place of both is read: a bonus is not worth that
-        pairs = [
-            unit
-            for unit in units
-            if len(unit.words) > 1 and unit.is_bonus and not common.issuperset(unit.words)
-        ]
+        pairs = [unit for unit in units if len(unit.words) > 1 and unit.is_bonus]
         related = self._related(postings) if self._lacks_vectors(meaning) else [[] for _ in postings]
-        return _Words(postings, self._store.text.postings(pairs, BUDGET), related)
+        return _Words(postings, pairs, related)
 
     def _lacks_vectors(self, meaning: QueryVector | None) -> bool:
         return meaning is None or meaning.vector is None or meaning.waiting > FEW_WAITING * self._size
@@ -336,7 +334,7 @@ def _fullest(
         return [], True
     first = entries.min()
     scores = np.bincount(entries - first, np.repeat(weights, [len(some) for some in lists]))
-    known = np.flatnonzero(scores)
+    known = np.flatnonzero(scores > 0)
     is_whole = len(known) <= limit
     if not is_whole:
         known = known[scores[known] >= np.partition(scores[known], -limit)[-limit]]
@@ -371,12 +369,35 @@ def _counts(postings: Sequence[Posting], entry: Ints, texts: Sequence[str]) -> F
     return counts
 
 
-def _together(pairs: Sequence[Posting], terms: Sequence[Term], entry: Ints) -> Floats:
-    rarities = {term.unit.words: term.rarity for term in terms}
-    together = np.zeros(len(entry))
-    for posting in pairs:
-        together += min(rarities.get((word,), 0.0) for word in posting.unit.words) * _holds(posting, entry)
+def _together(pairs: Sequence[Unit], terms: Sequence[Term], counts: Floats, texts: Sequence[str]) -> Floats:
+    """Looked for in the texts that hold both words: the index would read every place of both in the whole store."""
+    rows = {term.unit.words: row for row, term in enumerate(terms)}
+    together = np.zeros(len(texts))
+    for left, right in (unit.words for unit in pairs):
+        if (left,) not in rows or (right,) not in rows:
+            continue
+        one, other = rows[left,], rows[right,]
+        weight = min(terms[one].rarity, terms[other].rarity)
+        roots = stem(left), stem(right)
+        for column in np.flatnonzero((counts[one] > 0) & (counts[other] > 0)).tolist():
+            together[column] += weight * _stand_together(texts[column], *roots)
     return together
+
+
+def _stand_together(text: str, left: str, right: str) -> bool:
+    """Whether one word comes right after the other, in any of their forms, if only in a name as `getUser`."""
+    place = text.find(left)
+    if place < 0:
+        return (
+            right not in text
+        )  # what holds both without having them in its text has them in its key and tags
+    while place >= 0:
+        end = place + len(left)
+        between = _BETWEEN.match(text, end)
+        if text.startswith(right, end) or (between is not None and text.startswith(right, between.end())):
+            return True
+        place = text.find(left, end)
+    return False
 
 
 def _prompt_columns(

@@ -4,12 +4,13 @@ Subagents and forks speak for the conversation that started them, and copies of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..domain.filters import ConversationFilter
+from ..domain.records import ConversationOutline
 from ..store import Store
 from .evidence import Evidence
 from .scoring import Scores
@@ -100,26 +101,23 @@ def _without_copies(groups: Sequence[Group], evidence: Evidence) -> list[Group]:
 
 def family_heads(store: Store, threads: Collection[str]) -> dict[str, str]:
     """For each conversation the one that speaks for it: itself, or what started it."""
-    known = (
-        {o.id: o for o in store.conversations.outlines(ConversationFilter(ids=tuple(sorted(threads))))}
-        if threads
-        else {}
-    )
-    while missing := {o.parent for o in known.values() if o.kind in MINOR and o.parent} - known.keys():
-        parents = store.conversations.outlines(ConversationFilter(ids=tuple(sorted(missing))))
-        known |= {o.id: o for o in parents}
-        if not parents:
-            break
-    heads = {}
-    for thread in threads:
-        head, seen = thread, {thread}
-        while (
-            (outline := known.get(head)) is not None
-            and outline.kind in MINOR
-            and outline.parent in known
-            and outline.parent not in seen
-        ):
-            head = outline.parent
-            seen.add(head)
-        heads[thread] = head
-    return heads
+    parents: dict[str, str | None] = dict.fromkeys(threads)
+    # most speak for themselves, and of those nothing need be read
+    found = _outlines(store, ConversationFilter(kinds=MINOR), threads)
+    while found:
+        parents |= {o.id: o.parent if o.kind in MINOR else None for o in found}
+        missing = {o.parent for o in found if o.parent} - parents.keys()
+        found = _outlines(store, ConversationFilter(), missing)
+    return {thread: _head(thread, parents) for thread in threads}
+
+
+def _outlines(store: Store, which: ConversationFilter, ids: Collection[str]) -> list[ConversationOutline]:
+    return store.conversations.outlines(which._replace(ids=tuple(sorted(ids)))) if ids else []
+
+
+def _head(thread: str, parents: Mapping[str, str | None]) -> str:
+    seen = {thread}
+    while (parent := parents[thread]) in parents and parent is not None and parent not in seen:
+        thread = parent
+        seen.add(thread)
+    return thread

@@ -42,17 +42,18 @@ class KeptPostings:
     def newest(self, phrase: str, limit: int = ALL) -> Numbers:
         """The highest entries that match a phrase of FTS5, the highest first."""
         if self._database.in_transaction:  # there may be entries that are never committed
-            return self._read(phrase, limit)
+            return self._read(phrase, limit, range(ALL))
         with self._lock:
             state, last = self._follow()
-            kept = self._kept.get(phrase)
-        if kept is None or (len(kept.numbers) < limit and not kept.is_whole):
-            wanted = max(limit, LEAST_READ)
-            found = self._read(phrase, wanted)
-            kept = _Kept(_known(found, last), len(found) < wanted, last)
-        elif kept.last < last:
-            newer = _known(self._read(phrase, ALL, after=kept.last), last)
+            kept = self._kept.get(phrase, _Kept(np.zeros(0, np.uint32), False, last))
+        if kept.last < last:
+            newer = self._read(phrase, ALL, range(kept.last + 1, last + 1)).astype(np.uint32)
             kept = kept._replace(numbers=np.concatenate([newer, kept.numbers]), last=last)
+        if len(kept.numbers) < limit and not kept.is_whole:
+            lowest = int(kept.numbers[-1]) if len(kept.numbers) else last + 1
+            wanted = max(limit - len(kept.numbers), LEAST_READ)
+            older = self._read(phrase, wanted, range(lowest)).astype(np.uint32)
+            kept = _Kept(np.concatenate([kept.numbers, older]), len(older) < wanted, last)
         with self._lock:
             if self._state == state:
                 self._keep(phrase, kept)
@@ -69,9 +70,9 @@ class KeptPostings:
             self._kept.clear()
         return state, sequences.get("entry", 0)
 
-    def _read(self, phrase: str, limit: int, after: int = 0) -> Numbers:
-        sql = "SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ? AND rowid > ?"
-        return highest_numbers(self._database, sql, [phrase, after], limit)
+    def _read(self, phrase: str, limit: int, among: range) -> Numbers:
+        sql = "SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ? AND rowid >= ? AND rowid < ?"
+        return highest_numbers(self._database, sql, [phrase, among.start, among.stop], limit)
 
     def _keep(self, phrase: str, kept: _Kept) -> None:
         former = self._kept.pop(phrase, None)
@@ -80,8 +81,3 @@ class KeptPostings:
         while self._size > MOST:
             oldest = next(iter(self._kept))
             self._size -= len(self._kept.pop(oldest).numbers)
-
-
-def _known(numbers: Numbers, last: int) -> NDArray[np.uint32]:
-    """Without what was added while it was read, which is for the next look."""
-    return numbers[numbers <= last].astype(np.uint32)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .planes import SignPlanes
 
 LEAST_VISIBLE = 50  # of the rescored; a filter that leaves fewer has its own nearest, further away
-RESCORED = 250  # vectors whose codes are read for a query
+RESCORED = 150  # vectors whose codes are read for a query
 
 
 class SqliteVectors(Vectors):
