@@ -129,6 +129,17 @@ def test_keys_are_ordered_by_their_code_points_and_none_comes_first(store: Store
     assert [listed.key for listed in store.memories.listing(Filter(), Order.KEY_REVERSED)] == expected[::-1]
 
 
+def test_of_some_memories_those_of_the_channels_are_listed(store: Store) -> None:
+    channels = ("a", "b", None, "a", "c")
+    store.memories.put([make_memory(f"m{n}", channel=channel) for n, channel in enumerate(channels)])
+    numbers = store.memories.numbers(Filter(), Order.OLDEST, None)
+    some = numbers_of(sorted(numbers)[:3] + sorted(numbers)[4:])
+    channel_of = dict(zip(sorted(numbers), channels, strict=True))
+    for wanted in (("a",), ("a", "c"), ("",)):
+        found = store.memories.numbers(Filter(channels=wanted), Order.OLDEST, some)
+        assert sorted(found) == [n for n in some.tolist() if channel_of[n] in wanted]
+
+
 def test_listings_are_filtered_ordered_and_limited_to_some(store: Store) -> None:
     for place, priority in enumerate((Priority.LOW, Priority.CRITICAL, Priority.HIGH)):
         at = DAWN + timedelta(seconds=place)

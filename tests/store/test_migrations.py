@@ -45,6 +45,7 @@ RELEASED = {
     "0020_pending.postgres.sql": "dd1084febc809248484308c3f6ded1f7f8b019e4bbfed06af48f4edff7543131",
     "0020_pending.sqlite.sql": "902b5a9b560c69391819bcbf8d6378de80404fbffcbf3a9a084cfc541c6206d5",
     "0021_memory_indexes.sql": "0ddc90456663f06d503a4d2f6ec194ca88620b9b1a665fc0ea3e414a203ce77d",
+    "0022_channels.sql": "224e882bee4bec4082f9e3e68b946fdc446c292960594f7773e3141e3ece4d84",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 
