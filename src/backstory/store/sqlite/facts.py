@@ -87,32 +87,45 @@ class EntryFacts:
         last, moved = self._database.rows(
             "SELECT (SELECT coalesce(max(n), 0) FROM entry), (SELECT coalesce(max(m), 0) FROM moved)"
         )[0]
-        if last >= self._count:
-            self._read(last, f"n >= {self._count:d}" if self._count else "TRUE")
-        if moved > self._moved:
-            self._read(last, f"n IN (SELECT entry FROM moved WHERE m > {self._moved:d})")
-            self._moved = moved
-
-    def _read(self, last: int, condition: str) -> None:
         self._reserve(last + 1)
+        if not self._count:
+            self._read_indexes(last)
+        elif last >= self._count:
+            self._read_rows(f"n >= {self._count:d} AND n <= {last:d}")
+        if moved > self._moved:
+            self._read_rows(f"n IN (SELECT entry FROM moved WHERE m > {self._moved:d}) AND n <= {last:d}")
+        self._count, self._moved = last + 1, moved
+
+    def _read_indexes(self, last: int) -> None:
         # what others add meanwhile is for the next look; by a plain n the table would be read, and not the index
-        condition = f"{condition} AND +n <= {last:d}"
-        for column, codes in self._codes.items():
-            values = self._values[column]
+        condition = f"+n <= {last:d}"
+        for column in self._codes:
             sql = f"SELECT {column}, json_group_array(n) FROM entry WHERE {condition} GROUP BY {column}"
             for *value, listed in self._database.rows(sql):
-                codes[as_numbers(listed)] = values.setdefault(tuple(value), len(values) + 1)
+                self._set(column, as_numbers(listed), tuple(value))
         # cast: a column of SQLite takes fractions too, should another program have written some
         times_of = "json_group_array(CAST(created_at AS INTEGER))"
         sql = f"SELECT json_group_array(n), {times_of} FROM entry WHERE {condition}"
         ((listed, times),) = self._database.rows(sql)
-        numbers = as_numbers(listed)
-        self._created[numbers] = as_numbers(times)
+        self._created[as_numbers(listed)] = as_numbers(times)
         for flag, flagged in self._flagged.items():
-            flagged[numbers] = False
             sql = f"SELECT json_group_array(n) FROM entry WHERE {flag} AND {condition}"
             flagged[as_numbers(self._database.value(sql))] = True
-        self._count = last + 1
+
+    def _read_rows(self, condition: str) -> None:
+        """What is new or changed: so little, that the indexes would take longer."""
+        columns = f"n, CAST(created_at AS INTEGER), {PRIVATE}, {REPOSITORY}, {SOURCE}, {PROJECT}, {THREAD}"
+        sql = f"SELECT {columns} FROM entry WHERE {condition}"
+        for n, created_ms, is_private, is_repository, *source, project, thread in self._database.rows(sql):
+            self._created[n] = created_ms
+            self._flagged[PRIVATE][n], self._flagged[REPOSITORY][n] = is_private, is_repository
+            self._set(SOURCE, n, tuple(source))
+            self._set(PROJECT, n, (project,))
+            self._set(THREAD, n, (thread,))
+
+    def _set(self, column: str, numbers: Numbers | int, value: tuple[Any, ...]) -> None:
+        values = self._values[column]
+        self._codes[column][numbers] = values.setdefault(value, len(values) + 1)
 
     def _reserve(self, size: int) -> None:
         more = max(size, len(self._created) * 3 // 2) - len(self._created)
