@@ -46,6 +46,8 @@ RELEASED = {
     "0020_pending.sqlite.sql": "902b5a9b560c69391819bcbf8d6378de80404fbffcbf3a9a084cfc541c6206d5",
     "0021_memory_indexes.sql": "0ddc90456663f06d503a4d2f6ec194ca88620b9b1a665fc0ea3e414a203ce77d",
     "0022_channels.sql": "224e882bee4bec4082f9e3e68b946fdc446c292960594f7773e3141e3ece4d84",
+    "0023_removals.postgres.sql": "c8198a0576ed074770f61322fc85d92216038f13ad41917c8f9c798c056b4da8",
+    "0023_removals.sqlite.sql": "3a7061908ea55e0bba2bb52c8142cadd1938c16c05de5324cc6f188d26c40c3c",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

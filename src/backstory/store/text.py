@@ -4,19 +4,23 @@ own way."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..domain.entries import Posting, TextFields
 from ..domain.filters import Filter
 from .columns import marks
-from .database import Row
+from .database import Database, Row
 from .entries import COLUMNS
 
 if TYPE_CHECKING:
     from ..domain.entries import Numbers
     from ..domain.words import Unit
+    from .postings import KeptPostings
 
+ALL = 2**62
+"""As a limit: none."""
 LEAST_SHARE = 1000  # entries read for a unit however many units a query has
 
 INSERT = (
@@ -35,23 +39,96 @@ class Words(NamedTuple):
     key: str | None
 
 
+class TermQuery(NamedTuple):
+    """What is looked up in the text index."""
+
+    words: tuple[str, ...]
+    """Side by side."""
+    is_prefix: bool
+    in_text: bool
+    """And not only in the heading."""
+
+    @classmethod
+    def of(cls, unit: Unit, *, in_text: bool = False) -> TermQuery:
+        return cls(unit.words, unit.is_prefix, in_text)
+
+
+class PostingRange(NamedTuple):
+    """Some of the entries that hold a term: the highest of those in a range."""
+
+    term: TermQuery
+    among: range
+    limit: int
+
+
 class TextIndex(ABC):
-    @abstractmethod
+    at_once: int
+    """So many entries are read of a word that is not known yet, though fewer may be wanted: the next query may want more."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
     def match(self, unit: Unit, fields: TextFields) -> Numbers:
         """Every entry that holds the unit in its text, in its key, or in one of them; each once, the lowest first."""
+        import numpy as np  # not for start-up
 
-    @abstractmethod
+        if fields is TextFields.VALUE:
+            return self.holding(unit)[::-1]
+        keyed = self.holding_in_key(unit)[::-1]
+        if fields is TextFields.KEY:
+            return keyed
+        texts = self.holding(unit)[::-1]
+        return np.union1d(texts, keyed) if len(keyed) else texts
+
     def holding(self, unit: Unit) -> Numbers:
         """Every entry whose text holds the unit, the newest first."""
+        return self._newest([TermQuery.of(unit, in_text=True)], ALL)[0]
+
+    def postings(self, units: Sequence[Unit], budget: int, where: Filter | None = None) -> list[Posting]:
+        """Where each unit stands, reading at most about `budget` entries in all. With a Filter only what it lets
+        through, which may cost several times as much; `frequency` is always that of the whole store."""
+        if not units:
+            return []
+        share = max(budget // len(units), LEAST_SHARE)
+        newest = self._newest([*map(TermQuery.of, units)], share)
+        is_whole = [len(numbers) < share for numbers in newest]
+        size = 0 if all(is_whole) else self._database.value("SELECT coalesce(max(n), 0) FROM entry")
+        found = [
+            Posting(unit, len(numbers) if whole else _frequency(numbers, size), numbers, whole)
+            for unit, numbers, whole in zip(units, newest, is_whole, strict=True)
+        ]
+        return found if where is None else self.narrowed(found, where, share)
+
+    def _newest(self, terms: Sequence[TermQuery], limit: int) -> list[Numbers]:
+        if self._database.in_transaction:  # there may be entries that are never committed
+            return self.read([PostingRange(each, range(ALL), limit) for each in terms])
+        return self._kept.newest(terms, limit)
+
+    @cached_property
+    def _kept(self) -> KeptPostings:
+        from .postings import KeptPostings  # numpy
+
+        return KeptPostings(self)
+
+    @abstractmethod
+    def state(self) -> tuple[Hashable, int]:
+        """What is another whenever words were taken out of the index, and the highest entry."""
+
+    @abstractmethod
+    def read(self, ranges: Sequence[PostingRange]) -> list[Numbers]:
+        """The numbers of each, the highest first."""
+
+    @abstractmethod
+    def narrowed(self, postings: Sequence[Posting], where: Filter, limit: int) -> list[Posting]:
+        """The same units with at most so many of the entries that a filter lets through."""
+
+    @abstractmethod
+    def holding_in_key(self, unit: Unit) -> Numbers:
+        """Every entry whose key holds the unit, the newest first."""
 
     @abstractmethod
     def scores(self, units: Sequence[Unit], entries: Iterable[int]) -> dict[int, float]:
         """How well the given entries match any of the units; more is better."""
-
-    @abstractmethod
-    def postings(self, units: Sequence[Unit], budget: int, where: Filter | None = None) -> list[Posting]:
-        """Where each unit stands, reading at most about `budget` entries in all. With a Filter only what it lets
-        through, which may cost several times as much; `frequency` is always that of the whole store."""
 
     @abstractmethod
     def insert(self, row: Row) -> int | None:
@@ -76,3 +153,8 @@ class TextIndex(ABC):
     @abstractmethod
     def checks(self) -> dict[str, Callable[[], list[str]]]:
         """For each part that can be damaged, what tells its faults."""
+
+
+def _frequency(newest: Numbers, size: int) -> int:
+    """Counting them all would read them all; the newest tell how densely they lie."""
+    return max(len(newest) * size // int(newest[0] - newest[-1] + 1), len(newest))

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
-from ...domain.entries import Posting, TextFields, numbers_of
+from ...domain.entries import Posting, numbers_of
 from ...domain.filters import Filter
 from ..database import Row
 from ..entries import COLUMNS
-from ..text import INSERT, LEAST_SHARE, TextIndex, Words
+from ..text import INSERT, PostingRange, TermQuery, TextIndex, Words
 from ..where import where_clause
 from .database import PostgresDatabase
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 PART = 2000  # words in a row
 OVERLAP = 20  # words that a row repeats of the one before: a phrase of as many is found across both
 LONGEST_WORD = 100  # characters; what follows is not looked at
+FEW = 2_000  # entries that are each looked at for what is wanted; of more, the index is asked
 SCORED = 8_000  # postings read to tell how rare the units of a query are
 
 _WORD = re.compile(r"[^\W_]+")
@@ -38,6 +39,11 @@ _ADD_TEXTS = (
     " SELECT entry, field, part, words_vector(string_to_array(words, ' '))"
     " FROM unnest(?::bigint[], ?::text[], ?::integer[], ?::text[]) AS cut (entry, field, part, words)"
 )
+# what a server keeps of the index in memory is then read anew
+_COUNT_REMOVAL = "INSERT INTO removal (one, count) SELECT 1, 1 WHERE {} ON CONFLICT (one) DO UPDATE SET count = removal.count + 1"
+_ADDED = (
+    "WITH added AS MATERIALIZED (SELECT entry, field, words FROM entry_text WHERE entry >= ? AND entry < ?)"
+)
 _ADD_KEYS = (
     "INSERT INTO key_text (entry, words) SELECT entry, words_vector(string_to_array(words, ' '))"
     " FROM unnest(?::bigint[], ?::text[]) AS cut (entry, words)"
@@ -45,8 +51,33 @@ _ADD_KEYS = (
 
 
 class PostgresText(TextIndex):
-    def __init__(self, database: PostgresDatabase) -> None:
-        self._database = database
+    _database: PostgresDatabase
+    at_once = 100_000  # the index finds all that there are, however many are wanted
+
+    def state(self) -> tuple[Hashable, int]:
+        removals = "(SELECT coalesce(max(count), 0) FROM removal)"
+        ((count, last),) = self._database.rows(f"SELECT {removals}, (SELECT coalesce(max(n), 0) FROM entry)")
+        return count, last
+
+    def read(self, ranges: Sequence[PostingRange]) -> list[Numbers]:
+        """One statement for all: each asks a database that may be far away."""
+        import numpy as np  # not for start-up
+
+        if not ranges:
+            return []
+        span = range(min(each.among.start for each in ranges), max(each.among.stop for each in ranges))
+        are_few = len(span) <= FEW
+        chosen = ", ".join(_listed("added" if are_few else "entry_text", each) for each in ranges)
+        values = [
+            value
+            for term, among, limit in ranges
+            for value in (*_asked(term), among.start, among.stop, limit)
+        ]
+        if are_few:
+            (row,) = self._database.rows(f"{_ADDED} SELECT {chosen}", [span.start, span.stop, *values])
+        else:
+            (row,) = self._database.rows(f"SELECT {chosen}", values)
+        return [np.fromstring(listed, np.int64, sep=",") for listed in row]
 
     def insert(self, row: Row) -> int | None:
         """In one statement: while it is written, other writers wait."""
@@ -67,31 +98,21 @@ class PostgresText(TextIndex):
                 self._database.change(insert, [*others, [" ".join(each) for each in words]])
 
     def remove(self, entries: Sequence[Words]) -> None:
+        self._database.change(_COUNT_REMOVAL.format("TRUE"))
         among, numbers = self._database.among("entry", [entry.n for entry in entries])
         for table in ("entry_text", "key_text"):
             self._database.change(f"DELETE FROM {table} WHERE {among}", [numbers])
 
     def remove_where(self, condition: str, values: Sequence[Any]) -> None:
-        """Nothing: the rows of the index refer to their entry, and go with it."""
+        """The rows of the index refer to their entry, and go with it."""
+        some = f"EXISTS (SELECT 1 FROM entry e WHERE {condition})"
+        self._database.change(_COUNT_REMOVAL.format(some), values)
 
     def compact(self) -> None:
         """Nothing: the database cleans up behind a deletion."""
 
-    def match(self, unit: Unit, fields: TextFields) -> Numbers:
-        sources = {
-            TextFields.VALUE: ("entry_text WHERE field = 'body' AND",),
-            TextFields.KEY: ("key_text WHERE",),
-            TextFields.BOTH: ("entry_text WHERE field = 'body' AND", "key_text WHERE"),
-        }
-        found = {
-            n
-            for source in sources[fields]
-            for n in self._database.values(f"SELECT entry FROM {source} words @@ {_QUERY}", _asked(unit))
-        }
-        return numbers_of(sorted(found))
-
-    def holding(self, unit: Unit) -> Numbers:
-        sql = f"SELECT DISTINCT entry FROM entry_text WHERE field = 'body' AND words @@ {_QUERY} ORDER BY entry DESC"
+    def holding_in_key(self, unit: Unit) -> Numbers:
+        sql = f"SELECT entry FROM key_text WHERE words @@ {_QUERY} ORDER BY entry DESC"
         return numbers_of(self._database.values(sql, _asked(unit)))
 
     def scores(self, units: Sequence[Unit], entries: Iterable[int]) -> dict[int, float]:
@@ -111,33 +132,18 @@ class PostgresText(TextIndex):
                 scores[entry] = scores.get(entry, 0.0) + rarity * float(score)
         return scores
 
-    def postings(self, units: Sequence[Unit], budget: int, where: Filter | None = None) -> list[Posting]:
-        if not units:
-            return []
-        share = max(budget // len(units), LEAST_SHARE)
-        size, *found = self._newest("", [], units, share)
-        kept = found
-        if where is not None:
-            condition, values = where_clause(where)
-            narrowed = f"JOIN entry e ON e.n = t.entry AND {condition}"
-            _, *kept = self._newest(narrowed, values, units, share)
-        return [
-            Posting(unit, _frequency(all_of_it, share, size), numbers_of(entries), len(entries) < share)
-            for unit, all_of_it, entries in zip(units, found, kept, strict=True)
-        ]
-
-    def _newest(self, narrowed: str, values: Sequence[Any], units: Sequence[Unit], limit: int) -> Row:
-        """The size of the store, and the highest entries of each unit: one statement, for each asks a database
-        that may be far away."""
-        # ON: a plain DISTINCT is hashed before it is sorted, which takes twice the time
+    def narrowed(self, postings: Sequence[Posting], where: Filter, limit: int) -> list[Posting]:
+        condition, values = where_clause(where)
         chosen = (
-            f", ARRAY(SELECT DISTINCT ON (t.entry) t.entry FROM entry_text t {narrowed}"
+            f"ARRAY(SELECT DISTINCT ON (t.entry) t.entry FROM entry_text t JOIN entry e ON e.n = t.entry AND {condition}"
             f" WHERE t.words @@ {_QUERY} ORDER BY t.entry DESC LIMIT {limit:d})"
         )
-        parameters = [value for unit in units for value in (*values, *_asked(unit))]
-        sql = f"SELECT (SELECT coalesce(max(n), 0) FROM entry){chosen * len(units)}"
-        (row,) = self._database.rows(sql, parameters)
-        return row
+        parameters = [value for posting in postings for value in (*values, *_asked(posting.unit))]
+        (row,) = self._database.rows(f"SELECT {', '.join([chosen] * len(postings))}", parameters)
+        return [
+            posting._replace(entries=numbers_of(found), is_whole=len(found) < limit)
+            for posting, found in zip(postings, row, strict=True)
+        ]
 
     def checks(self) -> dict[str, Callable[[], list[str]]]:
         return {"text index": self._faults}
@@ -155,13 +161,6 @@ class PostgresText(TextIndex):
         }
         counts = {fault: self._database.value(sql) for fault, sql in faults.items()}
         return [f"{count} {fault}" for fault, count in counts.items() if count]
-
-
-def _frequency(newest: Sequence[int], share: int, size: int) -> int:
-    if len(newest) < share:
-        return len(newest)
-    # counting them all would read them all; the newest tell how densely they lie
-    return max(share * size // (newest[0] - newest[-1] + 1), share)
 
 
 def _indexing(source: str, entry: Words) -> tuple[str, list[Any]]:
@@ -211,6 +210,17 @@ def _parts(text: str) -> Iterator[list[str]]:
         yield words[start : start + PART]
 
 
-def _asked(unit: Unit) -> list[Any]:
+def _asked(unit: Unit | TermQuery) -> list[Any]:
     """The parameters of `unit_query`."""
     return [[word for part in unit.words for word in _words(part)], unit.is_prefix]
+
+
+def _listed(source: str, wanted: PostingRange) -> str:
+    field = "t.field = 'body' AND " if wanted.term.in_text else ""
+    # ON: a plain DISTINCT is hashed before it is sorted, which takes twice the time. + 0: by the numbers PostgreSQL would
+    # read every text. As one text, numbers are read in a fraction of the time that an array takes
+    numbers = (
+        f"SELECT DISTINCT ON (t.entry) t.entry FROM {source} t WHERE {field}t.words @@ {_QUERY}"
+        " AND t.entry + 0 >= ? AND t.entry + 0 < ? ORDER BY t.entry DESC LIMIT ?"
+    )
+    return f"array_to_string(ARRAY({numbers}), ',')"

@@ -15,6 +15,7 @@ import numpy as np
 from ...domain.entries import Passing
 from ...domain.filters import Filter
 from ...domain.when import to_ms
+from ..text import ALL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 SOURCE, PROJECT, THREAD = "surface, kind", "project", "thread"
 COMPARED = {"kinds", "projects", "surfaces", "threads", "created_after", "created_before"}
 VISIBILITY = {"public_or_in", "repository_of"}
-ALL = 2**62
-"""As a limit: none."""
 PRIVATE, REPOSITORY = "private = 1", "trust = 'project'"
 
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...domain.entries import Posting, TextFields
+from ...domain.entries import Passing, Posting
 from ...domain.filters import Filter
 from ..columns import Columns
 from ..database import Row
 from ..entries import COLUMNS
-from ..text import INSERT, LEAST_SHARE, TextIndex, Words
+from ..text import ALL, INSERT, LEAST_SHARE, PostingRange, TermQuery, TextIndex, Words
 from ..where import where_clause
 from .database import SqliteDatabase
 
 if TYPE_CHECKING:
     from ...domain.entries import Numbers
     from ...domain.words import Unit
-    from .postings import KeptPostings
 
 DEPTH = 5  # times as many are read where a filter lets few through
 
@@ -26,23 +24,24 @@ _WORDS = Columns(Words)
 
 
 class SqliteText(TextIndex):
-    def __init__(self, database: SqliteDatabase) -> None:
-        self._database = database
+    _database: SqliteDatabase
+    at_once = 8_000
 
-    def match(self, unit: Unit, fields: TextFields) -> Numbers:
-        import numpy as np  # not for start-up
+    def state(self) -> tuple[Hashable, int]:
+        sequences = self._database.pairs(
+            "SELECT name, seq FROM sqlite_sequence WHERE name IN ('entry', 'moved')"
+        )
+        return (self._database.generation, sequences.get("moved", 0)), sequences.get("entry", 0)
 
-        if fields is TextFields.VALUE:
-            return self.holding(unit)[::-1]
-        sql = "SELECT rowid AS n FROM key_text WHERE key_text MATCH ?"
-        keyed = self._numbers(sql, [_phrase(unit)])[::-1]
-        if fields is TextFields.KEY:
-            return keyed
-        texts = self.holding(unit)[::-1]
-        return np.union1d(texts, keyed) if len(keyed) else texts
+    def read(self, ranges: Sequence[PostingRange]) -> list[Numbers]:
+        sql = "SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ? AND rowid >= ? AND rowid < ?"
+        return [
+            self._numbers(sql, [_query(term), among.start, among.stop], limit)
+            for term, among, limit in ranges
+        ]
 
-    def holding(self, unit: Unit) -> Numbers:
-        return self._kept.newest("{body} : " + _phrase(unit))
+    def holding_in_key(self, unit: Unit) -> Numbers:
+        return self._numbers("SELECT rowid AS n FROM key_text WHERE key_text MATCH ?", [_phrase(unit)])
 
     def scores(self, units: Sequence[Unit], entries: Iterable[int]) -> dict[int, float]:
         listed = sorted(entries)
@@ -63,46 +62,31 @@ class SqliteText(TextIndex):
         )
         return self._database.pairs(sql, [query, listed[0], listed[-1], numbers])
 
-    def postings(self, units: Sequence[Unit], budget: int, where: Filter | None = None) -> list[Posting]:
-        if not units:
-            return []
-        share = max(budget // len(units), LEAST_SHARE)
-        size = self._database.value("SELECT coalesce(max(n), 0) FROM entry")
-        return [self._posting(unit, share, size, where) for unit in units]
-
-    def _posting(self, unit: Unit, share: int, size: int, where: Filter | None) -> Posting:
-        phrase = _phrase(unit)
-        newest = self._kept.newest(phrase, share)
-        frequency = len(newest)
-        if frequency == share:
-            # counting them all would read them all; the newest tell how densely they lie
-            frequency = max(frequency * size // int(newest[0] - newest[-1] + 1), frequency)
-        if where is None:
-            return Posting(unit, frequency, newest, is_whole=len(newest) < share)
+    def narrowed(self, postings: Sequence[Posting], where: Filter, limit: int) -> list[Posting]:
         passing = self._database.passing(where)
-        if passing is None:
-            condition, values = where_clause(where)
-            sql = f"SELECT t.rowid AS n FROM entry_text t JOIN entry e ON e.n = t.rowid WHERE t.entry_text MATCH ? AND {condition}"
-            newest = self._numbers(sql, [phrase, *values], share)
-            return Posting(unit, frequency, newest, is_whole=len(newest) < share)
-        found, is_whole = newest[passing.among(newest)], len(newest) < share
+        if passing is not None:
+            return [self._passing(posting, passing, limit) for posting in postings]
+        condition, values = where_clause(where)
+        sql = f"SELECT t.rowid AS n FROM entry_text t JOIN entry e ON e.n = t.rowid WHERE t.entry_text MATCH ? AND {condition}"
+        found = (self._numbers(sql, [_phrase(posting.unit), *values], limit) for posting in postings)
+        return [
+            posting._replace(entries=entries, is_whole=len(entries) < limit)
+            for posting, entries in zip(postings, found, strict=True)
+        ]
+
+    def _passing(self, posting: Posting, passing: Passing, limit: int) -> Posting:
+        found, is_whole = posting.entries[passing.among(posting.entries)], posting.is_whole
         if not is_whole and len(found) < LEAST_SHARE:
             span = passing.flags.nonzero()[0][[0, -1]] if passing.flags.any() else (1, 0)
             sql = "SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ? AND rowid BETWEEN ? AND ?"
-            more = self._numbers(sql, [phrase, *map(int, span)], DEPTH * share)
-            found, is_whole = more[passing.among(more)][:share], len(more) < DEPTH * share
-        return Posting(unit, frequency, found, is_whole=is_whole and len(found) < share)
+            more = self._numbers(sql, [_phrase(posting.unit), *map(int, span)], DEPTH * limit)
+            found, is_whole = more[passing.among(more)][:limit], len(more) < DEPTH * limit
+        return posting._replace(entries=found, is_whole=is_whole and len(found) < limit)
 
-    @cached_property
-    def _kept(self) -> KeptPostings:
-        from .postings import KeptPostings  # numpy
+    def _numbers(self, sql: str, parameters: Sequence[Any], limit: int = ALL) -> Numbers:
+        from .facts import highest_numbers  # numpy
 
-        return KeptPostings(self._database)
-
-    def _numbers(self, sql: str, parameters: Sequence[Any], limit: int | None = None) -> Numbers:
-        from .facts import ALL, highest_numbers  # numpy
-
-        return highest_numbers(self._database, sql, parameters, ALL if limit is None else limit)
+        return highest_numbers(self._database, sql, parameters, limit)
 
     def insert(self, row: Row) -> int | None:
         values = dict(zip(COLUMNS, row, strict=True))
@@ -172,6 +156,10 @@ def _keys(entries: Sequence[Words]) -> list[Row]:
     return [(entry.n, indexed_text(entry.key)) for entry in entries if entry.key is not None]
 
 
-def _phrase(unit: Unit) -> str:
+def _phrase(unit: Unit | TermQuery) -> str:
     """A unit in the syntax of the text index; words hold only letters and digits, so quotes need no care."""
     return f'"{" ".join(unit.words)}"{"*" if unit.is_prefix else ""}'
+
+
+def _query(term: TermQuery) -> str:
+    return f"{{body}} : {_phrase(term)}" if term.in_text else _phrase(term)
