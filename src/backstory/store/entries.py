@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
     from ..domain.entries import Numbers
 
-COLUMNS = (
+SHARED_COLUMNS = (
     "id", "kind", "text", "heading", "thread", "seq", "role", "speaker", "project", "surface", "private",
-    "created_at", "updated_at", "summary", "key", "category", "priority", "channel", "tags", "metadata", "trust",
+    "created_at", "updated_at", "summary", "trust",
 )  # fmt: skip
+COLUMNS = (*SHARED_COLUMNS, "key", "category", "priority", "channel", "tags", "metadata")
+"""Those that only memories have stand last; in a message they are NULL."""
 SPOKEN = f"role NOT IN {QUIET_ROLES}"
 
 _NUMBERED = ("n", *COLUMNS)
@@ -226,8 +228,8 @@ def entry_row(entry: Entry) -> list[Any]:
 def _memory_row(m: Memory) -> list[Any]:
     return [
         m.id, Kind.MEMORY.value, m.text, heading(m), m.session, 0, "", "", m.project, m.surface, int(m.private),
-        to_ms(m.created_at), to_ms(m.updated_at), m.summary, m.key, m.category, m.priority.value, m.channel,
-        json.dumps(m.tags), json.dumps(dict(m.metadata)), m.trust.value,
+        to_ms(m.created_at), to_ms(m.updated_at), m.summary, m.trust.value, m.key, m.category,
+        m.priority.value, m.channel, json.dumps(m.tags), json.dumps(dict(m.metadata)),
     ]  # fmt: skip
 
 
@@ -235,5 +237,5 @@ def _message_row(m: Message) -> list[Any]:
     at = to_ms(m.created_at)
     return [
         m.id, Kind.MESSAGE.value, m.text, heading(m), m.conversation, m.seq, m.role, m.speaker, m.project,
-        m.surface, 0, at, at, "", None, None, None, None, None, None, m.trust.value,
+        m.surface, 0, at, at, "", m.trust.value, None, None, None, None, None, None,
     ]  # fmt: skip

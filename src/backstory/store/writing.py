@@ -6,16 +6,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..domain.filters import Kind
 from ..domain.records import QUIET_ROLES, Entry
 from .columns import marks
 from .database import Database, Row, batches
-from .entries import COLUMNS, entry_row
+from .entries import COLUMNS, SHARED_COLUMNS, entry_row
 from .text import TextIndex, Words
 from .vectors import Vectors
 
-_INSERT = f"INSERT INTO entry (n, {', '.join(COLUMNS)}) VALUES (?, {marks(COLUMNS)})"
+_INSERT = {
+    columns: f"INSERT INTO entry (n, {', '.join(columns)}) VALUES (?, {marks(columns)})"
+    for columns in (COLUMNS, SHARED_COLUMNS)
+}
 _UPDATE = f"UPDATE entry SET {', '.join(f'{c} = ?' for c in COLUMNS)}, revision = revision + ? WHERE n = ?"
-_ID, _TEXT, _HEADING, _KEY, _ROLE = (COLUMNS.index(name) for name in ("id", "text", "heading", "key", "role"))
+_KIND, _TEXT, _HEADING, _KEY, _ROLE = map(COLUMNS.index, ("kind", "text", "heading", "key", "role"))
 
 
 class EntryWriter:
@@ -43,7 +47,10 @@ class EntryWriter:
         """Many new entries at once, by their ids; their numbers."""
         first = self._database.reserve(len(rows))
         numbered = dict(enumerate(rows.values(), start=first))
-        self._database.change_many(_INSERT, [(n, *row) for n, row in numbered.items()])
+        # to bind a NULL takes Python's sqlite3 longer than to bind a value, and a message would have six
+        columns = COLUMNS if any(row[_KIND] != Kind.MESSAGE for row in rows.values()) else SHARED_COLUMNS
+        values = [(n, *row[: len(columns)]) for n, row in numbered.items()]
+        self._database.change_many(_INSERT[columns], values)
         self._make_findable(numbered)
         return dict(zip(rows, numbered, strict=True))
 
