@@ -365,6 +365,18 @@ def test_what_was_forgotten_stays_known_as_forgotten(store: Store) -> None:
     assert (store.conversations.get(["c1"]), store.entries.count(Filter())) == ([], 0)
 
 
+def test_a_conversation_is_known_wherever_it_is(store: Store) -> None:
+    assert not store.sync.knows("c1")
+    store.conversations.add(TALK, make_messages("c1", "a walrus"), [])
+    assert store.sync.knows("c1")
+    store.archive.put_conversation("c1")
+    assert store.conversations.get(["c1"]) == []
+    assert store.sync.knows("c1")
+    store.sync.forget(["c1"], DAWN)
+    assert store.sync.knows("c1")
+    assert not store.sync.knows("c2")
+
+
 def test_a_lease_belongs_to_one_holder_until_it_ends(open_store: OpenStore) -> None:
     one, other = open_store(), open_store()
     assert one.leases.take("sync", "one", for_ms=60_000)

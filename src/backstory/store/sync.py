@@ -14,6 +14,7 @@ from .database import Database, batches
 
 _NOTHING_READ = '{"mark": {}, "stale": []}'
 _SOURCE = Columns(SourceState, {"state": JSON, "skipped": JSON, "is_gone": FLAG})
+_PUT = _SOURCE.upsert("source", "path")
 # thousands are read to find that nothing changed, and few have a context: others are not decoded
 _STAMP = Columns(
     SourceStamp,
@@ -29,6 +30,10 @@ _CENSUS = Columns(
     gone="CAST(sum(is_gone) AS BIGINT)",
     redacted="CAST(sum(redacted) AS BIGINT)",
     problems="CAST(sum(CASE WHEN problem <> '' THEN 1 ELSE 0 END) AS BIGINT)",
+)
+_KNOWN = (
+    "SELECT 1 FROM conversation WHERE id = ? UNION ALL SELECT 1 FROM archived_conversation WHERE id = ?"
+    " UNION ALL SELECT 1 FROM forgotten WHERE conversation = ?"
 )
 _COUNT = Columns(SourceCount, files="count(*)")
 
@@ -56,7 +61,7 @@ class SyncRoom:
         """Insert, or replace by path."""
         known = source if source.read_at else source._replace(read_at=utc_now())
         with self._database.joined():
-            self._database.change(_SOURCE.upsert("source", "path"), _SOURCE.write(known))
+            self._database.change(_PUT, _SOURCE.write(known))
 
     def mark_gone(self, paths: Sequence[str]) -> None:
         """Their conversations say so too; nothing else changes."""
@@ -111,6 +116,10 @@ class SyncRoom:
                 for marks, some in batches(conversations)
             )
             return archived + self._conversations.delete(conversations)
+
+    def knows(self, conversation: str) -> bool:
+        """Whether it is there, in the archive, or forgotten: of most that are read nothing is known yet."""
+        return bool(self._database.rows(_KNOWN, [conversation] * 3))
 
     def forgotten(self, conversations: Iterable[str]) -> set[str]:
         """Those of the given that must not come back."""

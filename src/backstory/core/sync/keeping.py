@@ -122,10 +122,11 @@ class FileKeeper:
 
     def keep(self, piece: Piece, modified_ms: int) -> PieceOutcome:
         id = conversation_id(self._keeper.reader, piece.header.native_id)
-        known = self._keeper.find(id)
-        archived = None if known is not None else self._keeper.find_archived(id)
+        is_known = self._store.sync.knows(id)
+        known = self._keeper.find(id) if is_known else None
+        archived = self._keeper.find_archived(id) if is_known and known is None else None
         # what to do is a table (`states`): here it is only found out which row and column apply
-        state = self._state(id, known, archived)
+        state = self._state(id, known, archived) if is_known else State.NEW
         event = self._event(id, piece, known or archived, state, modified_ms)
         step = TRANSITIONS[state][event]
         if event is FileEvent.VANISHED and known is not None and self._files.owner_of(known) == self._number:
