@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 
+ALL = 2**62
+"""As a limit: none."""
+
+
 def numbers_of(entries: Sequence[int]) -> Numbers:
     import numpy as np  # not for start-up
 
@@ -63,6 +67,28 @@ class Posting(NamedTuple):
     entries: Numbers
     """The newest first."""
     is_whole: bool
+
+
+class TermQuery(NamedTuple):
+    """What is looked up in the text index."""
+
+    words: tuple[str, ...]
+    """Side by side."""
+    is_prefix: bool
+    in_text: bool
+    """And not only in the heading."""
+
+    @classmethod
+    def of(cls, unit: Unit, *, in_text: bool = False) -> TermQuery:
+        return cls(unit.words, unit.is_prefix, in_text)
+
+
+class PostingRange(NamedTuple):
+    """Some of the entries that hold a term: the highest of those in a range."""
+
+    term: TermQuery
+    among: range
+    limit: int
 
 
 class Passing(NamedTuple):

@@ -7,18 +7,17 @@ taking words out of the index changes what is below, and then everything is read
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .text import ALL, PostingRange, TermQuery
+from ..domain.entries import ALL, PostingRange, TermQuery
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..domain.entries import Numbers
-    from .text import TextIndex
 
 MOST = 4_000_000  # numbers that are kept, of four bytes each
 
@@ -32,8 +31,16 @@ class _Kept(NamedTuple):
 
 
 class KeptPostings:
-    def __init__(self, text: TextIndex) -> None:
-        self._text = text
+    def __init__(
+        self,
+        state: Callable[[], tuple[Hashable, int]],
+        read: Callable[[Sequence[PostingRange]], list[Numbers]],
+        at_once: int,
+    ) -> None:
+        """What is read of a TextIndex, and how."""
+        self._read_state = state
+        self._read = read
+        self._at_once = at_once
         self._lock = threading.Lock()
         self._state: Hashable = None
         self._kept: dict[TermQuery, _Kept] = {}  # what was not asked for the longest comes first
@@ -41,7 +48,7 @@ class KeptPostings:
 
     def newest(self, terms: Sequence[TermQuery], limit: int) -> list[Numbers]:
         """Of each the highest entries that hold it, the highest first."""
-        state, last = self._text.state()
+        state, last = self._read_state()
         with self._lock:
             if state != self._state:
                 self._state, self._size = state, 0
@@ -68,12 +75,12 @@ class KeptPostings:
                 kept[each.term].is_whole,
                 last,
             )
-            for each, newer in zip(ranges, self._text.read(ranges), strict=True)
+            for each, newer in zip(ranges, self._read(ranges), strict=True)
         }
 
     def _with_older(self, kept: dict[TermQuery, _Kept], limit: int) -> dict[TermQuery, _Kept]:
         ranges = [
-            PostingRange(term, range(_lowest(known)), max(limit - len(known.numbers), self._text.at_once))
+            PostingRange(term, range(_lowest(known)), max(limit - len(known.numbers), self._at_once))
             for term, known in kept.items()
             if len(known.numbers) < limit and not known.is_whole
         ]
@@ -83,7 +90,7 @@ class KeptPostings:
                 len(older) < each.limit,
                 kept[each.term].last,
             )
-            for each, older in zip(ranges, self._text.read(ranges), strict=True)
+            for each, older in zip(ranges, self._read(ranges), strict=True)
         }
 
     def _keep(self, term: TermQuery, kept: _Kept) -> None:

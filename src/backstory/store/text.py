@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..domain.entries import Posting, TextFields
+from ..domain.entries import ALL, Posting, PostingRange, TermQuery, TextFields
 from ..domain.filters import Filter
 from .columns import marks
 from .database import Database, Row
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ..domain.words import Unit
     from .postings import KeptPostings
 
-ALL = 2**62
-"""As a limit: none."""
 LEAST_SHARE = 1000  # entries read for a unit however many units a query has
 
 INSERT = (
@@ -39,28 +37,6 @@ class Words(NamedTuple):
     key: str | None
 
 
-class TermQuery(NamedTuple):
-    """What is looked up in the text index."""
-
-    words: tuple[str, ...]
-    """Side by side."""
-    is_prefix: bool
-    in_text: bool
-    """And not only in the heading."""
-
-    @classmethod
-    def of(cls, unit: Unit, *, in_text: bool = False) -> TermQuery:
-        return cls(unit.words, unit.is_prefix, in_text)
-
-
-class PostingRange(NamedTuple):
-    """Some of the entries that hold a term: the highest of those in a range."""
-
-    term: TermQuery
-    among: range
-    limit: int
-
-
 class TextIndex(ABC):
     at_once: int
     """So many entries are read of a word that is not known yet, though fewer may be wanted: the next query may want more."""
@@ -70,15 +46,14 @@ class TextIndex(ABC):
 
     def match(self, unit: Unit, fields: TextFields) -> Numbers:
         """Every entry that holds the unit in its text, in its key, or in one of them; each once, the lowest first."""
-        import numpy as np  # not for start-up
+        from ..domain.numbers import united  # numpy
 
         if fields is TextFields.VALUE:
             return self.holding(unit)[::-1]
         keyed = self.holding_in_key(unit)[::-1]
         if fields is TextFields.KEY:
             return keyed
-        texts = self.holding(unit)[::-1]
-        return np.union1d(texts, keyed) if len(keyed) else texts
+        return united(self.holding(unit)[::-1], keyed)
 
     def holding(self, unit: Unit) -> Numbers:
         """Every entry whose text holds the unit, the newest first."""
@@ -108,7 +83,7 @@ class TextIndex(ABC):
     def _kept(self) -> KeptPostings:
         from .postings import KeptPostings  # numpy
 
-        return KeptPostings(self)
+        return KeptPostings(self.state, self.read, self.at_once)
 
     @abstractmethod
     def state(self) -> tuple[Hashable, int]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
-from functools import reduce
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...domain.entries import TextFields, numbers_of
+from ...domain.entries import TextFields
 from ...domain.errors import InvalidInput
 from ...domain.filters import Filter, Kind, Order, Page
 from ...domain.records import Memory
 from ..facet import Facet
 
 if TYPE_CHECKING:
-    from ...domain.entries import Numbers
-    from ...domain.query import Query, QueryTerm
+    from ...domain.query import Query
 
 MOST_RANKED = 1_000  # memories scored for a query; more match only where a query says little
 
@@ -81,58 +78,19 @@ class Retrieval(Facet):
     ) -> MemoryPage:
         """Memories of every surface that match a query, the best first unless they are to be sorted."""
         from ...domain.query import parse_query  # compiling its patterns is not for start-up
+        from .matching import Matching  # numpy
 
         _check_query(text)
         query = parse_query(text)
         where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
         order = sorting.order if sorting is not None else Order.NEWEST
-        entries = self.engine.store.memories.numbers(where, order, self._matched(query, fields))
+        matching = Matching(self.engine.store, fields)
+        entries = self.engine.store.memories.numbers(where, order, matching.find(query))
         if query.excluded:
-            out = set(self._holding_any(query.excluded, fields).tolist())
+            out = set(matching.holding_any(query.excluded).tolist())
             entries = [entry for entry in entries if entry not in out]
         entries = self._ranked(entries, query) if sorting is None else self._sorted(entries, sorting)
         return MemoryPage(self._load(entries, limit, offset), len(entries))
-
-    def _matched(self, query: Query, fields: TextFields) -> Numbers | None:
-        """Entries that every clause matches; None where the query only says what is not wanted."""
-        import numpy as np  # not for start-up
-
-        if not query.clauses:
-            return None if query.excluded else numbers_of([])
-        return reduce(np.intersect1d, (self._holding_any(clause, fields) for clause in query.clauses))
-
-    def _holding_any(self, terms: Iterable[QueryTerm], fields: TextFields) -> Numbers:
-        import numpy as np
-
-        return reduce(np.union1d, (self._holding(term, fields) for term in terms))
-
-    def _holding(self, term: QueryTerm, fields: TextFields) -> Numbers:
-        import numpy as np
-
-        from ...domain.query import holds, looked_up
-
-        store = self.engine.store
-        units = [store.text.match(looked_up(unit), fields) for unit in term.units]
-        found = reduce(np.intersect1d, units) if units else numbers_of([])
-        if term.is_checked:
-            found = self._checked(found, term, fields)
-        if term.field is not None:
-            wanted, named = term.field, term.field.field.split(".")[0]
-            rows = store.memories.with_metadata(named).items()
-            having = [entry for entry, metadata in rows if holds(json.loads(metadata), wanted)]
-            found = np.union1d(found, numbers_of(having))
-        return found
-
-    def _checked(self, entries: Numbers, term: QueryTerm, fields: TextFields) -> Numbers:
-        from ...domain.query import says
-
-        checked = []
-        for entry, record in self.engine.store.entries.load(entries.tolist()).items():
-            key = record.key or "" if isinstance(record, Memory) else ""
-            texts = {TextFields.VALUE: (record.text,), TextFields.KEY: (key,)}.get(fields, (key, record.text))
-            if any(says(text, term) for text in texts):
-                checked.append(entry)
-        return numbers_of(sorted(checked))
 
     def _ranked(self, entries: Sequence[int], query: Query) -> list[int]:
         """Best first, the newest among equals; beyond the most that are ranked, by age alone."""

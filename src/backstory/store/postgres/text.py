@@ -13,11 +13,11 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
-from ...domain.entries import Posting, numbers_of
+from ...domain.entries import Posting, PostingRange, TermQuery, numbers_of
 from ...domain.filters import Filter
 from ..database import Row
 from ..entries import COLUMNS
-from ..text import INSERT, PostingRange, TermQuery, TextIndex, Words
+from ..text import INSERT, TextIndex, Words
 from ..where import where_clause
 from .database import PostgresDatabase
 

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...domain.entries import Passing
+from ...domain.entries import ALL, Passing
 from ...domain.filters import Filter
 from ...domain.when import to_ms
-from ..text import ALL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

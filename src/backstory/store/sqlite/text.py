@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...domain.entries import Passing, Posting
+from ...domain.entries import ALL, Passing, Posting, PostingRange, TermQuery
 from ...domain.filters import Filter
 from ..columns import Columns
 from ..database import Row
 from ..entries import COLUMNS
-from ..text import ALL, INSERT, LEAST_SHARE, PostingRange, TermQuery, TextIndex, Words
+from ..text import INSERT, LEAST_SHARE, TextIndex, Words
 from ..where import where_clause
 from .database import SqliteDatabase
 
