@@ -157,3 +157,20 @@ def test_the_beginning_of_an_id_and_the_number_of_a_message_are_enough(core: Cor
     keep(core, "claude-code:12a546d2-83a7-49a6-abba-5400db340b43", "Another.")
     with pytest.raises(InvalidInput, match="2 records begin with"):
         core.pages.open("12a5")
+
+
+def test_some_conversations_are_called_as_they_are_among_all(core: Core) -> None:
+    ids = (
+        "claude-code:1af7fc5e-0000-4000-8000-000000000001",
+        "claude-code:1af7fc5e-0000-4000-8000-000000000002",
+        "claude-code:1af7fc5e-0000-4000-8000-000000000001/agent-99999999",
+        "codex:1af7fc5e-0000-4000-8000-000000000001",
+        "codex:100%_sure-of-it",
+        "gandalf:short",
+    )
+    for id in ids:
+        keep(core, id, "a message")
+    names = core.browsing.names()
+    for id in ids:
+        assert core.browsing.names({id}).short(id) == names.short(id)
+    assert core.browsing.names(()).find("gandalf:short") == []

@@ -65,6 +65,11 @@ class ConversationNames:
         return [id for id in self._ids if text in id]
 
 
+def beginnings(ids: Iterable[str]) -> set[str]:
+    """What every conversation holds that one of these could be taken for, called by its short name."""
+    return {_names(id)[-1][:SHORTEST] for id in ids}
+
+
 def _names(id: str) -> list[str]:
     """The whole id, the assistant's own, and of a subagent its part."""
     own = id.partition(":")[2] or id

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from ..domain.census import ConversationTally, UnreadCount
@@ -14,7 +14,7 @@ from .database import Database, batches
 from .entries import entry_row
 from .messages import OWN
 from .traces import TraceRoom
-from .where import bounds, conversations_clause, portions
+from .where import bounds, conversations_clause, literal, portions
 from .writing import EntryWriter
 
 _UPSERT = CONVERSATION.upsert("conversation", "id")
@@ -78,9 +78,13 @@ class ConversationRoom:
             return len(self._titled(which))
         return int(self._database.value(f"SELECT count(*) FROM conversation WHERE {condition}", values))
 
-    def ids(self) -> list[str]:
-        """Of all, in no particular order."""
-        return self._database.values("SELECT id FROM conversation")
+    def ids(self, holding: Collection[str] | None = None) -> list[str]:
+        """Of all, in no particular order; or of those that hold one of these texts, upper and lower case being the same."""
+        if holding is None:
+            return self._database.values("SELECT id FROM conversation")
+        held = " OR ".join(["id LIKE ? ESCAPE '!'"] * len(holding)) or "FALSE"
+        parts = [f"%{literal(part)}%" for part in holding]
+        return self._database.values(f"SELECT id FROM conversation WHERE {held}", parts)
 
     def titles(self, which: ConversationFilter) -> list[tuple[str, str]]:
         """Ids and titles, in no particular order."""

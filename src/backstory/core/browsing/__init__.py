@@ -5,7 +5,7 @@ Messages of a conversation are numbered from 1, what tools did and what was thou
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from ...domain.lines import one_line
 from ...domain.records import Conversation, Memory
 from ..facet import Facet
 from ..memories.retrieval import MemoryPage
-from ..names import ConversationNames, known_source
+from ..names import ConversationNames, beginnings, known_source
 from ..projects.related import chosen_projects, projects_named
 
 HEADS = ("main", "fork", "prompt-log")
@@ -79,8 +79,10 @@ class Browsing(Facet):
         found = self.engine.store.memories.find(where, Page(limit, offset, Order.UPDATED_NEWEST))
         return MemoryPage(found, self.engine.store.entries.count(where))
 
-    def names(self) -> ConversationNames:
-        return ConversationNames(self.engine.store.conversations.ids())
+    def names(self, shown: Collection[str] | None = None) -> ConversationNames:
+        """Of all conversations; or of as many as it takes to call some by their short names."""
+        holding = None if shown is None else beginnings(shown)
+        return ConversationNames(self.engine.store.conversations.ids(holding))
 
     def projects(self, wanted: str) -> tuple[str, ...]:
         """The projects that a name or a directory means. Raises NotFound."""

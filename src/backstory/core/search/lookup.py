@@ -151,7 +151,8 @@ class Lookup(Facet):
 
     def _shown(self, hits: Sequence[Hit], words: Sequence[str]) -> list[LookupHit]:
         entries = self.engine.store.entries.load(hit.entry for hit in hits)
-        names = self.core.browsing.names()
+        messages = [entry for entry in entries.values() if isinstance(entry, Message)]
+        names = self.core.browsing.names({message.conversation for message in messages})
         later = later_decisions(entries.values())
         shown = []
         for hit in hits:
