@@ -58,6 +58,30 @@ def test_a_changed_item_is_found_by_its_new_words_alone(core: Core) -> None:
     assert core.engine.store.problems() == []
 
 
+def test_what_says_a_word_more_often_and_is_shorter_comes_first(core: Core, store: Store) -> None:
+    texts = ["cache and many other words that say nothing of it", "cache and more", "cache cache and more"]
+    store.memories.put([make_memory(f"m{n}", text) for n, text in enumerate(texts)])
+    store.memories.put([make_memory("keyed", "and nothing more", tags=("cache",)), make_memory("other", "x")])
+    found = search(core, "cache", TextFields.VALUE)
+    assert found == texts[::-1]
+    assert set(search(core, "cache")) == {*texts}
+
+
+def test_of_alternatives_the_rarer_word_counts_more_and_both_most(core: Core, store: Store) -> None:
+    texts = ["cache of views", "tokens in views", "cache of tokens", "cache of names"]
+    store.memories.put([make_memory(f"m{n}", text) for n, text in enumerate(texts)])
+    found = search(core, "cache OR tokens")
+    assert found[:2] == ["cache of tokens", "tokens in views"]
+    assert set(found) == set(texts)
+
+
+def test_a_form_that_begins_otherwise_is_ranked_too(core: Core, store: Store) -> None:
+    store.memories.put(
+        [make_memory("a", "Überläufe, alle"), make_memory("b", "viele andere Worte und uberlaufe")]
+    )
+    assert search(core, "uberlaufe") == ["Überläufe, alle", "viele andere Worte und uberlaufe"]
+
+
 def test_more_matches_than_are_ranked_are_all_there(core: Core, store: Store) -> None:
     store.memories.put([make_memory(f"m{n}", f"common {n}") for n in range(MOST_RANKED + 5)])
     assert len(search(core, "common")) == MOST_RANKED + 5

@@ -49,31 +49,6 @@ def test_a_key_that_changes_or_goes_is_no_longer_found(store: Store) -> None:
     assert store.problems() == []
 
 
-def test_scores_are_given_for_the_asked_entries_alone(store: Store) -> None:
-    store.memories.put(
-        [make_memory("often", "cache cache cache"), make_memory("once", "cache and more words")]
-    )
-    store.memories.put([make_memory("filler", "unrelated"), make_memory("more", "also unrelated")])
-    entries = store.text.match(Unit(("cache",)), TextFields.VALUE).tolist()
-    scores = store.text.scores([Unit(("cache",))], entries)
-    names = {store.entries.load([entry])[entry].id: score for entry, score in scores.items()}
-    assert names["often"] > names["once"]
-    assert store.text.scores([Unit(("cache",))], []) == {}
-    assert store.text.scores([], entries) == {}
-
-
-def test_what_holds_one_of_two_words_is_scored_beside_what_holds_both(store: Store) -> None:
-    store.memories.put(
-        [make_memory("a", "cache of tokens"), make_memory("b", "cache of views"), make_memory("c", "views")]
-    )
-    numbers = {entry.id: n for n, entry in store.entries.load(range(1, 4)).items()}
-    units = [Unit(("cache",)), Unit(("tokens",))]
-    scores = store.text.scores(units, numbers.values())
-    assert scores.keys() == {numbers["a"], numbers["b"]}
-    assert scores[numbers["a"]] > scores[numbers["b"]]
-    assert store.text.scores(units, [numbers["b"]]) == {numbers["b"]: scores[numbers["b"]]}
-
-
 @pytest.mark.parametrize("name", ["area", "50%", "a_b", "ä", 'quo"te', "exclaim!"])
 def test_metadata_is_found_by_the_name_of_a_field(store: Store, name: str) -> None:
     store.memories.put([make_memory("with", metadata={name: 1}), make_memory("without", metadata={"axb": 1})])

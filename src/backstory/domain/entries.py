@@ -56,6 +56,14 @@ class EntryText(NamedTuple):
     text: str
 
 
+class IndexedText(NamedTuple):
+    """What the text index knows an entry by."""
+
+    entry: int
+    text: str
+    heading: str
+
+
 class Posting(NamedTuple):
     """The entries that hold one unit of a query, and in how many entries of the store it stands.
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..domain.census import ProjectActivity
-from ..domain.entries import EntryText, Outline, Passing, numbers_of
+from ..domain.entries import EntryText, IndexedText, Outline, Passing, numbers_of
 from ..domain.filters import Filter, Kind
 from ..domain.records import QUIET_ROLES, Entry, Memory, Message, heading
 from ..domain.when import from_ms, to_ms
@@ -34,6 +34,7 @@ SPOKEN = f"role NOT IN {QUIET_ROLES}"
 _NUMBERED = ("n", *COLUMNS)
 _KIND = _NUMBERED.index("kind")
 _memory, _message = MEMORY.picker(_NUMBERED), MESSAGE.picker(_NUMBERED)
+_INDEXED = Columns(IndexedText, entry="e.n", text="e.text", heading="e.heading")
 _OUTLINE = Columns(
     Outline, entry="e.n", thread="e.thread", seq="e.seq", role="e.role", speaker="e.speaker",
     size="length(e.text)", project="e.project", created_ms="e.created_at", surface="e.surface",
@@ -119,6 +120,11 @@ class EntryRoom:
         condition, values = where_clause(where)
         source, numbers = self._database.chosen_entries(entries)
         return self._texts(f"FROM {source} WHERE {condition}", [numbers, *values])
+
+    def texts(self, entries: Iterable[int]) -> list[IndexedText]:
+        """Of those that are there, in no particular order."""
+        source, numbers = self._database.chosen_entries(entries)
+        return self._database.records(_INDEXED, f"FROM {source}", [numbers])
 
     def _texts(self, rest: str, parameters: Sequence[Any]) -> list[EntryText]:
         rows = self._database.rows(f"SELECT {_OUTLINE.selected}, e.text {rest}", parameters)

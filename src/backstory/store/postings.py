@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
     from ..domain.entries import Numbers
 
-MOST = 4_000_000  # numbers that are kept, of four bytes each
+MOST, MOST_FOR_EACH = (
+    4_000_000,
+    16,
+)  # numbers that are kept, of four bytes each, in all and for each entry of a large store
 
 
 class _Kept(NamedTuple):
@@ -97,7 +100,7 @@ class KeptPostings:
         former = self._kept.pop(term, None)
         self._size += len(kept.numbers) - (0 if former is None else len(former.numbers))
         self._kept[term] = kept
-        while self._size > MOST:
+        while self._size > max(MOST, MOST_FOR_EACH * kept.last):
             oldest = next(iter(self._kept))
             self._size -= len(self._kept.pop(oldest).numbers)
 

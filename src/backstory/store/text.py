@@ -4,7 +4,7 @@ own way."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -100,10 +100,6 @@ class TextIndex(ABC):
     @abstractmethod
     def holding_in_key(self, unit: Unit) -> Numbers:
         """Every entry whose key holds the unit, the newest first."""
-
-    @abstractmethod
-    def scores(self, units: Sequence[Unit], entries: Iterable[int]) -> dict[int, float]:
-        """How well the given entries match any of the units; more is better."""
 
     @abstractmethod
     def insert(self, row: Row) -> int | None:

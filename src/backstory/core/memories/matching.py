@@ -1,20 +1,28 @@
-"""Which memories the words of a query match."""
+"""Which memories the words of a query match, and how well."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence, Set
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from ...domain.entries import TextFields, numbers_of
+from ...domain.entries import IndexedText, TextFields, numbers_of
 from ...domain.numbers import common, united
 from ...domain.query import Query, QueryTerm, holds, looked_up, says
 from ...domain.records import Memory
+from ...domain.words import Unit
+from ...search.terms import LENGTH_SHARE, SATURATION, rarity, stem
 from ...store import Store
 
 if TYPE_CHECKING:
     from ...domain.entries import Numbers
+
+
+class _Term(NamedTuple):
+    stems: Sequence[str]
+    rarity: float
+    holders: Set[int]
 
 
 class Matching:
@@ -23,6 +31,20 @@ class Matching:
     def __init__(self, store: Store, fields: TextFields) -> None:
         self._store = store
         self._fields = fields
+        self._places: dict[Unit, Numbers] = {}
+
+    def ranked(self, entries: Sequence[int], query: Query) -> list[int]:
+        """The best first, by BM25 over texts and headings, in which a word counts twice; equal ones as they come."""
+        size, numbers = self._store.entries.size_hint(), numbers_of(sorted(entries))
+        terms = []
+        for unit in query.units:
+            places = self._look_up(unit)
+            holders = {*common(numbers, places).tolist()}
+            terms.append(_Term([*map(stem, looked_up(unit).words)], rarity(len(places), size), holders))
+        found = self._store.entries.texts(entries) if terms else []
+        typical = sum(len(each.text) for each in found) / max(len(found), 1) or 1.0
+        scores = {each.entry: _score(each, terms, typical) for each in found}
+        return sorted(entries, key=lambda entry: -scores.get(entry, 0.0))
 
     def find(self, query: Query) -> Numbers | None:
         """Entries that every clause matches; None where the query only says what is not wanted."""
@@ -34,8 +56,7 @@ class Matching:
         return reduce(united, map(self._holding, terms))
 
     def _holding(self, term: QueryTerm) -> Numbers:
-        units = [self._store.text.match(looked_up(unit), self._fields) for unit in term.units]
-        found = reduce(common, units) if units else numbers_of([])
+        found = reduce(common, map(self._look_up, term.units)) if term.units else numbers_of([])
         if term.is_checked:
             found = self._checked(found, term)
         if term.field is not None:
@@ -45,6 +66,11 @@ class Matching:
             found = united(found, numbers_of(sorted(having)))
         return found
 
+    def _look_up(self, unit: Unit) -> Numbers:
+        if unit not in self._places:
+            self._places[unit] = self._store.text.match(looked_up(unit), self._fields)
+        return self._places[unit]
+
     def _checked(self, entries: Numbers, term: QueryTerm) -> Numbers:
         checked = []
         for entry, record in self._store.entries.load(entries.tolist()).items():
@@ -53,3 +79,15 @@ class Matching:
             if any(says(text, term) for text in texts.get(self._fields, (key, record.text))):
                 checked.append(entry)
         return numbers_of(sorted(checked))
+
+
+def _score(found: IndexedText, terms: Sequence[_Term], typical: float) -> float:
+    text, heading = found.text.lower(), found.heading.lower()
+    length = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * len(text) / typical)
+    score = 0.0
+    for term in terms:
+        if found.entry in term.holders:
+            # the index knows forms of a word that do not begin as it does
+            count = max(min(text.count(stem) + 2 * heading.count(stem) for stem in term.stems), 1)
+            score += term.rarity * count * (SATURATION + 1) / (count + length)
+    return score

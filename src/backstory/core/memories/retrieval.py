@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...domain.entries import TextFields
 from ...domain.errors import InvalidInput
 from ...domain.filters import Filter, Kind, Order, Page
 from ...domain.records import Memory
 from ..facet import Facet
-
-if TYPE_CHECKING:
-    from ...domain.query import Query
 
 MOST_RANKED = 1_000  # memories scored for a query; more match only where a query says little
 
@@ -89,14 +86,11 @@ class Retrieval(Facet):
         if query.excluded:
             out = set(matching.holding_any(query.excluded).tolist())
             entries = [entry for entry in entries if entry not in out]
-        entries = self._ranked(entries, query) if sorting is None else self._sorted(entries, sorting)
+        if sorting is not None:
+            entries = self._sorted(entries, sorting)
+        else:  # the best first; beyond the most that are ranked, by age alone
+            entries = [*matching.ranked(entries[:MOST_RANKED], query), *entries[MOST_RANKED:]]
         return MemoryPage(self._load(entries, limit, offset), len(entries))
-
-    def _ranked(self, entries: Sequence[int], query: Query) -> list[int]:
-        """Best first, the newest among equals; beyond the most that are ranked, by age alone."""
-        head, tail = entries[:MOST_RANKED], entries[MOST_RANKED:]
-        scores = self.engine.store.text.scores(query.units, head)
-        return [*sorted(head, key=lambda entry: -scores.get(entry, 0.0)), *tail]
 
     def _sorted(self, entries: list[int], sorting: Sorting, own_first: bool = False) -> list[int]:
         if sorting.field is None and not own_first:

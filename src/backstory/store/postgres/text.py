@@ -7,9 +7,8 @@ no more than a megabyte, and forgets where a word stands after it has stood in 2
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
@@ -29,7 +28,6 @@ PART = 2000  # words in a row
 OVERLAP = 20  # words that a row repeats of the one before: a phrase of as many is found across both
 LONGEST_WORD = 100  # characters; what follows is not looked at
 FEW = 2_000  # entries that are each looked at for what is wanted; of more, the index is asked
-SCORED = 8_000  # postings read to tell how rare the units of a query are
 
 _WORD = re.compile(r"[^\W_]+")
 _ACCENTS = dict.fromkeys(range(0x300, 0x370))
@@ -114,23 +112,6 @@ class PostgresText(TextIndex):
     def holding_in_key(self, unit: Unit) -> Numbers:
         sql = f"SELECT entry FROM key_text WHERE words @@ {_QUERY} ORDER BY entry DESC"
         return numbers_of(self._database.values(sql, _asked(unit)))
-
-    def scores(self, units: Sequence[Unit], entries: Iterable[int]) -> dict[int, float]:
-        """Each unit counts by its rarity and by how often and how near the words stand, in the heading twice."""
-        if not units:
-            return {}
-        size = self._database.value("SELECT coalesce(max(n), 0) FROM entry")
-        scores: dict[int, float] = {}
-        among, numbers = self._database.among("entry", entries)
-        sql = (
-            "SELECT entry, sum(CASE field WHEN 'heading' THEN 2 ELSE 1 END * ts_rank(words, query, 1))"
-            f" FROM entry_text, {_QUERY} AS query WHERE words @@ query AND {among} GROUP BY entry"
-        )
-        for posting in self.postings(units, SCORED):
-            rarity = math.log(1 + (max(size - posting.frequency, 0) + 0.5) / (posting.frequency + 0.5))
-            for entry, score in self._database.rows(sql, [*_asked(posting.unit), numbers]):
-                scores[entry] = scores.get(entry, 0.0) + rarity * float(score)
-        return scores
 
     def narrowed(self, postings: Sequence[Posting], where: Filter, limit: int) -> list[Posting]:
         condition, values = where_clause(where)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 SOURCE, PROJECT, THREAD = "surface, kind", "project", "thread"
 COMPARED = {"kinds", "projects", "surfaces", "threads", "created_after", "created_before"}
 VISIBILITY = {"public_or_in", "repository_of"}
+MOST_KNOWN = 8
+"""Filters: a call asks for the same several times, and the next one often does."""
 PRIVATE, REPOSITORY = "private = 1", "trust = 'project'"
 
 
@@ -35,6 +37,7 @@ class EntryFacts:
         self._database = database
         self._following = threading.Lock()
         self._generation = self._count = self._moved = 0
+        self._known: dict[Filter, Passing] = {}  # the oldest first
         self._created = np.zeros(0, np.int64)
         self._codes = {column: np.zeros(0, np.int32) for column in (SOURCE, PROJECT, THREAD)}
         self._flagged = {flag: np.zeros(0, bool) for flag in (PRIVATE, REPOSITORY)}
@@ -47,7 +50,11 @@ class EntryFacts:
             return None  # in a transaction there may be entries that are never committed
         with self._following:
             self._follow()
-            return Passing(self._flags(where), self._created)
+            if where not in self._known:
+                self._known[where] = Passing(self._flags(where), self._created)
+                if len(self._known) > MOST_KNOWN:
+                    del self._known[next(iter(self._known))]
+            return self._known[where]
 
     def _flags(self, where: Filter) -> Flags:
         flags = np.ones(self._count, bool)
@@ -85,6 +92,9 @@ class EntryFacts:
         last, moved = self._database.rows(
             "SELECT (SELECT coalesce(max(n), 0) FROM entry), (SELECT coalesce(max(m), 0) FROM moved)"
         )[0]
+        if last + 1 == self._count and moved == self._moved:
+            return
+        self._known.clear()
         self._reserve(last + 1)
         if not self._count:
             self._read_indexes(last)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...domain.entries import ALL, Passing, Posting, PostingRange, TermQuery
@@ -42,25 +42,6 @@ class SqliteText(TextIndex):
 
     def holding_in_key(self, unit: Unit) -> Numbers:
         return self._numbers("SELECT rowid AS n FROM key_text WHERE key_text MATCH ?", [_phrase(unit)])
-
-    def scores(self, units: Sequence[Unit], entries: Iterable[int]) -> dict[int, float]:
-        listed = sorted(entries)
-        if not units or not listed:
-            return {}
-        phrases = [*map(_phrase, units)]
-        # most hold every unit, and to find those FTS5 reads far less than to find what holds any
-        found = self._scores(" AND ".join(phrases), listed)
-        rest = [entry for entry in listed if entry not in found] if len(phrases) > 1 else []
-        return {**found, **self._scores(" OR ".join(phrases), rest)} if rest else found
-
-    def _scores(self, query: str, listed: Sequence[int]) -> dict[int, float]:
-        # the plus keeps SQLite from running the whole match once for each number
-        among, numbers = self._database.among("+rowid", listed)
-        sql = (
-            "SELECT rowid, -bm25(entry_text, 1.0, 2.0) FROM entry_text"
-            f" WHERE entry_text MATCH ? AND rowid BETWEEN ? AND ? AND {among}"
-        )
-        return self._database.pairs(sql, [query, listed[0], listed[-1], numbers])
 
     def narrowed(self, postings: Sequence[Posting], where: Filter, limit: int) -> list[Posting]:
         passing = self._database.passing(where)
