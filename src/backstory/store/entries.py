@@ -177,7 +177,9 @@ class EntryRoom:
 
     def load(self, entries: Iterable[int]) -> dict[int, Entry]:
         """The records of those entries that are there."""
-        among, numbers = self._database.among("n", entries)
+        if not (wanted := [*entries]):
+            return {}
+        among, numbers = self._database.among("n", wanted)
         rows = self._database.rows(f"SELECT {', '.join(_NUMBERED)} FROM entry WHERE {among}", [numbers])
         return {row[0]: (_message if row[_KIND] == Kind.MESSAGE else _memory)(row) for row in rows}
 

@@ -36,7 +36,7 @@ class MemoryRoom:
 
     def put(self, memories: Sequence[Memory]) -> None:
         """Insert, or replace by id. A replaced memory keeps its entry number."""
-        with self._database.transaction():
+        with self._database.joined():
             if len(memories) == 1:
                 self._writer.put(memories[0])
             else:
@@ -78,7 +78,7 @@ class MemoryRoom:
     def delete(self, where: Filter) -> int:
         """Delete what matches, with all that was derived from it, and say how many went."""
         condition, values = where_clause(where)
-        with self._database.transaction():
+        with self._database.joined():
             return self._writer.delete(f"{MEMORIES} AND {condition}", values)
 
     def listing(self, where: Filter, order: Order) -> list[ListedMemory]:
@@ -170,7 +170,7 @@ class MemoryRoom:
             " saved_at) SELECT n, (SELECT count(*) + 1 FROM former f WHERE f.entry = n), text, category, priority, channel,"
             " metadata, private, updated_at FROM entry WHERE id = ?"
         )
-        with self._database.transaction():
+        with self._database.joined():
             self._database.change(sql, [memory.id])
 
     def former(self, id: str) -> list[Former]:

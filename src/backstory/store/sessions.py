@@ -22,7 +22,7 @@ class SessionRoom:
 
     def put(self, session: Session) -> None:
         """Insert, or replace by id."""
-        with self._database.transaction():
+        with self._database.joined():
             self._database.change(_SESSION.upsert("session", "id"), _SESSION.write(session))
 
     def get(self, id: str) -> Session | None:
@@ -37,7 +37,7 @@ class SessionRoom:
         return self._database.records(_SESSION, f"{rest} ORDER BY created_at DESC, id DESC", values)
 
     def add_event(self, event: Event) -> None:
-        with self._database.transaction():
+        with self._database.joined():
             self._database.change(_EVENT.insert("event"), _EVENT.write(event))
 
     def events(self, where: Filter, limit: int | None = None) -> list[Event]:

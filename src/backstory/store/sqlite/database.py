@@ -11,7 +11,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -173,10 +173,6 @@ class SqliteDatabase(Database):
     @property
     def in_transaction(self) -> bool:
         return getattr(self._local, "connection", None) is not None
-
-    def joined(self) -> AbstractContextManager[None]:
-        # at every savepoint FTS5 writes out what it has gathered, and has to merge it later
-        return nullcontext() if self.in_transaction else self.transaction()
 
     @contextmanager
     def _undone_on_error(self, undo: str) -> Iterator[None]:
