@@ -24,7 +24,7 @@ from .offer import Offer
 from .rpc import Outcome, RpcPeer, Withdrawal
 from .sessionlog import SessionLog
 from .toolcall import PendingCall, Runner
-from .workers import Workers
+from .workers import Workers, quick_at_once
 
 CHUNK_BYTES = 65_536
 PARENT_POLL_S = 0.5
@@ -48,7 +48,7 @@ class StdioServer:
         runner = Runner(core, log, self._send, self._conversation.finish, lambda: self._is_leaving)
         self._limit_mb = settings.max_request_mb
         self._limit_bytes = int(self._limit_mb * 1024 * 1024)
-        self._workers = Workers(settings.workers, 4 * self._limit_bytes, runner.run)
+        self._workers = Workers(settings.workers, 4 * self._limit_bytes, runner.run, quick_at_once(settings))
         self._writing = Lock()
         self._output = -1
         self._is_serving = False

@@ -30,6 +30,7 @@ from .responses import JSON, Gone, HttpRequest, Receive, Response, Send, put_off
 from .sessionlog import SessionLog
 from .tenants import ORDINARY, Tenants
 from .threads import Threads
+from .workers import quick_at_once
 
 if TYPE_CHECKING:
     from .oauth import IdentityProvider
@@ -86,7 +87,8 @@ class TeamServer:
             keeps_sessions=settings.http_sessions == "kept",
         )
         most_bytes = int(settings.max_request_mb * 1024 * 1024)
-        return McpEndpoint(dispatcher, self._sessions, Threads(settings.workers), self._limit, most_bytes)
+        threads = Threads(settings.workers, quick_at_once(settings))
+        return McpEndpoint(dispatcher, self._sessions, threads, self._limit, most_bytes)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         request = read_request(scope)

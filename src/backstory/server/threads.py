@@ -42,8 +42,8 @@ class Job(Generic[T]):
 class Threads:
     """Up to `limit` of them, started when needed. Work that began is done, though nobody may wait for it any more."""
 
-    def __init__(self, limit: int) -> None:
-        self._workers: Workers[Job[Any]] = Workers(limit, math.inf, Job.run)
+    def __init__(self, limit: int, at_once: int | None = None) -> None:
+        self._workers: Workers[Job[Any]] = Workers(limit, math.inf, Job.run, at_once)
 
     def start(self, work: Callable[[], T], size: int = 0) -> asyncio.Future[T]:
         job = Job(work, size)

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable
-from threading import Condition, Lock, Thread
+from threading import Condition, Lock, Thread, get_ident
 from typing import Generic, Protocol, TypeVar
+
+from ..settings import Settings
+
+AT_ONCE = 2
+SLOW_S = 0.1
+"""What takes longer keeps no other from beginning."""
+
+
+def quick_at_once(settings: Settings) -> int | None:
+    """Python runs one thread at a time, and whoever reads SQLite's rows hands over to the next at each: eight calls at once
+    take half as much CPU again as one after the other. A database elsewhere makes each wait, and others can run meanwhile."""
+    return None if settings.database_url else AT_ONCE
 
 
 class Sized(Protocol):
@@ -20,18 +33,25 @@ Call = TypeVar("Call", bound=Sized)
 class Workers(Generic[Call]):
     """A queue of calls and up to `limit` threads. All methods but the threads' own belong to one thread.
 
+    Of quick calls only `at_once` run at a time; for one that turns out to be slow nobody waits.
+
     When more than `waiting_bytes` of calls wait, `submit` does too: the client's pipe fills and it slows
     down, which loses nothing, where refusing would.
     """
 
-    def __init__(self, limit: int, waiting_bytes: float, run: Callable[[Call], None]) -> None:
+    def __init__(
+        self, limit: int, waiting_bytes: float, run: Callable[[Call], None], at_once: int | None = None
+    ) -> None:
         self._limit = limit
         self._waiting_bytes = waiting_bytes
         self._run = run
+        self._at_once = at_once or limit
         self._queue: deque[Call] = deque()
         self._queued_bytes = 0
         self._threads = 0
         self._idle = 0
+        self._begun: dict[int, float] = {}  # when what a thread does began
+        self._is_watched = False  # whether one of the idle threads looks after the queue
         lock = Lock()
         self._arrived = Condition(lock)
         self._eased = Condition(lock)
@@ -44,7 +64,7 @@ class Workers(Generic[Call]):
             if self._idle < len(self._queue) and self._threads < self._limit:
                 self._threads += 1
                 Thread(target=self._work, name=f"call-{self._threads}", daemon=True).start()
-            self._arrived.notify()
+            self._wake()
 
     def forget(self, call: Call) -> None:
         """A call that still waits will not run."""
@@ -61,12 +81,32 @@ class Workers(Generic[Call]):
     def _work(self) -> None:
         while True:
             with self._arrived:
+                self._begun.pop(get_ident(), None)
                 self._idle += 1
                 self._eased.notify()
-                while not self._queue:
-                    self._arrived.wait()
+                self._wait_for_turn()
                 self._idle -= 1
+                self._begun[get_ident()] = time.monotonic()
                 call = self._queue.popleft()
                 self._queued_bytes -= call.size
+                self._wake()
             self._run(call)
             del call  # an idle thread must not hold a request of many megabytes
+
+    def _wait_for_turn(self) -> None:
+        while not self._queue or self._is_busy():
+            if not self._queue or self._is_watched:
+                self._arrived.wait()
+            else:
+                self._is_watched = True
+                self._arrived.wait(SLOW_S)
+                self._is_watched = False
+
+    def _is_busy(self) -> bool:
+        slow = time.monotonic() - SLOW_S
+        return sum(begun > slow for begun in self._begun.values()) >= self._at_once
+
+    def _wake(self) -> None:
+        """Somebody for the next call, or to see to it that it does not wait for ever."""
+        if self._queue and (not self._is_watched or not self._is_busy()):
+            self._arrived.notify()
