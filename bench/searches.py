@@ -1,16 +1,17 @@
 """Every searching tool over one large store: CPU of the server for a call, over stdio.
 
-    python bench/searches.py HOME [SIZE [CALLS]]
+    python bench/searches.py HOME [SIZE [CALLS]] [--beside SRC]
 
 HOME gets two stores, once: SIZE messages with 2,000 memories, as `bench/web.py` makes them, and SIZE memories in a hundred
-channels, all with random vectors, which cost as much as real ones. Each call asks something else. What embedding a query
+channels, all with random vectors, which cost as much as real ones. Each call asks something else. SRC is the `src` of another
+checkout, whose server is asked the same in turns; a ratio below 1 says that this one takes less. What embedding a query
 costs is measured by itself, to be taken off. What the graph costs is in `bench/graph.py`.
 """
 
 from __future__ import annotations
 
+import argparse
 import random
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,7 @@ from backstory.core import Core
 from web import FILES, fill, give_vectors, memory
 
 SIZE, CALLS = 100_000, 60
+WARM = 2  # rounds that do not count
 CHANNELS = 100
 Call = tuple[str, dict[str, Any]]
 
@@ -94,29 +96,63 @@ def embedding_ms(home: Path) -> float:
     return percentile(spent, 0.5)
 
 
-def measure(home: Path, calls: Callable[[random.Random], dict[str, Call]], count: int) -> None:
-    server = Server(BACKSTORY, home, BACKSTORY_HISTORIES="off")
-    server.initialize()
-    random_ = random.Random(11)
-    for _ in range(2):  # what is made once: the model, what is remembered of the store
-        for tool, arguments in calls(random_).values():
-            server.call(tool, **arguments)
-    server.settled_cpu_ms()
-    spent: dict[str, list[float]] = {}
-    for _ in range(count):
-        for name, (tool, arguments) in calls(random_).items():
+class Versions:
+    """The product over one store, and beside it, when given, another checkout's."""
+
+    def __init__(self, home: Path, beside: Path | None) -> None:
+        paths = {"now": {}, **({"former": {"PYTHONPATH": str(beside)}} if beside else {})}
+        self.servers = {
+            name: Server(BACKSTORY, home, BACKSTORY_HISTORIES="off", **path) for name, path in paths.items()
+        }
+        self.spent: dict[str, dict[str, list[float]]] = {name: {} for name in self.servers}
+        for server in self.servers.values():
+            server.initialize()
+
+    def ask(self, name: str, tool: str, arguments: dict[str, Any]) -> None:
+        """Each in turn, so that the machine is the same to both."""
+        for version, server in self.servers.items():
             before = server.cpu_ms()
             answer = server.call(tool, **arguments)
-            spent.setdefault(name, []).append(server.cpu_ms() - before)
+            self.spent[version].setdefault(name, []).append(server.cpu_ms() - before)
             assert not answer.get("isError"), (tool, arguments, answer)
-    print("| call | p50 ms CPU | p95 |\n|---|---|---|")
-    for name, times in spent.items():
-        print(f"| {name} | {percentile(times, 0.5):.1f} | {percentile(times, 0.95):.1f} |", flush=True)
-    print(f"resident: {server.resident_mb():.0f} MB")
-    server.stop()
+
+    def forget(self) -> None:
+        for server in self.servers.values():
+            server.settled_cpu_ms()
+        self.spent = {name: {} for name in self.servers}
+
+    def report(self) -> None:
+        former = self.spent.get("former", {})
+        print(
+            "| call |"
+            + (" ratio |" if former else "")
+            + " p50 ms CPU | p95 |\n|---|---|---|"
+            + "---|" * bool(former)
+        )
+        for name, times in self.spent["now"].items():
+            ratio = f" {sum(times) / sum(former[name]):.2f} |" if former else ""
+            print(
+                f"| {name} |{ratio} {percentile(times, 0.5):.1f} | {percentile(times, 0.95):.1f} |",
+                flush=True,
+            )
+        print(f"resident: {self.servers['now'].resident_mb():.0f} MB")
+        for server in self.servers.values():
+            server.stop()
 
 
-def main(home: Path, size: int, count: int) -> None:
+def measure(
+    home: Path, calls: Callable[[random.Random], dict[str, Call]], count: int, beside: Path | None = None
+) -> None:
+    versions, random_ = Versions(home, beside), random.Random(11)
+    for turn in range(WARM + count):
+        for name, (tool, arguments) in calls(random_).items():
+            versions.ask(name, tool, arguments)
+        if turn == WARM - 1:  # what is made once: the model, what is remembered of the store
+            versions.forget()
+    versions.report()
+
+
+def main(home: Path, size: int, count: int, beside: Path | None) -> None:
     stores: dict[str, tuple[Callable[[Core, int], None], Callable[[random.Random], dict[str, Call]]]] = {
         "conversations": (fill, conversation_calls),
         "memories": (fill_memories, memory_calls),
@@ -128,9 +164,14 @@ def main(home: Path, size: int, count: int) -> None:
         make(core, size)
         core.engine.close()
         print(f"\n{size:,} {name}; embedding a query: {embedding_ms(place):.1f} ms CPU")
-        measure(place, calls, count)
+        measure(place, calls, count, beside)
 
 
 if __name__ == "__main__":
-    given = [int(each) for each in sys.argv[2:]]
-    main(Path(sys.argv[1]), *[*given, *(SIZE, CALLS)[len(given) :]])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("home", type=Path)
+    parser.add_argument("size", type=int, nargs="?", default=SIZE)
+    parser.add_argument("calls", type=int, nargs="?", default=CALLS)
+    parser.add_argument("--beside", type=Path)
+    given = parser.parse_args()
+    main(given.home, given.size, given.calls, given.beside)

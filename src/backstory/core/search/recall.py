@@ -108,22 +108,22 @@ class _Worth(NamedTuple):
     least: float
     """What a prompt takes no conversation below that reaches it otherwise."""
 
-    def parts(self, outline: ConversationOutline, parts: RecallParts) -> RecallParts:
+    def parts(self, outline: ConversationOutline, answer: float | None, recency: float) -> RecallParts:
         id, weight = outline.id, self.weights.get(outline.id, 0.0 if self.weights else 1.0)
         is_own = outline.project == self.project
         files = (
             0.5 + 0.5 * (is_own if self.named is None else id in self.named) if id in self.working else 0.0
         )
         bonus = TYPE_BONUS.get(outline.subject, 0.0)
-        weighed = parts
-        if weight:
-            weighed = parts._replace(
-                keywords=round(weight * self._share(id), DIGITS),
-                files=round(weight * files, DIGITS),
-                type=round(weight * bonus, DIGITS),
-            )
+        weighed = RecallParts(
+            answer,
+            keywords=round(weight * self._share(id), DIGITS) if weight else 0.0,
+            recency=recency,
+            files=round(weight * files, DIGITS),
+            type=round(weight * bonus, DIGITS),
+        )
         usual = max(files, 0.5 + 0.5 * is_own if id in self.working else 0.0)
-        return weighed.raised(self.least, usual, bonus)
+        return weighed.raised(self.least, usual, bonus) if self.least else weighed
 
     def _share(self, id: str) -> float:
         """Of the keywords."""
@@ -275,9 +275,11 @@ class Recall(Facet):
         for id in chosen:
             outline = families.heads[id]
             answer = round(MOST_ANSWER * weights.get(id, 0.0), DIGITS) if is_asked else None
-            parts = RecallParts(answer, recency=freshness(outline.updated_ms, now_ms))
+            recency = freshness(outline.updated_ms, now_ms)
             if id in weighed:
-                parts = worth.parts(outline, parts)
+                parts = worth.parts(outline, answer, recency)
+            else:
+                parts = RecallParts(answer, recency=recency)
             if (score := parts.score) >= wanted.least_score:
                 scored.append(_Scored(outline, parts, score))
         return scored
