@@ -162,7 +162,9 @@ class Settings:
         0.08,
         "Seconds after which a hook gives up, so that no session waits for its brief; only as a variable.",
     )
-    workers: int = _setting(8, "How many requests run at once in one server.")
+    workers: int = _setting(
+        8, "How many requests run at once in one server; on SQLite, more than two only where some are slow."
+    )
     busy_timeout_s: float = _setting(60.0, "Seconds a write waits for other servers that use the same store.")
     http: str = _setting(
         "", "Address to serve MCP on over HTTP, such as `127.0.0.1:8765`. Default: standard input and output."
