@@ -87,7 +87,7 @@ def _score(found: IndexedText, terms: Sequence[_Term], typical: float) -> float:
     score = 0.0
     for term in terms:
         if found.entry in term.holders:
-            # the index knows forms of a word that do not begin as it does
-            count = max(min(text.count(stem) + 2 * heading.count(stem) for stem in term.stems), 1)
+            counts = [text.count(stem) + 2 * heading.count(stem) for stem in term.stems]
+            count = min(counts) or 1  # the index knows forms of a word that do not begin as it does
             score += term.rarity * count * (SATURATION + 1) / (count + length)
     return score

@@ -11,7 +11,7 @@ from ...domain.filters import Filter, Kind, Order, Page
 from ...domain.records import Memory
 from ..facet import Facet
 
-MOST_RANKED = 1_000  # memories scored for a query; more match only where a query says little
+MOST_RANKED = 500  # memories scored for a query; more match only where a query says little
 
 
 class Sorting(NamedTuple):
