@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -16,7 +17,13 @@ ALIKE = 0.5  # of the words of the one that has fewer, those that both have
 
 def later_decisions(entries: Iterable[Entry]) -> dict[str, Entry]:
     """By the id of an earlier decision the latest of these on the same matter."""
-    stated = [(entry, words) for entry in entries if (words := _decided(entry))]
+    decided = [(entry, texts) for entry in entries if (texts := _decisions(entry))]
+    of_project = Counter(entry.project for entry, _ in decided)
+    stated = [
+        (entry, words)
+        for entry, texts in decided
+        if of_project[entry.project] > 1 and (words := _telling_words(texts))
+    ]
     later: dict[str, Entry] = {}
     for entry, words in stated:
         newer = [
@@ -31,12 +38,14 @@ def later_decisions(entries: Iterable[Entry]) -> dict[str, Entry]:
     return later
 
 
-def _decided(entry: Entry) -> set[str]:
-    """The words of what it decides; none where it decides nothing."""
+def _decisions(entry: Entry) -> list[str]:
+    """What it decides, if anything."""
     if isinstance(entry, Memory):
-        texts = [entry.text] if kind_of(entry) is MemoryKind.DECISION else []
-    else:
-        texts = [conclusion.text for conclusion in decisions([entry])]
+        return [entry.text] if kind_of(entry) is MemoryKind.DECISION else []
+    return [conclusion.text for conclusion in decisions([entry])]
+
+
+def _telling_words(texts: Iterable[str]) -> set[str]:
     units = (unit for text in texts for unit in query_units(text))
     return {stem(unit.words[0]) for unit in units if len(unit.words) == 1 and not unit.is_bonus} - _DECIDING
 
