@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -152,6 +154,43 @@ def test_deleted_texts_are_not_found(store: Store) -> None:
     store.conversations.put(make_conversation("c"), [])
     assert holding(store, word("gone")) == set()
     assert store.text.postings([word("shared")], PLENTY)[0].frequency == 1
+
+
+WORDS = ("alpha", "beta", "gamma", "delta")
+
+
+def change(store: Store, random_: random.Random) -> None:
+    """One of all that puts words into the index or takes some out."""
+    id, text = f"m{random_.randrange(12)}", " ".join(random_.sample(WORDS, 2))
+    match random_.choices(("put", "delete", "say", "forget"), (6, 2, 1, 1))[0]:
+        case "put":
+            store.memories.put([make_memory(id, text, tags=(random_.choice(WORDS),))])
+        case "delete":
+            store.memories.delete(Filter(ids=(id,)))
+        case "say":
+            store.conversations.put(make_conversation("c"), make_messages("c", text, "alpha"))
+        case "forget":
+            store.conversations.delete(["c"])
+
+
+def places(store: Store, unit: Unit) -> tuple[list[int], list[int]]:
+    return store.text.postings([unit], PLENTY)[0].entries.tolist(), store.text.holding(unit).tolist()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_postings_that_are_kept_are_those_that_are_there(
+    store: Store, open_store: OpenStore, seed: int
+) -> None:
+    """Whatever two processes do, and however few are read at a time."""
+    random_, stores = random.Random(seed), (store, open_store())
+    for each in stores:
+        each.text.at_once = 2
+    for _ in range(60):
+        change(random_.choice(stores), random_)
+        unit, looking = word(random_.choice(WORDS)), random_.choice(stores)
+        with looking.transaction():  # what is read in one is not what is kept
+            there = places(looking, unit)
+        assert places(looking, unit) == there
 
 
 def test_postings_follow_what_another_connection_adds_changes_and_deletes(
