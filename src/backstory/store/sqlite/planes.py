@@ -21,6 +21,7 @@ COARSE = 8  # times as many are taken by counting agreements as are kept by weig
 
 _WORD = 64
 _FIRST_CAPACITY = 1024
+_COUNTED = 100_000  # distances that tell how many there are of each
 _AT_ONCE = 65_536  # vectors: what is computed of so many stays in the processor's cache
 
 
@@ -139,10 +140,13 @@ def _most_aligned(planes: NDArray[np.uint64], query: Floats, limit: int) -> Ints
 
 
 def _closest(distance: NDArray[np.uint16], limit: int) -> Ints:
-    """Places of the smallest distances: all below the distance where `limit` is reached, then the newest on it."""
+    """Places of the smallest distances: all below the distance where `limit` is reached, then the newest on it. Among very
+    many, about so many: where that is, is told by some of them."""
     if len(distance) <= limit:
         return np.arange(len(distance))
-    reach = int(np.searchsorted(np.bincount(distance).cumsum(), limit))
-    inside = np.flatnonzero(distance < reach)
-    on_border = np.flatnonzero(distance == reach)[::-1]
-    return np.concatenate([inside, on_border[: limit - len(inside)]])
+    step = len(distance) // _COUNTED or 1
+    reach = int(np.searchsorted(step * np.bincount(distance[::step]).cumsum(), limit))
+    near = np.flatnonzero(distance <= reach)
+    is_inside = distance[near] < reach
+    on_border = near[~is_inside][::-1]
+    return np.concatenate([near[is_inside], on_border[: max(limit - int(is_inside.sum()), 0)]])
