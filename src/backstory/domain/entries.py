@@ -57,7 +57,7 @@ class EntryText(NamedTuple):
 
 
 class IndexedText(NamedTuple):
-    """What the text index knows an entry by."""
+    """What the text index knows an entry by: the beginning of its text, and its heading."""
 
     entry: int
     text: str

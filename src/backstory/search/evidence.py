@@ -42,8 +42,10 @@ ACCOMPANIED = 30  # of the best by words, and of the nearest: read with what was
 SHORT = 800  # characters: a longer message is read without those beside it
 CROWD, NEIGHBOURS = 100, 15  # of the nearest to the query, and of those the nearest to each
 CROWDED = 0.25  # of how crowded a text is, off its cosine
-_BETWEEN = re.compile(r"[^\W_]*[\W_]+")  # the end of a word, and what parts it from the next
 FEW_WAITING = 0.03  # of all entries: where no more lack their vectors, those know more than related words
+MOST_PLACES = 100  # of a word in a text that are looked at for another beside it
+# the ending of a word, and what parts it from the next; bounded, or each place in a long run of letters would read the rest of it
+_BETWEEN = re.compile(r"[^\W_]{0,12}+[\W_]+")
 
 
 class Evidence(NamedTuple):
@@ -387,16 +389,15 @@ def _together(pairs: Sequence[Unit], terms: Sequence[Term], counts: Floats, text
 def _stand_together(text: str, left: str, right: str) -> bool:
     """Whether one word comes right after the other, in any of their forms, if only in a name as `getUser`."""
     place = text.find(left)
-    if place < 0:
-        return (
-            right not in text
-        )  # what holds both without having them in its text has them in its key and tags
-    while place >= 0:
+    if place < 0:  # what holds both without having any in its text has them in its key and tags
+        return right not in text
+    for _ in range(MOST_PLACES):
         end = place + len(left)
         between = _BETWEEN.match(text, end)
         if text.startswith(right, end) or (between is not None and text.startswith(right, between.end())):
             return True
-        place = text.find(left, end)
+        if (place := text.find(left, end)) < 0:
+            break
     return False
 
 
