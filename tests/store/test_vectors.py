@@ -13,6 +13,7 @@ from backstory.domain.entries import EntryVectors
 from backstory.domain.filters import Filter
 from backstory.domain.records import Entry
 from backstory.store import Store
+from backstory.store.sqlite import planes
 
 from ..conftest import OpenStore
 from ..doubles import DAWN, make_conversation, make_memory, make_messages
@@ -314,3 +315,15 @@ def test_a_text_is_found_also_while_its_vectors_are_put_once_more(
     finally:
         is_over.set()
         busy.join()
+
+
+@pytest.mark.parametrize("every", [1, 7, 10])
+def test_the_smallest_of_very_many_distances_are_found(every: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By counting a tenth of them; also where the small ones are just those that are counted, or none of them."""
+    monkeypatch.setattr(planes, "_COUNTED", 1_000)
+    distance = np.full(10_000, 300, np.uint16)
+    distance[1::every] = np.random.default_rng(every).integers(0, 200, len(distance[1::every]))
+    found = planes._closest(distance, 200)
+    assert len(set(found.tolist())) == len(found)
+    assert 100 <= len(found) <= 400
+    assert sorted(distance[found]) == sorted(distance)[: len(found)]

@@ -141,12 +141,20 @@ def _most_aligned(planes: NDArray[np.uint64], query: Floats, limit: int) -> Ints
 
 def _closest(distance: NDArray[np.uint16], limit: int) -> Ints:
     """Places of the smallest distances: all below the distance where `limit` is reached, then the newest on it. Among very
-    many, about so many: where that is, is told by some of them."""
+    many about so many, as some of them tell where that is."""
     if len(distance) <= limit:
         return np.arange(len(distance))
-    step = len(distance) // _COUNTED or 1
+    inside, on_border = _around(distance, limit, len(distance) // _COUNTED or 1)
+    if (
+        len(inside) > 2 * limit or 2 * (len(inside) + len(on_border)) < limit
+    ):  # those were not like the others
+        inside, on_border = _around(distance, limit, 1)
+    return np.concatenate([inside, on_border[::-1][: max(limit - len(inside), 0)]])
+
+
+def _around(distance: NDArray[np.uint16], limit: int, step: int) -> tuple[Ints, Ints]:
+    """Places below the distance where `limit` is reached, and on it, as every so many tell."""
     reach = int(np.searchsorted(step * np.bincount(distance[::step]).cumsum(), limit))
     near = np.flatnonzero(distance <= reach)
     is_inside = distance[near] < reach
-    on_border = near[~is_inside][::-1]
-    return np.concatenate([near[is_inside], on_border[: max(limit - int(is_inside.sum()), 0)]])
+    return near[is_inside], near[~is_inside]
