@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 ALL = 2**62
 """As a limit: none."""
+COUNTED = 30_000
+"""Characters at the beginning of a text in which words are counted."""
 
 
 def numbers_of(entries: Sequence[int]) -> Numbers:

@@ -8,15 +8,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from .entries import Numbers
+    from .entries import Flags, Numbers
+
+
+def are_among(few: Numbers, many: Numbers) -> Flags:
+    """Which of the few are among the many."""
+    if not len(many):
+        return np.zeros(len(few), bool)
+    flags: Flags = many.take(np.searchsorted(many, few), mode="clip") == few
+    return flags
 
 
 def common(one: Numbers, other: Numbers) -> Numbers:
     """What is in both."""
     few, many = sorted((one, other), key=len)
-    if not len(few):
-        return few
-    found: Numbers = few[many.take(np.searchsorted(many, few), mode="clip") == few]
+    found: Numbers = few[are_among(few, many)]
     return found
 
 

@@ -173,6 +173,10 @@ class TraceHit(NamedTuple):
     """The message it stands in."""
 
 
+MINOR = ("subagent", "fork")
+"""Kinds of conversations that speak for the one that started them."""
+
+
 class ConversationOutline(NamedTuple):
     """What ranking needs to know of a conversation."""
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..domain.entries import EntryText, Outline, Passing, Posting
+from ..domain.entries import COUNTED, EntryText, Outline, Passing, Posting
 from ..domain.filters import Filter
+from ..domain.numbers import are_among
 from ..domain.words import Unit, query_units
 from ..store import Store
 from .related import related_words
@@ -37,7 +38,6 @@ OUTLINED = 200  # entries whose length and role are looked at, of those that hol
 SAID, QUIET = 60, 15  # of them read: what somebody said, what a tool was given or printed
 NEAR = 40  # entries proposed by their vectors
 ASKED, MOST_ASKED = 0.5, 30  # share of the query that a message holds whose reply is read too, and how many
-LONGEST_READ = 30_000  # characters of a text in which words are counted
 ACCOMPANIED = 30  # of the best by words, and of the nearest: read with what was said beside them
 SHORT = 800  # characters: a longer message is read without those beside it
 CROWD, NEIGHBOURS = 100, 15  # of the nearest to the query, and of those the nearest to each
@@ -130,7 +130,7 @@ class Gathering:
         outlines = [reading.outline for reading in readings]
         entry = _numbers(outlines)
         column = {number: place for place, number in enumerate(entry.tolist())}
-        texts = [reading.text[:LONGEST_READ].lower() for reading in readings]
+        texts = [reading.text[:COUNTED].lower() for reading in readings]
         is_said = [outline.is_said for outline in outlines]
         before, after = _beside(outlines, is_said)
         cosine, crowding = self._nearness(meaning, entry)
@@ -311,11 +311,7 @@ def _crowding(vectors: Vector) -> Floats:
 
 def _holds(posting: Posting, entry: Ints) -> Flags:
     """Which of the entries hold a unit."""
-    ascending = posting.entries[::-1]
-    if not len(ascending):
-        return np.zeros(len(entry), bool)
-    held: Flags = ascending.take(np.searchsorted(ascending, entry), mode="clip") == entry
-    return held
+    return are_among(entry, posting.entries[::-1])
 
 
 def _fullest(

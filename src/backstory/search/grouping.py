@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..domain.filters import ConversationFilter
-from ..domain.records import ConversationOutline
+from ..domain.records import MINOR
 from ..store import Store
 from .evidence import Evidence
 from .scoring import Scores
@@ -18,7 +18,6 @@ from .scoring import Scores
 SECOND = 0.2  # of the second best place of a conversation
 COMPANY, COMPANY_SHARE = 3, 0.4  # of the mean of a conversation's best places, for each of its places
 UNAPT = 0.5  # of the score, for what lacks the rare name that is asked for or only asks the same
-MINOR = ("subagent", "fork")
 COPIED = 400  # characters at the beginning of a text that tell whether it is a copy
 SHORTEST_COPY = 120  # a shorter text may well be said twice
 
@@ -103,16 +102,12 @@ def family_heads(store: Store, threads: Collection[str]) -> dict[str, str]:
     """For each conversation the one that speaks for it: itself, or what started it."""
     parents: dict[str, str | None] = dict.fromkeys(threads)
     # most speak for themselves, and of those nothing need be read
-    found = _outlines(store, ConversationFilter(kinds=MINOR), threads)
+    found = store.conversations.outlines_of(threads, ConversationFilter(kinds=MINOR))
     while found:
         parents |= {o.id: o.parent if o.kind in MINOR else None for o in found}
         missing = {o.parent for o in found if o.parent} - parents.keys()
-        found = _outlines(store, ConversationFilter(), missing)
+        found = store.conversations.outlines_of(missing)
     return {thread: _head(thread, parents) for thread in threads}
-
-
-def _outlines(store: Store, which: ConversationFilter, ids: Collection[str]) -> list[ConversationOutline]:
-    return store.conversations.outlines(which._replace(ids=tuple(sorted(ids)))) if ids else []
 
 
 def _head(thread: str, parents: Mapping[str, str | None]) -> str:

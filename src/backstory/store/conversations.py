@@ -22,6 +22,7 @@ _OUTLINE = Columns(ConversationOutline, updated_ms="updated_at")
 _UNREAD = Columns(UnreadCount, conversations="count(*)")
 _TALLY = Columns(ConversationTally, {"last": TIME}, conversations="count(*)", last="max(updated_at)")
 _ORDER = "ORDER BY updated_at DESC, id"
+EVERY = ConversationFilter()
 
 
 class ConversationRoom:
@@ -104,6 +105,12 @@ class ConversationRoom:
             condition, values = conversations_clause(some)
             found += self._database.records(_OUTLINE, f"FROM conversation WHERE {condition}", values)
         return found
+
+    def outlines_of(
+        self, ids: Collection[str], which: ConversationFilter = EVERY
+    ) -> list[ConversationOutline]:
+        """Of those of the given that match, in no particular order."""
+        return self.outlines(which._replace(ids=tuple(sorted(ids)))) if ids else []
 
     def delete(self, ids: Sequence[str]) -> int:
         """With their messages and traces; how many there were."""

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..domain.census import ProjectActivity
-from ..domain.entries import EntryText, IndexedText, Outline, Passing, numbers_of
+from ..domain.entries import COUNTED, EntryText, IndexedText, Outline, Passing, numbers_of
 from ..domain.filters import Filter, Kind
 from ..domain.records import QUIET_ROLES, Entry, Memory, Message, heading
 from ..domain.when import from_ms, to_ms
@@ -29,15 +29,12 @@ SHARED_COLUMNS = (
 )  # fmt: skip
 COLUMNS = (*SHARED_COLUMNS, "key", "category", "priority", "channel", "tags", "metadata")
 """Those that only memories have stand last; in a message they are NULL."""
-BEGINNING = 30_000  # characters: what is counted in texts is counted in so many
 SPOKEN = f"role NOT IN {QUIET_ROLES}"
 
 _NUMBERED = ("n", *COLUMNS)
 _KIND = _NUMBERED.index("kind")
 _memory, _message = MEMORY.picker(_NUMBERED), MESSAGE.picker(_NUMBERED)
-_INDEXED = Columns(
-    IndexedText, entry="e.n", text=f"substr(e.text, 1, {BEGINNING})", heading="e.heading"
-)  # fmt: skip
+_INDEXED = Columns(IndexedText, entry="e.n", text=f"substr(e.text, 1, {COUNTED})", heading="e.heading")
 _OUTLINE = Columns(
     Outline, entry="e.n", thread="e.thread", seq="e.seq", role="e.role", speaker="e.speaker",
     size="length(e.text)", project="e.project", created_ms="e.created_at", surface="e.surface",

@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 
 from ...domain.errors import InvalidInput
 from ...domain.filters import ConversationFilter
-from ...domain.records import Conversation, Message
+from ...domain.records import MINOR, Conversation, Message
 from ...domain.topics import slug
 from ...domain.when import iso
 from ...readers.formats.paths import workspace_folder
 from ...settings import expand_home
 from ..facet import Facet
 from ..projects import is_workspace, workspace_hash
-from ..search.families import MINOR
 from ..transfer import places
 
 LONGEST_NAME_BYTES = 80

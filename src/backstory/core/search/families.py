@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from ...domain.filters import ConversationFilter
-from ...domain.records import ConversationOutline
+from ...domain.records import MINOR, ConversationOutline
 from ...store import Store
 
-MINOR = ("subagent", "fork")
 FEW = 1_000
 """So many are looked up one by one; to find more, all are read."""
 
@@ -34,7 +33,7 @@ class Families(NamedTuple):
         """The families that have a member which is asked for. With `among` only those with one of these ids are needed; more may
         come. A conversation whose parent is not known heads its own family; with `are_apart` every one does."""
         if among is not None and len(among) <= FEW:
-            asked = _outlines(store, which, among)
+            asked = store.conversations.outlines_of(among, which)
             if not are_apart:
                 asked = _with_families(store, which, asked)
         else:
@@ -65,10 +64,6 @@ class Families(NamedTuple):
         return [member for head in heads for member in self.members_of[head]]
 
 
-def _outlines(store: Store, which: ConversationFilter, ids: Collection[str]) -> list[ConversationOutline]:
-    return store.conversations.outlines(which._replace(ids=tuple(sorted(ids)))) if ids else []
-
-
 def _with_families(
     store: Store, which: ConversationFilter, asked: list[ConversationOutline]
 ) -> list[ConversationOutline]:
@@ -95,7 +90,7 @@ def _add_parents(store: Store, known: dict[str, ConversationOutline]) -> None:
         missing := {o.parent for o in known.values() if o.parent and o.kind in MINOR} - known.keys() - asked
     ):
         asked |= missing
-        known |= {o.id: o for o in _outlines(store, ConversationFilter(), missing)}
+        known |= {o.id: o for o in store.conversations.outlines_of(missing)}
 
 
 def _head(outline: ConversationOutline, known: dict[str, ConversationOutline]) -> ConversationOutline:
