@@ -72,6 +72,18 @@ def test_stores_of_one_database_never_meet(store: PostgresStore, pool: PostgresP
     assert texts(store) == {"same": "mine"}
 
 
+def test_words_of_a_schema_that_was_restored_are_read_anew(
+    store: PostgresStore, pool: PostgresPool, admin: Admin
+) -> None:
+    store.memories.put([make_memory("a", "former")])
+    assert len(store.text.holding(Unit(("former",)))) == 1
+    assert len(store.text.holding(Unit(("present",)))) == 0
+    admin.execute(f"DROP SCHEMA {SCHEMA} CASCADE")
+    PostgresStore(pool, schema=SCHEMA).memories.put([make_memory("b", "present")])
+    assert len(store.text.holding(Unit(("former",)))) == 0
+    assert len(store.text.holding(Unit(("present",)))) == 1
+
+
 @pytest.mark.parametrize("name", ["", "Upper", 'quo"te', "a;b", "1st", "x" * 64, "with space"])
 def test_a_schema_has_a_plain_name(pool: PostgresPool, name: str) -> None:
     with pytest.raises(InvalidInput, match="cannot be the name of a schema"):

@@ -53,9 +53,13 @@ class PostgresText(TextIndex):
     at_once = 100_000  # the index finds all that there are, however many are wanted
 
     def state(self) -> tuple[Hashable, int]:
-        removals = "(SELECT coalesce(max(count), 0) FROM removal)"
-        ((count, last),) = self._database.rows(f"SELECT {removals}, (SELECT coalesce(max(n), 0) FROM entry)")
-        return count, last
+        # a schema that was restored from a dump has other tables, and may count as far as the former one did
+        sql = (
+            "SELECT 'removal'::regclass::oid, (SELECT coalesce(max(count), 0) FROM removal),"
+            " (SELECT coalesce(max(n), 0) FROM entry)"
+        )
+        ((table, removals, last),) = self._database.rows(sql)
+        return (table, removals), last
 
     def read(self, ranges: Sequence[PostingRange]) -> list[Numbers]:
         """One statement for all: each asks a database that may be far away."""
