@@ -107,12 +107,23 @@ def test_keys_are_ordered_by_their_code_points_and_none_comes_first(store: Store
 def test_of_some_memories_those_of_the_channels_are_listed(store: Store) -> None:
     channels = ("a", "b", None, "a", "c")
     store.memories.put([make_memory(f"m{n}", channel=channel) for n, channel in enumerate(channels)])
-    numbers = store.memories.numbers(Filter(), Order.OLDEST, None)
+    numbers = store.memories.numbers(Filter(), Order.OLDEST, None).tolist()
     some = numbers_of(sorted(numbers)[:3] + sorted(numbers)[4:])
     channel_of = dict(zip(sorted(numbers), channels, strict=True))
     for wanted in (("a",), ("a", "c"), ("",)):
         found = store.memories.numbers(Filter(channels=wanted), Order.OLDEST, some)
         assert sorted(found) == [n for n in some.tolist() if channel_of[n] in wanted]
+
+
+def test_the_newest_of_some_memories_come_in_order_before_the_others(store: Store) -> None:
+    ages = (5, 0, 3, 3, 9, 3, 1)
+    memories = [make_memory(f"m{n}", created_at=DAWN - timedelta(days=age)) for n, age in enumerate(ages)]
+    store.memories.put(memories)
+    every = store.memories.numbers(Filter(), Order.NEWEST, None)
+    for count in range(1, len(ages) + 2):
+        found = store.memories.numbers(Filter(), Order.NEWEST, numbers_of(sorted(every)), count)
+        assert found[:count].tolist() == every[:count].tolist()
+        assert sorted(found) == sorted(every)
 
 
 def test_listings_are_filtered_ordered_and_limited_to_some(store: Store) -> None:
@@ -128,10 +139,11 @@ def test_listings_are_filtered_ordered_and_limited_to_some(store: Store) -> None
     assert keys(Filter(keys=("k0", "k2")), Order.NEWEST) == ["k2", "k0"]
     zero, one, two = [listed.entry for listed in store.memories.listing(Filter(), Order.KEY)]
     for order, expected in ((Order.NEWEST, [two, zero]), (Order.OLDEST, [zero, two])):
-        assert store.memories.numbers(Filter(), order, numbers_of([zero, two])) == expected
-        assert store.memories.numbers(Filter(), order, numbers_of([])) == []
-    assert store.memories.numbers(Filter(), Order.NEWEST, None) == [two, one, zero]
-    assert store.memories.numbers(Filter(keys=("k0",)), Order.NEWEST, numbers_of([zero, two])) == [zero]
+        assert store.memories.numbers(Filter(), order, numbers_of([zero, two])).tolist() == expected
+        assert store.memories.numbers(Filter(), order, numbers_of([])).tolist() == []
+    assert store.memories.numbers(Filter(), Order.NEWEST, None).tolist() == [two, one, zero]
+    only = store.memories.numbers(Filter(keys=("k0",)), Order.NEWEST, numbers_of([zero, two]))
+    assert only.tolist() == [zero]
     paged = [
         memory.key for memory in store.memories.find(Filter(), Page(limit=2, offset=1, order=Order.OLDEST))
     ]

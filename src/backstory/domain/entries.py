@@ -114,11 +114,17 @@ class Passing(NamedTuple):
         passed: Flags = self.flags.take(numbers, mode="clip") & (numbers < len(self.flags))
         return passed
 
-    def newest(self, numbers: Numbers) -> list[int]:
-        """Those of the numbers that pass, the newest first."""
+    def newest(self, numbers: Numbers, ordered: int) -> Numbers:
+        """Those of the numbers that pass: so many, the newest, in the order of their age, then the others in any."""
+        import numpy as np
+
         passed = numbers[self.among(numbers)]
-        ordered: list[int] = passed[(-self.created_ms[passed]).argsort(kind="stable")].tolist()
-        return ordered
+        made = self.created_ms[passed]
+        least = np.partition(made, -ordered)[-ordered] if ordered < len(made) else made.min(initial=0)
+        ahead, behind = np.flatnonzero(made >= least), np.flatnonzero(made < least)
+        order = np.concatenate([ahead[(-made[ahead]).argsort(kind="stable")], behind])
+        found: Numbers = passed[order]
+        return found
 
 
 class TextFields(Enum):

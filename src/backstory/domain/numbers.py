@@ -10,12 +10,22 @@ import numpy as np
 if TYPE_CHECKING:
     from .entries import Flags, Numbers
 
+SEARCHED = 100
+"""Of so many numbers it is marked which are there, in the time that one is searched for."""
+
 
 def are_among(few: Numbers, many: Numbers) -> Flags:
-    """Which of the few are among the many."""
+    """Which of the few, which need not ascend, are among the many."""
     if not len(many):
         return np.zeros(len(few), bool)
-    flags: Flags = many.take(np.searchsorted(many, few), mode="clip") == few
+    flags: Flags
+    if SEARCHED * len(few) > many[-1] - many[0]:
+        is_there = np.zeros(many[-1] - many[0] + 1, bool)
+        is_there[many - many[0]] = True
+        places = few - many[0]
+        flags = is_there.take(places, mode="clip") & (places >= 0) & (places < len(is_there))
+    else:
+        flags = many.take(np.searchsorted(many, few), mode="clip") == few
     return flags
 
 

@@ -41,6 +41,7 @@ ASKED, MOST_ASKED = 0.5, 30  # share of the query that a message holds whose rep
 ACCOMPANIED = 30  # of the best by words, and of the nearest: read with what was said beside them
 SHORT = 800  # characters: a longer message is read without those beside it
 CROWD, NEIGHBOURS = 100, 15  # of the nearest to the query, and of those the nearest to each
+ALONE = 25  # vectors: so many with as many are multiplied on this thread
 CROWDED = 0.25  # of how crowded a text is, off its cosine
 FEW_WAITING = 0.03  # of all entries: where no more lack their vectors, those know more than related words
 MOST_PLACES = 100  # of a word in a text that are looked at for another beside it
@@ -302,11 +303,22 @@ def _numbers(outlines: Sequence[Outline]) -> Ints:
 
 def _crowding(vectors: Vector) -> Floats:
     """The correction for hubs of Conneau et al. 2018 (CSLS), among the nearest."""
-    alike = np.einsum("id,jd->ij", vectors, vectors)  # on this thread alone, which BLAS would not be
+    alike = _products(vectors)
     np.fill_diagonal(alike, -1.0)
     means = np.partition(alike, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:].mean(1)
     crowding: Floats = means - means.mean()
     return crowding
+
+
+def _products(vectors: Vector) -> Vector:
+    """Each with each, part by part: what is larger, BLAS shares with other threads that spin for it."""
+    products = np.empty((len(vectors), len(vectors)), np.float32)
+    parts = [slice(start, start + ALONE) for start in range(0, len(vectors), ALONE)]
+    for number, rows in enumerate(parts):
+        for columns in parts[: number + 1]:
+            products[rows, columns] = vectors[rows] @ vectors[columns].T
+            products[columns, rows] = products[rows, columns].T
+    return products
 
 
 def _holds(posting: Posting, entry: Ints) -> Flags:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..domain.census import HourTally, Tally
-from ..domain.entries import ListedMemory, numbers_of
+from ..domain.entries import ALL, ListedMemory, numbers_of
 from ..domain.filters import Filter, Kind, Order, Page
 from ..domain.records import Former, Memory, Priority
 from .columns import FORMER, MEMORY, PRIORITY, TIME, Columns, marks
@@ -87,11 +87,12 @@ class MemoryRoom:
         rest = f"FROM entry e WHERE {MEMORIES} AND {condition} ORDER BY {order_clause(order)}"
         return self._database.records(_LISTED, rest, values)
 
-    def numbers(self, where: Filter, order: Order, among: Numbers | None) -> list[int]:
-        """Entry numbers of memories that match, in order; `among`, which ascend, are the only ones considered."""
+    def numbers(self, where: Filter, order: Order, among: Numbers | None, ordered: int = ALL) -> Numbers:
+        """Entry numbers of memories that match: at least so many in order, then the others. `among`, which ascend, are
+        the only ones considered."""
         passing = self._database.passing(where._replace(kinds=(Kind.MEMORY,)))
         if among is not None and passing is not None and order is Order.NEWEST:
-            return passing.newest(among[::-1])
+            return passing.newest(among[::-1], ordered)
         condition, values = where_clause(where)
         source = "entry e"
         if among is not None:
@@ -100,7 +101,7 @@ class MemoryRoom:
             source, chosen = self._database.chosen_entries(among.tolist())
             values = [chosen, *values]
         sql = f"SELECT e.n FROM {source} WHERE {MEMORIES} AND {condition} ORDER BY {order_clause(order)}"
-        return self._database.values(sql, values)
+        return numbers_of(self._database.values(sql, values))
 
     def _in_channels(self, numbers: Numbers, channels: Sequence[str]) -> Numbers:
         """A channel has an index, and looking at each row of what holds a word takes much longer than reading that."""
