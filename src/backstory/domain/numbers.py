@@ -10,8 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from .entries import Flags, Numbers
 
-SEARCHED = 100
-"""Of so many numbers it is marked which are there, in the time that one is searched for."""
+SEARCHED = 20
+"""So many numbers are marked as being there in the time in which one is searched for, and as many times more are cleared."""
 
 
 def are_among(few: Numbers, many: Numbers) -> Flags:
@@ -19,11 +19,12 @@ def are_among(few: Numbers, many: Numbers) -> Flags:
     if not len(many):
         return np.zeros(len(few), bool)
     flags: Flags
-    if SEARCHED * len(few) > many[-1] - many[0]:
-        is_there = np.zeros(many[-1] - many[0] + 1, bool)
+    span = int(many[-1] - many[0]) + 1
+    if SEARCHED * len(few) > len(many) + span // SEARCHED:
+        is_there = np.zeros(span, bool)
         is_there[many - many[0]] = True
         places = few - many[0]
-        flags = is_there.take(places, mode="clip") & (places >= 0) & (places < len(is_there))
+        flags = is_there.take(places, mode="clip") & (places >= 0) & (places < span)
     else:
         flags = many.take(np.searchsorted(many, few), mode="clip") == few
     return flags

@@ -188,12 +188,16 @@ class EntryRoom:
         codes = self._thread_codes(numbers_of([*entries]))
         return [self._threads[code] for code in codes.tolist()]
 
-    def all_threads(self, numbers: Numbers) -> set[str | None]:
-        """The sessions and conversations that any of so many entries belong to."""
+    def all_threads(self, numbers: Numbers, among: Collection[str] = ()) -> set[str | None]:
+        """The sessions and conversations, or those of them, that any of so many entries belong to."""
         import numpy as np
 
-        present = np.flatnonzero(np.bincount(self._thread_codes(numbers), minlength=1))
-        return {self._threads[code] for code in present.tolist()}
+        codes = self._thread_codes(numbers)
+        is_there = np.zeros(len(self._codes), bool)
+        is_there[codes] = True
+        if among:
+            return {thread for thread in among if (code := self._codes.get(thread)) and is_there[code]}
+        return {self._threads[code] for code in np.flatnonzero(is_there).tolist()}
 
     def within(self, numbers: Numbers, threads: Collection[str]) -> Numbers:
         """Those of so many entries that belong to one of the sessions or conversations."""

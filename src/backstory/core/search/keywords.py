@@ -95,6 +95,12 @@ class WordIndex:
         self._holding: dict[Unit, set[str | None]] = {}
         self._titles: list[tuple[str, str]] | None = None
 
+    def among(self, ids: Iterable[str]) -> WordIndex:
+        """The same for these conversations alone."""
+        narrowed = WordIndex(self._store, self._which._replace(ids=tuple(ids)))
+        narrowed._places = self._places
+        return narrowed
+
     def holding(self, keyword: Keyword) -> set[str | None]:
         """Ids of conversations, and of sessions whose memories hold it."""
         found: set[str | None] = set()
@@ -141,7 +147,8 @@ class WordIndex:
 
     def _unit_holding(self, unit: Unit) -> set[str | None]:
         if unit not in self._holding:
-            self._holding[unit] = self._store.entries.all_threads(self._look_up(unit)) | self._titled(unit)
+            held = self._store.entries.all_threads(self._look_up(unit), self._which.ids)
+            self._holding[unit] = held | self._titled(unit)
         return self._holding[unit]
 
     def _titled(self, unit: Unit) -> set[str]:

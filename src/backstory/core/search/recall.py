@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from datetime import datetime, timedelta
+from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -79,17 +80,19 @@ class RecallParts(NamedTuple):
     def score(self) -> float:
         return round((self.answer or 0.0) + self.keywords + self.recency + self.files + self.type, DIGITS)
 
-    def raised(self, least: float, files: float, type: float) -> RecallParts:
-        """With as much more of these two as makes the score the least one; as it is where they are not enough."""
-        score = self.score
-        if score >= least:
-            return self
-        lacking = ceil(round((least - score) * 10**DIGITS, 6)) / 10**DIGITS
-        more_type = min(lacking, type - self.type)
-        more_files = min(lacking - more_type, files - self.files)
-        return self._replace(
-            files=round(self.files + more_files, DIGITS), type=round(self.type + more_type, DIGITS)
-        )
+
+@lru_cache(1_000)  # most conversations answer nothing, and those differ in little
+def _raised(parts: RecallParts, least: float, files: float, type: float) -> RecallParts:
+    """With as much more of these two as makes the score the least one; as it is where they are not enough."""
+    score = parts.score
+    if score >= least:
+        return parts
+    lacking = ceil(round((least - score) * 10**DIGITS, 6)) / 10**DIGITS
+    more_type = min(lacking, type - parts.type)
+    more_files = min(lacking - more_type, files - parts.files)
+    return parts._replace(
+        files=round(parts.files + more_files, DIGITS), type=round(parts.type + more_type, DIGITS)
+    )
 
 
 class _Worth(NamedTuple):
@@ -115,15 +118,15 @@ class _Worth(NamedTuple):
             0.5 + 0.5 * (is_own if self.named is None else id in self.named) if id in self.working else 0.0
         )
         bonus = TYPE_BONUS.get(outline.subject, 0.0)
-        weighed = RecallParts(
-            answer,
-            keywords=round(weight * self._share(id), DIGITS) if weight else 0.0,
-            recency=recency,
-            files=round(weight * files, DIGITS),
-            type=round(weight * bonus, DIGITS),
-        )
+        weighed = RecallParts(answer, recency=recency)
+        if weight:
+            weighed = weighed._replace(
+                keywords=round(weight * self._share(id), DIGITS),
+                files=round(weight * files, DIGITS),
+                type=round(weight * bonus, DIGITS),
+            )
         usual = max(files, 0.5 + 0.5 * is_own if id in self.working else 0.0)
-        return weighed.raised(self.least, usual, bonus) if self.least else weighed
+        return _raised(weighed, self.least, usual, bonus) if self.least else weighed
 
     def _share(self, id: str) -> float:
         """Of the keywords."""
@@ -261,10 +264,12 @@ class Recall(Facet):
         # of what answers nothing only its age counts; but a prompt without a query takes nothing away
         weighed = chosen & weights.keys() if weights and not ranks_only else chosen
         working = self.engine.store.traces.conversations_with_files(families.members(weighed))
+        answering = chosen & weights.keys()
+        words = index.among(families.members(answering)) if weights else index
         worth = _Worth(
             weights=weights,
             members=families.members_of,
-            held=[index.holding(keyword) for keyword in asked.keywords] if weighed else [],
+            held=[words.holding(keyword) for keyword in asked.keywords] if answering or not weights else [],
             working=families.heads_of(working),
             named=self._touching_named(wanted, families),
             project=self.caller.project,
