@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-_HOST = r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?"
-_ORIGIN = re.compile(rf"https?://{_HOST}", re.IGNORECASE)
+_NAME = r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?"
+_HOST = re.compile(_NAME)
+_ORIGIN = re.compile(rf"https?://{_NAME}", re.IGNORECASE)
 
 
 class Host(NamedTuple):
@@ -19,7 +20,7 @@ class Host(NamedTuple):
 
 def read_host(text: str) -> Host | None:
     """A name or address with or without a port, and nothing else."""
-    return _host(re.fullmatch(_HOST, text))
+    return _host(_HOST.fullmatch(text))
 
 
 def read_origin(text: str) -> Host | None:

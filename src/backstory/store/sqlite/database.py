@@ -104,14 +104,16 @@ class SqliteDatabase(Database):
             self._pool.give_back(connection)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            with translated(self.path), self._borrowed() as connection:
+        pinned: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        try:  # no context manager: two of them cost as much as a short statement
+            if pinned is not None:
+                return pinned.execute(sql, parameters).fetchall()
+            connection = self._pool.take()
+            try:
                 return connection.execute(sql, parameters).fetchall()
-        # nothing stands between a transaction and its many statements: a context manager costs as much as a short one
-        try:
-            return connection.execute(sql, parameters).fetchall()
-        except sqlite3.Error as error:
+            finally:
+                self._pool.give_back(connection)
+        except (sqlite3.Error, OSError) as error:
             raise in_our_words(error, self.path) from error
 
     def change(self, sql: str, parameters: Sequence[Any] = ()) -> int:
