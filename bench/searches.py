@@ -45,20 +45,27 @@ def fill_memories(core: Core, size: int) -> None:
 
 
 def conversation_calls(random_: random.Random) -> dict[str, Call]:
-    asked, word, few = question(random_), _words(random_, 1), _words(random_, 3)
-    project = f"project-{random_.randrange(30)}"
+    word, few = _words(random_, 1), _words(random_, 3)
+    project, two_months = f"project-{random_.randrange(30)}", {"days_lookback": 60}
+
+    def asked(**narrowed: str) -> dict[str, Any]:
+        return {"query": question(random_), **narrowed}
+
     return {
-        "recall": ("recall", {"query": asked}),
-        "recall, one assistant": ("recall", {"query": asked, "assistant": "codex"}),
-        "recall, last month": ("recall", {"query": asked, "since": "1mo"}),
-        "recall, one project": ("recall", {"query": asked, "project": project}),
-        "recall_conversations, prompt": ("recall_conversations", {"user_prompt": asked, "days_lookback": 60}),
-        "recall_conversations, query": ("recall_conversations", {"search_query": few, "days_lookback": 60}),
-        "recall_conversations, newest": ("recall_conversations", {"days_lookback": 60}),
-        "reflect_on_past": ("reflect_on_past", {"query": asked}),
-        "reflect_on_past, one project": ("reflect_on_past", {"query": asked, "project": project}),
-        "quick_search": ("quick_search", {"query": asked}),
-        "get_more_results": ("get_more_results", {"query": asked}),
+        "recall": ("recall", asked()),
+        "recall, one assistant": ("recall", asked(assistant="codex")),
+        "recall, last month": ("recall", asked(since="1mo")),
+        "recall, one project": ("recall", asked(project=project)),
+        "recall_conversations, prompt": (
+            "recall_conversations",
+            {"user_prompt": question(random_), **two_months},
+        ),
+        "recall_conversations, query": ("recall_conversations", {"search_query": few, **two_months}),
+        "recall_conversations, newest": ("recall_conversations", {**two_months}),
+        "reflect_on_past": ("reflect_on_past", asked()),
+        "reflect_on_past, one project": ("reflect_on_past", asked(project=project)),
+        "quick_search": ("quick_search", asked()),
+        "get_more_results": ("get_more_results", asked()),
         "search_by_concept": ("search_by_concept", {"concept": f"{word} handling"}),
         "search_by_file": ("search_by_file", {"file_path": random_.choice(FILES)}),
         "sessions": ("sessions", {}),
@@ -66,15 +73,15 @@ def conversation_calls(random_: random.Random) -> dict[str, Call]:
 
 
 def memory_calls(random_: random.Random) -> dict[str, Call]:
-    asked, word, few = question(random_), _words(random_, 1), _words(random_, 3)
+    word, few = _words(random_, 1), _words(random_, 3)
     return {
         "context_search, a word": ("context_search", {"query": word}),
         "context_search, words": ("context_search", {"query": few}),
         "context_search, one channel": ("context_search", {"query": word, "channel": "c7"}),
-        "context_semantic_search": ("context_semantic_search", {"query": asked}),
-        "retrieve_context": ("retrieve_context", {"query": asked}),
-        "recall": ("recall", {"query": asked}),
-        "reflect_on_past": ("reflect_on_past", {"query": asked}),
+        "context_semantic_search": ("context_semantic_search", {"query": question(random_)}),
+        "retrieve_context": ("retrieve_context", {"query": question(random_)}),
+        "recall": ("recall", {"query": question(random_)}),
+        "reflect_on_past": ("reflect_on_past", {"query": question(random_)}),
         "context_timeline": ("context_timeline", {"startDate": "2 weeks ago"}),
         "context_get, a page": ("context_get", {"limit": 20}),
     }
