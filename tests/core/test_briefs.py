@@ -14,9 +14,11 @@ from backstory.core.background import Background
 from backstory.core.brief.files import GIVEN, BriefFiles, Briefs, opening_brief
 from backstory.core.forgetting.erasure import Erasure
 from backstory.core.forgetting.removal import ForgetRequest
+from backstory.domain.census import ProjectActivity
 from backstory.domain.records import Injection
 from backstory.domain.when import to_ms
 
+from ..conftest import OpenStore
 from ..doubles import DAWN, make_conversation, make_memory, make_messages
 from ..patience import until
 
@@ -53,6 +55,36 @@ def test_what_changed_is_rendered_and_nothing_else(core: Core, tmp_path: Path) -
     assert "Last sessions:" not in body["continued"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_store_that_nobody_changed_is_not_looked_through(
+    core: Core, open_store: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    briefs, store = Briefs(core.engine), core.engine.store
+    looks: list[int] = []
+    real = store.entries.activity
+
+    def activity() -> list[ProjectActivity]:
+        looks.append(1)
+        return real()
+
+    monkeypatch.setattr(store.entries, "activity", activity)
+
+    def refreshed() -> tuple[int, bool]:
+        looks.clear()
+        return briefs.refresh(), bool(looks)
+
+    unchanged = (0, store.version() is None)  # PostgreSQL cannot tell
+    keep(core, tmp_path / "shop")
+    assert [refreshed() for _ in range(3)] == [(1, True), unchanged, unchanged]
+    open_store().memories.put([make_memory("m", project=str(tmp_path / "shop"))])  # as another process does
+    assert [refreshed() for _ in range(2)] == [(1, True), unchanged]
+    for path in files(core).all():
+        path.unlink()
+    assert [refreshed() for _ in range(2)] == [(1, True), unchanged]
+    core.engine.now = lambda: DAWN + timedelta(days=31)
+    assert refreshed() == (0, True)
+    assert files(core).all() == []
 
 
 def test_old_projects_without_open_tasks_have_none(core: Core, tmp_path: Path) -> None:

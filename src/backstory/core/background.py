@@ -17,6 +17,7 @@ from .calls import Call, Cancelled
 
 if TYPE_CHECKING:
     from ..readers import Places
+    from .brief.files import Briefs
     from .engine import Engine
     from .sync import Sync, SyncReport
 
@@ -38,6 +39,7 @@ class Background:
         self._engine = engine
         self._places = places
         self._sync: Sync | None = None
+        self._briefs: Briefs | None = None
         self._running = threading.Lock()
         self._is_urgent = False
         self._reading_first = threading.Lock()
@@ -131,7 +133,8 @@ class Background:
     def _render_briefs(self) -> float:
         from .brief.files import Briefs
 
-        Briefs(self._engine).refresh(self._call(BRIEFS))
+        self._briefs = self._briefs or Briefs(self._engine)
+        self._briefs.refresh(self._call(BRIEFS))
         return self._engine.settings.sync_interval_s
 
     def _run(self, call: Call, patience_s: float) -> dict[str, SyncReport] | None:

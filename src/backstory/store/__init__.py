@@ -12,6 +12,7 @@ and all of them at once would make that a sixth slower.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from contextlib import AbstractContextManager
 from datetime import datetime
 from importlib import import_module
@@ -99,6 +100,10 @@ class Store:
     def in_transaction(self) -> bool:
         """Whether this thread is inside one."""
         return self.database.in_transaction
+
+    def version(self) -> Hashable | None:
+        """Another one after every change that anybody commits; None where the database cannot tell."""
+        return self.database.version()
 
     def census(self) -> Census:
         """What the store holds, for people."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -106,6 +106,10 @@ class Database(ABC):
     @abstractmethod
     def reserve(self, count: int) -> int:
         """The first of so many numbers for entries that the same transaction inserts."""
+
+    def version(self) -> Hashable | None:
+        """Another one after every change that anybody commits; None where the database cannot tell."""
+        return None
 
     @abstractmethod
     def last_number(self) -> int:

@@ -8,11 +8,11 @@ import json
 import os
 import time
 from binascii import crc32
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...domain.census import ProjectActivity
 from ...domain.records import Injection
@@ -29,6 +29,8 @@ FOLDER, GIVEN = "briefs", "given"
 COMPACTED = "compact"
 RECENT = timedelta(days=30)
 """What lies longer ago, with nothing open, is no news to a new session."""
+LOOK_AGAIN = timedelta(hours=1)
+"""At what nobody changed."""
 GIVEN_FOR = timedelta(days=30)
 """How long it is known what a session was given of which nothing else is known."""
 CLOSING = "More: search Backstory for a topic, or open an id."
@@ -89,13 +91,39 @@ class BriefFiles:
                     path.unlink()
 
 
+class _Known(NamedTuple):
+    """What was looked at last."""
+
+    version: Hashable
+    at: datetime
+    files: set[Path]
+
+
 class Briefs:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._known: _Known | None = None
 
     def refresh(self, call: Call | None = None) -> int:
         """Render those of which something changed, and remove those that nobody needs any more; how many were rendered."""
         files = BriefFiles(self.engine.settings.home)
+        version, now = self.engine.store.version(), self.engine.now()
+        rendered = 0
+        if not self._is_known(version, now, files):
+            rendered, needed = self._render(files, call)
+            self._known = None if version is None else _Known(version, now, needed)
+        self._keep_injections(files)
+        return rendered
+
+    def _is_known(self, version: Hashable | None, now: datetime, files: BriefFiles) -> bool:
+        """Whether nothing changed but the time, of which days count; files may have been taken away."""
+        known = self._known
+        if known is None or known.version != version or now - known.at >= LOOK_AGAIN:
+            return False
+        return known.files == {*files.all()}
+
+    def _render(self, files: BriefFiles, call: Call | None) -> tuple[int, set[Path]]:
+        """How many, and the files of all that are needed."""
         needed, rendered = set(), 0
         for activity in self._wanted():
             if call is not None:
@@ -109,8 +137,7 @@ class Briefs:
         for path in files.all():
             if path not in needed:
                 path.unlink(missing_ok=True)
-        self._keep_injections(files)
-        return rendered
+        return rendered, needed
 
     def _keep_injections(self, files: BriefFiles) -> None:
         """Also of sessions that ran while no server did."""

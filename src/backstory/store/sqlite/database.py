@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -215,6 +215,9 @@ class SqliteDatabase(Database):
 
     def column_names(self, table: str) -> list[str]:
         return self.values("SELECT name FROM pragma_table_info(?)", [table])
+
+    def version(self) -> Hashable:
+        return self.generation, self._pragma("user_version")
 
     def last_number(self) -> int:
         return self.reserve(0) - 1
