@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backstory.domain.words import MOST_TOGETHER, MOST_UNITS, PAIR_WEIGHT, Unit, indexed_text, query_units
+from backstory.domain.words import MOST_TOGETHER, MOST_UNITS, Unit, indexed_text, query_units
 
 
 def required(query: str) -> list[str]:
@@ -78,8 +78,8 @@ def test_the_parts_of_a_name_are_a_bonus() -> None:
 def test_words_side_by_side_are_a_small_bonus() -> None:
     pairs = [unit for unit in query_units("red green blue") if len(unit.words) == 2]
     assert pairs == [
-        Unit(("red", "green"), PAIR_WEIGHT, is_bonus=True),
-        Unit(("green", "blue"), PAIR_WEIGHT, is_bonus=True),
+        Unit(("red", "green"), is_bonus=True),
+        Unit(("green", "blue"), is_bonus=True),
     ]
 
 

@@ -14,9 +14,6 @@ from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
 
-PAIR_WEIGHT = 0.4
-"""Two query words side by side in a text count this much of a word; measured in bench/retrieval.py."""
-
 LONGEST_QUERY = 4_000
 MOST_UNITS = 32
 """A query is answered by its first words; a pasted log of a thousand words says no more than these."""
@@ -146,7 +143,7 @@ def _pairs(compounds: Iterable[_Compound], wanted: set[str]) -> Iterator[Unit]:
     words = [word for compound in compounds for word in compound.words]
     for left, right in pairwise(words):
         if left in wanted and right in wanted:
-            yield Unit((left, right), weight=PAIR_WEIGHT, is_bonus=True)
+            yield Unit((left, right), is_bonus=True)
 
 
 def _grams(run: str, *, whole: bool = True) -> list[str]:
