@@ -91,7 +91,7 @@ class BriefFiles:
                     path.unlink()
 
 
-class _Known(NamedTuple):
+class _LastLook(NamedTuple):
     """What was looked at last."""
 
     version: Hashable
@@ -102,7 +102,7 @@ class _Known(NamedTuple):
 class Briefs:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._known: _Known | None = None
+        self._last: _LastLook | None = None
 
     def refresh(self, call: Call | None = None) -> int:
         """Render those of which something changed, and remove those that nobody needs any more; how many were rendered."""
@@ -111,16 +111,16 @@ class Briefs:
         rendered = 0
         if not self._is_known(version, now, files):
             rendered, needed = self._render(files, call)
-            self._known = None if version is None else _Known(version, now, needed)
+            self._last = None if version is None else _LastLook(version, now, needed)
         self._keep_injections(files)
         return rendered
 
     def _is_known(self, version: Hashable | None, now: datetime, files: BriefFiles) -> bool:
         """Whether nothing changed but the time, of which days count; files may have been taken away."""
-        known = self._known
-        if known is None or known.version != version or now - known.at >= LOOK_AGAIN:
+        last = self._last
+        if last is None or last.version != version or now - last.at >= LOOK_AGAIN:
             return False
-        return known.files == {*files.all()}
+        return last.files == {*files.all()}
 
     def _render(self, files: BriefFiles, call: Call | None) -> tuple[int, set[Path]]:
         """How many, and the files of all that are needed."""
