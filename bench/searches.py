@@ -82,6 +82,8 @@ def memory_calls(random_: random.Random) -> dict[str, Call]:
         "retrieve_context": ("retrieve_context", {"query": question(random_)}),
         "recall": ("recall", {"query": question(random_)}),
         "reflect_on_past": ("reflect_on_past", {"query": question(random_)}),
+        "recall, one file": ("recall", {"query": question(random_), "file": random_.choice(FILES)}),
+        "search_by_file": ("search_by_file", {"file_path": random_.choice(FILES)}),
         "context_timeline": ("context_timeline", {"startDate": "2 weeks ago"}),
         "context_get, a page": ("context_get", {"limit": 20}),
     }

@@ -49,6 +49,7 @@ RELEASED = {
     "0023_removals.postgres.sql": "c8198a0576ed074770f61322fc85d92216038f13ad41917c8f9c798c056b4da8",
     "0023_removals.sqlite.sql": "3a7061908ea55e0bba2bb52c8142cadd1938c16c05de5324cc6f188d26c40c3c",
     "0024_activity.sql": "6a253692b71aed71a3ea12a6afc68b70c6eb13856e892beed8988b588c24a5f1",
+    "0025_metadata.sql": "59556ff7d40cce8731a9d4a663ee570eecfb31f7ddc89bcaf62998c8e798a144",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

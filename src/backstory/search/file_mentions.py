@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
-from ..domain.entries import Outline, TextFields
+from ..domain.entries import Outline, TextFields, numbers_of
 from ..domain.filters import Filter
 from ..domain.metadata import FILES, marks_of
+from ..domain.numbers import are_among
 from ..domain.words import MOST_TOGETHER, Unit
 from ..store import Store
 from .engine import Hit
@@ -56,11 +58,8 @@ def mentions(store: Store, path: str, where: Filter) -> list[FileMention]:
         for did in store.traces.touching(path, where)
     }
     sure |= dict.fromkeys(_marked(store, path), TOUCHED)
-    outlines = {o.entry: o for o in store.entries.outlines(sure, where)}
-    for outline, score in _named(store, path, where):
-        outlines[outline.entry] = outline
-        sure[outline.entry] = max(score, sure.get(outline.entry, 0.0))
-    return [FileMention(outline, sure[entry]) for entry, outline in outlines.items()]
+    touching = [FileMention(o, sure[o.entry]) for o in store.entries.outlines(sure, where)]
+    return [*touching, *_named(store, path, where, sure)]
 
 
 def _marked(store: Store, path: str) -> list[int]:
@@ -77,12 +76,15 @@ def _marked(store: Store, path: str) -> list[int]:
     ]
 
 
-def _named(store: Store, path: str, where: Filter) -> list[FileMention]:
+def _named(store: Store, path: str, where: Filter, known: Collection[int]) -> list[FileMention]:
+    """Texts besides those that are known: what a tool was given says the file that it touched."""
     last = path.rpartition("/")[2]
     words = tuple(_WORD.findall(last.casefold()))[:MOST_TOGETHER]
     if not words:
         return []
-    visible = store.entries.outlines(store.text.match(Unit(words), TextFields.BOTH).tolist(), where)
+    holding = store.text.match(Unit(words), TextFields.BOTH)
+    others = holding[~are_among(holding, numbers_of(sorted(known)))].tolist()
+    visible = store.entries.outlines(others, where)
     newest = sorted(visible, key=lambda o: -o.created_ms)[:MOST_READ]
     texts = store.entries.load(o.entry for o in newest)
     whole, alone = _spelled(path), _spelled(last)

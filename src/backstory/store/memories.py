@@ -112,15 +112,12 @@ class MemoryRoom:
 
     def with_metadata(self, field: str) -> dict[int, str]:
         """Memories whose metadata may have such a field: entry number and metadata as JSON."""
-        surfaces = self.surfaces()
-        if not surfaces:
-            return {}
-        # surfaces have an index with the kind; without them every message would be read
+        # the condition of an index: those that have any
         sql = (
-            f"SELECT e.n, e.metadata FROM entry e WHERE e.surface IN ({marks(surfaces)}) AND {MEMORIES}"
+            f"SELECT e.n, e.metadata FROM entry e WHERE {MEMORIES} AND e.metadata <> '{{}}'"
             " AND e.metadata LIKE ? ESCAPE '!'"
         )
-        return self._database.pairs(sql, [*surfaces, f"%{literal(json.dumps(field))}%"])
+        return self._database.pairs(sql, [f"%{literal(json.dumps(field))}%"])
 
     def count_by_session(self, where: Filter) -> dict[str, int]:
         """How many memories that match each session has."""
