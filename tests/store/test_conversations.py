@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -17,6 +19,9 @@ from backstory.store import Store
 
 from ..conftest import OpenStore
 from ..doubles import DAWN, make_conversation, make_memory, make_messages
+
+if TYPE_CHECKING:
+    from backstory.domain.entries import Numbers
 
 TALK = make_conversation(
     "c1", source="/h/c1.jsonl", native_id="n1", directory="/p/sub", branch="main", parent="c0"
@@ -469,3 +474,25 @@ def test_a_message_is_found_by_its_id_and_memories_by_the_beginning_of_theirs(st
     assert store.memories.ids_beginning("ab", 9) == ["ab%1", "ab_2"]
     assert store.memories.ids_beginning("ab%", 9) == ["ab%1"]
     assert store.memories.ids_beginning("ab", 1) == ["ab%1"]
+
+
+def test_which_conversations_hold_something_is_told_while_another_call_learns_of_a_new_one(
+    store: Store,
+) -> None:
+    def conversation(id: str, text: str) -> None:
+        store.conversations.put(make_conversation(id), make_messages(id, text))
+
+    def numbers(word: str) -> Numbers:
+        return store.text.match(Unit((word,)), TextFields.VALUE)
+
+    class Ids(list[str]):
+        def __iter__(self) -> Iterator[str]:
+            conversation("c3", "swift")
+            store.entries.all_threads(numbers("swift"))
+            return super().__iter__()
+
+    conversation("c1", "heron")
+    conversation("c2", "crane")
+    assert store.entries.all_threads(numbers("heron")) == {"c1"}
+    assert store.entries.all_threads(numbers("crane"), ["c1", "c2"]) == {"c2"}
+    assert store.entries.all_threads(numbers("heron"), Ids(["c3", "c1", "gone"])) == {"c1"}

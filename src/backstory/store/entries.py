@@ -193,10 +193,12 @@ class EntryRoom:
         import numpy as np
 
         codes = self._thread_codes(numbers)
+        # looked up before the flags are made: another call may learn of more threads meanwhile
+        wanted = [(thread, code) for thread in among if (code := self._codes.get(thread))]
         is_there = np.zeros(len(self._codes), bool)
         is_there[codes] = True
         if among:
-            return {thread for thread in among if (code := self._codes.get(thread)) and is_there[code]}
+            return {thread for thread, code in wanted if is_there[code]}
         return {self._threads[code] for code in np.flatnonzero(is_there).tolist()}
 
     def within(self, numbers: Numbers, threads: Collection[str]) -> Numbers:
