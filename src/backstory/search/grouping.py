@@ -50,7 +50,7 @@ def grouped(store: Store, evidence: Evidence, scores: Scores) -> list[Group]:
     for key, columns in members.items():
         total = totals[columns[0]] + (SECOND * totals[columns[1]] if len(columns) > 1 else 0.0)
         head = key if isinstance(key, str) else None
-        groups.append(Group(columns[0], total, head, tuple(columns), any(map(is_apt.__getitem__, columns))))
+        groups.append(Group(columns[0], total, head, tuple(columns), any(is_apt[c] for c in columns)))
     return _without_copies(_best_first(_apt_first(groups)), evidence)
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence, Set
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...domain.entries import IndexedText, TextFields, numbers_of
-from ...domain.numbers import common, united
+from ...domain.entries import ALL, IndexedText, TextFields, numbers_of
+from ...domain.filters import Filter, Order
+from ...domain.numbers import are_among, common, united
 from ...domain.query import Query, QueryTerm, holds, looked_up, says
 from ...domain.records import Memory
 from ...domain.words import Unit
@@ -26,7 +27,7 @@ class _Term(NamedTuple):
 
 
 class Matching:
-    """Answers with the numbers of entries, which ascend."""
+    """Answers with the numbers of entries."""
 
     def __init__(self, store: Store, fields: TextFields) -> None:
         self._store = store
@@ -46,13 +47,21 @@ class Matching:
         scores = {each.entry: _score(each, terms, typical) for each in found}
         return sorted(entries, key=lambda entry: -scores.get(entry, 0.0))
 
-    def find(self, query: Query) -> Numbers | None:
+    def find(self, query: Query, where: Filter, order: Order, ordered: int = ALL) -> Numbers:
+        """Entries that match and pass: at least so many in order, then the others."""
+        numbers, found = self._store.memories.numbers, self._holding_all(query)
+        if not query.excluded:
+            return numbers(where, order, found, ordered)
+        entries = numbers(where, order, found)
+        return entries[~are_among(entries, self._holding_any(query.excluded))]
+
+    def _holding_all(self, query: Query) -> Numbers | None:
         """Entries that every clause matches; None where the query only says what is not wanted."""
         if not query.clauses:
             return None if query.excluded else numbers_of([])
-        return reduce(common, map(self.holding_any, query.clauses))
+        return reduce(common, map(self._holding_any, query.clauses))
 
-    def holding_any(self, terms: Iterable[QueryTerm]) -> Numbers:
+    def _holding_any(self, terms: Iterable[QueryTerm]) -> Numbers:
         return reduce(united, map(self._holding, terms))
 
     def _holding(self, term: QueryTerm) -> Numbers:

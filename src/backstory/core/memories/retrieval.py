@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...domain.entries import ALL, TextFields
 from ...domain.errors import InvalidInput
 from ...domain.filters import Filter, Kind, Order, Page
 from ...domain.records import Memory
 from ..facet import Facet
-
-if TYPE_CHECKING:
-    from ...domain.entries import Numbers
-    from ...domain.query import Query
-    from .matching import Matching
 
 MOST_RANKED = 500  # memories scored for a query; more match only where a query says little
 
@@ -88,25 +83,13 @@ class Retrieval(Facet):
         matching = Matching(self.engine.store, fields)
         last = ALL if limit is None else offset + limit
         if sorting is not None:
-            found = self._matching(matching, query, where, sorting.order)
+            found = matching.find(query, where, sorting.order)
             entries = self._sorted(found.tolist(), sorting)
         else:  # the best first; beyond the most that are ranked, by age alone
-            found = self._matching(matching, query, where, Order.NEWEST, max(last, MOST_RANKED))
+            found = matching.find(query, where, Order.NEWEST, max(last, MOST_RANKED))
             best = matching.ranked(found[:MOST_RANKED].tolist(), query)
             entries = [*best, *found[MOST_RANKED:last].tolist()]
         return MemoryPage(self._load(entries, limit, offset), len(found))
-
-    def _matching(
-        self, matching: Matching, query: Query, where: Filter, order: Order, ordered: int = ALL
-    ) -> Numbers:
-        """Entries that match and pass: at least so many in order, then the others."""
-        from ...domain.numbers import are_among
-
-        found = matching.find(query)
-        if not query.excluded:
-            return self.engine.store.memories.numbers(where, order, found, ordered)
-        entries = self.engine.store.memories.numbers(where, order, found)
-        return entries[~are_among(entries, matching.holding_any(query.excluded))]
 
     def _sorted(self, entries: list[int], sorting: Sorting, own_first: bool = False) -> list[int]:
         if sorting.field is None and not own_first:
