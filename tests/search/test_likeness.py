@@ -10,13 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.core import Caller, Core, Engine
+from backstory.domain.filters import Filter, Kind
+from backstory.search.backlog import Backlog
 from backstory.search.certainty import likeness
+from backstory.search.engine import Search
 from backstory.search.minilm import MiniLM
 from backstory.store import Store
 
-from ..doubles import make_settings
+from ..doubles import make_conversation, make_messages, make_settings
 
-THRESHOLD = 0.7
+THRESHOLD, SURE = 0.7, 0.5
 shares = st.floats(0, 1)
 
 
@@ -55,6 +58,32 @@ def test_paraphrases_are_found_and_strangers_are_not_with_the_default_threshold(
     assert strangers == []
     assert len(missed) <= 2, missed
     assert sum(map(len, answers.values())) <= 2 * len(answers)
+
+
+@pytest.mark.parametrize("with_vectors", [True, False])
+def test_the_only_conversation_is_not_sure_for_being_the_only_one(
+    store: Store, model: MiniLM, with_vectors: bool
+) -> None:
+    texts = [text for _, text in labelled("same")]
+    for number, text in enumerate(texts):
+        name = f"c{number}"
+        store.conversations.put(make_conversation(name), make_messages(name, "Look at it.", text))
+    backlog = Backlog(store, model) if with_vectors else None
+    if backlog is not None:
+        backlog.drain()
+    search = Search(store, backlog)
+
+    def is_sure(query: str, number: int) -> bool:
+        only = Filter(kinds=(Kind.MESSAGE,), threads=(f"c{number % len(texts)}",))
+        return any(hit.certainty >= SURE for hit in search.find(query, only).hits)
+
+    queries = [query for query, _ in labelled("same")]
+    answers = sum(is_sure(query, number) for number, query in enumerate(queries))
+    strangers = sum(
+        is_sure(query, number + away) for number, query in enumerate(queries) for away in range(1, 7)
+    )
+    assert answers >= 54, answers
+    assert strangers <= 8, strangers  # of 360
 
 
 @given(shares, shares, shares)

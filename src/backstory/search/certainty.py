@@ -32,20 +32,24 @@ CENTRE_OF_WORDS = 0.5
 def certainties(groups: Sequence[Group], evidence: Evidence, scores: Scores) -> list[float]:
     if not groups:
         return []
-    order = sorted((group.score for group in groups), reverse=True)
-    best, second = order[0], order[1] if len(order) > 1 else 0.0
+    best, *rivals = sorted((group.score for group in groups), reverse=True)
     common = _common(evidence, scores)
     nearness, coverage = evidence.nearness.tolist(), scores.coverage.tolist()
     found = []
     for group in groups:
-        if group.head is None:
-            sure = likeness(nearness[group.column], coverage[group.column])
-        else:
-            rival = second if group.score == best else best
-            margin = (group.score - rival) / best
-            sure = _logistic(common + (LEAD if margin > 0 else LAG) * margin)
+        sure = likeness(nearness[group.column], coverage[group.column])
+        if group.head is not None:
+            is_best = group.score == best
+            ahead = LEAD * _lead(best, rivals, sure) if is_best else LAG * (group.score - best) / best
+            sure = _logistic(common + ahead)
         found.append(round(sure, 4))
     return found
+
+
+def _lead(best: float, rivals: Sequence[float], likeness: float) -> float:
+    """Of the best before the next one, as a share. To be ahead of few says little, so likeness counts as one more of them."""
+    lead = (best - rivals[0]) / best if rivals else 0.0
+    return (len(rivals) * lead + likeness) / (len(rivals) + 1)
 
 
 def _common(evidence: Evidence, scores: Scores) -> float:
