@@ -56,6 +56,7 @@ def conversation_calls(random_: random.Random) -> dict[str, Call]:
         "recall, one assistant": ("recall", asked(assistant="codex")),
         "recall, last month": ("recall", asked(since="1mo")),
         "recall, one project": ("recall", asked(project=project)),
+        "recall, one file": ("recall", asked(file=random_.choice(FILES))),
         "recall_conversations, prompt": (
             "recall_conversations",
             {"user_prompt": question(random_), **two_months},

@@ -165,6 +165,18 @@ def test_recall_is_narrowed(core: Core, ask: Ask, refused: Ask, clock: SteppedCl
     assert "query is empty" in refused("recall", query=" ")
 
 
+@pytest.mark.requirement("backstory.recall.narrowed")
+def test_what_is_about_a_file_is_recalled_whatever_answers_better(core: Core, ask: Ask) -> None:
+    for number in range(150):
+        ask("remember", text=f"A heron, the heron of pond {number}")
+    ask("remember", text="Among much else src/pond.py says a word or two of where any heron may be by now")
+    assert "src/pond.py" in ask("recall", query="the heron of pond", file="pond.py")
+    assert "src/pond.py" in ask("recall", query="how are releases signed?", file="pond.py")
+    assert "src/pond.py" not in ask("recall", query="the heron of pond", file="lake.py")
+    assert "query is empty" in call(core, "recall", query=" ", file="pond.py").text
+    assert "file is empty" in call(core, "recall", query="heron", file=" ").text
+
+
 @pytest.mark.requirement("backstory.recall.running")
 @pytest.mark.parametrize("conversation", ["now", ""])
 def test_the_running_conversation_is_not_recalled(core: Core, conversation: str) -> None:

@@ -5,7 +5,7 @@ search goes on without them and says so. What is shown of a hit is in `core/sear
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +21,8 @@ from ..projects.related import projects_named, related_projects
 if TYPE_CHECKING:
     from ...domain.entries import Vector
     from ...search.engine import Found, Hit, Strategy
+
+    Enough = Callable[[Sequence[Hit]], bool]
 
 LEAST = 0.02  # of certainty: what is less sure is not looked for in the whole store
 LARGEST_POOL = 64
@@ -65,15 +67,17 @@ class Searching(Facet):
         narrow: Filter = EVERYTHING,
         own_first: bool = True,
         largest_pool: int = LARGEST_POOL,
+        are_enough: Enough | None = None,
     ) -> Ranking:
         """Memories and conversations that `narrow` lets through and that are at least so sure; unless that is not
         wanted, the caller's own project comes first, then what is related to it. When fewer than `fill` are, the next
-        best make up the number, and a notice says so. A smaller pool is weighed sooner, and may lack what is hardly sure."""
+        best make up the number, and a notice says so. A smaller pool is weighed sooner, and may lack what is hardly sure;
+        so may one whose hits are enough to who asks."""
         unread = self.engine.sync_first(self.call)
         where = self._where(project, with_related, narrow)
         if where is None:
             return _unknown(project, unread)
-        found = self.find(query, where, least, largest_pool)
+        found = self.find(query, where, least, largest_pool, are_enough)
         return self._ranking(found._replace(notices=(*unread, *found.notices)), least, fill, own_first)
 
     def memories(
@@ -82,7 +86,7 @@ class Searching(Facet):
         """Memories of every surface and project that are at least so sure; among equals the caller's own project
         comes first."""
         visible = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
-        found = self.find(query, visible, least, wanted=limit)
+        found = self.find(query, visible, least, are_enough=lambda hits: len(hits) >= limit)
         best = [hit for hit in found.hits if hit.certainty >= least]
         own = self.caller.project
         best.sort(key=lambda hit: (-hit.certainty, hit.project != own, -hit.score))
@@ -117,9 +121,11 @@ class Searching(Facet):
         entries = self.engine.store.entries.load(hit.entry for hit in best)
         return [message for hit in best if isinstance(message := entries.get(hit.entry), Message)]
 
-    def by_file(self, path: str, *, project: str | None = None, narrow: Filter = EVERYTHING) -> Ranking:
-        """What touched a file, and what speaks of it, as far as `narrow` lets it through: surest first, then the newest;
-        each conversation once."""
+    def by_file(
+        self, path: str, *, project: str | None = None, narrow: Filter = EVERYTHING, own_first: bool = True
+    ) -> Ranking:
+        """What touched a file, and what speaks of it, as far as `narrow` lets it through: the own project's first unless that is
+        not wanted, the surest first, then the newest; each conversation once."""
         if not path.strip():
             raise InvalidInput("path is empty.", hint="Name the file.", field="path")
         unread = self.engine.sync_first(self.call)
@@ -127,7 +133,8 @@ class Searching(Facet):
         if where is None:
             return _unknown(project, unread)
         hits = file_hits(self.engine.store, path, where)
-        return Ranking(self._own_first(hits), [], "text", unread, words=(path.rpartition("/")[2],))
+        hits = self._own_first(hits) if own_first else hits
+        return Ranking(hits, [], "text", unread, words=(path.rpartition("/")[2],))
 
     def find(
         self,
@@ -135,7 +142,7 @@ class Searching(Facet):
         where: Filter,
         least: float = 0.0,
         largest_pool: int = LARGEST_POOL,
-        wanted: int | None = None,
+        are_enough: Enough | None = None,
     ) -> Found:
         """All that may answer a question as people ask it, best first, of what `where` lets through."""
         if not query.strip():
@@ -145,25 +152,26 @@ class Searching(Facet):
         question = read_question(
             query, where, now.astimezone() if self.caller.is_local else now, projects, reader_names
         )
-        found = self._weighed(question.query, question.where, least, largest_pool, wanted)
+        found = self._weighed(question.query, question.where, least, largest_pool, are_enough)
         said = tuple(f"Understood {each}." for each in question.understood)
         if question.understood and _surest(found) < LIKELY:
-            wider = self._weighed(query, where, least, largest_pool, wanted)
+            wider = self._weighed(query, where, least, largest_pool, are_enough)
             if not found.hits or _surest(wider) >= SURE:
                 found = wider
                 said = tuple(f"Found little with {each}; searched without." for each in question.understood)
         return found._replace(notices=(*said, *found.notices))
 
     def _weighed(
-        self, query: str, where: Filter, least: float, largest_pool: int, wanted: int | None
+        self, query: str, where: Filter, least: float, largest_pool: int, are_enough: Enough | None
     ) -> Found:
-        """Enough candidates that none which is left out can be as sure as asked, or can be more sure than so many that are wanted."""
+        """Enough candidates that none which is left out can be as sure as asked, or more sure than what is enough."""
         pool = 1
         while True:
             found = self.engine.search.find(query, where, pool=pool)
             worst = min((hit.certainty for hit in found.hits), default=0.0)
-            is_enough = worst < max(least, LEAST) or (wanted is not None and len(found.hits) >= wanted)
-            if found.is_whole or is_enough or pool >= largest_pool:
+            if found.is_whole or worst < max(least, LEAST) or pool >= largest_pool:
+                return found
+            if are_enough is not None and are_enough(found.hits):
                 return found
             pool *= 4
 

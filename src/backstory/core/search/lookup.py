@@ -13,7 +13,6 @@ from ...domain.errors import InvalidInput
 from ...domain.filters import Filter, Kind
 from ...domain.kinds import MemoryKind, categories_of, kind_of
 from ...domain.records import Entry, Memory, Message, Trust
-from ...search.file_mentions import file_hits
 from ...search.passage import best_passage
 from ..facet import Facet
 from ..memories.file_marks import freshness
@@ -81,7 +80,6 @@ class Lookup(Facet):
         ranking = self._ranking(wanted)
         running = running_conversations(self.engine, self.caller)
         hits = [hit for hit in ranking.hits if hit.conversation not in running]
-        hits = self._of_kind(hits, wanted.kind)
         is_sure = any(hit.certainty >= SURE for hit in hits)
         if is_sure:
             hits = [hit for hit in hits if hit.certainty >= WORTH_SHOWING]
@@ -90,17 +88,40 @@ class Lookup(Facet):
         return LookupAnswer(self._shown(chosen, ranking.words), is_sure, more, ranking.notices)
 
     def _ranking(self, wanted: LookupQuery) -> Ranking:
-        narrow = self._narrow(wanted)
-        own_first = wanted.project != EVERY_PROJECT
-        keeps_all = wanted.kind is None and wanted.file is None
-        ranking = self.core.search.everywhere(
-            wanted.query, narrow=narrow, own_first=own_first, largest_pool=1 if keeps_all else LARGEST_POOL
-        )
-        # first what is sure, wherever it is from; an own project counts among equals
-        hits = sorted(ranking.hits, key=lambda hit: hit.certainty < SURE)
+        """What is sure first, wherever it is from; an own project counts among equals."""
+        narrow, own_first = self._narrow(wanted), wanted.project != EVERY_PROJECT
         if wanted.file is not None:
-            hits = self._touching(wanted.file, narrow, hits)
-        return ranking._replace(hits=hits)
+            return self._about(wanted.file, wanted, narrow, own_first)
+        is_fact = wanted.kind == MemoryKind.FACT
+        ranking = self.core.search.everywhere(
+            wanted.query,
+            narrow=narrow,
+            own_first=own_first,
+            largest_pool=LARGEST_POOL if is_fact else 1,
+            are_enough=lambda hits: len(self._of_kind(hits, wanted.kind)) >= wanted.limit,
+        )
+        return _surest_first(ranking, self._of_kind(ranking.hits, wanted.kind))
+
+    def _about(self, file: str, wanted: LookupQuery, narrow: Filter, own_first: bool) -> Ranking:
+        """Those of the hits that touched or name the file; where none does, what did without answering the question."""
+        if not file.strip():
+            raise InvalidInput("file is empty.", hint="Name the file, or leave it out.", field="file")
+        about = self.core.search.by_file(file, narrow=narrow, own_first=own_first)
+        touching = {hit.conversation or hit.entry: hit for hit in self._of_kind(about.hits, wanted.kind)}
+
+        def kept(hits: Sequence[Hit]) -> list[Hit]:
+            return [hit for hit in hits if (hit.conversation or hit.entry) in touching]
+
+        ranking = self.core.search.everywhere(
+            wanted.query,
+            narrow=narrow,
+            own_first=own_first,
+            largest_pool=LARGEST_POOL,
+            are_enough=lambda hits: len(kept(hits)) >= min(wanted.limit, len(touching)),
+        )
+        unsure = [hit._replace(certainty=WORTH_SHOWING) for hit in touching.values()]
+        ranking = ranking._replace(notices=(*about.notices, *ranking.notices))
+        return _surest_first(ranking, kept(ranking.hits) or unsure)
 
     def _narrow(self, wanted: LookupQuery) -> Filter:
         if wanted.since is not None and wanted.until is not None and wanted.since >= wanted.until:
@@ -130,16 +151,6 @@ class Lookup(Facet):
                 field="project",
             )
         return (named,)
-
-    def _touching(self, file: str, narrow: Filter, hits: Sequence[Hit]) -> list[Hit]:
-        """Those of the hits that touched or name the file; where none does, what did without answering the question."""
-        if not file.strip():
-            raise InvalidInput("file is empty.", hint="Name the file, or leave it out.", field="file")
-        touching = file_hits(self.engine.store, file, self.caller.visible(narrow))
-        entries = {hit.entry for hit in touching}
-        heads = {hit.conversation for hit in touching} - {None}
-        found = [hit for hit in hits if hit.entry in entries or hit.conversation in heads]
-        return found or [hit._replace(certainty=min(hit.certainty, WORTH_SHOWING)) for hit in touching]
 
     def _of_kind(self, hits: Sequence[Hit], kind: str | None) -> list[Hit]:
         """A fact is what has no other kind's category, which a filter cannot say."""
@@ -178,6 +189,10 @@ class Lookup(Facet):
             return ""
         own = memory.project == self.caller.project
         return freshness(memory, Path(self.caller.directory if own else memory.project))
+
+
+def _surest_first(ranking: Ranking, kept: Sequence[Hit]) -> Ranking:
+    return ranking._replace(hits=sorted(kept, key=lambda hit: hit.certainty < SURE))
 
 
 def _name(entry: Entry, names: ConversationNames) -> str:
