@@ -50,7 +50,7 @@ class Redactor:
         self._hinted = [number for number, rule in enumerate(self._rules) if not rule.marks]
         self._mark = _scanner([re2.escape(mark.decode()) for mark in self._marks])
         self._hint = _scanner([self._rules[number].hint for number in self._hinted])
-        self._hints = [re2.compile(self._rules[number].hint.encode()) for number in self._hinted]
+        self._hints = [self._rules[number].hint.encode() for number in self._hinted]
 
     def redact(self, text: str) -> RedactedText:
         """The text with `[redacted: name]` in the place of each secret, and how many there were."""
@@ -94,7 +94,11 @@ class Redactor:
 
     def _hinting(self, hits: bytes) -> Iterator[int]:
         """The rules whose hints are there."""
-        return (number for number, hint in zip(self._hinted, self._hints, strict=True) if hint.search(hits))
+        return (
+            number
+            for number, hint in zip(self._hinted, self._hints, strict=True)
+            if _compiled(hint).search(hits)
+        )
 
     def _without_secrets(self, raw: bytes, numbers: Sequence[int]) -> tuple[bytes, int]:
         count = 0
@@ -134,12 +138,19 @@ def _hidden(marks: Mapping[bytes, object]) -> dict[bytes, list[tuple[int, bytes]
 def _redacted(rule: Rule, raw: bytes) -> tuple[bytes, int]:
     parts: list[bytes] = []
     end = 0
-    for match in rule.pattern.finditer(raw):
-        group = next((g for g in range(1, rule.pattern.groups + 1) if match.start(g) >= 0), 0)
+    pattern = _compiled(rule.pattern)
+    for match in pattern.finditer(raw):
+        group = next((g for g in range(1, pattern.groups + 1) if match.start(g) >= 0), 0)
         if rule.is_secret(match.group(group), match):
             parts += (raw[end : match.start(group)], f"[redacted: {rule.name}]".encode())
             end = match.end(group)
     return (b"".join((*parts, raw[end:])), len(parts) // 2) if parts else (raw, 0)
+
+
+@cache
+def _compiled(pattern: bytes) -> Any:
+    """When something points to its rule: most processes meet few of them. google-re2 has no types."""
+    return re2.compile(pattern)
 
 
 class Rule(NamedTuple):
@@ -147,8 +158,7 @@ class Rule(NamedTuple):
     marks: tuple[bytes, ...]
     """One of these is in every match; none where `hint` tells."""
     hint: str
-    pattern: Any
-    """google-re2 has no types."""
+    pattern: bytes
     is_secret: Check
 
 
@@ -165,7 +175,7 @@ def load_rules(mode: str) -> list[Rule]:
             name=rule["name"],
             marks=() if "hint" in rule else tuple(mark.encode() for mark in rule["marks"]),
             hint=rule.get("hint", ""),
-            pattern=re2.compile(rule["pattern"].encode()),
+            pattern=rule["pattern"].encode(),
             is_secret=CHECKS[rule.get("check", "any")],
         )
         for rule in read_rules(mode)
