@@ -14,7 +14,7 @@ from ..domain.numbers import are_among
 from ..domain.words import MOST_TOGETHER, Unit
 from ..store import Store
 from .engine import Hit
-from .grouping import family_heads
+from .families import family_heads
 
 TOUCHED = 1.0
 TOUCHED_BELOW = 0.95  # a path that ends in the one asked for

@@ -4,15 +4,14 @@ Subagents and forks speak for the conversation that started them, and copies of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ..domain.filters import ConversationFilter
-from ..domain.records import MINOR
 from ..store import Store
 from .evidence import Evidence
+from .families import family_heads
 from .scoring import Scores
 
 SECOND = 0.2  # of the second best place of a conversation
@@ -96,23 +95,3 @@ def _without_copies(groups: Sequence[Group], evidence: Evidence) -> list[Group]:
             once.append(group)
         seen.add(mark)
     return once
-
-
-def family_heads(store: Store, threads: Collection[str]) -> dict[str, str]:
-    """For each conversation the one that speaks for it: itself, or what started it."""
-    parents: dict[str, str | None] = dict.fromkeys(threads)
-    # most speak for themselves, and of those nothing need be read
-    found = store.conversations.outlines_of(threads, ConversationFilter(kinds=MINOR))
-    while found:
-        parents |= {o.id: o.parent if o.kind in MINOR else None for o in found}
-        missing = {o.parent for o in found if o.parent} - parents.keys()
-        found = store.conversations.outlines_of(missing)
-    return {thread: _head(thread, parents) for thread in threads}
-
-
-def _head(thread: str, parents: Mapping[str, str | None]) -> str:
-    seen = {thread}
-    while (parent := parents[thread]) in parents and parent is not None and parent not in seen:
-        thread = parent
-        seen.add(thread)
-    return thread

@@ -11,8 +11,8 @@ from ...domain.errors import InvalidInput
 from ...domain.filters import ConversationFilter
 from ...domain.query import parse_query
 from ...domain.words import query_units
+from ...search.families import Families
 from ...store import Store
-from .families import Families
 
 if TYPE_CHECKING:
     from ...domain.entries import Numbers

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...domain.filters import ConversationFilter, Filter, Kind
 from ...domain.records import QUIET_ROLES, Conversation, Message
 from ...domain.when import to_ms
+from ...search.families import Families
 from ...search.passage import best_passage
 from ..facet import Facet
 from ..freshness import freshness
-from .families import Families
 from .keywords import KeywordQuery, WordIndex, keyword_query
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from ...domain.filters import ConversationFilter
 from ...readers import reader_names
+from ...search.families import descendants
 from ..engine import Caller, Engine
 
 JUST_NOW = timedelta(minutes=2)
@@ -26,12 +27,7 @@ def running_conversations(engine: Engine, caller: Caller) -> frozenset[str]:
         heads = [each.id for each in store.conversations.find(which, limit=1)]
     else:
         return frozenset()
-    found, latest = set(heads), tuple(heads)
-    while latest:
-        started = store.conversations.outlines(ConversationFilter(parents=latest, kinds=("subagent",)))
-        latest = tuple(each.id for each in started if each.id not in found)
-        found.update(latest)
-    return frozenset(found)
+    return frozenset({*heads, *descendants(store, heads, ConversationFilter(kinds=("subagent",)))})
 
 
 def assistant_called(client: str) -> str:
