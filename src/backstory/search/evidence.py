@@ -18,7 +18,7 @@ from ..domain.numbers import are_among
 from ..domain.words import Unit, query_units
 from ..store import Store
 from .related import related_words
-from .terms import LENGTH_SHARE, SATURATION, TYPICAL_LENGTH, Term, names_in, rarity, stem
+from .terms import TYPICAL_LENGTH, Term, bm25, names_in, rarity, stem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -361,8 +361,7 @@ def _rough_scores(words: _Words, terms: Sequence[Term], entry: Ints, size: Ints,
         for related, similarity in others:
             share = 0.5 * similarity * min(term.rarity, rarity(related.frequency, store_size))
             scores += share * (_holds(related, entry) & ~held)
-    length = 1 - LENGTH_SHARE + LENGTH_SHARE * size / TYPICAL_LENGTH
-    return scores / (1 + SATURATION * length)
+    return scores * bm25(1, size / TYPICAL_LENGTH)
 
 
 def _counts(postings: Sequence[Posting], entry: Ints, texts: Sequence[str]) -> Floats:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .evidence import Evidence
-from .terms import LENGTH_SHARE, SATURATION, TYPICAL_LENGTH
+from .terms import TYPICAL_LENGTH, bm25
 from .traits import Traits, traits_of
 
 if TYPE_CHECKING:
@@ -160,10 +160,9 @@ def _words(evidence: Evidence, traits: Traits) -> tuple[Floats, Floats]:
     """BM25 as a share of the query's whole weight, and the share that is covered at all."""
     rarities = evidence.rarities
     total = rarities.sum() or 1.0
-    length = 1 - LENGTH_SHARE + LENGTH_SHARE * traits.size / TYPICAL_LENGTH
-    counts = evidence.counts
-    own = rarities[:, None] * counts * (SATURATION + 1) / (counts + SATURATION * length)
-    near = RELATED * evidence.related * (SATURATION + 1) / (1 + SATURATION * length)
+    counts, length = evidence.counts, traits.size / TYPICAL_LENGTH
+    own = rarities[:, None] * bm25(counts, length)
+    near = RELATED * evidence.related * bm25(1, length)
     held = _with_borrowed(np.maximum(own, near), evidence, traits)
     absolute = held.sum(0) / total + TOGETHER * evidence.together / total
     coverage = ((counts > 0) * rarities[:, None]).sum(0) / total

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..domain.words import Unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Length = TypeVar("Length", float, "NDArray[np.float64]")
 
 SATURATION = 1.0  # BM25's k1
 LENGTH_SHARE = 0.55  # BM25's b
@@ -30,6 +36,11 @@ class Term(NamedTuple):
 def rarity(frequency: int, store_size: int) -> float:
     without = max(store_size - frequency, 0)
     return math.log(1 + (without + 0.5) / (frequency + 0.5))
+
+
+def bm25(count: float | Length, length: Length) -> Length:
+    """How much a word says that stands so often in a text, whose length is a share of what is typical."""
+    return count * (SATURATION + 1) / (count + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length))
 
 
 def stem(word: str) -> str:

@@ -13,7 +13,7 @@ from ...domain.numbers import are_among, common, united
 from ...domain.query import Query, QueryTerm, holds, looked_up, says
 from ...domain.records import Memory
 from ...domain.words import Unit
-from ...search.terms import LENGTH_SHARE, SATURATION, rarity, stem
+from ...search.terms import bm25, rarity, stem
 from ...store import Store
 
 if TYPE_CHECKING:
@@ -92,11 +92,11 @@ class Matching:
 
 def _score(found: IndexedText, terms: Sequence[_Term], typical: float) -> float:
     text, heading = found.text.lower(), found.heading.lower()
-    length = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * len(text) / typical)
+    length = len(text) / typical
     score = 0.0
     for term in terms:
         if found.entry in term.holders:
             counts = [text.count(stem) + 2 * heading.count(stem) for stem in term.stems]
             count = min(counts) or 1  # the index knows forms of a word that do not begin as it does
-            score += term.rarity * count * (SATURATION + 1) / (count + length)
+            score += term.rarity * bm25(count, length)
     return score
