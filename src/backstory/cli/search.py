@@ -11,8 +11,7 @@ from typing import NamedTuple
 from ..app import open_core
 from ..core import Core
 from ..core.names import ConversationNames, short_memory_id
-from ..core.search import Ranking
-from ..core.search.lookup import SURE
+from ..core.search import SURE, Ranking
 from ..core.search.previews import Preview
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import Kind
@@ -20,7 +19,6 @@ from ..domain.kinds import kind_name
 from ..domain.lines import one_line
 from ..domain.records import Conversation, Memory, Message, Trust
 from ..domain.when import iso
-from ..search.engine import Hit
 from ..search.passage import best_passage
 from ..search.terms import stem
 from ..settings import Settings
@@ -99,13 +97,9 @@ def _ranking(core: Core, query: str, options: argparse.Namespace) -> Ranking:
     about = core.search.by_file(options.file, narrow=narrow)
     if not query:
         return about
-    keys = set(map(_key, about.hits))
+    touching = {hit.identity for hit in about.hits}
     found = core.search.everywhere(query, narrow=narrow)
-    return found._replace(hits=[hit for hit in found.hits if _key(hit) in keys])
-
-
-def _key(hit: Hit) -> str | int:
-    return hit.conversation or hit.entry
+    return found._replace(hits=[hit for hit in found.hits if hit.identity in touching])
 
 
 def _opened(core: Core, ranking: Ranking, number: int) -> Report:

@@ -38,6 +38,11 @@ class Hit(NamedTuple):
     """Does more than ask the same, and holds the rarest name that is asked for."""
 
     @property
+    def identity(self) -> str | int:
+        """The conversation, or the entry of the memory: what two searches may both find."""
+        return self.conversation or self.entry
+
+    @property
     def known_parts(self) -> dict[str, float]:
         """For people: of a text without a vector nothing is known of its meaning."""
         unknown = {"meaning", "cosine"} if math.isnan(self.parts.get("cosine", math.nan)) else set()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LEAST = 0.02  # of certainty: what is less sure is not looked for in the whole store
 LARGEST_POOL = 64
-SURE = 0.5  # of certainty: more likely meant than not
+SURE = 0.5  # of certainty: of hits that are as certain, more than half are what was meant (docs/scores.md)
 LIKELY = 0.2
 EVERYTHING = Filter()
 

@@ -18,15 +18,13 @@ from ..facet import Facet
 from ..memories.file_marks import freshness
 from ..names import ConversationNames, known_source, short_memory_id
 from ..projects.related import EVERY_PROJECT, project_named
+from . import SURE, Ranking
 from .running import running_conversations
 from .superseding import later_decisions
 
 if TYPE_CHECKING:
     from ...search.engine import Hit
-    from . import Ranking
 
-SURE = 0.5
-"""Of hits that are as certain, more than half are what was meant (docs/scores.md)."""
 WORTH_SHOWING = 0.01  # beside a sure one; of what is less certain hardly anything is right
 LARGEST_POOL = 4  # for what keeps only some of the hits: a kind, a file
 PASSAGE = 240  # characters
@@ -107,10 +105,10 @@ class Lookup(Facet):
         if not file.strip():
             raise InvalidInput("file is empty.", hint="Name the file, or leave it out.", field="file")
         about = self.core.search.by_file(file, narrow=narrow, own_first=own_first)
-        touching = {hit.conversation or hit.entry: hit for hit in self._of_kind(about.hits, wanted.kind)}
+        touching = {hit.identity: hit for hit in self._of_kind(about.hits, wanted.kind)}
 
         def kept(hits: Sequence[Hit]) -> list[Hit]:
-            return [hit for hit in hits if (hit.conversation or hit.entry) in touching]
+            return [hit for hit in hits if hit.identity in touching]
 
         ranking = self.core.search.everywhere(
             wanted.query,

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ...core import Core
-from ...core.search import Ranking
-from ...core.search.lookup import SURE
+from ...core.search import SURE, Ranking
 from ...core.search.previews import Preview
 from ...domain.entries import Outline
 from ...domain.filters import Filter, Kind
