@@ -26,7 +26,7 @@ from . import (
     WitnessRank,
 )
 from .formats.blocks import Block, blocks_of, text_in, thinking_in
-from .formats.databases import DatabaseProgress, columns, document, open_database
+from .formats.databases import DatabaseProgress, columns, document, read_database
 from .formats.files import open_regular
 from .formats.lines import read_records
 from .formats.noise import head_and_tail
@@ -64,11 +64,8 @@ def find(places: Places) -> Iterator[Source]:
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     if source.form is Form.DATABASE:
-        progress = DatabaseProgress(cursor)
-        with open_database(source.path) as connection:
-            yield from progress.with_cursor(_read_sessions(connection, source.path, progress))
-    else:
-        yield from _read_log(source.path)
+        return read_database(source.path, cursor, _read_sessions)
+    return _read_log(source.path)
 
 
 def _read_sessions(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:

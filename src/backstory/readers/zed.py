@@ -23,7 +23,7 @@ from . import (
     ToolCall,
     Turn,
 )
-from .formats.databases import DatabaseProgress, columns, document, open_database
+from .formats.databases import DatabaseProgress, columns, document, read_database
 from .formats.noise import head_and_tail, without_payloads
 from .formats.paths import data_home, path_of
 from .formats.pieces import whole
@@ -52,9 +52,7 @@ def find(places: Places) -> Iterator[Source]:
 
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
-    progress = DatabaseProgress(cursor)
-    with open_database(source.path) as connection:
-        yield from progress.with_cursor(_read_threads(connection, source.path, progress))
+    return read_database(source.path, cursor, _read_threads)
 
 
 def _read_threads(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:

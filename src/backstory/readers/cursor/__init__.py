@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .. import Cursor, Form, Piece, Places, Reader, Resume, Source
-from ..formats.databases import DatabaseProgress, open_database
+from ..formats.databases import read_database
 from ..formats.paths import config_home, editor_directories, homes
 from .agents import read_store, read_transcript
 from .composers import read_composers
@@ -61,17 +61,9 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     if source.path.name == STORE:
         return read_store(source)
     if source.form is Form.DATABASE:
-        return _read_editor(source.path, DatabaseProgress(cursor))
+        is_workspace = source.path.parent.parent.name == "workspaceStorage"
+        return read_database(source.path, cursor, read_workspace if is_workspace else read_composers)
     return read_transcript(source)
-
-
-def _read_editor(path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
-    with open_database(path) as connection:
-        if path.parent.parent.name == "workspaceStorage":
-            # never complete: it hands conversations over to the one of all
-            yield from progress.with_cursor(read_workspace(connection, path, progress))
-        else:
-            yield from progress.with_cursor(read_composers(connection, path, progress))
 
 
 reader = Reader(

@@ -24,6 +24,7 @@ _OTHERS = re.compile(r"[^A-Za-z0-9]+")
 
 
 def read_workspace(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
+    """Never complete: it hands conversations over to the database of all workspaces."""
     folder = workspace_folder(path.parent).path
     listed = listed_composers(connection)
     moved, said = _elsewhere(path.parents[2] / "globalStorage" / path.name, listed)

@@ -1,7 +1,7 @@
 """SQLite databases of other programs, read while their owner may write, without leaving a trace beside them.
 
 To read a database in WAL mode, SQLite makes a -shm file or writes into the one that is there; so each of the ways
-in `opened` avoids that. Keep no cursor open while others work: it can keep the owner from writing.
+in `open_database` avoids that. Keep no cursor open while others work: it can keep the owner from writing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sqlite3
 import stat
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
@@ -225,3 +225,14 @@ class DatabaseProgress:
         if self.is_complete:
             for id in sorted(self._known.keys() - self._now.keys()):
                 yield Piece(ConversationHeader(id, ""), (), is_gone=True)
+
+
+def read_database(
+    path: Path,
+    cursor: Cursor,
+    read: Callable[[sqlite3.Connection, Path, DatabaseProgress], Iterable[Piece]],
+) -> Iterator[Piece]:
+    """What was not read before, as `read` makes it of the database, and the cursor."""
+    progress = DatabaseProgress(cursor)
+    with open_database(path) as connection:
+        yield from progress.with_cursor(read(connection, path, progress))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import ConversationHeader, ConversationKind, Cursor, Form, Piece, Source, Turn, WitnessRank
-from .databases import DatabaseProgress, columns, document, open_database
+from .databases import DatabaseProgress, columns, document, read_database
 from .documents import read_beside, read_document, stamps
 from .opencode_turns import Exchange, Record, message_turn, turn_of
 from .pieces import whole
@@ -48,16 +48,9 @@ def _storage(session: Path) -> Path:
 
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
-    return (
-        _read_database(source.path, DatabaseProgress(cursor))
-        if source.form is Form.DATABASE
-        else _read_file(source.path)
-    )
-
-
-def _read_database(path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
-    with open_database(path) as connection:
-        yield from progress.with_cursor(_read_sessions(connection, path, progress))
+    if source.form is Form.DATABASE:
+        return read_database(source.path, cursor, _read_sessions)
+    return _read_file(source.path)
 
 
 def _read_sessions(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:

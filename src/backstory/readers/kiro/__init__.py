@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .. import Cursor, Form, Piece, Places, Reader, Resume, Source
-from ..formats.databases import DatabaseProgress, open_database
+from ..formats.databases import read_database
 from ..formats.paths import data_home, editor_directories, homes
 from .conversations import read_conversations
 from .documents import LIST, read_session
@@ -45,9 +45,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     elif source.form is Form.DOCUMENT:
         yield read_session(source.path)
     else:
-        progress = DatabaseProgress(cursor)
-        with open_database(source.path) as connection:
-            yield from progress.with_cursor(read_conversations(connection, source.path, progress))
+        yield from read_database(source.path, cursor, read_conversations)
 
 
 reader = Reader(

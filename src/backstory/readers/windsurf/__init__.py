@@ -30,7 +30,7 @@ from .. import (
     WitnessRank,
 )
 from ..formats.bubbles import CHAT_KEY, read_tabs
-from ..formats.databases import DatabaseProgress, document, item, open_database
+from ..formats.databases import DatabaseProgress, document, item, read_database
 from ..formats.files import open_regular, read_text
 from ..formats.lines import read_records
 from ..formats.noise import without_payloads
@@ -67,7 +67,8 @@ def find(places: Places) -> Iterator[Source]:
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     if source.form is Form.DATABASE:
-        return _read_editor(source.path, DatabaseProgress(cursor))
+        is_workspace = source.path.parent.parent.name == "workspaceStorage"
+        return read_database(source.path, cursor, _read_chats if is_workspace else _read_state)
     return _read_encrypted(source.path) if source.path.suffix == ".pb" else _read_transcript(source.path)
 
 
@@ -82,22 +83,14 @@ def _read_encrypted(path: Path) -> Iterator[Piece]:
     yield Piece(header, (), Cursor())
 
 
-def _read_editor(path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
-    with open_database(path) as connection:
-        if path.parent.parent.name == "workspaceStorage":
-            yield from progress.with_cursor(_read_chats(connection, path, progress))
-        else:
-            state = fields_of(document(item(connection, STATE_KEY)))
-            yield from progress.with_cursor(_read_state(state, path, progress))
-
-
 def _read_chats(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
     folder = workspace_folder(path.parent).path
     for key in CHAT_KEYS:
         yield from read_tabs(item(connection, key), f"{path}#{key}", folder, progress)
 
 
-def _read_state(state: Mapping[str, Any], path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
+def _read_state(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
+    state = fields_of(document(item(connection, STATE_KEY)))
     summaries: dict[str, tuple[TrajectorySummary, str]] = {}
     for key, value in state.items():
         if key.startswith(SUMMARIES):
