@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from . import Cursor, Form, Piece, Places, Reader, Resume, Role, Source
 from .formats.blocks import Block, blocks_of, errors_in, texts_in, thinking_in, uses_in
 from .formats.documents import read_beside
 from .formats.files import open_regular
+from .formats.lines import OBJECTS
 from .formats.logs import Log, OpenConversation, OpenTurn, Title
 from .formats.noise import head_and_tail, without_blocks
 from .formats.paths import homes
@@ -20,7 +19,6 @@ from .formats.values import fields_of, text_of, time_ms
 INJECTED = ("system-reminder",)
 FAILED = "Error: "
 """How the result of a tool begins that failed; older versions have no other sign."""
-DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
 def find(places: Places) -> Iterator[Source]:
@@ -33,7 +31,7 @@ def find(places: Places) -> Iterator[Source]:
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     log = Log(str(source.path), cursor)
     with open_regular(source.path) as stream:
-        yield from log.read(stream, DECODER, _DroidSession(source.path, log).hear)
+        yield from log.read(stream, OBJECTS, _DroidSession(source.path, log).hear)
 
 
 class _DroidSession:

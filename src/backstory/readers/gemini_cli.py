@@ -12,8 +12,6 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
-
 from . import (
     ConversationHeader,
     ConversationKind,
@@ -31,7 +29,7 @@ from . import (
 )
 from .formats.documents import read_beside, read_document
 from .formats.files import open_regular, read_text
-from .formats.lines import read_records
+from .formats.lines import OBJECTS, read_records
 from .formats.noise import head_and_tail, without_blocks
 from .formats.paths import homes, unmounted
 from .formats.pieces import END, whole
@@ -46,7 +44,6 @@ HOOK = "hook_context"
 REFERENCED = re.compile(r"--- Content from referenced files ---.*?(?:--- End of content ---|\Z)", re.DOTALL)
 """What the files hold that a prompt speaks of, in its place where it is not told how it was typed."""
 SERVER = re.compile(r"\((.+) MCP Server\)$")
-DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
 def find(places: Places) -> Iterator[Source]:
@@ -123,7 +120,7 @@ def _replay(path: Path) -> GeminiSession:
     messages: dict[str, dict[str, Any]] = {}
     skipped: Counter[str] = Counter()
     with open_regular(path) as stream:
-        for at, record in read_records(stream, DECODER, skipped):
+        for at, record in read_records(stream, OBJECTS, skipped):
             if "$rewindTo" in record:
                 messages = _until(messages, text_of(record["$rewindTo"]))
             elif "$set" in record:

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from . import (
     ConversationHeader,
     ConversationKind,
@@ -28,7 +26,7 @@ from . import (
 from .formats.blocks import Block, blocks_of, text_in, thinking_in
 from .formats.databases import DatabaseProgress, columns, document, read_database
 from .formats.files import open_regular
-from .formats.lines import read_records
+from .formats.lines import OBJECTS, read_records
 from .formats.noise import head_and_tail
 from .formats.paths import application_data, data_home
 from .formats.pieces import whole
@@ -47,7 +45,6 @@ FIELDS = (
     "updated_at",
 )
 NOT_JSON = "not JSON"
-DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
 def find(places: Places) -> Iterator[Source]:
@@ -116,7 +113,7 @@ def _read_log(path: Path) -> Iterator[Piece]:
     """The session on the first line, then its messages. The database, if there is one, took it over."""
     skipped: Counter[str] = Counter()
     with open_regular(path) as stream:
-        records = [record for _, record in read_records(stream, DECODER, skipped)]
+        records = [record for _, record in read_records(stream, OBJECTS, skipped)]
     session = {"id": path.stem, **next((record for record in records if "role" not in record), {})}
     messages = [
         {"id": str(n), **record}

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from . import Cursor, Form, Piece, Places, Reader, Resume, Role, Source
 from .formats.files import open_regular
+from .formats.lines import OBJECTS
 from .formats.logs import Log, OpenConversation, OpenTurn, Title
 from .formats.noise import head_and_tail, is_injected
 from .formats.paths import homes
@@ -19,7 +18,6 @@ from .formats.values import fields_of, records_of, text_of, time_ms
 HOOK = ("<qwen:",)
 """How parts begin that programs of the user's had Qwen Code add."""
 TYPED = (None, "", "mid_turn_user_message")
-DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
 def find(places: Places) -> Iterator[Source]:
@@ -34,7 +32,7 @@ def find(places: Places) -> Iterator[Source]:
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     log = Log(str(source.path), cursor)
     with open_regular(source.path) as stream:
-        yield from log.read(stream, DECODER, _QwenSession(source.path, log).hear)
+        yield from log.read(stream, OBJECTS, _QwenSession(source.path, log).hear)
 
 
 class _QwenSession:

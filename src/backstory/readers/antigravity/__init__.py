@@ -10,11 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from .. import ConversationHeader, Cursor, Form, Piece, Places, Reader, Role, Source, Turn, WitnessRank
 from ..formats.files import open_regular, read_text
-from ..formats.lines import read_records
+from ..formats.lines import OBJECTS, read_records
 from ..formats.logs import Log
 from ..formats.paths import homes
 from ..formats.pieces import whole
@@ -24,7 +22,6 @@ from .transcripts import read_transcript
 PROMPT_LOG = "history.jsonl"
 TRANSCRIPT = ".system_generated/logs/transcript.jsonl"
 PLANS = ("implementation_plan.md", "task.md", "walkthrough.md")
-DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
 def find(places: Places) -> Iterator[Source]:
@@ -54,7 +51,7 @@ def _workspaces(path: Path) -> dict[str, str]:
     """The directory of each conversation that a prompt was typed for."""
     try:
         with open_regular(path) as stream:
-            records = [record for _, record in read_records(stream, DECODER, Counter())]
+            records = [record for _, record in read_records(stream, OBJECTS, Counter())]
     except OSError:
         return {}
     return {text_of(each.get("conversationId")): text_of(each.get("workspace")) for each in records}
@@ -81,7 +78,7 @@ def _read_prompts(path: Path, cursor: Cursor) -> Iterator[Piece]:
             conversation.directory = conversation.directory or text_of(record.get("workspace"))
 
     with open_regular(path) as stream:
-        yield from log.read(stream, DECODER, hear)
+        yield from log.read(stream, OBJECTS, hear)
 
 
 def _read_plan(source: Source) -> Iterator[Piece]:

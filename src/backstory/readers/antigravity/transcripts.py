@@ -7,13 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from .. import ConversationHeader, Piece, Role, Source, ToolCall, Turn
 from ..formats.blocks import arguments_of
 from ..formats.documents import parse
 from ..formats.files import open_regular
-from ..formats.lines import read_records
+from ..formats.lines import OBJECTS, read_records
 from ..formats.noise import head_and_tail, without_blocks
 from ..formats.pieces import whole
 from ..formats.touched import tool_call
@@ -23,13 +21,12 @@ REQUEST = re.compile(r"<USER_REQUEST>(.*?)(?:</USER_REQUEST>|\Z)", re.DOTALL)
 INJECTED = ("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE", "EPHEMERAL_MESSAGE")
 METADATA = re.compile(r"<ADDITIONAL_METADATA>(\{.*?\})</ADDITIONAL_METADATA>", re.DOTALL)
 SUMMARIES = ("CHECKPOINT",)
-DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
 def read_transcript(source: Source, id: str) -> Iterator[Piece]:
     skipped: Counter[str] = Counter()
     with open_regular(source.path) as stream:
-        steps = [step for _, step in read_records(stream, DECODER, skipped)]
+        steps = [step for _, step in read_records(stream, OBJECTS, skipped)]
     turns: list[Turn] = []
     for n, step in enumerate(steps):
         if turn := _turn(n, step):

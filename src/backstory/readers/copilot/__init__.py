@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from .. import ConversationHeader, Cursor, Form, Piece, Places, Reader, Resume, Role, Source, ToolCall, Turn
 from ..formats.blocks import arguments_of, blocks_of, functions_in, text_in
 from ..formats.documents import read_document
 from ..formats.files import open_regular
-from ..formats.lines import read_records
+from ..formats.lines import OBJECTS, read_records
 from ..formats.logs import Log, OpenConversation, OpenTurn, Title
 from ..formats.noise import without_blocks
 from ..formats.paths import editor_directories, homes, workspace_folder
@@ -29,7 +27,6 @@ CHATS = ("workspaceStorage/*/chatSessions/*", "globalStorage/emptyWindowChatSess
 EVENTS = "events.jsonl"
 LOGS = (f"session-state/*/{EVENTS}", "session-state/*.jsonl", "history-session-state/*.jsonl")
 OLD_SESSIONS = "history-session-state/*.json"
-DECODER = msgspec.json.Decoder(dict[str, Any])
 PASSED_OVER = ("hook.", "session.", "system.", "permission.", "assistant.turn_", "tool.", "abort")
 """How types of events start that say nothing a person would call said."""
 EDITOR = "str_replace_editor"
@@ -94,7 +91,7 @@ def _read_log(source: Source, cursor: Cursor) -> Iterator[Piece]:
     log = Log(str(path), cursor)
     workspace = workspace_beside(path) if path.name == EVENTS else Workspace()
     with open_regular(path) as stream:
-        for offset, event in read_records(stream, DECODER, log.skipped, cursor.offset):
+        for offset, event in read_records(stream, OBJECTS, log.skipped, cursor.offset):
             if log.goes_on(offset):
                 yield from log.pieces()
             conversation = log.conversation(path.parent.name if path.name == EVENTS else path.stem)

@@ -6,13 +6,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from ..formats.files import open_regular
-from ..formats.lines import MISFIT, read_records
+from ..formats.lines import MISFIT, OBJECTS, read_records
 from ..formats.values import items_of
 
-DECODER = msgspec.json.Decoder(dict[str, Any])
 UNKNOWN = "unknown kind of change"
 
 
@@ -20,7 +17,7 @@ def replay(path: Path, skipped: Counter[str]) -> Any:
     """The value after all changes, or after those before the first that is of an unknown kind."""
     state: Any = None
     with open_regular(path) as stream:
-        for _, change in read_records(stream, DECODER, skipped):
+        for _, change in read_records(stream, OBJECTS, skipped):
             keys, value = items_of(change.get("k")), change.get("v")
             try:
                 match change.get("kind"):

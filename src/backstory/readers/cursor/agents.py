@@ -10,15 +10,13 @@ from glob import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
-
 from ...domain.errors import Unreadable
 from .. import ConversationHeader, ConversationKind, Piece, Role, Source, ToolCall, Turn, WitnessRank
 from ..formats.blocks import Block, Use, blocks_of, errors_in, text_in, thinking_in
 from ..formats.databases import document, open_database, tables
 from ..formats.documents import read_beside
 from ..formats.files import open_regular, read_text
-from ..formats.lines import read_records
+from ..formats.lines import OBJECTS, read_records
 from ..formats.noise import head_and_tail, without_blocks
 from ..formats.paths import path_of
 from ..formats.pieces import whole
@@ -46,7 +44,6 @@ SECTION = re.compile(r"^\[(Thinking|Tool call|Tool result)\][ \t]*(.*)$", re.MUL
 UNKNOWN = "record of unknown kind"
 WITHHELD = "[REDACTED]"  # stands where the model thought
 REFERENCE_BYTES = 32
-_DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
 class About(NamedTuple):
@@ -67,7 +64,7 @@ def read_transcript(source: Source) -> Iterator[Piece]:
         turns = list(_text_turns(read_text(path)))
     else:
         with open_regular(path) as file:
-            turns = list(_turns((record for _, record in read_records(file, _DECODER, skipped)), skipped))
+            turns = list(_turns((record for _, record in read_records(file, OBJECTS, skipped)), skipped))
     if turns:
         yield whole(_header(source), turns, skipped)
 

@@ -18,6 +18,8 @@ CUT = "cut line"
 TOO_LONG = "line over 64 MiB"
 MISFIT = "unexpected shape"
 
+OBJECTS = msgspec.json.Decoder(dict[str, Any])
+"""For lines whose fields are looked at one by one."""
 _REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 T = TypeVar("T")

@@ -8,17 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from .. import ConversationKind, Cursor, Piece, Role
 from ..formats.documents import read_beside
 from ..formats.files import open_regular
+from ..formats.lines import OBJECTS
 from ..formats.logs import Log, OpenConversation, OpenTurn, Title
 from ..formats.touched import tool_call
 from ..formats.values import fields_of, fingerprint, records_of, text_of, time_ms
 
 PASSED_OVER = ("Clear", "Compaction", "ResetTo")
-DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
 def beside(path: Path) -> str:
@@ -34,7 +32,7 @@ def _beside(path: Path) -> dict[str, Any]:
 def read_log(path: Path, cursor: Cursor) -> Iterator[Piece]:
     log = Log(str(path), cursor)
     with open_regular(path) as stream:
-        yield from log.read(stream, DECODER, _KiroSession(path, log).hear)
+        yield from log.read(stream, OBJECTS, _KiroSession(path, log).hear)
 
 
 class _KiroSession:

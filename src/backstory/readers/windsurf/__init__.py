@@ -14,8 +14,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from .. import (
     ConversationHeader,
     Cursor,
@@ -32,7 +30,7 @@ from .. import (
 from ..formats.bubbles import CHAT_KEY, read_tabs
 from ..formats.databases import DatabaseProgress, document, item, read_database
 from ..formats.files import open_regular, read_text
-from ..formats.lines import read_records
+from ..formats.lines import OBJECTS, read_records
 from ..formats.noise import without_payloads
 from ..formats.paths import editor_directories, homes, path_of, workspace_folder
 from ..formats.pieces import whole
@@ -48,7 +46,6 @@ TRAJECTORY = "windsurf.state.cachedActiveTrajectory:"
 SUMMARIES = "windsurf.state.cachedTrajectorySummaries:"
 UNCLEAR = "trajectory of unknown form"
 UNKNOWN = "step of unknown type"
-_DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
 def find(places: Places) -> Iterator[Source]:
@@ -150,7 +147,7 @@ def _read_transcript(path: Path) -> Iterator[Piece]:
     """One step for each line: {"type": "user_input", "user_input": {…}, "status", "timestamp"?}."""
     skipped: Counter[str] = Counter()
     with open_regular(path) as file:
-        steps = [step for _, step in read_records(file, _DECODER, skipped)]
+        steps = [step for _, step in read_records(file, OBJECTS, skipped)]
     turns: list[Turn] = []
     for number, step in enumerate(steps):
         kind = text_of(step.get("type"))
