@@ -24,7 +24,7 @@ from . import (
     WitnessRank,
 )
 from .formats.blocks import Block, blocks_of, text_in, thinking_in
-from .formats.databases import DatabaseProgress, columns, document, read_database
+from .formats.databases import DatabaseProgress, columns, document, listed, read_database
 from .formats.files import open_regular
 from .formats.lines import OBJECTS, read_records
 from .formats.noise import head_and_tail
@@ -72,7 +72,7 @@ def _read_sessions(connection: sqlite3.Connection, path: Path, progress: Databas
     at = "created_timestamp" if "created_timestamp" in known else "NULL"
     own = "message_id" if "message_id" in known else "NULL"
     progress.is_complete = "id" in columns(connection, "sessions")
-    for session in _sessions(connection):
+    for session in listed(connection, "sessions", FIELDS):
         id = text_of(session["id"])
         newest = connection.execute(
             "SELECT COUNT(*), MAX(id), SUM(LENGTH(content_json)) FROM messages WHERE session_id = ?", (id,)
@@ -91,15 +91,6 @@ def _read_sessions(connection: sqlite3.Connection, path: Path, progress: Databas
         piece = whole(header, turns, +skipped, cursor=None)
         if piece.turns:
             yield piece
-
-
-def _sessions(connection: sqlite3.Connection) -> list[Record]:
-    known = columns(connection, "sessions")
-    wanted = [name for name in FIELDS if name in known]
-    if "id" not in wanted:
-        return []
-    rows = connection.execute(f"SELECT {', '.join(wanted)} FROM sessions ORDER BY id")
-    return [dict(zip(wanted, row, strict=True)) for row in rows]
 
 
 def _message(row: int, id: Any, role: Any, content: Any, at: Any) -> Record | None:

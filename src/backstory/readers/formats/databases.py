@@ -174,6 +174,16 @@ def columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
     )
 
 
+def listed(connection: sqlite3.Connection, table: str, names: Iterable[str]) -> list[dict[str, Any]]:
+    """The rows of a table in the order of their ids, with those of the columns that it has; none where it has no ids."""
+    known = columns(connection, table)
+    wanted = [name for name in names if name in known]
+    if "id" not in wanted:
+        return []
+    rows = connection.execute(f"SELECT {', '.join(wanted)} FROM {table} ORDER BY id")
+    return [dict(zip(wanted, row, strict=True)) for row in rows]
+
+
 def item(connection: sqlite3.Connection, key: str) -> Value:
     """One value of the table in which VS Code and its relatives keep their state."""
     if "ItemTable" not in tables(connection):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import ConversationHeader, ConversationKind, Cursor, Form, Piece, Source, Turn, WitnessRank
-from .databases import DatabaseProgress, columns, document, read_database
+from .databases import DatabaseProgress, columns, document, listed, read_database
 from .documents import read_beside, read_document, stamps
 from .opencode_turns import Exchange, Record, message_turn, turn_of
 from .pieces import whole
@@ -22,6 +22,7 @@ from .values import fields_of, fingerprint, items_of, records_of, text_of, time_
 NOT_JSON = "not JSON"
 UNNAMED = ("New session - ", "Child session - ")
 TIMES = ("time_created", "time_updated")
+FIELDS = ("id", "parent_id", "directory", "title", *TIMES)
 MESSAGES = ("message", "part", "session_message")
 
 
@@ -56,7 +57,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
 def _read_sessions(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
     tables = [name for name in MESSAGES if {"id", "session_id", "data"} <= columns(connection, name)]
     progress.is_complete = bool(tables) and "id" in columns(connection, "session")
-    for session in _sessions(connection):
+    for session in listed(connection, "session", FIELDS):
         id = text_of(session["id"])
         if not progress.is_new(id, _version(connection, session)):
             continue
@@ -66,15 +67,6 @@ def _read_sessions(connection: sqlite3.Connection, path: Path, progress: Databas
         turns = [*map(turn_of, exchanges), *map(message_turn, messages)]
         if piece := _piece(f"{path}#session/{id}", session, turns, skipped, _folder(exchanges)):
             yield piece
-
-
-def _sessions(connection: sqlite3.Connection) -> list[Record]:
-    known = columns(connection, "session")
-    wanted = [name for name in ("id", "parent_id", "directory", "title", *TIMES) if name in known]
-    if "id" not in wanted:
-        return []
-    rows = connection.execute(f"SELECT {', '.join(wanted)} FROM session ORDER BY id")
-    return [dict(zip(wanted, row, strict=True)) for row in rows]
 
 
 def _version(connection: sqlite3.Connection, session: Record) -> str:
