@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from ....domain.when import from_ms, to_ms
@@ -38,8 +39,8 @@ def read(path: Path) -> Iterator[Record]:
             reason = "wait in its log: end the program that has it open, and import again"
             yield UnplacedRecords("last changes", reason)
         yield from (_session(row) for row in tables("session_windows"))
-        yield from _reflections(tables)
-        yield from _conversations(tables, path)
+        yield from _each_once(tables, "reflections", _reflection)
+        yield from _each_once(tables, "conversations", partial(_conversation, path))
         yield from (_dependency(row) for row in tables("project_dependencies"))
         for table, kind in _UNPLACED.items():
             if times := sum(1 for _ in tables(table)):
@@ -63,16 +64,14 @@ def _session(row: Row) -> ForeignSession:
     )
 
 
-def _reflections(tables: Tables) -> Iterator[Record]:
+def _each_once(tables: Tables, kind: str, record: Callable[[Row], Record]) -> Iterator[Record]:
     """Newer versions keep both tables, and some texts in both."""
     seen: set[str] = set()
-    for table in ("reflections_v2", "reflections"):
+    for table in (f"{kind}_v2", kind):
         for row in tables(table):
-            if row.text("content") in seen:
-                yield UnplacedRecords("reflections", Skip.TWICE)
-                continue
-            seen.add(row.text("content"))
-            yield _reflection(row)
+            text = row.text("content")
+            yield UnplacedRecords(kind, Skip.TWICE) if text in seen else record(row)
+            seen.add(text)
 
 
 def _reflection(row: Row) -> ForeignMemory:
@@ -92,18 +91,7 @@ def _reflection(row: Row) -> ForeignMemory:
     )
 
 
-def _conversations(tables: Tables, path: Path) -> Iterator[Record]:
-    seen: set[str] = set()
-    for table in ("conversations_v2", "conversations"):
-        for row in tables(table):
-            if row.text("content") in seen:
-                yield UnplacedRecords("conversations", Skip.TWICE)
-                continue
-            seen.add(row.text("content"))
-            yield _conversation(row, path)
-
-
-def _conversation(row: Row, path: Path) -> ForeignConversation:
+def _conversation(path: Path, row: Row) -> ForeignConversation:
     """A text that sums up where a session stood."""
     id, text = row.id("id"), row.text("content")
     at_ms = to_ms(row.time(*_TIMES, default=_EPOCH))
