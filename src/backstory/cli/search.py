@@ -172,7 +172,7 @@ def _blocks(findings: Findings, options: argparse.Namespace) -> list[Block]:
 def _block(findings: Findings, place: int, shown: Preview, explain: bool) -> Iterator[Block]:
     entry, hit = shown.entry, shown.hit
     yield Verbatim([f"{place}. ", *_name(findings, shown), Span(f"  score {hit.certainty:.2f}", Style.QUIET)])
-    yield Paragraph([Span(", ".join(_about(findings, shown)), Style.QUIET)], indent=3)
+    yield Paragraph([Span(", ".join(_about(shown)), Style.QUIET)], indent=3)
     text = terminal_line(safe_text(shown.content, entry.trust), SHOWN)
     yield Paragraph(list(_highlighted(text, findings.ranking.words)), indent=3)
     for number in hit.other_places[:OTHER_PLACES]:
@@ -206,7 +206,7 @@ def _name(findings: Findings, shown: Preview) -> list[str | Span]:
     return [Span(f"{name}#{entry.seq + 1}", Style.ID), " ", Span(title or "conversation", Style.HEADING)]
 
 
-def _about(findings: Findings, shown: Preview) -> Iterator[str]:
+def _about(shown: Preview) -> Iterator[str]:
     entry, hit = shown.entry, shown.hit
     yield f"{entry.created_at:%Y-%m-%d %H:%M}"
     yield entry.surface if isinstance(entry, Memory) else f"{entry.role} in {entry.surface}"

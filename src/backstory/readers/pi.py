@@ -34,7 +34,6 @@ class _Message(msgspec.Struct, gc=False, rename="camel"):
     content: _Content = None
     model: str | None = None
     tool_call_id: str | None = None
-    tool_name: str | None = None
     is_error: bool | None = None
     command: str | None = None
     output: str | None = None

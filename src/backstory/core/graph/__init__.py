@@ -82,7 +82,6 @@ class GraphView(NamedTuple):
     nodes: list[GraphNode]
     edges: list[GraphEdge]
     total_nodes: int
-    total_edges: int
     pending: int
 
 
@@ -174,7 +173,7 @@ class Graph(Facet):
             for r in whole.relations
             if r.subject in shown and r.object in shown
         ]
-        return GraphView(nodes, edges, len(whole.entities), len(whole.relations), whole.pending)
+        return GraphView(nodes, edges, len(whole.entities), whole.pending)
 
     def sources(self, entities: Iterable[Entity], where: Filter) -> dict[int, list[str]]:
         """The items, by key, that last mentioned each entity."""

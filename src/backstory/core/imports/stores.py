@@ -46,17 +46,18 @@ def store_importer(
     read: Callable[[Path], Iterator[Record]],
     find: Callable[[Places], Iterable[Path]],
     names: tuple[str, ...],
-    folder: Callable[[Path], Path] | None = None,
     has_own_ids: bool = True,
 ) -> Importer:
     """An importer of what lies in one file, which is called as one of `names` (or globs) says. Where rows are only
     numbered, or have no ids at all, the project that the store lies in sets them apart."""
-    own_folder = folder or (lambda path: path if path.is_dir() else path.parent)
+
+    def folder(path: Path) -> Path:
+        return path if path.is_dir() else path.parent
 
     def realm(path: Path) -> str:
-        return "" if has_own_ids else str(project_root(own_folder(path)))
+        return "" if has_own_ids else str(project_root(folder(path)))
 
-    return Importer(name, title, read, lambda path: locate(path, names), find, own_folder, realm)
+    return Importer(name, title, read, lambda path: locate(path, names), find, folder, realm)
 
 
 def kind_of(record: Record) -> str:

@@ -38,7 +38,6 @@ class Period(NamedTuple):
 
 
 class Timeline(NamedTuple):
-    grain: Grain
     periods: tuple[Period, ...]
     """In the order of time."""
 
@@ -64,7 +63,7 @@ def cut_into_periods(
     periods: dict[int, list[_Happened]] = {}
     for happened in _happened(memories, events):
         periods.setdefault(start_of(happened.hour, grain), []).append(happened)
-    return Timeline(grain, tuple(_period(start, periods[start], grain) for start in sorted(periods)))
+    return Timeline(tuple(_period(start, periods[start], grain) for start in sorted(periods)))
 
 
 def _happened(memories: Iterable[HourTally], events: Iterable[tuple[int, int]]) -> Iterator[_Happened]:

@@ -74,7 +74,7 @@ def workflow(history: History, project: Project) -> Workflow:
 def suggestions(history: History, project: Project, seen: Workflow) -> list[str]:
     """What would make the work go better, each with the fact that it rests on."""
     return [
-        *_about_stretches(history, seen),
+        *_about_stretches(seen),
         *(f"{one_line(e.what, QUOTED)}: this error came up {e.times} times. Write down its cause before the next attempt." for e in seen.errors),
         *_about_files(seen.files),
         *_about_tests(history, project, seen),
@@ -111,7 +111,7 @@ def _test_runs(history: History) -> int:
     return sum(_TEST_RUN.search(command) is not None for command in commands)
 
 
-def _about_stretches(history: History, seen: Workflow) -> list[str]:
+def _about_stretches(seen: Workflow) -> list[str]:
     stretch = seen.minutes if seen.minutes_since_checkpoint is None else seen.minutes_since_checkpoint
     if stretch <= LONG_STRETCH_MIN:
         return []
