@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import uvicorn
 
 from backstory.core import Caller, Core, Engine
 from backstory.web.access import Keys
-from backstory.web.serving import LOOPBACK, guarded_app, lender, server_config
+from backstory.web.httpd import http_server
+from backstory.web.serving import GRACE_S, LOOPBACK, guarded_app, lender
 from backstory.web.site import Site
 
 from ..conftest import open_sqlite
@@ -95,7 +95,7 @@ def serve_pages(core: Core, *, is_read_only: bool = False) -> Iterator[Pages]:
     port = listening.getsockname()[1]
     keys = Keys(port, redeemed=lambda: None)
     site = Site(lender(core), is_read_only=lambda _: is_read_only, is_closing=lambda: server.should_exit)
-    server = uvicorn.Server(server_config(guarded_app(site, keys, port)))
+    server = http_server(guarded_app(site, keys, port), grace_s=GRACE_S)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     until(lambda: server.started)

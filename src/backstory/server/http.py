@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 import os
-import signal
 import socket
 import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import uvicorn
-
 from ..domain.errors import InvalidInput, Unavailable
 from ..settings import Settings, variable
 from ..tools import Surface
 from ..web.hosts import Host, read_host
+from ..web.httpd import http_server, stop_at_signals
 from .arrival import prompt_http
 from .heap import share_heap
 from .team import MCP, TeamServer
@@ -51,24 +49,9 @@ def serve_http(surfaces: Mapping[str, Surface], settings: Settings) -> int:
     os.umask(0o077)  # whatever a team server writes is its own user's alone
     listening = _listen(address)
     team = TeamServer(surfaces, settings, allowed)
-    config = uvicorn.Config(
-        team,
-        log_level="warning",
-        access_log=False,
-        http=prompt_http(settings.http_arrival_s),
-        ws="none",
-        lifespan="off",
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=round(settings.grace_s),
-    )
-    server = uvicorn.Server(config)
-
-    def stop(*_: object) -> None:
-        server.should_exit = True
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)  # until uvicorn has its own, which sends them on to us when it is done
+    protocol = prompt_http(settings.http_arrival_s)
+    server = http_server(team, grace_s=round(settings.grace_s), protocol=protocol)
+    stop_at_signals(server)
     print(f"backstory: http://{address.name}:{listening.getsockname()[1]}{MCP}", file=sys.stderr, flush=True)
     server.run(sockets=[listening])
     team.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import socket
 import sys
 import threading
@@ -12,7 +11,6 @@ from contextlib import contextmanager
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 
@@ -20,6 +18,7 @@ from ..core import Core
 from ..domain.errors import InvalidInput, Unavailable
 from .access import Hosts, Keys, SameSite, WebDoor
 from .hosts import Host, read_host
+from .httpd import http_server, stop_at_signals
 from .pages.health import Checks
 from .site import Lend, Site
 
@@ -53,14 +52,8 @@ def serve(
             checks=checks,
             is_closing=lambda: server.should_exit,
         )
-        server = uvicorn.Server(server_config(guarded_app(site, keys, port, public)))
-
-        def stop(*_: object) -> None:
-            server.should_exit = True
-
-        for number in (signal.SIGINT, signal.SIGTERM):
-            # until uvicorn has its own: an interrupt that comes while it begins would be lost in one of its callbacks
-            signal.signal(number, stop)
+        server = http_server(guarded_app(site, keys, port, public), grace_s=GRACE_S)
+        stop_at_signals(server)
         _say("Open", start, keys)
         if opens_browser:
             # some systems wait until the browser ends
@@ -85,19 +78,6 @@ def guarded_app(site: Site, keys: Keys, port: int, public: Host | None = None) -
     )
     app.add_middleware(SameSite)  # the last one added is the first to see a request
     return app
-
-
-def server_config(app: Starlette) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        ws="none",
-        lifespan="off",
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=GRACE_S,
-    )
 
 
 def _say(what: str, start: str, keys: Keys) -> None:
