@@ -76,26 +76,9 @@ class ConversationExport(Facet):
             or _storage(conversation.source.partition("#")[0]).name == workspace
             or (folder and folder in (conversation.directory, conversation.project))
         ]
-        parents = {
-            conversation.parent
-            for conversation in wanted
-            if conversation.kind in MINOR and conversation.parent
-        }
-        known = (
-            {
-                conversation.id
-                for conversation in self.engine.store.conversations.find(
-                    ConversationFilter(ids=tuple(parents))
-                )
-            }
-            if parents
-            else ()
-        )
-        return [
-            conversation
-            for conversation in wanted
-            if conversation.kind not in MINOR or conversation.parent not in known
-        ]
+        parents = {each.parent for each in wanted if each.kind in MINOR and each.parent}
+        known = {each.id for each in self.engine.store.conversations.outlines_of(parents)}
+        return [each for each in wanted if each.kind not in MINOR or each.parent not in known]
 
     def _folder_of(self, workspace: str) -> str:
         """What is edited in a workspace that an editor calls so; conversations of all workspaces may be in one file."""
