@@ -13,6 +13,8 @@ from ...search.terms import stem
 from .conclusions import decisions
 
 ALIKE = 0.5  # of the words of the one that has fewer, those that both have
+_WORDS = ("decide", "decided", "decision", "agreed", "settled", "chose", "picked", "choose", "use", "going", "keep", "switch")  # fmt: skip
+_DECIDING = set(map(stem, _WORDS))
 
 
 def later_decisions(entries: Iterable[Entry]) -> dict[str, Entry]:
@@ -48,27 +50,6 @@ def _decisions(entry: Entry) -> list[str]:
 def _telling_words(texts: Iterable[str]) -> set[str]:
     units = (unit for text in texts for unit in query_units(text))
     return {stem(unit.words[0]) for unit in units if len(unit.words) == 1 and not unit.is_bonus} - _DECIDING
-
-
-_DECIDING = set(
-    map(
-        stem,
-        [
-            "decide",
-            "decided",
-            "decision",
-            "agreed",
-            "settled",
-            "chose",
-            "picked",
-            "choose",
-            "use",
-            "going",
-            "keep",
-            "switch",
-        ],
-    )
-)
 
 
 def _at(entry: Entry) -> datetime:
