@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from ..processes import Json
+from ..patience import PATIENCE_S
+from ..processes import BACKSTORY, Json, environment
 from ..typed import typed
 
 
@@ -34,6 +37,41 @@ def test_without_a_name_and_a_terminal_it_only_shows(person: Path) -> None:
     assert {name for name, is_here in shown["clients"].items() if is_here} == {"cursor", "zed"}
     assert list((person / ".cursor").iterdir()) == []
     assert not (person / "data").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize("answer", [b"\x04", b"n\n"], ids=["the end of input", "no"])
+def test_whoever_does_not_agree_gets_nothing(person: Path, answer: bytes) -> None:
+    controller, terminal = os.openpty()
+    os.write(controller, answer)
+    done = subprocess.run(
+        [*BACKSTORY, "install"],
+        env=environment(person / "data", HOME=str(person), PATH=""),
+        stdin=terminal,
+        stdout=terminal,
+        stderr=subprocess.PIPE,
+        timeout=PATIENCE_S,
+    )
+    os.close(terminal)
+    shown = os.read(controller, 8192).decode()
+    os.close(controller)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert shown.count("Nothing was changed.") == 1
+    assert list((person / ".cursor").iterdir()) == []
+
+
+def test_a_dry_run_without_a_name_shows_what_all_that_are_here_would_get(person: Path) -> None:
+    steps = answer(person, "install", "--dry-run", "--no-hooks", code=1)["steps"]
+    assert [(step["client"], step["action"]) for step in steps] == [("cursor", "added"), ("zed", "failed")]
+    assert list((person / ".cursor").iterdir()) == []
+
+
+@pytest.mark.parametrize(("flags", "is_told"), [((), True), (("--no-hooks",), False)])
+def test_codex_must_trust_hooks_where_there_are_some(
+    person: Path, flags: tuple[str, ...], is_told: bool
+) -> None:
+    done = typed("install", "codex", *flags, home=person / "data", HOME=str(person), PATH="")
+    assert ("type /hooks" in done.stdout) is is_told
 
 
 def test_yes_installs_for_all_that_are_here_and_the_status_tells_of_failures(person: Path) -> None:

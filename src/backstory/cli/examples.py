@@ -10,10 +10,15 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "demo": (("backstory demo", "three invented conversations, one memory; nothing of yours is touched"),),
     "install": (
-        ("backstory install", "every assistant that is found here"),
-        ("backstory install --dry-run", "what it would change"),
+        ("backstory install", "shows which assistants are here, and asks"),
+        ("backstory install cursor zed", "these"),
+        ("backstory install --dry-run", "the lines that all that are here would get"),
     ),
-    "uninstall": (("backstory uninstall", "takes out what install put there, and nothing else"),),
+    "uninstall": (
+        ("backstory uninstall", "where it is installed; nothing is changed"),
+        ("backstory uninstall cursor", "takes it out of this client's files"),
+        ("backstory uninstall --all", "out of all of them"),
+    ),
     "search": (
         ("backstory search which database did we pick", "by words and by meaning"),
         ("backstory search timeout --assistant codex --since 30d", "in one assistant's last month"),

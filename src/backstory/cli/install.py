@@ -19,6 +19,7 @@ from .report import Json, Report, table
 FAILED = 1
 SURFACES = ("backstory",)
 """What clients get when nobody says."""
+HOOKS_FILE = "hooks.json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,11 +60,11 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     machine = this_machine(settings, surfaces)
     there = [name for name, client in CLIENTS.items() if is_there(client, machine)]
     is_asking = sys.stdin.isatty() and sys.stdout.isatty() and not options.json
-    chosen = named_clients(options.clients) or (there if options.yes else [])
+    chosen = named_clients(options.clients) or (there if options.yes or options.dry_run else [])
     if not chosen:
         if not there or not is_asking:
             return _overview(there)
-        print(_overview(there).text)
+        print(_client_table(there))
         if not _agrees(f"\nInstall Backstory for {', '.join(there)}?"):
             return Report({"steps": []}, "Nothing was changed.")
         chosen = there
@@ -80,7 +81,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         for name in chosen
         for outcome in installation(machine, name, options.scope).install(wanted[name], consent)
     ]
-    return step_report(outcomes, _next_steps(outcomes), is_dry=options.dry_run)
+    return step_report(outcomes, _next_steps(outcomes, is_plugin=options.plugin), is_dry=options.dry_run)
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -115,20 +116,24 @@ def _sentence(outcome: StepOutcome) -> tuple[str, str]:
     return outcome.target + (":" if outcome.message else ""), outcome.message
 
 
+def _client_table(there: Sequence[str]) -> str:
+    return table((name, client.title, "here" if name in there else "-") for name, client in CLIENTS.items())
+
+
 def _overview(there: Sequence[str]) -> Report:
-    rows = [(name, client.title, "here" if name in there else "-") for name, client in CLIENTS.items()]
     hint = (
         "`backstory install CLIENT` installs for one, `backstory install --yes` for all that are here.\n"
         "Nothing was changed."
     )
-    return Report({"clients": {name: name in there for name in CLIENTS}}, f"{table(rows)}\n\n{hint}")
+    return Report({"clients": {name: name in there for name in CLIENTS}}, f"{_client_table(there)}\n\n{hint}")
 
 
-def _next_steps(outcomes: Sequence[StepOutcome]) -> list[str]:
-    if not any(each.action in ("added", "updated") for each in outcomes):
+def _next_steps(outcomes: Sequence[StepOutcome], *, is_plugin: bool) -> list[str]:
+    changed = [each for each in outcomes if each.action in ("added", "updated")]
+    if not changed:
         return []
-    steps = ["Start these programs again; `backstory uninstall` takes all of it back."]
-    if any(each.client == "codex" and each.action in ("added", "updated") for each in outcomes):
+    steps = ["Start these programs again; `backstory uninstall --all` takes all of it back."]
+    if any(each.client == "codex" and (is_plugin or each.target.endswith(HOOKS_FILE)) for each in changed):
         steps.insert(
             0,
             "Codex runs no hook that you did not trust: open it, type /hooks, and trust those of Backstory.",
@@ -137,4 +142,5 @@ def _next_steps(outcomes: Sequence[StepOutcome]) -> list[str]:
 
 
 def _agrees(question: str) -> bool:
-    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    print(f"{question} [y/N] ", end="", flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
