@@ -157,6 +157,12 @@ def test_the_beginning_of_an_id_and_the_number_of_a_message_are_enough(core: Cor
     keep(core, "claude-code:12a546d2-83a7-49a6-abba-5400db340b43", "Another.")
     with pytest.raises(InvalidInput, match="2 records begin with"):
         core.pages.open("12a5")
+    for n in range(3, 9):
+        keep(core, f"claude-code:12a546d{n}-83a7-49a6-abba-5400db340b43", "One more.")
+    with pytest.raises(InvalidInput, match="More than 5 records begin with"):
+        core.pages.open("12a5")
+    with pytest.raises(NotFound, match="4 letters"):
+        core.browsing.find("12a")
 
 
 def test_some_conversations_are_called_as_they_are_among_all(core: Core) -> None:

@@ -102,13 +102,16 @@ class Browsing(Facet):
         if len(memories) + len(places) > 1:
             named = [f"{each.id} ({one_line(each.text, 60)})" for each in memories]
             named += [f"{each.conversation.id} ({one_line(each.conversation.name, 60)})" for each in places]
+            count = len(named) if len(named) <= MOST_NAMED else f"More than {MOST_NAMED}"
             raise InvalidInput(
-                f"{len(named)} records begin with {id!r}.",
+                f"{count} records begin with {id!r}.",
                 hint="Type more of the one that is meant:\n" + "\n".join(named[:MOST_NAMED]),
                 field="id",
             )
         if not memories and not places:
-            raise NotFound("memory or conversation", id, hint="Lists and search results begin with the ids.")
+            slip = f" {FEWEST_LETTERS} letters of one are the fewest." if len(id) < FEWEST_LETTERS else ""
+            hint = f"Lists and search results begin with the ids.{slip}"
+            raise NotFound("memory or conversation", id, hint=hint)
         return memories[0] if memories else places[0]
 
     def conversation(self, id: str) -> Conversation:
