@@ -270,9 +270,17 @@ def test_what_was_compressed_comes_back_by_its_key(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "status"),
-    [(["token"], 0), (["token", "list"], 0), (["token", "revoke", "x"], 1), (["audit"], 0)],
+    [
+        (["token"], 0),
+        (["token", "list"], 0),
+        (["token", "revoke", "x"], 1),
+        (["token", "revoke"], 2),
+        (["token", "create"], 2),
+        (["token", "create", "--user", "not a name"], 2),
+        (["audit"], 0),
+    ],
 )
-def test_a_look_at_tokens_makes_no_store(tmp_path: Path, words: list[str], status: int) -> None:
+def test_a_look_at_tokens_and_a_slip_make_no_store(tmp_path: Path, words: list[str], status: int) -> None:
     (tmp_path / "ours").mkdir()
     assert typed(*words, home=tmp_path / "ours").returncode == status
     assert list((tmp_path / "ours").iterdir()) == []

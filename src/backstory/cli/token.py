@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from ..app import CONTROL, find_spaces, open_store
 from ..core.engine import new_id
-from ..domain.errors import NotFound
+from ..domain.errors import InvalidInput, NotFound
 from ..domain.scopes import Scope
 from ..domain.team import Token
 from ..domain.when import iso, utc_now
@@ -35,20 +35,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
+    _check(options)
     if options.action != "create" and CONTROL not in find_spaces(settings):
         if options.action == "list":  # a look makes no store
             return Report({"tokens": []}, NONE)
-        raise NotFound("token", options.id or "", hint=NONE)
+        raise NotFound("token", options.id, hint=NONE)
     with closing(open_store(settings, CONTROL)) as control:
         return _ACTIONS[options.action](options, control)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Before anything is opened: a slip makes no store."""
+    if options.action == "revoke" and not options.id:
+        raise InvalidInput(
+            "Say which token to revoke.", hint="`backstory token list` shows their ids.", field="id"
+        )
+    if options.action == "create":
+        if options.user is None:
+            hint = "Such as: backstory token create --user ann"
+            raise InvalidInput("Say whose token it is.", hint=hint, field="user")
+        check_name(options.user, "user")
+        for space in options.space:
+            check_name(space, "space")
 
 
 def _create(options: argparse.Namespace, control: Store) -> Report:
     now = utc_now()
     secret, token = make_token(
-        check_name(options.user or "", "user"),
+        options.user,
         Scope[options.scope.upper()],
-        [check_name(space, "space") for space in options.space],
+        options.space,
         id=new_id(),
         now=now,
         until=now + timedelta(days=options.expires) if options.expires else None,
@@ -66,8 +82,8 @@ def _list(options: argparse.Namespace, control: Store) -> Report:
 
 
 def _revoke(options: argparse.Namespace, control: Store) -> Report:
-    if not control.team.revoke(options.id or "", utc_now()):
-        raise NotFound("token", options.id or "", hint="`backstory token list` shows them.")
+    if not control.team.revoke(options.id, utc_now()):
+        raise NotFound("token", options.id, hint="`backstory token list` shows them.")
     return Report({"id": options.id, "state": "revoked"}, f"Revoked {options.id}.")
 
 
