@@ -80,7 +80,7 @@ def settings_page() -> str:
 
 
 def _default(setting: Setting) -> str:
-    if setting.default is COMPUTED or setting.default in ("", ()):
+    if setting.default is COMPUTED or setting.default in ("", (), None):
         return ""
     return f"`{setting.default}`"
 
@@ -144,7 +144,8 @@ def _tool_section(tool: Tool) -> list[str]:
 
 def _parameter_row(name: str, schema: Json, required: bool) -> str:
     need = "required" if required else f"default `{schema['default']}`" if "default" in schema else "optional"
-    return f"| `{name}` | {_type(schema)} | {need} | {schema.get('description', '')} |"
+    meaning = schema.get("description", "").replace("|", "\\|")  # it would end the cell
+    return f"| `{name}` | {_type(schema)} | {need} | {meaning} |"
 
 
 def _type(schema: Json) -> str:

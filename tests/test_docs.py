@@ -34,3 +34,12 @@ def test_links_and_named_files_lead_somewhere(page: Path) -> None:
     missing = [link for link in links if not (page.parent / link).exists()]
     missing += [name for name in named if not (ROOT / name).exists()]
     assert missing == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "bench" / "RESULTS.md"], ids=lambda page: page.name)
+def test_every_row_of_a_table_has_as_many_cells_as_its_head(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        head, *rows = ([*re.finditer(r"(?<!\\)\|", row)] for row in table.splitlines())
+        assert [len(row) for row in rows] == [len(head)] * len(rows), table
+    assert "\\\\|" not in text  # shown with a backslash
