@@ -240,6 +240,18 @@ def test_the_nearest_are_right_after_most_were_deleted(crowd: Crowd) -> None:
     assert near.keys() == {number[f"{n}"] for n in range(0, 1200, 100)}
 
 
+def test_the_nearest_are_those_of_a_new_connection_after_some_were_deleted(
+    crowd: Crowd, open_store: OpenStore
+) -> None:
+    store, space, vectors, number = crowd
+    near = store.vectors.nearest(space, vectors[5], Filter(), 75)
+    gone = tuple(id for id, entry in number.items() if entry in near)
+    open_store().memories.delete(Filter(ids=gone))
+    new = open_store().vectors.nearest(space, vectors[5], Filter(), 75)
+    assert store.vectors.nearest(space, vectors[5], Filter(), 75) == new
+    assert new.keys().isdisjoint(near)
+
+
 def test_vectors_are_given_of_the_entries_asked_for_alone(crowd: Crowd) -> None:
     store, space, vectors, number = crowd
     entries, rows = store.vectors.passages(space, [number["3"], number["4"], number["3"], 10**9])

@@ -7,7 +7,7 @@ full codes only for the few hundred vectors that the signs put in front.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +72,7 @@ def _products(rows: Floats, query: Floats) -> Floats:
 
 
 class SignPlanes:
-    """Append-only: a vector that was deleted from the store stays, and its reader skips it."""
+    """A vector that was deleted from the store stays until its reader misses it there."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -96,6 +96,15 @@ class SignPlanes:
             self._planes[:, new] = signs.T
             self.count = new.stop
             self.last_v = rows[-1][0]
+
+    def drop(self, gone: Collection[int]) -> None:
+        """Vectors that are in the store no more, by their v."""
+        with self._lock:
+            stays = ~np.isin(self._v[: self.count], list(gone))
+            count = int(stays.sum())
+            for rows in (self._v, self._entry, *self._planes):
+                rows[:count] = rows[: self.count][stays]
+            self.count = count
 
     def nearest(self, query: Floats, limit: int, passing: Passing | None = None) -> Ints:
         """The v of about `limit` vectors whose signs agree best, of the entries that pass."""

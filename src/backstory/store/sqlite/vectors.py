@@ -114,18 +114,18 @@ class SqliteVectors(Vectors):
         """Nothing: a scan needs no index."""
 
     def _scan(self, space: int, vector: Vector, limit: int, passing: Passing | None) -> dict[int, float]:
-        planes = self._followed_planes(space)
-        last_v = planes.last_v
-        nearest = planes.nearest(vector, limit, passing)
-        among, numbers = self._database.among("v", nearest.tolist())
-        rows = self._database.rows(f"SELECT entry, code FROM vector WHERE {among}", [numbers])
-        if len(rows) < len(nearest) and self._followed_planes(space).last_v > last_v:
-            return self._scan(space, vector, limit, passing)  # some were replaced meanwhile
-        if len(rows) < len(nearest) // 2:  # most of these were deleted since: start afresh
-            with self._planes_lock:
-                self._planes.pop(space, None)
-            return self._scan(space, vector, limit, passing)
-        return _rescored(rows, vector)
+        while True:
+            planes = self._followed_planes(space)
+            nearest = planes.nearest(vector, limit, passing).tolist()
+            among, numbers = self._database.among("v", nearest)
+            rows = self._database.rows(f"SELECT v, entry, code FROM vector WHERE {among}", [numbers])
+            if len(rows) == len(nearest) or self._database.in_transaction:  # which may yet be undone
+                return _rescored([row[1:] for row in rows], vector)
+            if len(rows) < len(nearest) // 2:  # most of these were deleted since: start afresh
+                with self._planes_lock:
+                    self._planes.pop(space, None)
+            else:
+                planes.drop(set(nearest).difference(row[0] for row in rows))
 
     def _followed_planes(self, space: int) -> SignPlanes:
         """The space's sign bits, with what any process added since the last look."""
