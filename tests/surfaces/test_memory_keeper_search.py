@@ -417,6 +417,20 @@ def test_the_number_the_least_similarity_and_the_categories_are_honoured(call: C
         assert failure(answer) == ("INVALID_PARAMS", field)
 
 
+@requirement("keeper-items.semantic.number")
+def test_as_many_are_found_as_asked_for_and_a_least_similarity_leaves_out_the_far(call: Call) -> None:
+    for key, text in (("auth", "signin flow"), ("shed", "paint the shed"), ("tea", "green tea leaves")):
+        save(call, key, text)
+    everything = call("context_semantic_search", query="login")["results"]
+    assert everything[0]["key"] == "auth"
+    assert {result["key"] for result in everything} == {"auth", "shed", "tea"}
+    similarities = [result["similarity"] for result in everything]
+    assert similarities == sorted(similarities, reverse=True)
+    assert call("context_semantic_search", query="login", topK=2)["results"] == everything[:2]
+    least = {"query": "login", "minSimilarity": 0.3}
+    assert [result["key"] for result in call("context_semantic_search", **least)["results"]] == ["auth"]
+
+
 @requirement("keeper-items.semantic.identifiers")
 def test_a_thing_that_is_named_exactly_comes_first(call: Call) -> None:
     for number in range(40):

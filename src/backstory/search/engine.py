@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -60,6 +60,8 @@ class Found(NamedTuple):
     """What was looked for, to show the passages that hold it."""
     is_whole: bool = True
     """Whether all that matches was weighed."""
+    strangers: Sequence[Hit] = ()
+    """Memories that have nothing of the query, the nearest first: for who wants so many, however far they are."""
 
 
 class Search:
@@ -75,7 +77,7 @@ class Search:
         """All that may answer a query, best first: each conversation once, or each of its places. `where` excludes; a
         larger `pool` weighs more candidates."""
         from .evidence import Gathering  # numpy, which most of a server's life does not need
-        from .grouping import apart, grouped
+        from .grouping import apart, grouped, strangers
         from .scoring import score
 
         evidence = Gathering(self._store, self._backlog, query, where, pool).evidence()
@@ -88,6 +90,7 @@ class Search:
             vector=evidence.vector,
             words=tuple(word for term in evidence.terms for word in term.unit.words),
             is_whole=evidence.is_whole,
+            strangers=_hits(strangers(evidence, scores), evidence, scores),
         )
 
 

@@ -81,13 +81,20 @@ class Searching(Facet):
         return self._ranking(found._replace(notices=(*unread, *found.notices)), least, fill, own_first)
 
     def memories(
-        self, query: str, where: Filter = EVERYTHING, *, limit: int, least: float = 0.0
+        self,
+        query: str,
+        where: Filter = EVERYTHING,
+        *,
+        limit: int,
+        least: float = 0.0,
+        with_strangers: bool = False,
     ) -> MemoryHits:
         """Memories of every surface and project that are at least so sure; among equals the caller's own project
-        comes first."""
+        comes first. Strangers make up the number on demand, as far as they are so sure."""
         visible = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
         found = self.find(query, visible, least, are_enough=lambda hits: len(hits) >= limit)
-        best = [hit for hit in found.hits if hit.certainty >= least]
+        hits = [*found.hits, *(found.strangers if with_strangers else ())]
+        best = [hit for hit in hits if hit.certainty >= least]
         own = self.caller.project
         best.sort(key=lambda hit: (-hit.certainty, hit.project != own, -hit.score))
         entries = self.engine.store.entries.load(hit.entry for hit in best[:limit])

@@ -150,7 +150,9 @@ def context_semantic_search(
     """Find context items by what they mean, whatever their words. Everything any tool saved is searched."""
     session = None if session_id == ALL_SESSIONS else session_id
     where = by.item_filter(core, session, categories=categories or ())
-    found = core.search.memories(query, where, limit=page_size(top_k), least=min_similarity)
+    found = core.search.memories(
+        query, where, limit=page_size(top_k), least=min_similarity, with_strangers=True
+    )
     share = ANSWER_BYTES // max(len(found.hits), 1)
     results = [
         cut(AnswerItem(hit.memory.id, _similar_item(hit.memory, hit.certainty)), share) for hit in found.hits
