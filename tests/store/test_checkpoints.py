@@ -173,6 +173,16 @@ def test_a_cached_file_is_replaced_in_its_session_only(store: Store) -> None:
     assert store.files.get("s", "/p/b") is None
 
 
+def test_the_latest_of_all_sessions_is_known_by_its_path(store: Store) -> None:
+    [hash] = store.files.put_blobs([b"one"])
+    late = make_file("/p/a", hash, session="t", id="late")
+    late = late._replace(cached_at=late.cached_at + timedelta(minutes=1))
+    for file in (make_file("/p/a", hash), late, make_file("/p/b", hash, id="other")):
+        store.files.put(file)
+    assert store.files.latest("/p/a") == late
+    assert store.files.latest("/p/c") is None
+
+
 def test_contents_that_nothing_refers_to_are_dropped_and_no_others(store: Store) -> None:
     store.memories.put(many(200))
     kept, copied, unused = store.files.put_blobs([b"kept", b"copied", b"unused"])

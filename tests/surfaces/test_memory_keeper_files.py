@@ -161,14 +161,22 @@ def test_a_file_that_may_not_be_read_is_a_permission_error(
 
 
 @requirement("keeper-copies.file.session")
-def test_a_session_knows_its_own_files_and_its_ancestors(
-    call: Call, core: Core, open_core: OpenCore, store: Store
+def test_a_session_compares_with_its_own_files_then_its_ancestors_then_the_latest(
+    call: Call, core: Core, open_core: OpenCore, store: Store, clock: SteppedClock
 ) -> None:
+    def is_changed(content: str) -> bool:
+        changed: bool = later("context_file_changed", filePath="a", currentContent=content)["changed"]
+        return changed
+
     call("context_cache_file", filePath="a", content="one")
     parent = core.caller.session
-    stranger = open_core(store, HashedWords())
-    ask = {"filePath": "a", "currentContent": "one"}
-    caller_of(stranger)("context_session_start", name="unrelated")
-    assert "previousHash" not in caller_of(stranger)("context_file_changed", **ask)
-    caller_of(stranger)("context_session_start", name="next day", continueFrom=parent)
-    assert caller_of(stranger)("context_file_changed", **ask)["changed"] is False
+    clock.step(1)
+    call("context_session_start", name="unrelated")
+    call("context_cache_file", filePath="a", content="two")
+    later = caller_of(open_core(store, HashedWords()))
+    assert not is_changed("two")  # also before it has a session
+    assert is_changed("one")
+    later("context_session_start", name="next day", continueFrom=parent)
+    assert not is_changed("one")
+    later("context_cache_file", filePath="a", content="three")
+    assert not is_changed("three")

@@ -51,14 +51,15 @@ class FileCache(Facet):
 
     def changed(self, path: str, content: str | None) -> FileChange:
         """Compare a content, or the file as it is on disk, with what the current session cached, else with what
-        the nearest of those cached that it was continued or branched from."""
+        the nearest of those cached that it was continued or branched from, else with what any session cached last."""
         store = self.engine.store
         whole = _normal(path, self.caller.directory)
         if content is None:
             self.caller.check_local("path", hint="Send the content.")
         data = _read(whole) if content is None else content.encode()
         known = (store.files.get(session, whole) for session in lineage(store, self.caller.session))
-        return FileChange(sha256(data).hexdigest(), next(filter(None, known), None))
+        cached = next(filter(None, known), None) or store.files.latest(whole)
+        return FileChange(sha256(data).hexdigest(), cached)
 
 
 def _normal(path: str, project: str) -> str:

@@ -29,6 +29,12 @@ class FileRoom:
         found = self._database.records(FILE, rest, [session, path])
         return found[0] if found else None
 
+    def latest(self, path: str) -> CachedFile | None:
+        """As any session saw it last."""
+        rest = "FROM cached_file WHERE path = ? ORDER BY cached_at DESC, id LIMIT 1"
+        found = self._database.records(FILE, rest, [path])
+        return found[0] if found else None
+
     def find(self, session: str) -> list[CachedFile]:
         """By path."""
         return self._database.records(FILE, "FROM cached_file WHERE session = ? ORDER BY path", [session])

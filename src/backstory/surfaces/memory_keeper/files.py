@@ -48,8 +48,8 @@ def context_file_changed(
     file_path: FilePath,
     current_content: Annotated[str | None, "The content now; without it the file is read from disk"] = None,
 ) -> ChangeReport:
-    """Check whether a file changed since it was cached in this session, or in the sessions this one continues or
-    branched from. A file that was never cached counts as changed and has no previousHash."""
+    """Check whether a file changed since it was cached in this session or those it continues or branched from, else
+    since any session cached it last. A file that was never cached counts as changed and has no previousHash."""
     change = core.files.changed(file_path, current_content)
     reply: ChangeReport = {"changed": change.changed, "currentHash": change.current_hash}
     if change.cached is not None:
