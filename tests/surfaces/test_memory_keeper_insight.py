@@ -535,7 +535,7 @@ def test_the_documented_examples_work(call: Call) -> None:
     )
     assert detailed["periods"][0]["items"]["details"][0]["key"] == "t"
     relative = call("context_timeline", groupBy="hour", relativeTime=True, includeItems=True)
-    assert relative["periods"][0]["relativeTime"] == "this hour"
+    assert relative["periods"][0]["relativeTime"] == "less than an hour ago"
 
 
 @requirement("keeper-insight.visualize.graph")

@@ -51,10 +51,10 @@ def label(start: int, grain: Grain) -> str:
 
 
 def how_long_ago(start: int, grain: Grain, now: datetime) -> str:
-    """`this hour`, `yesterday`, `last week`, `3 days ago`: in the unit of the period itself."""
+    """`less than an hour ago`, `yesterday`, `last week`, `3 days ago`: in the unit of the period itself."""
     passed = (start_of(hour_of(now), grain) - start) // grain.hours
     if passed == 0:
-        return "today" if grain is Grain.DAY else f"this {grain}"
+        return {Grain.HOUR: "less than an hour ago", Grain.DAY: "today", Grain.WEEK: "this week"}[grain]
     if passed == 1 and grain is not Grain.HOUR:
         return "yesterday" if grain is Grain.DAY else "last week"
     return _counted(passed, grain.value)
