@@ -179,6 +179,17 @@ def test_even_a_short_summary_keeps_to_its_length(call: Call, length: int) -> No
     assert 0 < len(call("context_summarize", maxLength=length)["summary"]) <= length
 
 
+@requirement("keeper-insight.summarize.max-length")
+@pytest.mark.parametrize(("length", "shown"), [(2, {}), (14, {"leftOut": 1}), (42, {"leftOut": 1})])
+def test_even_a_short_json_summary_keeps_to_its_length_and_is_json(
+    call: Call, length: int, shown: dict[str, int]
+) -> None:
+    save(call, "key", "Something was noted.", category="note")
+    summary = call("context_summarize", maxLength=length, format="json")["summary"]
+    assert len(summary) <= length
+    assert json.loads(summary) == shown
+
+
 @requirement("keeper-insight.summarize.format")
 def test_a_json_summary_is_json(call: Call) -> None:
     id = save(call, "d1", WORDS, category="decision", priority="high")

@@ -90,9 +90,16 @@ def digest(subject: Subject, form: DigestForm, longest: int) -> Digest:
     while len(text) > longest and chosen:
         chosen.pop()
         text = _rendered(subject, chosen, form, line_length)
-    if len(text) > longest and form is not DigestForm.JSON:  # half of a JSON text would be none
-        text = text[: longest - 1] + "…"
+    if len(text) > longest:
+        text = _cut(text, subject.total, form, longest)
     return Digest(text, tuple(chosen), subject.total - len(chosen))
+
+
+def _cut(text: str, left_out: int, form: DigestForm, longest: int) -> str:
+    if form is not DigestForm.JSON:
+        return text[: longest - 1] + "…"
+    counted = f'{{"leftOut": {left_out}}}'  # half of a JSON text would be none
+    return counted if len(counted) <= longest else "{}"
 
 
 def _by_turns(memories: Iterable[Memory]) -> list[Memory]:
