@@ -267,6 +267,15 @@ def test_metrics_and_learnings_can_be_left_out(worked: Call) -> None:
     assert "Learnings" not in synthesize(worked, "narrative", includeLearnings=False)["narrative"]
 
 
+@requirement("keeper-insight.delegate.narrative")
+def test_a_narrative_says_that_nothing_was_learned(call: Call) -> None:
+    save(call, "d", "Keep it small", category="decision")
+    narrative = synthesize(call, "narrative", includeLearnings=True)
+    assert narrative["narrative"].endswith("## Learnings\n\nNo item says yet what was learned.")
+    assert narrative["sections"][-1]["evidence"] == []
+    assert "Learnings" not in synthesize(call, "narrative", includeLearnings=False)["narrative"]
+
+
 @requirement("keeper-insight.delegate.chain")
 def test_a_chain_passes_each_result_on(worked: Call) -> None:
     inputs = [{"analysisType": "relationships"}, {"synthesisType": "recommendations"}]

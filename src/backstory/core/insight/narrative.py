@@ -28,7 +28,8 @@ class Chapter(NamedTuple):
 
 
 def narrative(sample: Sample, given: Sequence[Finding], *, metrics: bool, learnings: bool) -> list[Chapter]:
-    """Chapters in the order a reader wants them; those with nothing to tell are left out."""
+    """Chapters in the order a reader wants them; those with nothing to tell are left out. Of learnings, which a caller
+    asks for by name, it is said when there are none."""
     memories = sample.memories
     chapters = [
         _overview(sample, metrics=metrics),
@@ -36,7 +37,7 @@ def narrative(sample: Sample, given: Sequence[Finding], *, metrics: bool, learni
         _told("Progress", (m for m in memories if m.category == "progress")),
         _told("Problems", (m for m in memories if m.category in ("error", "warning"))),
         _told("Still open", (m for m in memories if is_open_task(m))),
-        _told("Learnings", (m for m in memories if _teaches(m))) if learnings else None,
+        _learnings(memories) if learnings else None,
         _findings(given),
     ]
     return [chapter for chapter in chapters if chapter is not None]
@@ -80,6 +81,13 @@ def _sentence(memory: Memory) -> str:
     stress = f" ({memory.priority})" if RANKS[memory.priority] < 2 else ""
     name = f"{memory.key}: " if memory.key else ""
     return f"{name}{one_line(memory.summary or memory.text, SENTENCE)}{stress}"
+
+
+def _learnings(memories: Sequence[Memory]) -> Chapter | None:
+    if not memories:
+        return None
+    none = Chapter("Learnings", "No item says yet what was learned.", ())
+    return _told("Learnings", (m for m in memories if _teaches(m))) or none
 
 
 def _teaches(memory: Memory) -> bool:

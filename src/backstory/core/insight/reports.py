@@ -46,7 +46,11 @@ def synthesis_report(task: Synthesize, sample: Sample, made: Digest | None) -> I
         chapters = narrative(
             sample, task.given, metrics=task.include_metrics, learnings=task.include_learnings
         )
-        told = [Finding("chapter", each.title, len(each.evidence), each.evidence) for each in chapters]
+        told = [
+            Finding("chapter", each.title, len(each.evidence), each.evidence)
+            for each in chapters
+            if each.evidence
+        ]
         report = _report(task.kind, sample, told)._replace(findings=())
         return report._replace(text=as_markdown(chapters), chapters=tuple(chapters))
     given = task.given or [*patterns(sample), *trends(series_of(sample, ()))]
