@@ -60,8 +60,8 @@ class Found(NamedTuple):
     """What was looked for, to show the passages that hold it."""
     is_whole: bool = True
     """Whether all that matches was weighed."""
-    strangers: Sequence[Hit] = ()
-    """Memories that have nothing of the query, the nearest first: for who wants so many, however far they are."""
+    strangers: Callable[[], Sequence[Hit]] = tuple
+    """Gives memories that have nothing of the query, the nearest first: for who wants so many, however far they are."""
 
 
 class Search:
@@ -90,7 +90,7 @@ class Search:
             vector=evidence.vector,
             words=tuple(word for term in evidence.terms for word in term.unit.words),
             is_whole=evidence.is_whole,
-            strangers=_hits(strangers(evidence, scores), evidence, scores),
+            strangers=lambda: _hits(strangers(evidence, scores), evidence, scores),
         )
 
 

@@ -93,7 +93,7 @@ class Searching(Facet):
         comes first. Strangers make up the number on demand, as far as they are so sure."""
         visible = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
         found = self.find(query, visible, least, are_enough=lambda hits: len(hits) >= limit)
-        hits = [*found.hits, *(found.strangers if with_strangers else ())]
+        hits = [*found.hits, *found.strangers()] if with_strangers else found.hits
         best = [hit for hit in hits if hit.certainty >= least]
         own = self.caller.project
         best.sort(key=lambda hit: (-hit.certainty, hit.project != own, -hit.score))
