@@ -67,9 +67,11 @@ impl Handler for Server {
 """
 
 
-def told(text: str, category: str | None = None) -> tuple[dict[str, int], dict[str, float]]:
+def told(
+    text: str, category: str | None = None, *, key: str = "note"
+) -> tuple[dict[str, int], dict[str, float]]:
     """Entities with how often, and relations other than plain mentions with their confidence."""
-    extract = read(UnreadEntry(1, 0, "note", category, text))
+    extract = read(UnreadEntry(1, 0, key, category, text))
     ids = {mention.entity: f"{mention.type}:{mention.name}" for mention in extract.mentions}
     return (
         {ids[m.entity]: m.times for m in extract.mentions},
@@ -151,6 +153,30 @@ def test_a_sentence_relates_the_things_it_names(text: str, relation: str) -> Non
     relations = told(text)[1]
     assert relation in relations
     assert 0.5 <= relations[relation] < 0.95
+
+
+@pytest.mark.parametrize(
+    ("text", "relations"),
+    [
+        ("shop depends on stock", ["item:shop depends_on name:stock"]),
+        ("Shop calls the till-2 for cash", ["item:shop calls name:till-2"]),
+        ("shop uses stock, till and Redis.", [f"item:shop uses {n}" for n in ("name:stock", "name:till", "service:redis")]),
+        ("Slow. shop is used by till and waits for it", ["name:till uses item:shop"]),
+        ("shop never calls stock", []),
+        ("shop needs it", []),
+        ("shop in town", []),
+        ("Shopping depends on stock", []),
+        ("The shop depends on stock", []),
+    ],
+)  # fmt: skip
+def test_plain_words_are_names_where_the_items_own_stands_before_them(
+    text: str, relations: list[str]
+) -> None:
+    assert sorted(told(text, key="shop")[1]) == sorted(relations)
+
+
+def test_a_verb_is_no_name_of_a_module() -> None:
+    assert told("The payment module depends on the billing module")[0] == {"item:note": 1}
 
 
 def test_a_denied_relation_is_not_told() -> None:

@@ -281,6 +281,19 @@ def test_an_item_is_an_entity_that_other_items_mention_by_key(call: Call) -> Non
     assert {"item:auth_decision", "service:redis"} <= ids(answer)
 
 
+@requirement("keeper-graph.items")
+def test_items_with_plain_keys_are_related_by_what_they_say_of_each_other(call: Call) -> None:
+    save(call, "frontend", "frontend depends on backend")
+    save(call, "backend", "Backend calls service-b.")
+    save(call, "service-b", "Not written yet")
+    assert ids(call("context_find_related", key="frontend", maxDepth=1)) == {"item:backend"}
+    further = call("context_find_related", key="frontend", relationTypes=["depends_on", "calls"])
+    assert [(each["id"], each["distance"]) for each in further["entities"]] == [
+        ("item:backend", 1),
+        ("item:service-b", 2),
+    ]
+
+
 @requirement("keeper-graph.private")
 def test_private_items_of_other_sessions_leave_no_trace(call: Call, other: Call) -> None:
     save(call, "public", "AuthService is slow")

@@ -195,4 +195,5 @@ def _plain() -> frozenset[str]:
     return STOP_WORDS | listed(
         "new old external internal third web micro rest api background customer main first same every each file files"
         " manager managers version versions update updates name names level self systemd no which called named"
+        " depends requires needs uses calls imports contains extends implements provides handles"
     )

@@ -8,6 +8,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from ...domain.words import STOP_WORDS
 from .facts import Facts, Thing, listed, thing
 from .names import NamedThing, find_names
 
@@ -24,6 +25,7 @@ _OF_ITEM = frozenset(
 _DECIDING = listed(
     "decide decided decides deciding decision chose choose chosen choosing picked adopt adopted"
 )
+_OBJECT = r"[^\W_][\w-]*+"
 _NOBODY = listed(
     "He She We They It You I Who This That Everyone Nobody Someone Team User Users Client Customer Server Product"
     " Support Manager Design Legal Ops Security Engineering Marketing Claude Docs Documentation Error Test Tests"
@@ -58,7 +60,7 @@ _TABLE = {
 
 def read_prose(text: str, facts: Facts, *, is_decision: bool = False) -> None:
     for sentence in _sentences(text):
-        found = _with_people(sentence, list(find_names(sentence)))
+        found = _with_own_name(sentence, _with_people(sentence, list(find_names(sentence))), facts.item)
         for each in found:
             facts.mention(each.thing)
         if found:
@@ -155,6 +157,43 @@ def _with_people(sentence: str, found: list[NamedThing]) -> list[NamedThing]:
 def _apart(people: list[NamedThing], found: list[NamedThing]) -> Iterable[NamedThing]:
     taken = {place for each in found for place in (each.start, each.end)}
     return [*found, *(each for each in people if each.start not in taken and each.end not in taken)]
+
+
+def _with_own_name(sentence: str, found: list[NamedThing], item: Thing) -> list[NamedThing]:
+    """Plain words are names where the item's own stands before them: in the item `shop`, "shop depends on stock"."""
+    end = len(item.name)
+    if sentence[:end].lower() != item.name.lower() or sentence[end : end + 1] != " ":
+        return found
+    objects = list(_objects(sentence, end))
+    if not objects:
+        return found
+    return sorted(_apart([NamedThing(item, 0, end), *objects], found), key=lambda each: each.start)
+
+
+def _objects(sentence: str, start: int) -> Iterator[NamedThing]:
+    """Of which a verb right after the start says something: `beta` and `gamma` in "calls the beta and gamma"."""
+    match = _said().match(sentence, start)
+    if match is None or (link := link_in(match["verb"])) is None or link.predicate in _WEAK:
+        return
+    for word in _object().finditer(sentence, *match.span("objects")):
+        if word[0].lower() in STOP_WORDS:
+            return
+        yield NamedThing(thing("name", word[0]), *word.span())
+
+
+@cache
+def _said() -> re.Pattern[str]:
+    """A verb of at most three words, and what stands after it, as far as it is a list."""
+    objects = rf"{_OBJECT}(?:(?:, (?:and )?| and ){_OBJECT}(?=[,.;!]|$| and ))*"
+    return re.compile(
+        rf" (?:is |are |also )?(?P<verb>{'|'.join(sorted(map(' '.join, _phrases()), reverse=True))})"
+        rf" (?:the |a |an |our )?(?P<objects>{objects})"
+    )
+
+
+@cache
+def _object() -> re.Pattern[str]:
+    return re.compile(rf"\b(?!and\b){_OBJECT}")
 
 
 @cache

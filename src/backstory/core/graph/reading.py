@@ -13,7 +13,7 @@ from .facts import Facts, Thing, thing
 from .prose import read_prose
 from .trees import is_installed
 
-VERSION = 1
+VERSION = 2
 """Raised when reading gets better: everything is then read again, little by little."""
 
 LONGEST_TEXT = 100_000
