@@ -295,6 +295,7 @@ def test_tags_keep_what_holds_one_of_them(three: Core) -> None:
     assert set(ids(told)) == {"auth", "lunch"}
     assert told["context"]["keywords"] == ["jwt", "soup"]
     assert ids(recall(three, tags=["jwt", "soup"], search_query="lunch", min_score=0)) == ["lunch"]
+    assert ids(recall(three, tags=["soup"], search_query="deploy lunch", min_score=0)) == ["lunch"]
 
 
 @pytest.mark.requirement("gandalf.recall.structure")
@@ -369,6 +370,18 @@ def test_an_old_answer_stands_above_a_fresh_mention(core: Core) -> None:
         assert told[0]["score_parts"]["answer"] == 1.5
         parts = {each["id"]: each["score_parts"] for each in told}
         assert parts["again"].get("keywords", 0) < 0.1  # its words are but the question's
+
+
+@pytest.mark.requirement("gandalf.recall.query", "gandalf.recall.scores")
+def test_what_holds_every_word_of_a_query_reaches_the_usual_score_however_old_it_is(core: Core) -> None:
+    keep(core, "answer", "Fix the login.", "I fixed the authentication bug in the authentication module.")
+    keep(core, "old", "Please review authentication", "Looks good.", days_ago=25)
+    keep(core, "older", "Which tests has the authentication?", "None so far.", days_ago=55)
+    keep(core, "other", "Center the box.", "Use flexbox.")
+    told = recall(core, search_query="authentication", days_lookback=60)
+    assert ids(told) == ["answer", "old", "older"]
+    assert all(each["relevance_score"] >= 1 for each in told["conversations"])
+    assert ids(recall(core, search_query="authentication")) == ["answer", "old"]
 
 
 @pytest.mark.requirement("gandalf.recall.scores")

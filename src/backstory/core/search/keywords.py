@@ -121,9 +121,12 @@ class WordIndex:
             chosen &= families.heads_of(self.holding(keyword))
         for keyword in asked.excluded:
             chosen -= families.heads_of(self.holding(keyword))
-        if asked.tags:
-            chosen &= set().union(*(families.heads_of(self.holding(tag)) for tag in asked.tags))
-        return chosen
+        return self.tagged(asked, chosen, families)
+
+    def tagged(self, asked: KeywordQuery, heads: set[str], families: Families) -> set[str]:
+        """Those of the heads that hold one of the tags, if there are any."""
+        tags = (families.heads_of(self.holding(tag)) for tag in asked.tags)
+        return heads & set().union(*tags) if asked.tags else heads
 
     def best_entries(
         self, asked: KeywordQuery, families: Families, heads: Sequence[str]

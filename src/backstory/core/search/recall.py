@@ -4,8 +4,8 @@ What is asked is found by the one search. A conversation's score is the sum of i
 (up to 1.5: how near it comes to what answers best, so that an old answer stands above a fresh mention), `keywords` (the share of the asked words that it
 holds, up to 1), `recency` (1.0 within a day, 0.8 a week, 0.5 a month, 0.2 a quarter, else 0.1), `files` (half for
 reading or writing any, half when they are those that were named or, when none were, this project's) and `type`. When
-something is asked, keywords, files and type count as far as the conversation answers it; a prompt takes none below the
-least score that would reach it otherwise.
+something is asked, keywords, files and type count as far as the conversation answers it; but a query takes none below the least score
+that holds all of its words, and a prompt none that would reach it otherwise.
 Subagents and forks speak for the conversation that started them."""
 
 from __future__ import annotations
@@ -82,16 +82,19 @@ class RecallParts(NamedTuple):
 
 
 @lru_cache(1_000)  # most conversations answer nothing, and those differ in little
-def _raised(parts: RecallParts, least: float, files: float, type: float) -> RecallParts:
-    """With as much more of these two as makes the score the least one; as it is where they are not enough."""
+def _raised(parts: RecallParts, least: float, keywords: float, files: float, type: float) -> RecallParts:
+    """With as much more of these three as makes the score the least one, or with all of it where that is not enough."""
     score = parts.score
     if score >= least:
         return parts
     lacking = ceil(round((least - score) * 10**DIGITS, 6)) / 10**DIGITS
-    more_type = min(lacking, type - parts.type)
-    more_files = min(lacking - more_type, files - parts.files)
+    more_keywords = min(lacking, keywords - parts.keywords)
+    more_type = min(lacking - more_keywords, type - parts.type)
+    more_files = min(lacking - more_keywords - more_type, files - parts.files)
     return parts._replace(
-        files=round(parts.files + more_files, DIGITS), type=round(parts.type + more_type, DIGITS)
+        keywords=round(parts.keywords + more_keywords, DIGITS),
+        files=round(parts.files + more_files, DIGITS),
+        type=round(parts.type + more_type, DIGITS),
     )
 
 
@@ -126,7 +129,7 @@ class _Worth(NamedTuple):
                 type=round(weight * bonus, DIGITS),
             )
         usual = max(files, 0.5 + 0.5 * is_own if id in self.working else 0.0)
-        return _raised(weighed, self.least, usual, bonus) if self.least else weighed
+        return _raised(weighed, self.least, weighed.keywords, usual, bonus) if self.least else weighed
 
     def _share(self, id: str) -> float:
         """Of the keywords."""
@@ -252,9 +255,9 @@ class Recall(Facet):
         index: WordIndex,
         answers: _Answers,
     ) -> list[_Scored]:
-        chosen = index.chosen(asked, families)
-        if wanted.query and not asked.tags:
-            chosen |= families.heads_of(answers.threads)
+        holding = chosen = index.chosen(asked, families)
+        if wanted.query:
+            chosen = chosen | index.tagged(asked, families.heads_of(answers.threads), families)
         if wanted.subjects:
             chosen = {id for id in chosen if families.heads[id].subject in wanted.subjects}
         is_asked = bool(wanted.query or wanted.prompt) and not asked.has_operators
@@ -285,6 +288,8 @@ class Recall(Facet):
                 parts = worth.parts(outline, answer, recency)
             else:
                 parts = RecallParts(answer, recency=recency)
+            if wanted.query and is_asked and id in holding:
+                parts = _raised(parts, wanted.least_score, 1.0, parts.files, parts.type)
             if (score := parts.score) >= wanted.least_score:
                 scored.append(_Scored(outline, parts, score))
         return scored
