@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from backstory.core import Core
+from backstory.domain.records import Entry
 from backstory.surfaces import all_tools, load_surfaces
 
 from ..conftest import OpenCore, OpenStore, caller_of
@@ -74,6 +75,36 @@ def test_a_stranger_sees_nothing_of_a_private_item(owner: Core, stranger: Core) 
         answer = TOOLS[tool].call(stranger, filled).text.lower()
         assert [sign for sign in SIGNS if sign in answer] == [], tool
     (item,) = caller_of(owner)("context_get", key="zebra_key")["items"]
+    assert item["value"] == SECRET
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("context_search", {"query": "apples"}),
+        ("context_get", {"keyPattern": "shared"}),
+        ("context_semantic_search", {"query": "apples"}),
+        ("retrieve_context", {"query": "apples"}),
+        ("reflect_on_past", {"query": "apples"}),
+        ("quick_search", {"query": "apples"}),
+        ("recall", {"query": "apples"}),
+    ],
+)
+def test_what_becomes_private_while_it_is_searched_for_is_not_shown(
+    tool: str, arguments: Any, owner: Core, stranger: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = stranger.engine.store.entries
+    load = entries.load
+
+    def load_late(*which: Any) -> dict[int, Entry]:
+        caller_of(owner)("context_save", key="shared", value=SECRET, private=True)
+        return load(*which)
+
+    assert "AppleService" in TOOLS[tool].call(stranger, arguments).text
+    monkeypatch.setattr(entries, "load", load_late)
+    answer = TOOLS[tool].call(stranger, arguments).text.lower()
+    assert [sign for sign in SIGNS if sign in answer] == []
+    (item,) = caller_of(owner)("context_get", key="shared")["items"]
     assert item["value"] == SECRET
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ..domain.filters import Filter
+
 if TYPE_CHECKING:
-    from ..domain.filters import Filter
+    from ..domain.records import Entry
     from . import Core
 
 
@@ -15,6 +18,10 @@ class Facet:
     def __init__(self, core: Core) -> None:
         self.core = core
         self.engine, self.caller, self.surface, self.call = core
+
+    def loaded(self, entries: Iterable[int]) -> dict[int, Entry]:
+        """The records of those that the caller may see by now: what was found may have been made private since."""
+        return self.engine.store.entries.load(entries, self.caller.visible(Filter()))
 
     def own(self, where: Filter) -> Filter:
         """What this surface made, as far as the caller may see it."""

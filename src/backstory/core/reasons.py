@@ -34,7 +34,7 @@ class Reasoning(Facet):
     def about(self, path: str, projects: tuple[str, ...] = ()) -> Reasons:
         store = self.engine.store
         hits = self._hits(path, Kind.MESSAGE, projects)[:CONVERSATIONS]
-        entries = store.entries.load(entry for hit in hits for entry in (hit.entry, *hit.other_places))
+        entries = self.loaded(entry for hit in hits for entry in (hit.entry, *hit.other_places))
         places: dict[str, set[int]] = {}
         for entry in entries.values():
             if isinstance(entry, Message):
@@ -55,7 +55,7 @@ class Reasoning(Facet):
 
     def _memories(self, path: str, projects: tuple[str, ...]) -> list[Memory]:
         hits = self._hits(path, Kind.MEMORY, projects)[:MOST]
-        entries = self.engine.store.entries.load(hit.entry for hit in hits)
+        entries = self.loaded(hit.entry for hit in hits)
         found = [entry for hit in hits if isinstance(entry := entries.get(hit.entry), Memory)]
         return sorted(found, key=lambda memory: kind_of(memory) is not MemoryKind.DECISION)
 

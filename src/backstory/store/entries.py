@@ -30,6 +30,7 @@ SHARED_COLUMNS = (
 COLUMNS = (*SHARED_COLUMNS, "key", "category", "priority", "channel", "tags", "metadata")
 """Those that only memories have stand last; in a message they are NULL."""
 SPOKEN = f"role NOT IN {QUIET_ROLES}"
+EVERYTHING = Filter()
 
 _NUMBERED = ("n", *COLUMNS)
 _KIND = _NUMBERED.index("kind")
@@ -175,12 +176,14 @@ class EntryRoom:
         flat = [value for place in places for value in place]
         return self._texts(rest, [*flat, Kind.MESSAGE, *values])
 
-    def load(self, entries: Iterable[int]) -> dict[int, Entry]:
-        """The records of those entries that are there."""
+    def load(self, entries: Iterable[int], where: Filter = EVERYTHING) -> dict[int, Entry]:
+        """The records of those entries that are there, and match now: they may have changed since they were found."""
         if not (wanted := [*entries]):
             return {}
-        among, numbers = self._database.among("n", wanted)
-        rows = self._database.rows(f"SELECT {', '.join(_NUMBERED)} FROM entry WHERE {among}", [numbers])
+        condition, values = where_clause(where)
+        source, numbers = self._database.chosen_entries(wanted)
+        selected = ", ".join(f"e.{column}" for column in _NUMBERED)
+        rows = self._database.rows(f"SELECT {selected} FROM {source} WHERE {condition}", [numbers, *values])
         return {row[0]: (_message if row[_KIND] == Kind.MESSAGE else _memory)(row) for row in rows}
 
     def threads(self, entries: Iterable[int]) -> list[str | None]:

@@ -96,7 +96,7 @@ class Retrieval(Facet):
             return entries
         from ...domain.query import field_of, sort_key
 
-        records = self.engine.store.entries.load(entries)
+        records = self.loaded(entries)
         known = [(entry, record) for entry in entries if isinstance(record := records.get(entry), Memory)]
         if sorting.field is not None:
             path = sorting.field
@@ -111,7 +111,7 @@ class Retrieval(Facet):
 
     def _load(self, entries: Sequence[int], limit: int | None, offset: int) -> list[Memory]:
         page = entries[offset:] if limit is None else entries[offset : offset + limit]
-        records = self.engine.store.entries.load(page)
+        records = self.loaded(page)
         return [record for entry in page if isinstance(record := records.get(entry), Memory)]
 
 

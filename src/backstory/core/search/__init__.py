@@ -97,7 +97,7 @@ class Searching(Facet):
         best = [hit for hit in hits if hit.certainty >= least]
         own = self.caller.project
         best.sort(key=lambda hit: (-hit.certainty, hit.project != own, -hit.score))
-        entries = self.engine.store.entries.load(hit.entry for hit in best[:limit])
+        entries = self.loaded(hit.entry for hit in best[:limit])
         memories = [
             MemoryHit(memory, hit.certainty)
             for hit in best[:limit]
@@ -125,7 +125,7 @@ class Searching(Facet):
         """What was said in conversations, each message by itself."""
         where = self.caller.visible(Filter(kinds=(Kind.MESSAGE,), projects=projects))
         best = self.engine.search.find(query, where, by_place=True).hits[:limit]
-        entries = self.engine.store.entries.load(hit.entry for hit in best)
+        entries = self.loaded(hit.entry for hit in best)
         return [message for hit in best if isinstance(message := entries.get(hit.entry), Message)]
 
     def by_file(

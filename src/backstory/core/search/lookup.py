@@ -154,12 +154,12 @@ class Lookup(Facet):
         """A fact is what has no other kind's category, which a filter cannot say."""
         if kind != MemoryKind.FACT:
             return list(hits)
-        entries = self.engine.store.entries.load(hit.entry for hit in hits)
+        entries = self.loaded(hit.entry for hit in hits)
         facts = {n for n, each in entries.items() if isinstance(each, Memory) and kind_of(each) == kind}
         return [hit for hit in hits if hit.entry in facts]
 
     def _shown(self, hits: Sequence[Hit], words: Sequence[str]) -> list[LookupHit]:
-        entries = self.engine.store.entries.load(hit.entry for hit in hits)
+        entries = self.loaded(hit.entry for hit in hits)
         messages = [entry for entry in entries.values() if isinstance(entry, Message)]
         names = self.core.browsing.names({message.conversation for message in messages})
         later = later_decisions(entries.values())

@@ -53,7 +53,7 @@ class Previews(Facet):
         """What the caller may no longer see is left out. A decision stands behind a later one that replaces it."""
         store = self.engine.store
         outlines = store.entries.outlines((hit.entry for hit in hits), self.caller.visible(Filter()))
-        entries = store.entries.load(o.entry for o in outlines)
+        entries = self.loaded(o.entry for o in outlines)
         around = self._around(outlines)
         named = self._files(list(entries.values())) if files else {}
         later = later_decisions(entries.values())
@@ -75,7 +75,7 @@ class Previews(Facet):
         nearest = [hit for hit in ranking.missed[:SUGGESTED] if hit.certainty > 0]
         if not nearest:
             return Suggestions(self._newest_subjects(ranking.hits))
-        entries = self.engine.store.entries.load(hit.entry for hit in nearest)
+        entries = self.loaded(hit.entry for hit in nearest)
         texts = [entries[hit.entry] for hit in nearest if hit.entry in entries]
         subjects = [_subject(entry, terms_of(entry.text)) for entry in texts]
         lower = int(nearest[0].certainty * 100) / 100
@@ -95,7 +95,7 @@ class Previews(Facet):
     def _newest_subjects(self, hits: Sequence[Hit]) -> list[str]:
         """Of what was saved and said last, beside what was found."""
         store = self.engine.store
-        known = {entry.id for entry in store.entries.load(hit.entry for hit in hits).values()}
+        known = {entry.id for entry in self.loaded(hit.entry for hit in hits).values()}
         talked = {hit.conversation for hit in hits}
         newest = Page(limit=SUGGESTED + len(hits), order=Order.UPDATED_NEWEST)
         memories = store.memories.find(self.caller.visible(Filter()), newest)

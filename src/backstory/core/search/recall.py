@@ -333,7 +333,7 @@ class Recall(Facet):
         """Of the places that the search found."""
         heads = ((families.head_of.get(id, ""), answers.entries[id]) for id in answers.threads)
         places = {head: entry for head, entry in heads if head in ids}
-        entries = self.engine.store.entries.load(places.values())
+        entries = self.loaded(places.values())
         return {
             head: best_passage(entries[entry].text, answers.words, SHOWN).text
             for head, entry in places.items()
@@ -346,7 +346,7 @@ class Recall(Facet):
         """Around the words that were asked for, else the beginning of what the user said."""
         store = self.engine.store
         proposed = index.best_entries(asked, families, ids)
-        entries = store.entries.load([entry for some in proposed.values() for entry, _ in some])
+        entries = self.loaded([entry for some in proposed.values() for entry, _ in some])
         texts: dict[str, str] = {}
         for id in ids:
             messages = [

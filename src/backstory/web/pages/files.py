@@ -93,6 +93,6 @@ def file_page(core: Core, asked: PageQuery) -> View:
 def _mentions(core: Core, path: str) -> list[Json]:
     """Memories that speak of it."""
     ranking = core.search.by_file(path, narrow=Filter(kinds=(Kind.MEMORY,)))
-    entries = core.engine.store.entries.load(hit.entry for hit in ranking.hits if hit.conversation is None)
+    entries = core.search.loaded(hit.entry for hit in ranking.hits if hit.conversation is None)
     found = [entry for hit in ranking.hits if isinstance(entry := entries.get(hit.entry), Memory)]
     return [memory_card(each) for each in found[:MOST_MENTIONS]]
