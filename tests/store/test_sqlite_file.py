@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import pytest
 
 from backstory.domain.errors import Unavailable
 from backstory.domain.filters import Filter, Page
+from backstory.domain.words import Unit
 from backstory.store.sqlite import SqliteStore
 from backstory.store.sqlite.header import read_header
 
@@ -98,6 +99,31 @@ def test_the_store_that_is_there_now_is_used(
     assert store.problems() == []
     store.close()
     assert ids_in(path) == ["after", "old"]
+
+
+@pytest.mark.parametrize("is_meanwhile", [False, True])
+def test_words_are_found_in_the_store_that_is_there_now(
+    store: SqliteStore, path: Path, other: Path, is_meanwhile: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when it is replaced, and another call notices, after a search has looked how far the index goes."""
+    database, known = store.database, Unit(("text",))
+    pairs = database.pairs
+
+    def pairs_and_more(sql: str, parameters: Sequence[Any] = ()) -> dict[Any, Any]:
+        found = pairs(sql, parameters)
+        rename(path, other)
+        ids(store)
+        return found
+
+    assert len(store.text.holding(known)) == 51
+    if is_meanwhile:
+        with monkeypatch.context() as during:
+            during.setattr(database, "pairs", pairs_and_more)
+            store.text.holding(known)
+    else:
+        rename(path, other)
+    save(store, "after")
+    assert store.text.holding(known).tolist() == [2, 1]
 
 
 @REPLACEMENTS

@@ -28,10 +28,11 @@ class SqliteText(TextIndex):
     at_once = 8_000
 
     def state(self) -> tuple[Hashable, int]:
+        generation = self._database.generation  # before: another thread may open another store right after
         sequences = self._database.pairs(
             "SELECT name, seq FROM sqlite_sequence WHERE name IN ('entry', 'moved')"
         )
-        return (self._database.generation, sequences.get("moved", 0)), sequences.get("entry", 0)
+        return (generation, sequences.get("moved", 0)), sequences.get("entry", 0)
 
     def read(self, ranges: Sequence[PostingRange]) -> list[Numbers]:
         sql = "SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ? AND rowid >= ? AND rowid < ?"
