@@ -207,6 +207,19 @@ def test_checkpoints_keep_what_is_deleted_unless_they_are_told_to_forget_it_too(
     assert call("context_restore_checkpoint", name="before")["restoredItems"] == 150
 
 
+def test_a_checkpoint_that_forgets_while_it_is_about_to_be_restored_is_restored_without_it(
+    call: Call, core: Core, marker: str
+) -> None:
+    call("context_session_start", name="one")
+    call("context_save", key="stays", value="Bystander")
+    plant(call, "goes", marker)
+    call("context_checkpoint", name="before")
+    keeper = core.through("memory-keeper")
+    found = keeper.checkpoints.find(id=None, name="before")
+    Erasure(core.engine).forget(ForgetRequest(memories=Filter(keys=("goes",)), with_checkpoints=True))
+    assert keeper.checkpoints.restore(found, files=False, merge=False).items == 1
+
+
 def test_a_branch_is_another_memory_and_is_forgotten_by_itself(
     call: Call, core: Core, tmp_path: Path, marker: str
 ) -> None:

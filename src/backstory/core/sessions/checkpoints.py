@@ -84,6 +84,7 @@ class Checkpoints(Facet):
         is_family = checkpoint.session in lineage(store, self.caller.session)
         current = self.core.sessions.current() if merge else None
         with store.transaction():
+            checkpoint = self.find(id=checkpoint.id, name=None)  # what it held may be forgotten by now
             contents = store.checkpoints.read(checkpoint)
             session = current or self._new_session(checkpoint, is_family)
             allowed = [memory for memory in contents.memories if is_family or not memory.private]
