@@ -588,6 +588,26 @@ def test_a_key_that_was_compressed_can_be_saved_again(call: Call, store: Store, 
     assert {each.memory.key for each in store.archive.find_memories(Filter())} == {"b", "c"}
 
 
+@requirement("keeper-copies.compress.archive")
+def test_a_merged_checkpoint_makes_what_was_compressed_live_again(
+    call: Call, store: Store, clock: SteppedClock
+) -> None:
+    session = save_three(call)
+    before = items(store, session)
+    call("context_checkpoint", name="before")
+    clock.step()
+    call("context_save", key="a", value="changed")
+    clock.step()
+    call("context_compress", olderThan="now")
+    assert call("context_restore_checkpoint", name="before", merge=True)["restoredItems"] == 3
+    after = items(store, session)
+    assert {key: memory.id for key, memory in after.items()} == {key: m.id for key, m in before.items()}
+    assert values(store, session) == {key: memory.text for key, memory in before.items()}
+    assert [former.text for former in store.memories.former(after["a"].id)] == ["one", "changed"]
+    assert store.archive.find_memories(Filter()) == []
+    assert call("context_get", key="a", includeMetadata=True)["count"] == 1
+
+
 @requirement("keeper-copies.compress.delete")
 def test_an_explicit_deletion_reaches_the_archive(call: Call, core: Core, clock: SteppedClock) -> None:
     save_three(call)

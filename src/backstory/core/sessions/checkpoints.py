@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from pathlib import Path
 from typing import NamedTuple
 
 from ...domain.checkpoints import CachedFile, Checkpoint
 from ...domain.errors import InvalidInput, NotFound
-from ...domain.filters import Filter
+from ...domain.filters import Filter, Page
 from ...domain.records import Session
 from ..facet import Facet
 from ..memories.merging import fresh_copies, merge_memories, take_arriving
@@ -88,6 +89,7 @@ class Checkpoints(Facet):
             contents = store.checkpoints.read(checkpoint)
             session = current or self._new_session(checkpoint, is_family)
             allowed = [memory for memory in contents.memories if is_family or not memory.private]
+            self._unarchive({memory.key for memory in allowed}, session)
             merge_memories(self.engine, fresh_copies(self.engine, allowed), session, take_arriving)
             restored_files = contents.files if files else []
             self._put_files(restored_files, session)
@@ -113,6 +115,14 @@ class Checkpoints(Facet):
         )
         self.engine.store.sessions.put(session)
         return session
+
+    def _unarchive(self, keys: Set[str | None], session: Session) -> None:
+        """What the session has in the archive under keys that come back: a key is one memory, live or archived."""
+        store, own = self.engine.store, self.own(Filter(threads=(session.id,)))
+        oldest_first = [each.memory for each in reversed(store.archive.find_memories(own))]
+        newest = {memory.key: memory.id for memory in oldest_first if memory.key in keys}
+        live = {memory.key for memory in store.memories.find(own, Page())} if newest else set()
+        store.archive.restore_memories([id for key, id in newest.items() if key not in live])
 
     def _put_files(self, files: list[CachedFile], session: Session) -> None:
         for file in files:
