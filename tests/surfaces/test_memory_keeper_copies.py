@@ -449,6 +449,23 @@ def test_conflicts_are_resolved_as_asked(
     assert items(store, source) == before
 
 
+@requirement("keeper-copies.merge.resolution", "keeper-copies.restore.merge")
+def test_a_session_that_another_surface_began_keeps_one_item_for_each_key(
+    call: Call, core: Core, stranger: Call, store: Store
+) -> None:
+    source = stranger("context_save", key="k", value="theirs")["sessionId"]
+    stranger("context_checkpoint", name="theirs")
+    path = stranger("context_export")["filePath"]
+    session = core.through("session-mgmt").sessions.start("begun elsewhere").id
+    assert call("context_save", key="k", value="mine")["sessionId"] == session
+    merged = call("context_merge_sessions", sourceSessionId=source, conflictResolution="keep_current")
+    assert (merged["merged"], merged["conflicts"]) == (0, 1)
+    call("context_restore_checkpoint", name="theirs", merge=True)
+    assert call("context_import", filePath=path, merge=True)["skipped"] == 1
+    [memory] = store.memories.find(Filter(threads=(session,)), Page())
+    assert (memory.text, history(store, memory)) == ("theirs", ["mine"])
+
+
 @requirement("keeper-copies.merge.history")
 def test_a_replaced_value_stays_in_the_history(call: Call, stranger: Call, store: Store) -> None:
     source = stranger("context_save", key="k", value="theirs")["sessionId"]

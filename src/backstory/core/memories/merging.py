@@ -54,7 +54,9 @@ def merge_memories(
     id and time made, and is private when either was. Texts that came wait for their vectors: whoever calls says
     `embed_soon` after its own commit."""
     store, now = engine.store, engine.now()
-    own = Filter(surfaces=(session.surface,), threads=(session.id,))
+    # not the session's surface: another of the connection may have begun it
+    surfaces = tuple({copy.memory.surface for copy in copies})
+    own = Filter(surfaces=surfaces, threads=(session.id,))
     outcome = MergeOutcome([], [], [], [])
     with store.transaction():
         engine.check_room()

@@ -115,9 +115,9 @@ def _merge_files(engine: Engine, session: Session, files: Iterable[FileCopy], st
     return kept
 
 
-def _merge_archived(engine: Engine, session: Session, items: Iterable[MemoryCopy]) -> int:
+def _merge_archived(engine: Engine, session: Session, items: Sequence[MemoryCopy]) -> int:
     """How many were brought in. An archive may hold a key often, so only the very same value is left out."""
-    mine = Filter(surfaces=(session.surface,), threads=(session.id,))
+    mine = Filter(surfaces=tuple({item.memory.surface for item in items}), threads=(session.id,))
     present = {_value(archived.memory) for archived in engine.store.archive.find_memories(mine)}
     return _archive(engine, session, [item for item in items if _value(item.memory) not in present])
 
@@ -206,7 +206,7 @@ def keep_checkpoint(engine: Engine, session: Session, arriving: CheckpointCopy) 
     files = [_keep_content(engine, session, file) for file in arriving.files]
     copy = store.checkpoints.copy_foreign(memories, files)
     taken = arriving.checkpoint
-    is_known = bool(store.checkpoints.find(session.surface, id=taken.id))
+    is_known = bool(store.checkpoints.find(taken.surface, id=taken.id))
     store.checkpoints.put(
         taken._replace(
             id=engine.new_id() if is_known else taken.id,
