@@ -165,6 +165,14 @@ def test_subagents_are_in_the_file_of_what_started_them(core: Core) -> None:
     assert "Look for egrets." in path.read_text("utf-8")
 
 
+@pytest.mark.requirement("gandalf.export.subagents")
+def test_a_fork_that_matches_is_written_though_what_started_it_does_not(core: Core) -> None:
+    keep(core, "main", title="Herons")
+    keep(core, "fork", (("user", "And storks?"),), title="Storks", kind="fork", parent="main")
+    (path,) = written(export(core, conversation_filter="Storks"))
+    assert json.loads(path.read_text("utf-8"))["id"] == "fork"
+
+
 @pytest.mark.requirement("gandalf.export.limit")
 def test_limit_takes_the_last_updated(core: Core) -> None:
     for n in range(3):

@@ -63,7 +63,7 @@ class ConversationExport(Facet):
         return folder
 
     def _find(self, title_part: str, workspace: str) -> list[Conversation]:
-        """Subagents and forks are written with the conversation that started them."""
+        """Subagents and forks are written with the conversation that started them, if that is written."""
         conversations = self.engine.store.conversations.find(
             self.caller.visible_conversations(ConversationFilter(title_part=title_part))
         )
@@ -76,9 +76,8 @@ class ConversationExport(Facet):
             or _storage(conversation.source.partition("#")[0]).name == workspace
             or (folder and folder in (conversation.directory, conversation.project))
         ]
-        parents = {each.parent for each in wanted if each.kind in MINOR and each.parent}
-        known = {each.id for each in self.engine.store.conversations.outlines_of(parents)}
-        return [each for each in wanted if each.kind not in MINOR or each.parent not in known]
+        ids = {each.id for each in wanted}
+        return [each for each in wanted if each.kind not in MINOR or each.parent not in ids]
 
     def _folder_of(self, workspace: str) -> str:
         """What is edited in a workspace that an editor calls so; conversations of all workspaces may be in one file."""
