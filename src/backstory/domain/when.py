@@ -9,7 +9,7 @@ from .errors import InvalidInput
 
 Clock = Callable[[], datetime]
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -18,11 +18,11 @@ def utc_now() -> datetime:
 
 
 def to_ms(moment: datetime) -> int:
-    return (moment - _EPOCH) // _MILLISECOND
+    return (moment - EPOCH) // _MILLISECOND
 
 
 def from_ms(milliseconds: int) -> datetime:
-    return _EPOCH + milliseconds * _MILLISECOND
+    return EPOCH + milliseconds * _MILLISECOND
 
 
 def iso(moment: datetime) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...domain.errors import Unreadable
 from ...domain.records import Priority
-from ...domain.when import from_ms
+from ...domain.when import EPOCH, from_ms
 from ...readers.formats import databases, duck
 from ...readers.formats.values import fields_of, items_of, text_of, time_ms
 
@@ -38,7 +38,7 @@ class Row:
         value = self._values.get(name)
         return float(value) if isinstance(value, int | float) else 0.0
 
-    def time(self, *names: str, default: datetime) -> datetime:
+    def time(self, *names: str, default: datetime = EPOCH) -> datetime:
         """The first of these that is one: ISO 8601, or seconds or milliseconds since 1970; UTC where nothing is said."""
         times = (time_ms(self._values.get(name)) for name in names)
         return next((from_ms(at) for at in times if at is not None), default)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from ...domain.when import EPOCH
+
 _HOUR = timedelta(hours=1)
 _MONDAY = 3  # 1 January 1970 was a Thursday
 _UNITS = ((365 * 86_400, "year"), (30 * 86_400, "month"), (7 * 86_400, "week"), (86_400, "day"), (3_600, "hour"), (60, "minute"))  # fmt: skip
@@ -26,11 +27,11 @@ class Grain(StrEnum):
 
 def hour_of(moment: datetime) -> int:
     """Whole hours since 1970."""
-    return (moment - _EPOCH) // _HOUR
+    return (moment - EPOCH) // _HOUR
 
 
 def moment_of(hour: int) -> datetime:
-    return _EPOCH + hour * _HOUR
+    return EPOCH + hour * _HOUR
 
 
 def start_of(hour: int, grain: Grain) -> int:

@@ -12,13 +12,12 @@ from typing import Any
 
 from ...domain.errors import Unreadable
 from ...domain.records import Priority
-from ...domain.when import from_ms, to_ms
+from ...domain.when import EPOCH, from_ms, to_ms
 
 DEEPEST = 100
 """How far an object may be nested: more is an attack, and the store could not write it."""
 
 _NAMES = {str: "text", bool: "true or false", dict: "an object", list: "a list"}
-_EPOCH = from_ms(0)
 
 
 class ImportProblems:
@@ -101,7 +100,7 @@ class Fields:
         except (ValueError, OverflowError):
             if written:
                 self.wrong(name, f"{written[:40]!r} is not a time.")
-            return default or _EPOCH
+            return default or EPOCH
 
     def mapping(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = self._typed(name, dict) or {}

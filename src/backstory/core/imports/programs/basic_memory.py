@@ -26,7 +26,6 @@ from ..tables import Row, Tables, by, sqlite_tables
 
 NAME = "basic-memory"
 CONFIG, INDEX, SETTINGS = "config.json", "memory.db", ".basic-memory"
-_EPOCH = from_ms(0)
 _FRONT = re.compile(r"\A---\n(?P<lines>.*?)^---\s*\n", re.DOTALL | re.MULTILINE)
 _FACT = re.compile(r"(?P<name>[\w-]+):\s*(?P<value>.*)")
 _OBSERVATION = re.compile(
@@ -227,7 +226,7 @@ def _indexed(path: Path, present: Mapping[str, Path]) -> Iterator[Record]:
 
 
 def _indexed_note(row: Row, project: Row, text: str) -> Note:
-    made = row.time("created_at", default=_EPOCH)
+    made = row.time("created_at")
     path = row.text("file_path").removesuffix(".md")
     about = {name: row.text(name) for name in ("title", "permalink") if row.text(name)}
     front = _FRONT.match(text)

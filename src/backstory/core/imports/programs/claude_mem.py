@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ....domain.when import from_ms
 from ....readers import Places
 from ....readers.formats.paths import homes
 from ..archives import Prompt, prompt_log
@@ -18,7 +17,6 @@ from ..stores import store_importer
 from ..tables import Row, Tables, by, sqlite_tables
 
 NAME = "claude-mem"
-_EPOCH = from_ms(0)
 _SUMMARY = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 
@@ -40,7 +38,7 @@ def read(path: Path) -> Iterator[Record]:
 
 
 def _session(row: Row) -> ForeignSession:
-    made = row.time("started_at_epoch", "started_at", default=_EPOCH)
+    made = row.time("started_at_epoch", "started_at")
     return ForeignSession(
         place=_session_place(row.text("memory_session_id") or row.text("content_session_id")),
         name=(row.text("custom_title") or row.text("user_prompt") or "claude-mem session").split("\n")[0][
@@ -87,7 +85,7 @@ def _memory(
     tags: tuple[str, ...],
     metadata: Mapping[str, Any],
 ) -> ForeignMemory:
-    made = row.time("created_at_epoch", "created_at", default=_EPOCH)
+    made = row.time("created_at_epoch", "created_at")
     return ForeignMemory(
         kind=kind,
         # rows are only numbered; the moment sets apart those of two machines
@@ -110,7 +108,7 @@ def _prompts(tables: Tables, path: Path) -> Iterator[Record]:
             Prompt(
                 row.id("prompt_number") or row.id("id"),
                 row.text("prompt_text"),
-                row.time("created_at_epoch", "created_at", default=_EPOCH),
+                row.time("created_at_epoch", "created_at"),
             )
             for row in sorted(rows, key=lambda row: row.number("prompt_number"))
         ]

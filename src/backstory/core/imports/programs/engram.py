@@ -13,7 +13,6 @@ from typing import Any
 
 from ....domain.errors import Unreadable
 from ....domain.records import Former, Priority
-from ....domain.when import from_ms
 from ....readers import Places
 from ....readers.formats.files import read_regular
 from ....readers.formats.paths import homes
@@ -25,7 +24,6 @@ from ..stores import locate as locate_named
 from ..tables import Row, Tables, by, rows_of, sqlite_tables
 
 NAME = "engram"
-_EPOCH = from_ms(0)
 _ASSISTANTS = ("claude-code", "codex", "gemini-cli", "opencode")
 _EXPORTED = {"sessions": "sessions", "observations": "observations", "user_prompts": "prompts"}
 _TOLD = ("supersedes", "conflicts_with", "scoped")
@@ -118,7 +116,7 @@ def _records(tables: Tables, path: Path) -> Iterator[Record]:
 
 
 def _session(row: Row) -> ForeignSession:
-    made = row.time("started_at", default=_EPOCH)
+    made = row.time("started_at")
     return ForeignSession(
         place=f"sessions/{row.id('id')}",
         name=row.text("project") or "engram session",
@@ -137,7 +135,7 @@ def _project(row: Row, sessions: Mapping[str, Row]) -> str:
 
 
 def _observation(row: Row, sessions: Mapping[str, Row], versions: list[Row]) -> ForeignMemory:
-    made = row.time("created_at", default=_EPOCH)
+    made = row.time("created_at")
     kind, session = row.text("type"), row.id("session_id")
     # older versions only number their rows; session and moment set apart those of two machines
     place = row.text("sync_id") or f"{session}/{row.id('id')}/{row.text('created_at')}"
@@ -189,7 +187,7 @@ def _relations(
             subject,
             row.text("relation"),
             object,
-            row.time("updated_at", "created_at", default=_EPOCH),
+            row.time("updated_at", "created_at"),
             extra={"reason": row.text("reason")} if row.text("reason") else {},
             project=_project(ends[0], sessions),
         )
@@ -203,7 +201,7 @@ def _prompts(tables: Tables, sessions: Mapping[str, Row], path: Path) -> Iterato
             Prompt(
                 row.text("sync_id") or row.id("id"),
                 row.text("content"),
-                row.time("created_at", default=_EPOCH),
+                row.time("created_at"),
             )
             for row in rows
         ]

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ....domain.records import Former, Priority
-from ....domain.when import from_ms
 from ....readers import Places
 from ....readers.formats.paths import data_home
 from ..contents import ForeignMemory, Record, UnplacedRecords, category_of, relation
@@ -18,7 +17,6 @@ from ..tables import Row, Tables, by, sqlite_tables
 
 NAME = "mcp-memory-service"
 FILE = "sqlite_vec.db"
-_EPOCH = from_ms(0)
 _QUOTED = 80
 _MADE = ("created_at", "created_at_iso")
 _CHANGED = ("updated_at", "updated_at_iso")
@@ -53,7 +51,7 @@ def read(path: Path) -> Iterator[Record]:
 def _memory(row: Row, before: list[Row]) -> ForeignMemory:
     """It is called by the hash of the text that it had first: that stays the same, whatever it becomes."""
     first = before[0] if before else row
-    made = first.time(*_MADE, default=_EPOCH)
+    made = first.time(*_MADE)
     return ForeignMemory(
         kind="memories",
         place=f"memories/{first.text('content_hash')}",
@@ -78,7 +76,7 @@ def _before(row: Row, superseded: Mapping[str, list[Row]]) -> list[Row]:
         found += before
         left += [each.text("content_hash") for each in before]
         seen.update(left)
-    return sorted(found, key=lambda each: each.time(*_MADE, default=_EPOCH))
+    return sorted(found, key=lambda each: each.time(*_MADE))
 
 
 def _former(row: Row) -> Former:
@@ -88,7 +86,7 @@ def _former(row: Row) -> Former:
         Priority.NORMAL,
         None,
         row.object("metadata"),
-        row.time(*_CHANGED, *_MADE, default=_EPOCH),
+        row.time(*_CHANGED, *_MADE),
     )
 
 
@@ -101,7 +99,7 @@ def _relations(tables: Tables, memories: Mapping[str, Row]) -> Iterator[Record]:
             alike += 1
             continue
         subject, object = (_quoted(memories[end].text("content")) for end in ends)
-        at = row.time("created_at", default=_EPOCH)
+        at = row.time("created_at")
         yield relation(f"memory_graph/{'/'.join(ends)}/{kind}", subject, kind, object, at)
     if alike:
         yield UnplacedRecords("similarities", "found anew by meaning", alike)
@@ -114,7 +112,7 @@ def _quoted(text: str) -> str:
 
 def _beliefs(tables: Tables) -> Iterator[ForeignMemory]:
     for row in tables("beliefs"):
-        made = row.time(*_MADE, default=_EPOCH)
+        made = row.time(*_MADE)
         yield ForeignMemory(
             kind="beliefs",
             place=f"beliefs/{row.id('id')}",

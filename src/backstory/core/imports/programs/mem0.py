@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ....domain.errors import Unreadable
 from ....domain.records import Former, Priority
-from ....domain.when import from_ms, to_ms
+from ....domain.when import to_ms
 from ....readers import ConversationHeader, Piece, Places, Role, Turn
 from ....readers.formats.databases import open_copy, records
 from ....readers.formats.paths import homes
@@ -24,7 +24,6 @@ from ..stores import store_importer
 from ..tables import Row, Tables, by, sqlite_tables
 
 NAME = "mem0"
-_EPOCH = from_ms(0)
 _OWNERS = ("user_id", "agent_id", "run_id")
 _CHANGED = ("updated_at", "created_at")
 
@@ -49,7 +48,7 @@ def _memory(id: str, events: list[Row], owner: Mapping[str, str]) -> ForeignMemo
     is_deleted = last.text("event") == "DELETE" or bool(last.number("is_deleted"))
     texts = [event.text("new_memory") for event in events if event.text("new_memory")]
     text = last.text("old_memory") if is_deleted else last.text("new_memory")
-    made = events[0].time("created_at", default=_EPOCH)
+    made = events[0].time("created_at")
     said = {name: last.text(name) for name in ("role", "actor_id") if last.text(name)}
     return ForeignMemory(
         kind="memories",
@@ -77,7 +76,7 @@ def _messages(tables: Tables, path: Path) -> Iterator[ForeignConversation]:
                 row.id("id") or str(number),
                 Role.USER if row.text("role") == "user" else Role.ASSISTANT,
                 row.text("content"),
-                to_ms(row.time("created_at", default=_EPOCH)),
+                to_ms(row.time("created_at")),
             )
             for number, row in enumerate(rows)
             if row.text("content").strip()

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from ....domain.errors import Unreadable
 from ....domain.records import Former
-from ....domain.when import from_ms
 from ....readers import Places
 from ....readers.formats.documents import read_document
 from ....readers.formats.paths import homes
@@ -32,7 +31,6 @@ from ..contents import (
 from ..stores import store_importer
 from ..tables import Row, Tables, by, rows_of, sqlite_tables
 
-_EPOCH = from_ms(0)
 _FOUND_ANEW = "found anew in the texts"
 _SETTINGS = "a setting of Memory Keeper"
 _UNPLACED = {
@@ -96,7 +94,7 @@ def _records(tables: Tables) -> Iterator[Record]:
 
 
 def _session(row: Row) -> ForeignSession:
-    made = row.time("created_at", default=_EPOCH)
+    made = row.time("created_at")
     return ForeignSession(
         place=_session_place(row.id("id")),
         name=row.text("name") or "Unnamed session",
@@ -170,7 +168,7 @@ def _item_place(session: str, key: str, *life: str) -> str:
 
 
 def _item(row: Row, formers: tuple[Former, ...], directories: Mapping[str, str]) -> ForeignMemory:
-    session, made = row.id("session_id"), row.time("created_at", default=_EPOCH)
+    session, made = row.id("session_id"), row.time("created_at")
     return ForeignMemory(
         kind="items",
         place=_item_place(session, row.text("key")),
@@ -197,7 +195,7 @@ def _former(change: Row, which: str) -> Former:
         priority=change.priority("priority"),
         channel=change.text("channel") or "general",
         metadata=change.object(f"{which}_metadata"),
-        saved_at=change.time("created_at", default=_EPOCH),
+        saved_at=change.time("created_at"),
     )
 
 
@@ -211,8 +209,8 @@ def _deleted(
         kind="items",
         place=place,
         text=last.text("old_value", "new_value"),
-        created_at=life.changes[0].time("created_at", default=_EPOCH),
-        updated_at=last.time("created_at", default=_EPOCH),
+        created_at=life.changes[0].time("created_at"),
+        updated_at=last.time("created_at"),
         project=directories.get(session, ""),
         session=_session_place(session),
         key=key,
@@ -226,7 +224,7 @@ def _deleted(
 
 
 def _journal_entry(row: Row, directories: Mapping[str, str]) -> ForeignMemory:
-    made = row.time("created_at", default=_EPOCH)
+    made = row.time("created_at")
     return ForeignMemory(
         kind="journal entries",
         place=f"journal_entries/{row.id('id')}",
@@ -246,7 +244,7 @@ def _observations(tables: Tables, directories: Mapping[str, str]) -> Iterator[Fo
     entities = {row.id("id"): row for row in tables("entities")}
     for row in tables("observations"):
         entity = entities.get(row.id("entity_id"), Row({}))
-        made = row.time("timestamp", default=_EPOCH)
+        made = row.time("timestamp")
         yield ForeignMemory(
             kind="observations",
             place=f"observations/{row.id('id')}",
@@ -267,7 +265,7 @@ def _relation(row: Row, directories: Mapping[str, str]) -> ForeignMemory:
         row.text("from_key"),
         row.text("relationship_type"),
         row.text("to_key"),
-        row.time("created_at", default=_EPOCH),
+        row.time("created_at"),
         extra=row.object("metadata"),
         project=directories.get(session, ""),
         session=_session_place(session),
@@ -282,7 +280,7 @@ def _file(row: Row) -> ForeignFile:
         session=_session_place(row.id("session_id")),
         path=row.text("file_path"),
         content=row.text("content"),
-        cached_at=row.time("updated_at", "last_read", default=_EPOCH),
+        cached_at=row.time("updated_at", "last_read"),
     )
 
 
@@ -300,7 +298,7 @@ def _checkpoints(tables: Tables, files: Mapping[str, ForeignFile]) -> Iterator[F
             session=_session_place(row.id("session_id")),
             name=row.text("name"),
             description=row.text("description"),
-            created_at=row.time("created_at", default=_EPOCH),
+            created_at=row.time("created_at"),
             git_branch=row.text("git_branch") or None,
             git_status=row.text("git_status") or None,
             memories=tuple(items[id] for id in links if id in items),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ....domain.when import from_ms
 from ....readers import Places
 from ..contents import ForeignMemory, Record
 from ..stores import store_importer
@@ -13,7 +12,6 @@ from ..tables import Row, by, sqlite_tables
 
 NAME = "openmemory"
 FILE = "openmemory.db"
-_EPOCH = from_ms(0)
 
 
 def find(places: Places) -> Iterator[Path]:
@@ -35,7 +33,7 @@ def read(path: Path) -> Iterator[Record]:
 
 
 def _memory(row: Row, tags: tuple[str, ...], about: dict[str, str]) -> ForeignMemory:
-    made = row.time("created_at", default=_EPOCH)
+    made = row.time("created_at")
     return ForeignMemory(
         kind="memories",
         place=f"memories/{row.id('id').replace('-', '')}",

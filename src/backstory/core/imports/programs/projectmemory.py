@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ....domain.when import from_ms
 from ....readers import Places
 from ....readers.formats.paths import homes
 from ..contents import ForeignMemory, Record
@@ -23,7 +22,7 @@ def find(places: Places) -> Iterator[Path]:
 def read(path: Path) -> Iterator[Record]:
     with sqlite_tables(path, "context_memory.summary_text") as tables:
         for row in tables("context_memory"):
-            at = row.time("timestamp", default=from_ms(0))
+            at = row.time("timestamp")
             yield ForeignMemory(
                 kind="contexts",
                 place=f"context_memory/{row.id('id')}",

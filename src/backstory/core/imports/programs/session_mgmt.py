@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from ....domain.when import from_ms, to_ms
+from ....domain.when import to_ms
 from ....readers import ConversationHeader, Piece, Places, Role, Turn
 from ....readers.formats.paths import homes
 from ....readers.formats.values import fingerprint
@@ -19,7 +19,6 @@ from ..tables import Row, Tables, duckdb_tables
 
 NAME = "session-mgmt"
 FILE = "reflection.duckdb"
-_EPOCH = from_ms(0)
 _TIMES = ("timestamp", "created_at")
 _UNPLACED = {
     "project_groups": "project groups",
@@ -53,7 +52,7 @@ def _project(row: Row) -> str:
 
 
 def _session(row: Row) -> ForeignSession:
-    made = row.time("started_at", default=_EPOCH)
+    made = row.time("started_at")
     directory = row.text("working_directory")
     return ForeignSession(
         place=f"session_windows/{row.id('id')}",
@@ -75,7 +74,7 @@ def _each_once(tables: Tables, kind: str, record: Callable[[Row], Record]) -> It
 
 
 def _reflection(row: Row) -> ForeignMemory:
-    made = row.time(*_TIMES, default=_EPOCH)
+    made = row.time(*_TIMES)
     names = ("category", "subcategory", "insight_type", "memory_tier")
     about = {name: row.text(name) for name in names if row.text(name)}
     return ForeignMemory(
@@ -94,7 +93,7 @@ def _reflection(row: Row) -> ForeignMemory:
 def _conversation(path: Path, row: Row) -> ForeignConversation:
     """A text that sums up where a session stood."""
     id, text = row.id("id"), row.text("content")
-    at_ms = to_ms(row.time(*_TIMES, default=_EPOCH))
+    at_ms = to_ms(row.time(*_TIMES))
     title = text.strip().partition("\n")[0].lstrip("# ").strip()[:100]
     header = ConversationHeader(id, f"{path}#{id}", title=title, completeness="partial")
     turns = [Turn("0", Role.SUMMARY, text, at_ms)] if text.strip() else []
@@ -106,7 +105,7 @@ def _dependency(row: Row) -> ForeignMemory:
     return relation(
         f"project_dependencies/{fingerprint(*said)}",
         *said,
-        row.time("created_at", default=_EPOCH),
+        row.time("created_at"),
         extra={"description": row.text("description")} if row.text("description") else {},
     )
 
