@@ -24,7 +24,7 @@ from . import (
     WitnessRank,
 )
 from .formats.blocks import Block, blocks_of, text_in, thinking_in
-from .formats.databases import DatabaseProgress, columns, document, listed, read_database
+from .formats.databases import NOT_JSON, DatabaseProgress, columns, document, listed, read_database
 from .formats.files import open_regular
 from .formats.lines import OBJECTS, read_records
 from .formats.noise import head_and_tail
@@ -44,7 +44,6 @@ FIELDS = (
     "created_at",
     "updated_at",
 )
-NOT_JSON = "not JSON"
 
 
 def find(places: Places) -> Iterator[Source]:

@@ -15,15 +15,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from .. import ConversationHeader, ConversationKind, Piece, Role
-from ..formats.bubbles import Bubble, bubble_of, turns_of
-from ..formats.databases import DatabaseProgress, document, tables
+from ..formats.bubbles import NO_SPEAKER, Bubble, bubble_of, turns_of
+from ..formats.databases import NOT_JSON, DatabaseProgress, document, tables
 from ..formats.pieces import whole
 from ..formats.values import Value, fields_of, fingerprint, items_of, records_of, text_of, time_ms
 from .ties import ComposerHeader, Ties
 
-NOT_JSON = "not JSON"
 NO_ROW = "header without a bubble"
-NO_SPEAKER = "bubble of unknown type"
 
 
 class ListedComposer(NamedTuple):

@@ -28,6 +28,7 @@ WAL_MODE = 2  # in the header's "read version", byte 19
 WAIT_S = 2.0
 COPIES = 3  # a copy during which the owner wrote may be torn, and is made again
 BESIDE = ("-wal", "-journal")
+NOT_JSON = "not JSON"
 
 
 def stamp(path: Path) -> tuple[int, int]:

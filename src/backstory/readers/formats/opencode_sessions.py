@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from .. import ConversationHeader, ConversationKind, Cursor, Form, Piece, Source, Turn, WitnessRank
-from .databases import DatabaseProgress, columns, document, listed, read_database
+from .databases import NOT_JSON, DatabaseProgress, columns, document, listed, read_database
 from .documents import read_beside, read_document, stamps
 from .opencode_turns import Exchange, Record, message_turn, turn_of
 from .pieces import whole
 from .values import fields_of, fingerprint, items_of, records_of, text_of, time_ms
 
-NOT_JSON = "not JSON"
 UNNAMED = ("New session - ", "Child session - ")
 TIMES = ("time_created", "time_updated")
 FIELDS = ("id", "parent_id", "directory", "title", *TIMES)

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import ConversationHeader, Piece, Role, Turn
-from ..formats.databases import DatabaseProgress, columns, document
+from ..formats.databases import NOT_JSON, DatabaseProgress, columns, document
 from ..formats.pieces import whole
 from ..formats.touched import tool_call
 from ..formats.values import fields_of, fingerprint, records_of, text_of, time_ms
-
-NOT_JSON = "not JSON"
 
 
 def read_conversations(
