@@ -25,7 +25,7 @@ LONGEST = 240
 MOST_WAITING = 1_000  # of those that wait longest the local summary stays
 READ = 50_000  # characters of a text that are looked at; a summary of more is no better
 
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?。！？](?=\s|$)|(?=\n|$))")
+SENTENCE = re.compile(r"[^\n]+?(?:[.!?。！？](?=\s|$)|(?=\n|$))")
 _WORD = re.compile(r"\w+")
 _WEIGHTY = re.compile(
     r"\b(decid|decision|must|because|fix|caus|todo|next|bug|error|fail|agreed|never|always)", re.IGNORECASE
@@ -43,7 +43,7 @@ def summarize(text: str, longest: int = LONGEST) -> str:
     """The sentences that say most, in their order; a text that is short enough is its own summary."""
     if len(text) <= longest:
         return " ".join(text.split())
-    sentences = [" ".join(found.split()) for found in _SENTENCE.findall(text[:READ]) if found.strip()]
+    sentences = [" ".join(found.split()) for found in SENTENCE.findall(text[:READ]) if found.strip()]
     return _fitted(sentences, _by_weight(sentences), longest) or text[:longest].strip()
 
 

@@ -273,14 +273,10 @@ class StoredSessions(Facet):
 def _read_name(name: str) -> tuple[str, str | None]:
     """The name and the day that `2026-03-01/login/full.md` or any shorter form means."""
     parts = name.split("/")
-    if "\\" in name or "\0" in name or "" in parts or ".." in parts or "." in parts:
-        raise InvalidInput(
-            f"{name!r} is not the name of a session.", hint="List the sessions for their names.", field="name"
-        )
     if len(parts) > 1 and parts[-1] in (places.FULL, places.SUMMARY):
         parts.pop()
     day = parts.pop(0) if len(parts) > 1 and places.is_day(parts[0]) else None
-    if len(parts) > 1:
+    if len(parts) > 1 or parts[0] in ("", ".", "..") or "\\" in name or "\0" in name:
         raise InvalidInput(
             f"{name!r} is not the name of a session.", hint="List the sessions for their names.", field="name"
         )

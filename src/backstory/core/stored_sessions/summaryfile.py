@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...domain.topics import cut_at_word
 from ...domain.when import iso
-from ..summaries import summarize
+from ..summaries import SENTENCE, summarize
 from .fullfile import SessionHeader
 from .turns import SPEAKERS, SYSTEM, USER, SessionTurn
 
@@ -23,7 +23,6 @@ _PROMPTED = re.compile(r"^[ \t]*[$❯%] +(\S[^\n]*)", re.MULTILINE)
 _FILE = re.compile(r"(?<![\w/.@:-])(?:[\w.@-]*/)*[\w@-][\w.@-]*\.[A-Za-z][A-Za-z0-9]{0,7}(?![\w/(@])")
 _LIST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,2}[.)]) +(\S[^\n]*)", re.MULTILINE)
 _ASIDE = re.compile(r"^[ \t]*(?:(?:[-*+]|\d{1,2}[.)]) +\S[^\n]*|-{3,}[ \t]*|#{1,6} +)", re.MULTILINE)
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?。！？](?=\s|$)|(?=\n|$))")
 _DECISION = re.compile(
     r"\b(?:decid\w+|decision|agreed|chose|chosen|settled on|we(?:'ll| will) use|let's (?:use|go)|instead of|"
     r"must(?: not)?|never|always)\b",
@@ -94,7 +93,7 @@ def _shown(text: str, longest: int) -> str:
 def _points(request: str, response: str) -> Iterator[str]:
     both = f"{request}\n\n{response}"
     prose = _prose(response)
-    yield from _named("Decided", _matching(_DECISION, _SENTENCE.findall(prose)))
+    yield from _named("Decided", _matching(_DECISION, SENTENCE.findall(prose)))
     yield from _named("Files", (f"`{path}`" for path in _files(both)), joined=True)
     yield from _named("Commands", (f"`{command}`" for command in _commands(both)))
     yield from _named("Errors", _matching(_ERROR, both.split("\n")))
