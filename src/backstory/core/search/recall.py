@@ -262,7 +262,6 @@ class Recall(Facet):
             chosen = {id for id in chosen if families.heads[id].subject in wanted.subjects}
         is_asked = bool(wanted.query or wanted.prompt) and not asked.has_operators
         weights = {id: share**STEEPNESS for id, share in answers.by_head(families).items()}
-        weights = weights if is_asked else {}
         ranks_only = not wanted.query and wanted.least_score > 0
         # of what answers nothing only its age counts; but a prompt without a query takes nothing away
         weighed = chosen & weights.keys() if weights and not ranks_only else chosen
