@@ -22,9 +22,7 @@ VECTORS, BEST_COSINE = -1.9, 4.0  # both as far as the candidates have vectors
 
 STEEPNESS = 12.0
 CENTRE = 0.27  # evidence of a memory that is as likely meant as not
-WORDS = (
-    0.35  # what covering the whole query adds to a cosine; squared, since a word or two in common mean little
-)
+WORDS = 0.35  # what covering the whole query adds to a cosine; squared: a word or two in common mean little
 STEEPNESS_OF_WORDS = 10.0
 CENTRE_OF_WORDS = 0.5
 

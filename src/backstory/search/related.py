@@ -9,8 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 TABLE = Path(__file__).with_name("related_words.npz")
@@ -33,8 +34,6 @@ class _Table(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _table() -> _Table:
-    import numpy as np
-
     with np.load(TABLE) as arrays:
         words = arrays["words"].tobytes().decode("ascii").split("\n")
         number = {word: place for place, word in enumerate(words)}
