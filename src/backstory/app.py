@@ -95,9 +95,8 @@ def environment_of(home: Path, *, columns: int) -> dict[str, str]:
 def open_core(settings: Settings) -> Core:
     """The product over the configured store, for one caller."""
     told = [(name, os.environ[word]) for name, word in _SESSION_VARIABLES.items() if os.environ.get(word)]
-    assistant, conversation = (
-        told[0] if len(told) == 1 else ("", "")
-    )  # one that starts another leaves its own behind
+    # an assistant that starts another leaves its own behind
+    assistant, conversation = told[0] if len(told) == 1 else ("", "")
     caller = Caller(
         project=str(project_root(settings.project)),
         directory=str(settings.project),

@@ -2,8 +2,8 @@
 
 The vocabulary is closed on purpose (str, int, float, bool, dict, Any, Literal, TypedDict, lists of these,
 `X | list[X]`, `| None`):
-a test describes every tool, so an unknown annotation never reaches a user. Strings are data: no
-argument is re-interpreted, so "null" and "123" stay text; so does any text given for an `Any`.
+a test describes every tool, so an unknown annotation never reaches a user. Strings are data: where a text
+may stand none is re-interpreted, so "null" and "123" stay text; so does any text given for an `Any`.
 """
 
 from __future__ import annotations
