@@ -26,6 +26,7 @@ from ..domain.when import utc_now
 from ..settings import Settings
 from .demo_home import LINE, Shop, make_shop
 from .report import (
+    FAILED,
     Block,
     Json,
     Paragraph,
@@ -47,7 +48,6 @@ QUERY = "when do parcels leave if somebody buys late in the week?"
 SHOWN = 200  # characters of a message
 WIDTH = 76
 LONGEST_S = 60.0  # a process that hangs must not make the demo hang
-FAILED = 1
 
 
 class Step(NamedTuple):

@@ -35,11 +35,10 @@ from ..settings import Settings
 from ..store.backups import FOLDER
 from ..surfaces import all_tools, load_surfaces
 from .integrity import advice
-from .report import Report, show_progress, size, table
+from .report import FAILED, Report, show_progress, size, table
 from .status import count_waiting
 
 LEAST_FREE_BYTES = 200 * 1024 * 1024
-FAILED = 1
 State = Literal["ok", "warn", "fail"]
 
 

@@ -14,9 +14,8 @@ from ..clients.steps import Consent, StepOutcome
 from ..domain.errors import InvalidInput
 from ..settings import Settings
 from ..surfaces import load_surfaces
-from .report import Json, Report, table
+from .report import FAILED, Json, Report, table
 
-FAILED = 1
 SURFACES = ("backstory",)
 """What clients get when nobody says."""
 HOOKS_FILE = "hooks.json"

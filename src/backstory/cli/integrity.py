@@ -7,9 +7,7 @@ from contextlib import closing
 
 from ..app import in_postgres, open_store, store_place
 from ..settings import Settings
-from .report import Report
-
-FAILED = 1
+from .report import FAILED, Report
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:

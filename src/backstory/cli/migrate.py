@@ -10,9 +10,7 @@ from ..core.copying import TableComparison, TableDigest, copy_store
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.lines import counted
 from ..settings import Settings
-from .report import Json, Report, show_progress, table
-
-FAILED = 1
+from .report import FAILED, Json, Report, show_progress, table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 Json = dict[str, Any]
 LONGEST_PROJECT = 18
+FAILED = 1  # the status of a command that found something wrong
 
 
 class Style(StrEnum):
