@@ -135,7 +135,12 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
         )
     report: Report = _module(name).run(options, settings)
     clear_progress()
-    if options.json:
+    _show(report, as_json=options.json)
+    return report.exit_code
+
+
+def _show(report: Report, *, as_json: bool) -> None:
+    if as_json:
         _print(json.dumps(report.body, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
     elif isinstance(report.text, str) or not sys.stdout.isatty():
         _print(plain(report.text))
@@ -144,7 +149,6 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
     else:
         terminal = importlib.import_module(".terminal", __package__)
         terminal.show(report.text)
-    return report.exit_code
 
 
 def _overview() -> str:
