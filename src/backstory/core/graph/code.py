@@ -89,12 +89,10 @@ def read_code(piece: CodePiece, facts: Facts) -> bool:
     """Whether the piece was code that could be read."""
     language = piece.language or ""
     if language == "python":
-        if read_python(piece.text, facts):
-            return True
+        is_read = read_python(piece.text, facts)
     else:
-        if can_read(language) and read_tree(piece.text, language, facts):
-            return True
-    return read_lines(piece.text, facts)
+        is_read = can_read(language) and read_tree(piece.text, language, facts)
+    return is_read or read_lines(piece.text, facts)
 
 
 class _LineScope(NamedTuple):

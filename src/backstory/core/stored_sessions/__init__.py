@@ -190,12 +190,11 @@ class StoredSessions(Facet):
                 self.engine.check_room()
                 with self.engine.store.transaction():
                     for id, session, reading in fresh:
-                        self.engine.store.archive.restore_conversations(
-                            [id]
-                        )  # one that is edited is alive again
-                        reading = reading or read_session(session.found)
-                        self._drop_rival(id, session, reading, known)
-                        self._index(id, session, reading, known.get(id))
+                        # one that is edited is alive again
+                        self.engine.store.archive.restore_conversations([id])
+                        found = reading or read_session(session.found)
+                        self._drop_rival(id, session, found, known)
+                        self._index(id, session, found, known.get(id))
                 self.engine.embed_soon()
         return [session for _, session in judged]
 
