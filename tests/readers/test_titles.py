@@ -34,7 +34,8 @@ from .test_claude_code import assistant, text, user, write
         ("hi\nWhy does the cache miss?", "Why does the cache miss?"),
         ("/review the last commit", "/review the last commit"),
         ("修复解析器", "修复解析器"),
-        ("x" * 200, "x" * 100),
+        ("x" * 200, "x" * 99 + "…"),
+        ("words " * 30, "words " * 15 + "words…"),
     ],
 )
 def test_it_is_called_by_the_first_line_that_says_something(said: str, title: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from ...domain.lines import one_line
 from .. import Role, Turn
 
 LONGEST_TITLE = 100
@@ -78,7 +79,7 @@ def headline(text: str) -> str:
     told: Iterator[str] = map(_plain, lines[1:] if is_plan else lines)
     if is_plan:
         told = (_PLAN_NAME.sub("", line, count=1) for line in told if not _SECTION.fullmatch(line))
-    return next((line[:LONGEST_TITLE].rstrip() for line in told if _says_something(line)), "")
+    return next((one_line(line, LONGEST_TITLE) for line in told if _says_something(line)), "")
 
 
 def _plain(line: str) -> str:
