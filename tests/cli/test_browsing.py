@@ -168,9 +168,9 @@ def test_the_timeline_has_conversations_memories_and_commits(
         ("memory", MEMORY),
         ("conversation", CLAUDE),
     ]
-    text = typing.text("timeline", "--kind", "memory")
-    assert text.splitlines()[0] == "Sunday, 2026-03-01"
-    assert f"{MEMORY[:10]}  memory  site" in text
+    (line,) = typing.text("timeline", "--kind", "memory").splitlines()
+    assert line.startswith("2026-03-01  ")
+    assert f"{MEMORY[:10]}  memory  site" in line
     monkeypatch.chdir(commit(tmp_path / "repository", {"a.py": "x\n"}))
     assert [each["title"] for each in typing.json("timeline", "--kind", "commit")["events"]] == ["files"]
     assert "There is no kind 'war'" in typing.refusal("timeline", "--kind", "war")
@@ -236,6 +236,17 @@ def test_a_narrow_terminal_shows_what_a_record_is_about_below_it(typing: Typing)
     shown = [line.rstrip() for line in _on_a_terminal(home, "sessions").splitlines()]
     assert shown[:2] == ["019ddb75  2026-03-03  codex  site  1", "  Deploy on Tuesday"]
     assert all(line.isprintable() and len(line) <= 40 for line in shown)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_a_terminal_shows_each_day_of_the_timeline_above_what_happened(typing: Typing) -> None:
+    home = environment(typing.home, TERM="dumb", COLUMNS="100")
+    shown = [
+        line.rstrip() for line in _on_a_terminal(home, "timeline", "--kind", "conversation").splitlines()
+    ]
+    assert shown[0] == "Tuesday, 2026-03-03"
+    assert "Deploy on Tuesday" in shown[1]
+    assert shown[2:4] == ["", "Sunday, 2026-03-01"]
 
 
 def _on_a_terminal(variables: dict[str, str], *words: str) -> str:

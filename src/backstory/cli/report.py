@@ -42,6 +42,10 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[Text]]
     alike: Sequence[Sequence[Text]] = ()
     """Rows of other tables with the same columns, which are to stand below each other."""
+    above: str = ""
+    """What its rows have in common, such as their day: a terminal shows it above them."""
+    label: str = ""
+    """The same for a pipe, where it begins each row."""
 
     @property
     def widths(self) -> list[int]:
@@ -98,8 +102,10 @@ def _plain_block(block: str | Table | Paragraph | Verbatim) -> str:
     if isinstance(block, Table):
         rows = [[plain_text(cell) for cell in row] for row in block.rows]
         widths = block._replace(heads=()).widths
+        start = f"{block.label}  " if block.label else ""
         return "\n".join(
-            "  ".join([*(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)), row[-1]])
+            start
+            + "  ".join([*(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)), row[-1]])
             for row in rows
         )
     if isinstance(block, Paragraph):

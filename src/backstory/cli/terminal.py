@@ -29,8 +29,10 @@ THEME = Theme(
 
 def show(blocks: Sequence[Block]) -> None:
     console = Console(theme=THEME, highlight=False, markup=False, emoji=False)
-    for block in blocks:
+    for place, block in enumerate(blocks):
         if isinstance(block, Table):
+            if block.above:
+                console.print(("\n" if place else "") + block.above, style=Style.HEADING.value)
             shown = _table(block, console.width) if _has_room(block, console.width) else _stacked(block)
             console.print(shown, no_wrap=True, overflow="ellipsis")
         elif isinstance(block, Paragraph):

@@ -13,7 +13,7 @@ from ..domain.errors import InvalidInput
 from ..domain.when import iso
 from ..settings import Settings
 from .narrowing import add_limit, add_narrowing, read_bounds
-from .report import Block, Paragraph, Report, Span, Style, Table, Text, project_name, terminal_line
+from .report import Block, Report, Span, Style, Table, Text, project_name, terminal_line
 
 LIMIT = 50
 LONGEST_TITLE = 100
@@ -44,12 +44,10 @@ def _blocks(events: list[ChronicleEvent], names: ConversationNames) -> list[Bloc
     if not events:
         return ["Nothing happened in that time that is known here."]
     rows = {event: _row(event, names) for event in events}
-    blocks: list[Block] = []
-    for day, some in groupby(events, key=lambda event: event.at.date()):
-        blocks += [""] if blocks else []
-        blocks.append(Paragraph([Span(f"{day:%A, %Y-%m-%d}", Style.HEADING)]))
-        blocks.append(Table((), [rows[event] for event in some], alike=list(rows.values())))
-    return blocks
+    return [
+        Table((), [rows[event] for event in some], list(rows.values()), f"{day:%A, %Y-%m-%d}", f"{day}")
+        for day, some in groupby(events, key=lambda event: event.at.date())
+    ]
 
 
 def _row(event: ChronicleEvent, names: ConversationNames) -> list[Text]:
