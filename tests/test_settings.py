@@ -118,7 +118,26 @@ def test_a_wrong_value_is_refused_by_name(name: str, value: Any) -> None:
 
 def test_an_unknown_setting_in_the_config_file_is_refused_by_name(home: Path) -> None:
     (home / "config.toml").write_text("workres = 4\n")
-    with pytest.raises(InvalidInput, match="workres is not a setting"):
+    with pytest.raises(InvalidInput, match=r"workres is not a setting.* It is in .*config\.toml"):
+        read_settings({})
+
+
+def test_a_wrong_value_says_where_it_is_unless_it_was_typed(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "config.toml").write_text('workers = "many"\n')
+    with pytest.raises(InvalidInput, match=r"workers must be .* It is in .*config\.toml\.$"):
+        read_settings({})
+    monkeypatch.setenv("BACKSTORY_WORKERS", "some")
+    with pytest.raises(InvalidInput, match=r"workers must be .*'some'\. It is in BACKSTORY_WORKERS\.$"):
+        read_settings({})
+    with pytest.raises(InvalidInput, match=r"workers must be .*'few'\.$"):
+        read_settings({"workers": "few"})
+
+
+def test_a_config_file_that_cannot_be_read_is_named(home: Path) -> None:
+    (home / "config.toml").mkdir()
+    with pytest.raises(InvalidInput, match=r"config\.toml cannot be read: "):
         read_settings({})
 
 

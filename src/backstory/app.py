@@ -60,7 +60,14 @@ def read_settings(flags: Mapping[str, Any]) -> Settings:
     }
     home = expand_home(flags.get("home") or environment.get("home") or _usual_home())
     defaults = {"home": home, "project": work_tree(Path.cwd())}
-    return build_settings(flags, environment, _config(home / CONFIG), defaults=defaults)
+    config = _config(home / CONFIG)
+    try:
+        return build_settings(flags, environment, config, defaults=defaults)
+    except InvalidInput as error:
+        if error.field not in flags:  # which the user has just typed
+            place = variable(error.field) if error.field in environment else str(home / CONFIG)
+            error.hint = f"{error.hint} It is in {place}.".lstrip()
+        raise
 
 
 def _usual_home() -> str:
@@ -316,5 +323,8 @@ def _config(path: Path) -> dict[str, Any]:
 
     try:
         return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        reason = f"{path} cannot be read: {error.strerror}."
+        raise InvalidInput(reason, hint="Check its owner and mode, or move it away.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} is not TOML: {error}.", hint="Correct it or move it away.") from error
