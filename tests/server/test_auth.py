@@ -119,6 +119,7 @@ def test_failed_logins_are_written_down_and_slowed_and_who_is_in_goes_on(home: P
         ("from 127.0.0.1", "login", "refused")
     ] * (len(wrong) - 1)
     assert "bst_guess" not in printed
+    assert "from 127.0.0.1" in typed("audit", "--since", "today", home=home).stdout
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,9 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     if CONTROL in find_spaces(settings):  # a look makes no store
         with closing(open_store(settings, CONTROL)) as control:
             found = control.team.audit_log(since)
-    rows = [(iso(each.at), each.person, each.space, each.outcome, each.tool) for each in found]
+    # of who was not let in only the address is known
+    rows = [
+        (iso(each.at), each.person or each.credential, each.space, each.outcome, each.tool) for each in found
+    ]
     body = {"calls": [{**each._asdict(), "at": iso(each.at)} for each in found]}
     return Report(body, table(rows) or "Nothing was changed in that time.")
