@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import backstory
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + [
     *ROOT.glob("docs/**/*.md")
@@ -43,3 +45,11 @@ def test_every_row_of_a_table_has_as_many_cells_as_its_head(page: Path) -> None:
         head, *rows = ([*re.finditer(r"(?<!\\)\|", row)] for row in table.splitlines())
         assert [len(row) for row in rows] == [len(head)] * len(rows), table
     assert "\\\\|" not in text  # shown with a backslash
+
+
+def test_the_page_of_the_library_names_every_field_and_method() -> None:
+    page = (ROOT / "docs" / "library.md").read_text("utf-8")
+    records = (backstory.Memory, backstory.Session, backstory.Message, backstory.Hit)
+    names = {field for record in records for field in record._fields}
+    names |= {name for name in vars(backstory.Backstory) if not name.startswith("_")}
+    assert {name for name in names if not re.search(rf"`{name}\b", page)} == set()
