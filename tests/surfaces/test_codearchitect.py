@@ -249,6 +249,35 @@ def test_an_edit_of_the_readable_part_is_what_is_read_and_leaves_the_other_messa
 
 
 @requirement("codearchitect.files.edited")
+@pytest.mark.parametrize(
+    ("added", "read"),
+    [
+        ("Ask Ana about it.", [{"role": "user", "content": "Ask Ana about it."}]),
+        (
+            "User: And then?\nAI: Nothing.",
+            [{"role": "user", "content": "And then?"}, {"role": "assistant", "content": "Nothing."}],
+        ),
+        ("## 3. user\n\nAnd then?", [{"role": "user", "content": "And then?"}]),
+    ],
+)
+def test_what_is_written_below_a_file_is_read_with_it(
+    call: Call, core: Core, sessions: Path, added: str, read: list[Json]
+) -> None:
+    full = Path(call("store_session", conversation=SAID, topic="t")["fullFile"])
+    full.write_text(f"{full.read_text('utf-8')}\n{added}\n", "utf-8")
+    assert messages(call, "t") == [*SAID, *read]
+    assert found(core, read[0]["content"]) == [read[0]["content"]]
+
+
+@requirement("codearchitect.files.edited")
+def test_what_is_written_above_the_messages_is_read_with_them(call: Call, sessions: Path) -> None:
+    full = Path(call("store_session", conversation=SAID, topic="t")["fullFile"])
+    text = full.read_text("utf-8").replace("# t\n", "# Another title\n\nAna knows more.\n", 1)
+    full.write_text(f"Seen on Monday.\n{text}", "utf-8")
+    assert messages(call, "t") == [{"role": "system", "content": "Seen on Monday.\nAna knows more."}, *SAID]
+
+
+@requirement("codearchitect.files.edited")
 def test_windows_line_ends_are_no_edit(call: Call, sessions: Path) -> None:
     full = Path(call("store_session", conversation=HARD, topic="t")["fullFile"])
     full.write_bytes(full.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))

@@ -132,6 +132,43 @@ def test_words_before_the_first_speaker_are_kept(call: Call, sessions: Path) -> 
 
 
 @requirement("codearchitect.original.singles")
+@pytest.mark.parametrize(
+    "heading", ["# Show me\n\n", "# Show me\n\n**Date:** 2025-01-15\n**Model:** opus\n\n"]
+)
+def test_a_speaker_right_under_a_title_is_no_label_of_it(call: Call, sessions: Path, heading: str) -> None:
+    write(
+        sessions / "2025-01-15" / "show-me" / "full.md", heading + "**User:** Show me\n\n**Assistant:** Here"
+    )
+    assert fetched(call, "show-me")["messages"] == [
+        {"role": "user", "content": "Show me"},
+        {"role": "assistant", "content": "Here"},
+    ]
+
+
+@requirement("codearchitect.original.folders")
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(SAID),
+        json.dumps({"messages": SAID}, indent=2),
+        f"# Show me\n\n**Date:** 2025-01-15\n\n## JSON\n\n```json\n{json.dumps(SAID, indent=2)}\n```\n",
+    ],
+)
+def test_messages_as_json_are_read_as_messages(call: Call, sessions: Path, text: str) -> None:
+    write(sessions / "2025-01-15" / "show-me" / "full.md", text)
+    assert fetched(call, "show-me")["messages"] == SAID
+
+
+@requirement("codearchitect.original.folders")
+@pytest.mark.parametrize(
+    "text", [f"```json\n{json.dumps(SAID)}\n```\nis what the API takes.", "[1, 2]", "{}"]
+)
+def test_json_that_is_talked_about_is_text(call: Call, sessions: Path, text: str) -> None:
+    write(sessions / "2025-01-15" / "show-me" / "full.md", text)
+    assert fetched(call, "show-me")["messages"] == [{"role": "user", "content": text}]
+
+
+@requirement("codearchitect.original.singles")
 def test_an_old_single_file_without_a_header_has_its_date_in_its_name(call: Call, sessions: Path) -> None:
     write(sessions / "session-20250115-143022-show-me.md", "User: Show me")
     session = fetched(call, "session-20250115-143022-show-me")

@@ -23,6 +23,8 @@ _HEADING = re.compile(r"\r?\n*## \d+\. [^\n]*\n(?:\r?\n)?")
 _RUNS = re.compile("`{3,}")
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]|\r(?!\n)")
 _FENCED = re.compile(r"\s*(`{3,})[^\n]*\n(.*)\n\1\s*", re.DOTALL)
+_CREDIT = "*Stored by Backstory*"
+_LAST_LINE = re.compile(rf"^{re.escape(_CREDIT)}\s*$", re.MULTILINE)
 
 
 class SessionHeader(NamedTuple):
@@ -42,6 +44,10 @@ class SessionReading(NamedTuple):
     turns: list[SessionTurn]
     is_as_written: bool = False
     is_cut: bool = False
+    before: str = ""
+    """The title and what else stands above the first turn, once somebody edited the part for people."""
+    after: str = ""
+    """What somebody wrote below our last line."""
 
 
 def write_full(header: SessionHeader, turns: Sequence[SessionTurn]) -> str:
@@ -72,10 +78,13 @@ def read_full(text: str) -> SessionReading | None:
     is_same = closing.get("readable") == _hash(readable)
     turns = _read_exact(exact) if is_same else None
     is_as_written = is_same and closing.get("json") == _hash(exact)
+    last = _LAST_LINE.search(exact)
     return SessionReading(
         _read_readable(readable, first[1]) if turns is None else turns,
         is_as_written,
         is_cut=bool(closing.get("cut")),
+        before="" if is_same else _above_turns(readable, first[1]),
+        after=exact[last.end() :] if last else "",
     )
 
 
@@ -120,7 +129,7 @@ def _exact(turns: Sequence[SessionTurn]) -> str:
     body = _fenced(f"[\n{lines}\n]" if turns else "[]", "json")
     return (
         f"\n---\n\n<details>\n<summary>The same conversation as JSON</summary>\n\n{body}\n\n</details>\n\n"
-        "*Stored by Backstory*\n"
+        f"{_CREDIT}\n"
     )
 
 
@@ -142,6 +151,12 @@ def _read_readable(text: str, tag: str) -> list[SessionTurn]:
     return [
         _read_turn(fields, text[mark.end() : end]) for (mark, fields), end in zip(marks, ends, strict=False)
     ]
+
+
+def _above_turns(text: str, tag: str) -> str:
+    marks = list(re.finditer(rf"^<!-- {tag} .*\n?", text, re.MULTILINE))
+    below_first = text[marks[0].end() : marks[1].start() if len(marks) > 1 else len(text)]
+    return text[: marks[0].start()] + below_first
 
 
 def _read_turn(fields: Mapping[str, Any], part: str) -> SessionTurn:

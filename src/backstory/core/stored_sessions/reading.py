@@ -17,6 +17,7 @@ from .places import SessionFile
 from .turns import (
     ASSISTANT,
     SPEAKER_HEADING,
+    SPEAKERS,
     SYSTEM,
     USER,
     SessionTurn,
@@ -37,12 +38,16 @@ _OLD_NAME = re.compile(r"session-(\d{8}-\d{6})(?:-(.+?))?(?:\.md)?")
 _JSON_PART = re.compile(
     r"^## Full Conversation \(JSON\)\s*\n+```json\r?\n(.*?)\r?\n```\r?$", re.DOTALL | re.MULTILINE
 )
+_JSON_BLOCK = re.compile(r"```json\s*\n(.*?)\n```\s*$", re.DOTALL | re.MULTILINE)
 _READABLE = re.compile(r"^## Human-Readable Format\s*\n", re.MULTILINE)
 _CREDIT = re.compile(r"^---\s*\n+(?:\*[^*\n]*\*\s*)+\Z", re.MULTILINE)
 _CREDIT_LENGTH = 500
-_HEADER = re.compile(r"\A\s*# [^\n]*\n+(?:\*\*[^*\n]+:\*\*[^\n]*\n+)+(?:\s*---\s*\n)?")
 _LABELS = (
     "author|created|date|format|id|messages|model|project|saved|session|tags|time|title|tool|topic|updated"
+)
+_VOICES = "|".join(name for name in SPEAKERS if name not in _LABELS.split("|"))
+_HEADER = re.compile(
+    rf"\A\s*# [^\n]*\n+(?:(?!\*\*(?:{_VOICES}):)\*\*[^*\n]+:\*\*[^\n]*\n+)+(?:\s*---\s*\n)?", re.IGNORECASE
 )
 _HEADING = re.compile(
     rf"(?:#{{1,6}} .*|-{{3,}}|(?:[-*>] +)?(?:\*\*[^*]+(?::\*\*|\*\*:)|[*_]{{0,2}}(?:{_LABELS})[*_]{{0,2}}:).*)?",
@@ -90,7 +95,22 @@ def read_session(found: SessionFile) -> SessionReading:
         text = found.file.read_bytes().decode("utf-8-sig", "replace")
     except OSError as error:
         raise Unreadable(f"{found.file} cannot be read: {error.strerror}.") from error
-    return read_full(text) or SessionReading(read_foreign(text))
+    ours = read_full(text)
+    return SessionReading(read_foreign(text)) if ours is None else _with_additions(ours)
+
+
+def _with_additions(ours: SessionReading) -> SessionReading:
+    """With what somebody wrote above and below our turns."""
+    lines = ours.before.splitlines()
+    above = "\n".join(line for line in lines if not _HEADING.fullmatch(line.strip()))
+    added = ours.after.strip()
+    return ours._replace(
+        turns=[
+            *([plain_turn(SYSTEM, above)] if above else []),
+            *ours.turns,
+            *(read_foreign(added) if added else []),
+        ]
+    )
 
 
 def session_id(found: SessionFile, head: SessionHead, reading: SessionReading) -> str:
@@ -133,7 +153,21 @@ def read_foreign(text: str) -> list[SessionTurn]:
     readable = _READABLE.search(body)
     if readable is not None:
         body = body[readable.end() :]
-    return _summarized(body) or _between_rules(_without_heading(_spoken(body.strip("\r\n"))))
+    turns = _summarized(body) or _messages_alone(body)
+    return turns or _between_rules(_without_heading(_spoken(body.strip("\r\n"))))
+
+
+def _messages_alone(body: str) -> list[SessionTurn]:
+    """Messages as JSON, in a code fence or not, where nothing but a heading stands beside them."""
+    heading, fence, _ = body.partition("```json")
+    block = _JSON_BLOCK.match(body, len(heading)) if fence and _is_heading(heading) else None
+    if block is not None and not _is_heading(body[block.end() :]):
+        return []
+    try:
+        value = from_json(block[1] if block else body)
+    except ValueError:
+        return []
+    return turns_of(value.get("messages") if isinstance(value, dict) else value) or []
 
 
 def _spoken(body: str) -> list[SessionTurn]:
@@ -149,8 +183,12 @@ def _without_heading(turns: list[SessionTurn]) -> list[SessionTurn]:
     """What stands before the first speaker was said by nobody when it is titles, labels and rules."""
     if len(turns) < 2 or turns[0].role != SYSTEM:
         return turns
-    is_heading = all(_HEADING.fullmatch(line.strip()) for line in turns[0].text.splitlines())
-    return turns[1:] if is_heading else turns
+    return turns[1:] if _is_heading(turns[0].text) else turns
+
+
+def _is_heading(text: str) -> bool:
+    """Whether it is nothing but titles, labels, rules and empty lines."""
+    return all(_HEADING.fullmatch(line.strip()) for line in text.splitlines())
 
 
 def _between_rules(turns: Sequence[SessionTurn]) -> list[SessionTurn]:
