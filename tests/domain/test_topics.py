@@ -50,6 +50,8 @@ def test_a_long_name_ends_with_a_whole_word() -> None:
         (["```\ncode\n```\n- [ ] then this"], "[ ] then this"),
         (["---", "ok", "The second one"], "The second one"),
         (["修"], "修"),
+        (["Hi", "Hello!", "ok"], "Hi"),
+        (["---", "ok"], "ok"),
         (["", "```\ncode"], ""),
         ([], ""),
     ],

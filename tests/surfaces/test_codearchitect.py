@@ -777,6 +777,33 @@ def test_a_directory_that_is_no_project_is_used_with_a_warning(
     assert Path(reply["fullFile"]).is_relative_to(tmp_path / ".codearchitect" / "sessions")
 
 
+@requirement("codearchitect.directory.default", "codearchitect.empty.saved", "codearchitect.size.cut")
+@pytest.mark.parametrize(
+    ("conversation", "warning"),
+    [
+        (" ", "Conversation is empty"),
+        ([], "Conversation is empty"),
+        ("User: " + "a" * IN_FILES, "Conversation truncated to 1MB"),
+    ],
+    ids=["blank", "none", "long"],
+)
+def test_the_warning_is_the_documented_one_where_there_are_several(
+    call: Call, core: Core, tmp_path: Path, conversation: Any, warning: str
+) -> None:
+    core.caller.directory = str(tmp_path)
+    reply = call("store_session", conversation=conversation)
+    assert reply["warning"] == warning
+    assert reply["warnings"] == [warning, "Using current directory as project root"]
+    assert reply["warningCodes"] == ["PROJECT_ROOT_NOT_FOUND"]
+
+
+@requirement("codearchitect.topic.extracted")
+def test_a_conversation_of_a_greeting_is_called_by_it(call: Call, sessions: Path) -> None:
+    reply = call("store_session", conversation="User: Hi\nAI: Hello!")
+    assert (reply["filename"], reply["topic"]) == ("hi", "hi")
+    assert "warning" not in reply
+
+
 @requirement("codearchitect.directory.priority")
 def test_the_call_decides_before_the_setting(call: Call, core: Core, project: Path, tmp_path: Path) -> None:
     core.engine.settings = core.engine.settings.changed(sessions_dir=str(tmp_path / "configured"))

@@ -48,8 +48,9 @@ def cut_at_word(text: str, longest: int, separator: str) -> str:
 
 
 def topic_of(texts: Iterable[str]) -> str:
-    """The first meaningful line, without its Markdown. Empty when there is none: code, greetings and rules of
-    dashes say nothing."""
+    """The first meaningful line, without its Markdown: greetings say little, code and rules of dashes nothing. Where
+    there is none, a greeting is better than no topic; empty when there are no words at all."""
+    poor = ""
     for text in texts:
         for line in _prose(text):
             words = " ".join(line.strip(_MARKS).split())
@@ -58,7 +59,8 @@ def topic_of(texts: Iterable[str]) -> str:
                 return cut_at_word(words, LONGEST_TOPIC, " ")
             if letters and not words.isascii():  # a word may be one character
                 return words[:LONGEST_TOPIC]
-    return ""
+            poor = poor or (words if letters else "")
+    return cut_at_word(poor, LONGEST_TOPIC, " ")
 
 
 def _prose(text: str) -> Iterable[str]:

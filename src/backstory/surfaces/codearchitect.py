@@ -69,6 +69,7 @@ class StoreAnswer(TypedDict):
     date: str
     message: str
     warning: NotRequired[str]
+    warnings: NotRequired[Annotated[list[str], "All of them, where there are several"]]
     warningCodes: NotRequired[list[str]]
 
 
@@ -187,8 +188,9 @@ def store_session(
     warnings = _warnings(kept, place.is_guessed)
     if not warnings:
         return reply
-    codes = [code for code in warnings.values() if code]
-    return {**reply, "warning": "; ".join(warnings), "warningCodes": codes}
+    texts, codes = list(warnings), [code for code in warnings.values() if code]
+    reply = {**reply, "warning": texts[0], "warningCodes": codes}
+    return {**reply, "warnings": texts} if len(texts) > 1 else reply
 
 
 @surface.tool("Get session", READS)
@@ -242,16 +244,16 @@ MOST_LISTED = 1_000
 
 
 def _warnings(kept: SavedSession, is_guessed: bool) -> dict[str, str]:
-    """Text → code; the document has no code for the first two."""
+    """Text → code, what matters most first; the document has no code for the first two."""
     warnings: dict[str, str] = {}
     if kept.is_empty:
         warnings["Conversation is empty"] = ""
     if kept.is_cut:
         warnings["Conversation truncated to 1MB"] = ""
-    if kept.is_unnamed:
-        warnings[f"No topic was found, using {kept.folder.name}"] = "TOPIC_EXTRACTION_ERROR"
     if is_guessed:
         warnings["Using current directory as project root"] = "PROJECT_ROOT_NOT_FOUND"
+    if kept.is_unnamed:
+        warnings[f"No topic was found, using {kept.folder.name}"] = "TOPIC_EXTRACTION_ERROR"
     return warnings
 
 
