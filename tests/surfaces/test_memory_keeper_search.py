@@ -196,6 +196,15 @@ def test_every_filter_of_a_search_narrows(varied: Call, arguments: dict[str, Any
     assert sorted(found(varied, "config", **arguments)) == keys
 
 
+@requirement("keeper-items.search.filters")
+def test_a_glob_may_be_long_and_one_that_is_too_long_is_refused_by_name(call: Call) -> None:
+    save(call, "k" * 9_999, "The config")
+    assert len(found(call, "config", keyPattern="k" * 9_998 + "*")) == 1
+    refused = call("context_search", query="config", keyPattern="ü" * 60_000)["error"]
+    assert refused["code"] == "INVALID_PARAMS"
+    assert "keyPattern" in refused["message"]
+
+
 @requirement("keeper-items.search.sort")
 @pytest.mark.parametrize(
     ("arguments", "keys"),

@@ -20,6 +20,7 @@ from .items import item_description
 from .vocabulary import PriorityName, surface
 
 ALL_SESSIONS = "all"
+LONGEST_GLOB = 10_000  # SQLite takes none of more than 50,000 bytes
 
 Searched = Literal["key", "value"]
 EVERYWHERE: list[Searched] = ["key", "value"]
@@ -92,7 +93,9 @@ def context_search(
     channels: Annotated[list[str] | None, "Only these channels"] = None,
     priority: Annotated[PriorityName | None, "Only this priority"] = None,
     priorities: by.Priorities = None,
-    key_pattern: Annotated[str | None, "Glob that the key matches, such as user_*"] = None,
+    key_pattern: Annotated[
+        str | None, "Glob that the key matches, such as user_*", Range(high=LONGEST_GLOB)
+    ] = None,
     created_after: by.After = None,
     created_before: by.Before = None,
     after_date: by.After = None,
