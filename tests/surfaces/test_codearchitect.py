@@ -451,6 +451,15 @@ def test_the_summary_has_pairs_with_points_from_the_text(call: Call, sessions: P
     assert "## Short Summary\n\nWhy does src/auth/login.ts fail?" in text
 
 
+@requirement("codearchitect.summary")
+def test_an_answer_in_which_nothing_stands_out_has_its_first_sentence_as_key_point(
+    call: Call, sessions: Path
+) -> None:
+    said = "User: How long do we cache?\nAI: Redis keeps it for five minutes. Then it is asked for again."
+    text = Path(call("store_session", conversation=said)["summaryFile"]).read_text("utf-8")
+    assert "**Key Points:**\n- Redis keeps it for five minutes.\n" in text
+
+
 @requirement("codearchitect.files.readable")
 def test_the_full_file_is_markdown_that_people_can_read(call: Call, sessions: Path) -> None:
     text = Path(call("store_session", conversation=PLAIN, topic="Log in")["fullFile"]).read_text("utf-8")

@@ -15,6 +15,7 @@ from .turns import SPEAKERS, SYSTEM, USER, SessionTurn
 
 OVERVIEW, PROMPT, RESPONSE = 500, 600, 400  # characters
 POINTS = 6  # of a kind
+LEAST_LETTERS = 15
 _BLOCK = re.compile(
     r"^ {0,3}(`{3,}|~{3,})([\w+#.-]*)[^\n]*\n(.*?)(?:^ {0,3}\1[`~]*\s*$|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -82,7 +83,7 @@ def _pair(number: int, request: str, response: str) -> list[str]:
     lines = [f"### Request {number}: {headline}\n", "**User Prompt:**", _shown(request, PROMPT), ""]
     if response:
         lines += ["**AI Response Summary:**", _shown(response, RESPONSE), ""]
-    points = list(_points(request, response))
+    points = list(_points(request, response)) or _main_point(response)
     return [*lines, *(["**Key Points:**", *(f"- {point}" for point in points), ""] if points else [])]
 
 
@@ -100,6 +101,13 @@ def _points(request: str, response: str) -> Iterator[str]:
     yield from _named("Code", _languages(response), joined=True)
     listed = [cut_at_word(item.strip(), 160, " ") for item in _LIST_ITEM.findall(prose)]
     yield from _some(listed)
+
+
+def _main_point(response: str) -> list[str]:
+    """The first sentence, for an answer in which nothing else stands out; none of "Sure."."""
+    sentence = next(iter(_SENTENCE.findall(_sentences(response))), "")
+    is_said = sum(letter.isalnum() for letter in sentence) >= LEAST_LETTERS
+    return [cut_at_word(" ".join(sentence.split()), 160, " ")] if is_said else []
 
 
 def _named(name: str, points: Iterable[str], *, joined: bool = False) -> Iterator[str]:
