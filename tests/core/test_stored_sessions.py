@@ -129,5 +129,18 @@ def test_labels_with_a_sentence_among_them_are_kept() -> None:
     assert turns[0] == plain_turn("system", "Date: 2025-01-15\nWe had tried this before.")
 
 
+@pytest.mark.parametrize(
+    ("text", "turns"),
+    [
+        ("User:go on\nAI:yes", [("user", "go on"), ("assistant", "yes")]),
+        ("User:\u4f60\u597d\nAI\uff1a\u597d", [("user", "\u4f60\u597d"), ("assistant", "\u597d")]),
+        ("**User:**go on", [("user", "go on")]),
+        ("User: x\nuser:root\nSystem::Exit\nAI://x", [("user", "x\nuser:root\nSystem::Exit\nAI://x")]),
+    ],
+)
+def test_a_speaker_needs_no_space_behind_it(text: str, turns: list[tuple[str, str]]) -> None:
+    assert [(turn.role, turn.text) for turn in split_plain(text)] == turns
+
+
 def test_a_million_fences_take_no_time_to_speak_of() -> None:
     assert len(split_plain("```a\n" * 200_000)) == 1

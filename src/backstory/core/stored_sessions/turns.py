@@ -27,8 +27,12 @@ SPEAKERS = {
 }
 _NAME = f"(?P<name>{'|'.join(SPEAKERS)})"
 _SPEAKER = re.compile(
-    r"(?:#{1,6} +)?(?P<bold>\*\*|__|)" + _NAME + r"(?:(?P=bold):|:(?P=bold))(?=\s|$)[ \t]?", re.IGNORECASE
+    r"(?:#{1,6} +)?(?P<bold>\*\*|__|)(?P<capital>(?-i:(?=[A-Z])))?"
+    + _NAME
+    + r"(?:(?P=bold)[:\uff1a]|[:\uff1a](?P=bold))(?:(?=\s|$)|(?(capital)(?=[^\W\d_])|(?!)))[ \t]?",
+    re.IGNORECASE,
 )
+"""`User: a`, and `User:a` with its capital letter: `user:a` is more often no speech."""
 SPEAKER_HEADING = re.compile(
     r"(?:#{1,6} +|(?=\*\*|__))(?P<bold>\*\*|__|)(?:\d+[.)] +)?" + _NAME + r"(?P=bold)\s*$", re.IGNORECASE
 )
