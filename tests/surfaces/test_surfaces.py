@@ -174,6 +174,21 @@ def test_a_refusal_of_core_names_the_argument_as_its_surface_does(
     assert message in TOOLS[name].call(core, arguments).text
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        *((name, arguments) for name, arguments, _ in REFUSED),
+        ("context_merge_sessions", {"sourceSessionId": "x", "conflictResolution": "keep_current"}),
+        ("context_delete", {"key": "x"}),
+        ("context_session_start", {"continueFrom": "x"}),
+        ("context_restore_checkpoint", {"name": "x"}),
+    ],
+)
+def test_a_call_that_is_refused_begins_no_session(core: Core, name: str, arguments: dict[str, Any]) -> None:
+    assert TOOLS[name].call(core, arguments).is_error
+    assert caller_of(core)("context_session_list")["total"] == 0
+
+
 PATHS = [(tool, param) for tool in TOOLS.values() for param in tool.params if param.path is not None]
 TOO_LONG = ("a" * 256, "/tmp/" + "ü" * 128, "/d" * 2_049, "b" * 70_000, "c\\" * 3_000)
 

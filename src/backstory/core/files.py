@@ -30,8 +30,8 @@ class FileChange(NamedTuple):
 class FileCache(Facet):
     def remember(self, path: str, content: str, metadata: Mapping[str, Any]) -> CachedFile:
         """Keep a file's content for the current session, in place of what it knew of the file."""
-        session = self.core.sessions.current()
         whole = _normal(path, self.caller.directory)
+        session = self.core.sessions.current()
         data = content.encode()
         store = self.engine.store
         with store.transaction():

@@ -63,7 +63,8 @@ class Branches(Facet):
 
     def merge(self, source: str, resolution: Resolution, categories: tuple[str, ...]) -> MergeOutcome:
         """Copy what is public in another session into the current one, and leave that session as it is."""
-        target, origin = self.core.sessions.current(), self.core.sessions.get(source)
+        origin = self.core.sessions.get(source)
+        target = self.core.sessions.current()
         if origin.id == target.id:
             raise InvalidInput(
                 "A session cannot be merged into itself.",
