@@ -232,16 +232,31 @@ def test_statistics_are_left_out_on_demand(core: Core, project: Path) -> None:
     assert '"statistics"' not in TOOLS["get_project_info"].call(core, {"include_stats": False}).text
 
 
+@pytest.mark.requirement("gandalf.info.stats")
+@pytest.mark.skipif(os.name == "nt", reason="links need a permission there")
+def test_statistics_count_the_files_that_are_listed(core: Core, project: Path) -> None:
+    git(project, "add", ".")
+    (project / "web.js").unlink()
+    (project / "src" / "link.py").symlink_to("main.py")
+    (project / "elsewhere").symlink_to(project.parent)
+    assert ask(core, "get_project_info")["statistics"] == {"files": 3, "directories": 1}
+    assert ask(core, "list_project_files")["total_files"] == 3
+
+
 @pytest.mark.requirement("gandalf.info.git")
 def test_no_repository_and_a_detached_head_are_said(core: Core, project: Path, tmp_path: Path) -> None:
     git(project, "-c", "user.name=x", "-c", "user.email=x", "commit", "--quiet", "--allow-empty", "-m", "x")
     git(project, "checkout", "--quiet", "--detach")
     told = ask(core, "get_project_info")["git"]
     assert told["is_detached"] is True
-    assert "current_branch" not in told
+    assert told["current_branch"] is None
     (tmp_path / "plain").mkdir()
     core.caller.directory = str(tmp_path / "plain")
-    assert ask(core, "get_project_info")["git"] == {"is_git_repo": False}
+    assert ask(core, "get_project_info")["git"] == {
+        "is_git_repo": False,
+        "current_branch": None,
+        "repo_root": None,
+    }
 
 
 @pytest.mark.requirement("gandalf.info.git")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from . import git_branch, work_tree
 from .effort import Effort
-from .files import list_paths
+from .files import list_paths, regular_files
 from .git import git, printable
 
 
@@ -84,7 +84,7 @@ def _repository_by_files(directory: Path) -> Repository | None:
 
 def _size(directory: Path, effort: Effort) -> Size:
     """What .gitignore leaves out does not count."""
-    paths = list_paths(directory, effort).paths
+    paths = regular_files(directory, list_paths(directory, effort).paths, effort)
     folders: set[str] = set()
     for path in paths:
         folder = path.rpartition("/")[0]

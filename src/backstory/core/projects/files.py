@@ -94,7 +94,7 @@ def list_files(
     commits = recent_commits(root, now) if found.by_git and is_scored else None
     if found.by_git and is_scored and commits is None:
         effort.leave_out("git did not tell in time what was committed lately; that part of the scores is 0.")
-    there = _there(root, wanted, effort)
+    there = regular_files(root, wanted, effort)
     if not is_scored:
         files = [ProjectFile(printable(path), about.st_size) for path, about in there.items()]
         return FileList(files, effort.left_out)
@@ -137,7 +137,8 @@ def _check(root: Path) -> None:
         raise NotAllowed(f"{printable(str(root))} may not be read.", hint="Check its owner and mode.")
 
 
-def _there(root: Path, paths: Iterable[str], effort: Effort) -> dict[str, os.stat_result]:
+def regular_files(root: Path, paths: Iterable[str], effort: Effort) -> dict[str, os.stat_result]:
+    """Those of the paths that are files now: git also lists links, submodules and what was deleted."""
     there: dict[str, os.stat_result] = {}
     for path in paths:
         if effort.is_over():

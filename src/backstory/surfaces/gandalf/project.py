@@ -26,8 +26,8 @@ class ProjectName(TypedDict):
 
 class GitState(TypedDict):
     is_git_repo: bool
-    current_branch: NotRequired[str]
-    repo_root: NotRequired[str]
+    current_branch: str | None
+    repo_root: str | None
     commit: NotRequired[str]
     is_detached: NotRequired[bool]
     is_worktree: NotRequired[bool]
@@ -105,10 +105,12 @@ def get_project_info(
 def _git(told: Description) -> GitState:
     repository = told.repository
     if repository is None:
-        return {"is_git_repo": False}
-    git: GitState = {"is_git_repo": True, "repo_root": repository.root}
-    if repository.branch is not None:
-        git["current_branch"] = repository.branch
+        return {"is_git_repo": False, "current_branch": None, "repo_root": None}
+    git: GitState = {
+        "is_git_repo": True,
+        "current_branch": repository.branch,
+        "repo_root": repository.root,
+    }
     if not repository.is_known_to_git:
         return {**git, "notice": "git could not be asked: it is not installed, or refuses this repository."}
     if repository.commit is not None:
