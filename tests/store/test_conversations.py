@@ -216,7 +216,7 @@ def test_where_messages_stand(store: Store) -> None:
     assert store.messages.places("c1") == {"c1:0": 0, "c1:1": 1, "c1:2": 2, "c1:2#tool": 2}
     assert store.messages.opening("c1", 1) == ["one"]
     assert store.messages.opening("c1", 5) == ["one", "three"]
-    assert store.messages.first_prompts(["c1", "nobody's"]) == {"c1": "one"}
+    assert store.messages.first_said(["c1", "nobody's"], "user") == {"c1": "one"}
 
 
 HOUR = timedelta(hours=1)

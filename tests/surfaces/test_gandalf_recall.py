@@ -439,6 +439,18 @@ def test_without_words_a_snippet_is_what_the_user_said_first(core: Core) -> None
     assert recall(core)["conversations"][0]["snippet"] == "First question\nin two lines"
 
 
+@pytest.mark.requirement("gandalf.recall.snippet", "gandalf.recall.fields")
+def test_no_conversation_is_without_a_title_and_words(core: Core) -> None:
+    (greeting, answer) = (
+        Message(f"m/{n}", "m", n, "assistant", f"Go {n}.", "/p", "codex", DAWN) for n in (0, 1)
+    )
+    core.engine.store.conversations.add(
+        make_conversation("m", surface="codex", title=""), [greeting, answer], []
+    )
+    (told,) = recall(core)["conversations"]
+    assert (told["title"], told["snippet"]) == ("codex, 2026-03-01 09:30", "Go 0.")
+
+
 @pytest.mark.requirement("gandalf.recall.gone")
 def test_what_vanished_is_still_found_and_said_to_be_gone(core: Core) -> None:
     keep(core, "gone", "An egret.", is_gone=True, completeness="partial")

@@ -84,16 +84,15 @@ class MessageRoom:
         sql = f"SELECT coalesce(max(e.seq), -1) FROM entry e WHERE {OWN}"
         return int(self._database.value(sql, [Kind.MESSAGE, conversation]))
 
-    def first_prompts(self, conversations: Sequence[str]) -> dict[str, str]:
-        """What the user said first in each, where something was."""
-        first = (
-            "SELECT e.n FROM entry e WHERE e.thread = c.id AND e.role = 'user' ORDER BY e.seq, e.n LIMIT 1"
-        )
-        prompts: dict[str, str] = {}
+    def first_said(self, conversations: Sequence[str], role: str) -> dict[str, str]:
+        """What the user, or who else has that role, said first in each, where something was."""
+        first = "SELECT e.n FROM entry e WHERE e.thread = c.id AND e.role = ? ORDER BY e.seq, e.n LIMIT 1"
+        said: dict[str, str] = {}
         for marks, some in batches(conversations):
             chosen = f"SELECT ({first}) FROM conversation c WHERE c.id IN ({marks})"
-            prompts |= self._database.pairs(f"SELECT thread, text FROM entry WHERE n IN ({chosen})", some)
-        return prompts
+            sql = f"SELECT thread, text FROM entry WHERE n IN ({chosen})"
+            said |= self._database.pairs(sql, [role, *some])
+        return said
 
     def opening(self, conversation: str, limit: int) -> list[str]:
         """What the user said first."""

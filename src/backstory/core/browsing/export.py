@@ -126,7 +126,7 @@ def file_stem(conversation: Conversation) -> str:
 def _about(conversation: Conversation) -> dict[str, Any]:
     facts = {
         "id": conversation.id,
-        "title": conversation.title,
+        "title": conversation.name,
         "tool": conversation.surface,
         "project": conversation.project,
         "workspace": workspace_hash(conversation.project),

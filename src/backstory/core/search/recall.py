@@ -342,7 +342,7 @@ class Recall(Facet):
     def _excerpts(
         self, ids: Sequence[str], asked: KeywordQuery, families: Families, index: WordIndex
     ) -> dict[str, str]:
-        """Around the words that were asked for, else the beginning of what the user said."""
+        """Around the words that were asked for, else the beginning of what the user said, or else the assistant."""
         store = self.engine.store
         proposed = index.best_entries(asked, families, ids)
         entries = self.loaded([entry for some in proposed.values() for entry, _ in some])
@@ -357,7 +357,8 @@ class Recall(Facet):
                 # what somebody said is better than what a tool printed
                 best = max(messages, key=lambda each: (each[0], each[1].role not in QUIET_ROLES))
                 texts[id] = best[1].text
-        texts |= store.messages.first_prompts([id for id in ids if id not in texts])
+        for role in ("user", "assistant"):
+            texts |= store.messages.first_said([id for id in ids if id not in texts], role)
         return {id: best_passage(texts.get(id, ""), asked.words, SHOWN).text for id in ids}
 
 

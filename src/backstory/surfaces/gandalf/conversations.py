@@ -224,7 +224,7 @@ def _shown(recalled: ConversationHit) -> RecalledConversation:
     conversation = recalled.conversation
     shown: RecalledConversation = {
         "id": conversation.id,
-        "title": one_line(safe_text(conversation.title, conversation.trust), LONGEST_TITLE),
+        "title": one_line(safe_text(conversation.name, conversation.trust), LONGEST_TITLE),
         "tool": conversation.surface,
         "trust": conversation.trust.value,
         "project": conversation.project,
