@@ -18,8 +18,8 @@ import pytest
 from backstory.core import Core, Engine
 from backstory.core.calls import Call, Cancelled
 from backstory.core.projects.identity import Identities
+from backstory.core.subjects import subject_of
 from backstory.core.sync import LEASE_MS, Sync, SyncReport
-from backstory.core.sync.subjects import subject_of
 from backstory.domain.entries import TextFields
 from backstory.domain.filters import ConversationFilter, Filter
 from backstory.domain.records import Conversation

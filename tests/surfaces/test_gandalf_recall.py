@@ -17,6 +17,7 @@ from backstory.domain.sources import SourceState
 from backstory.surfaces import load_surfaces
 from backstory.tools.budget import ANSWER_BYTES
 
+from ..conftest import caller_of
 from ..doubles import DAWN, make_conversation
 from ..processes import serving
 
@@ -251,6 +252,20 @@ def test_sessions_that_were_stored_through_us_are_recalled_too(core: Core) -> No
     assert [each["tool"] for each in told["conversations"]] == ["codearchitect"]
     assert told["tool_results"] == {"codearchitect": {"total_conversations": 1}}
     assert ids(recall(core, tools=["cursor"])) == []
+
+
+@pytest.mark.requirement("gandalf.recall.stored-sessions", "gandalf.recall.types")
+def test_sessions_that_were_stored_or_put_there_by_hand_have_their_type(core: Core, tmp_path: Path) -> None:
+    core.caller.directory = str(tmp_path)
+    call = caller_of(core)
+    call("store_session", conversation=[{"role": "user", "content": "The parser crashes with an error."}])
+    call("store_session", conversation="User: Design the layers of the service.\nAI: Three of them.")
+    by_hand = tmp_path / ".codearchitect" / "sessions" / "2026-02-27" / "by-hand"
+    by_hand.mkdir(parents=True)
+    (by_hand / "full.md").write_text("User: Debug the failing build\n\nAssistant: Done.\n")
+    call("get_session")
+    for type, count in (("debugging", 2), ("architecture", 1), ("general", 0)):
+        assert len(ids(recall(core, conversation_types=[type]))) == count, type
 
 
 @pytest.mark.requirement("gandalf.recall.query")

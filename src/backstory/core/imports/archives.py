@@ -23,8 +23,8 @@ from ...readers import (
     Turn,
     WitnessRank,
 )
+from ..subjects import OPENING, subject_of
 from ..sync.pieces import conversation_id, merged, messages_of, traces_of
-from ..sync.subjects import OPENING, subject_of
 from .contents import ForeignConversation, Record, UnplacedRecords
 from .stores import Importer, existing_path
 

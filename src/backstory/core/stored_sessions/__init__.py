@@ -19,6 +19,7 @@ from ...domain.topics import LONGEST_TOPIC, folder_name, slug, topic_of
 from ..facet import Facet
 from ..projects.origin import is_by_others
 from ..secrets import redactor
+from ..subjects import OPENING, subject_of
 from . import places
 from .fullfile import SessionHeader, SessionReading, write_full
 from .places import SessionFile, SessionsPlace
@@ -125,8 +126,7 @@ class StoredSessions(Facet):
         now = self.engine.now()
         title = " ".join((given or "")[:LONGEST_TOPIC].split())
         if not title:
-            asked = [turn.text for turn in turns if SPEAKERS.get(turn.role.lower()) == USER]
-            title = topic_of([*asked, *(turn.text for turn in turns)])
+            title = topic_of([*_asked(turns), *(turn.text for turn in turns)])
         name = folder_name(title)
         fallback = f"session-{now:%Y%m%d-%H%M%S}"
         header = SessionHeader(
@@ -150,6 +150,7 @@ class StoredSessions(Facet):
             created_at=header.date,
             updated_at=header.date,
             directory=self.caller.directory,
+            subject=subject_of(header.title, _asked(turns)[:OPENING]),
         )
         store = self.engine.store
 
@@ -256,7 +257,10 @@ class StoredSessions(Facet):
             directory=self.caller.directory,
         )
         conversation = conversation._replace(
-            source=str(session.found.file), updated_at=head.modified, trust=session.trust
+            source=str(session.found.file),
+            updated_at=head.modified,
+            trust=session.trust,
+            subject=subject_of(conversation.title, _asked(reading.turns)[:OPENING]),
         )
         if session.trust is not Trust.OWN:
             reading = reading._replace(turns=self._without_secrets(reading.turns))
@@ -267,6 +271,10 @@ class StoredSessions(Facet):
         if not reading.is_as_written:
             edited = conversation._replace(id=f"{id}:edited")
             store.conversations.put(edited, messages_of(edited, reading.turns))
+
+
+def _asked(turns: Sequence[SessionTurn]) -> list[str]:
+    return [turn.text for turn in turns if SPEAKERS.get(turn.role.lower()) == USER]
 
 
 def _read_name(name: str) -> tuple[str, str | None]:

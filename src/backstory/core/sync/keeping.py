@@ -15,9 +15,9 @@ from ...domain.when import to_ms
 from ...readers import Piece, Role
 from ...store import Store
 from ..projects.identity import Identities
+from ..subjects import OPENING, subject_of
 from .pieces import conversation_id, merged, message_ids, messages_of, times_of, traces_of
 from .states import TRANSITIONS, Action, FileEvent, State
-from .subjects import OPENING, subject_of
 from .witnesses import NOBODY, Witnesses, number_of
 
 
