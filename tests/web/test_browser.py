@@ -145,6 +145,11 @@ def test_no_page_is_wider_than_a_phone_and_no_planted_script_runs(pages: Pages, 
     assert [url for url in asked if not url.startswith(pages.url)] == []
 
 
+def test_a_phone_shows_in_the_menu_where_one_is(pages: Pages, opened: Open) -> None:
+    page = opened(pages, "/health", viewport={"width": 390, "height": 800})
+    expect(page.get_by_role("navigation").get_by_role("link", name="Health")).to_be_in_viewport(ratio=1)
+
+
 def test_a_search_shows_its_reasons_as_one_types(pages: Pages, opened: Open) -> None:
     page = opened(pages, "/search")
     page.get_by_label("Search", exact=True).fill("which queue keeps orders")

@@ -32,6 +32,10 @@ switcher.addEventListener("click", () => {
   showTheme();
 });
 
+// where one is: on a phone the menu is wider than the screen
+const here = $(".menu [aria-current]");
+if (here) $(".menu ul").scrollLeft = here.offsetLeft - $(".menu ul").clientWidth / 2;
+
 // copying
 for (const button of $$("[data-copy]")) {
   button.hidden = false;
