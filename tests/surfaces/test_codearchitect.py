@@ -595,6 +595,14 @@ def test_a_session_is_fetched_by_every_form_of_its_name(call: Call, sessions: Pa
     assert messages(call, "other-summary") == [{"role": "user", "content": "another"}]
 
 
+@requirement("codearchitect.get.names")
+@pytest.mark.parametrize("topic", ["Login flow session", "Über die Anmeldung", "word " * 60, "LOGIN"])
+def test_a_session_is_fetched_by_its_topic(call: Call, sessions: Path, topic: str) -> None:
+    stored = call("store_session", conversation=SAID, topic=topic)
+    for form in (stored["filename"], stored["topic"], topic):
+        assert messages(call, form) == SAID
+
+
 @requirement("codearchitect.get.unknown")
 @pytest.mark.parametrize("name", ["nonsense", "2025-01-15/topic"])
 def test_an_unknown_name_is_an_error_with_a_code(call: Call, sessions: Path, name: str) -> None:

@@ -107,12 +107,13 @@ class StoredSessions(Facet):
         return StoredSessionPage(self._see([(session, None) for session in shown]), total)
 
     def fetch(self, place: SessionsPlace, name: str, day: str | None) -> SessionText:
-        """A session by its name, the newest where several days have it."""
+        """A session by its name, else by its topic; the newest where several days have it."""
         wanted, inner_day = _read_name(name)
         day = day or inner_day
         days = [each for each in places.days(place) if day in (None, each) or not each]
-        tree = (found for each in days for found in places.found_on(place, each))
-        chosen = [each for each in map(_listed, places.choose(tree, wanted)) if day in (None, each.day)]
+        tree = [found for each in days for found in places.found_on(place, each)]
+        named = places.choose(tree, wanted) or places.choose(tree, folder_name(wanted))
+        chosen = [each for each in map(_listed, named) if day in (None, each.day)]
         if not chosen:
             raise NotFound("session", name)
         session = max(chosen, key=_age)
