@@ -105,7 +105,7 @@ def _points(request: str, response: str) -> Iterator[str]:
 
 def _main_point(response: str) -> list[str]:
     """The first sentence, for an answer in which nothing else stands out; none of "Sure."."""
-    sentence = next(iter(_SENTENCE.findall(_sentences(response))), "")
+    sentence = next(iter(SENTENCE.findall(_sentences(response))), "")
     is_said = sum(letter.isalnum() for letter in sentence) >= LEAST_LETTERS
     return [cut_at_word(" ".join(sentence.split()), 160, " ")] if is_said else []
 
