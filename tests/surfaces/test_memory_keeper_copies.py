@@ -423,13 +423,13 @@ def test_conflicts_are_resolved_as_asked(
     source = stranger("context_session_start", name="source")["sessionId"]
     stranger("context_save", key="newer", value="source", category="note")
     stranger("context_save", key="only", value="source", category="task")
-    stranger("context_save", key="same", value="both", channel="x")
+    stranger("context_save", key="same", value="both")  # in the channel of its session
     stranger("context_save", key="hidden", value="private", private=True)
     clock.step()
     target = call("context_session_start", name="target")["sessionId"]
     for key in ("older", "newer"):
         call("context_save", key=key, value="current", category="note")
-    call("context_save", key="same", value="both", channel="x")
+    call("context_save", key="same", value="both")
     clock.step()
     stranger("context_save", key="older", value="source", category="note")
     before = items(store, source)

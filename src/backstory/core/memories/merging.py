@@ -22,6 +22,8 @@ class Choice(Enum):
     """The arriving one takes its place, and its own goes to the history."""
     RENAME = auto()
     """Both stay, the arriving one under a new key."""
+    NONE = auto()
+    """They say the same."""
 
 
 Choose = Callable[[Memory, Memory], Choice]
@@ -70,7 +72,7 @@ def merge_memories(
                 choice = choose(current, memory)
                 if choice is Choice.RENAME:
                     memory = memory._replace(key=_free_key(memory.key, keys))
-                elif _content(current) == _content(_in_place_of(current, memory)):
+                elif choice is Choice.NONE or _content(current) == _content(_in_place_of(current, memory)):
                     outcome.known.append(memory)
                     continue
                 elif choice is Choice.KEEP:
@@ -100,6 +102,11 @@ def keep_current(current: Memory, arriving: Memory) -> Choice:
 
 def take_arriving(current: Memory, arriving: Memory) -> Choice:
     return Choice.REPLACE
+
+
+def say_the_same(current: Memory, arriving: Memory) -> bool:
+    """In whatever channel: that of the session is nobody's choice."""
+    return _content(current) == _content(_in_place_of(current, arriving._replace(channel=None)))
 
 
 def fresh_copies(engine: Engine, memories: Iterable[Memory]) -> list[MemoryCopy]:

@@ -10,7 +10,14 @@ from ...domain.filters import Filter, Order, Page
 from ...domain.records import Memory, Priority, Session
 from ...store import Store
 from ..facet import Facet
-from ..memories.merging import Choice, MergeOutcome, fresh_copies, keep_current, merge_memories
+from ..memories.merging import (
+    Choice,
+    MergeOutcome,
+    fresh_copies,
+    keep_current,
+    merge_memories,
+    say_the_same,
+)
 
 WEIGHTY = (Priority.CRITICAL, Priority.HIGH)
 """What a shallow branch takes along."""
@@ -22,6 +29,8 @@ class Resolution(StrEnum):
     KEEP_NEWEST = "keep_newest"
 
     def choose(self, current: Memory, source: Memory) -> Choice:
+        if say_the_same(current, source):
+            return Choice.NONE
         is_newer = self is Resolution.KEEP_NEWEST and source.updated_at > current.updated_at
         return Choice.REPLACE if is_newer or self is Resolution.KEEP_SOURCE else Choice.KEEP
 
