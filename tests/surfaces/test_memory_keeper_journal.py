@@ -64,6 +64,16 @@ def test_a_journal_entry_is_found_by_search(call: Call) -> None:
     assert [(each["key"], each["value"]) for each in found] == [(id, "The heron flew over the reactor")]
 
 
+@requirement("keeper-items.delete")
+def test_a_journal_entry_is_deleted_by_its_id_which_is_shown_as_its_key(call: Call) -> None:
+    entry = call("context_journal_entry", entry="Regretted at once")["id"]
+    item = call("context_save", key="k", value="kept")["id"]
+    assert {shown["key"] for shown in call("context_get")["items"]} == {entry, "k"}
+    assert call("context_delete", key=item)["error"]["code"] == "ITEM_NOT_FOUND"
+    assert call("context_delete", key=entry) == {"success": True, "deletedCount": 1}
+    assert [shown["key"] for shown in call("context_get")["items"]] == ["k"]
+
+
 @requirement("keeper-insight.events.reply")
 def test_an_event_answers_its_id_and_time(call: Call, store: Store) -> None:
     reply = call("context_integrate_tool", toolName="git", eventType="commit", data={"sha": "abc"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...domain.erasure import Receipt
 from ...domain.errors import InvalidInput, NotFound
-from ...domain.filters import Filter
+from ...domain.filters import Filter, Page
 from ..facet import Facet
 from .erasure import Erasure
 from .removal import ForgetRequest
@@ -18,9 +18,12 @@ class Deletion(Facet):
         return receipt
 
     def by_key(self, key: str, session: str) -> Receipt:
-        """What a session keeps under a key, as far as the caller may see it."""
+        """What a session keeps under a key, as far as the caller may see it; or what has none, under its id."""
         if not key.strip():
             raise InvalidInput("key is empty.", hint="Name the item.", field="key")
+        named = self.own(Filter(threads=(session,), ids=(key,)))
+        if [memory.key for memory in self.engine.store.memories.find(named, Page(limit=1))] == [None]:
+            return self._forget(named)
         return self._forget(self.caller.visible(Filter(threads=(session,), keys=(key,))))
 
     def all(self) -> Receipt:
