@@ -184,8 +184,15 @@ def test_declared_projects_are_related(store: Store, clock: SteppedClock, tmp_pa
     declared = make_settings(related_projects=(str(places[0]), str(places[1])))
     engine = Engine(declared, store, None, now=clock)
     call = caller_of(Core(engine, Caller(project="/p")))
+    (tmp_path / "new").mkdir()
     answer = call("reflect_on_past", query="parser bug", min_score=0.3, project="api")
     assert {Path(result["project"]).name for result in answer["results"]} == {"api", "web"}
+    call = caller_of(Core(engine, Caller(project=str(tmp_path / "new"))))
+    of_new = {"query": "parser bug", "min_score": 0.3, "project": str(tmp_path / "new")}
+    answer = call("reflect_on_past", **of_new)
+    assert {Path(result["project"]).name for result in answer["results"]} == {"api", "web"}
+    alone = call("reflect_on_past", **of_new, include_related_projects=False)
+    assert (alone["results"], "Nothing is known of a project" in alone["notices"][-1]) == ([], True)
 
 
 @requirement("session-mgmt-search.reflect.suggestions")

@@ -5,8 +5,9 @@ search goes on without them and says so. What is shown of a hit is in `core/sear
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...domain.errors import InvalidInput
@@ -16,6 +17,7 @@ from ...readers import reader_names
 from ...search.file_mentions import file_hits
 from ...search.question import read_question
 from ..facet import Facet
+from ..projects import project_root
 from ..projects.related import projects_named, related_projects
 
 if TYPE_CHECKING:
@@ -214,10 +216,11 @@ class Searching(Facet):
             return self.caller.visible(narrow)
         known = self.engine.store.entries.projects()
         named = projects_named(project, known)
-        if not named:
-            return None
+        if not named and self.caller.is_local and os.path.isabs(project):
+            named = [str(project_root(Path(project)))]  # of which nothing is known, but perhaps of its kin
         related = self._related(named, known) if with_related else []
-        return self.caller.visible(narrow._replace(projects=(*named, *related)))
+        projects = (*named, *related)
+        return self.caller.visible(narrow._replace(projects=projects)) if {*projects} & {*known} else None
 
     def _related(self, projects: Sequence[str], known: Sequence[str]) -> list[str]:
         declared = self.engine.settings.related_projects
