@@ -8,6 +8,8 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from backstory.core import Caller, Core
+from backstory.domain.census import Tally
+from backstory.domain.filters import Filter
 from backstory.surfaces.memory_keeper import surface
 
 from ..conftest import Call, caller_of
@@ -63,6 +65,23 @@ def worked(call: Call, clock: SteppedClock) -> Call:
     call("context_journal_entry", entry="Learned that retries hide timeouts", mood="neutral")
     clock.step(DAY)
     return call
+
+
+@pytest.mark.parametrize("task", ["analyze", "synthesize"])
+def test_what_is_deleted_while_it_is_looked_at_does_not_make_a_task_fail(
+    task: str, worked: Call, core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memories = core.engine.store.memories
+    tally = memories.tally
+
+    def tally_late(where: Filter) -> list[Tally]:
+        memories.delete(Filter())
+        return tally(where)
+
+    monkeypatch.setattr(memories, "tally", tally_late)
+    reply = worked("context_delegate", taskType=task, input={})
+    assert "error" not in reply
+    assert 0 <= reply["confidence"] <= 1
 
 
 @requirement("keeper-insight.delegate.reply")

@@ -114,9 +114,11 @@ class Insight(Facet):
     def _sample(self, scope: InsightScope) -> Sample:
         where = _where(scope)
         visible = self.own(where)
+        memories = self.core.memories.find(where, Page(limit=MOST_READ, order=Order.UPDATED_NEWEST))
+        total = sum(tally.total for tally in self.engine.store.memories.tally(visible))
         return Sample(
-            memories=tuple(self.core.memories.find(where, Page(limit=MOST_READ, order=Order.UPDATED_NEWEST))),
-            total=sum(tally.total for tally in self.engine.store.memories.tally(visible)),
+            memories=tuple(memories),
+            total=max(total, len(memories)),  # some may be deleted by the time they are counted
             saved_again=self.engine.store.memories.count_former(visible),
             hours=tuple(self.engine.store.memories.tally_hours(visible)),
             events=() if scope.categories else tuple(self.core.events.busy_hours(where)),
