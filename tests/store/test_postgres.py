@@ -25,7 +25,7 @@ from backstory.store.postgres import PostgresStore, vectors
 from backstory.store.postgres.pool import PostgresPool
 
 from .. import postgres_server
-from ..doubles import make_memory
+from ..doubles import make_conversation, make_memory, make_messages
 from .test_vectors import unit_vectors
 
 SCHEMA = "only_postgres"
@@ -82,6 +82,20 @@ def test_words_of_a_schema_that_was_restored_are_read_anew(
     PostgresStore(pool, schema=SCHEMA).memories.put([make_memory("b", "present")])
     assert len(store.text.holding(Unit(("former",)))) == 0
     assert len(store.text.holding(Unit(("present",)))) == 1
+
+
+def test_conversations_of_a_schema_that_was_restored_are_told_apart_anew(
+    store: PostgresStore, pool: PostgresPool, admin: Admin
+) -> None:
+    def held() -> set[str | None]:
+        return store.entries.all_threads(store.text.holding(Unit(("walrus",))))
+
+    store.conversations.put(make_conversation("former"), make_messages("former", "a walrus"))
+    assert held() == {"former"}
+    admin.execute(f"DROP SCHEMA {SCHEMA} CASCADE")
+    restored = PostgresStore(pool, schema=SCHEMA)
+    restored.conversations.put(make_conversation("present"), make_messages("present", "a walrus"))
+    assert held() == {"present"}
 
 
 @pytest.mark.parametrize("name", ["", "Upper", 'quo"te', "a;b", "1st", "x" * 64, "with space"])

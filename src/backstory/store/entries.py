@@ -221,8 +221,8 @@ class EntryRoom:
         import numpy as np
 
         with self._following:
-            if self._generation != self._database.generation:
-                self._generation, self._code_of = self._database.generation, None
+            if self._generation != (generation := self._database.generation):
+                self._generation, self._code_of = generation, None
             known = np.zeros(0, np.int32) if self._code_of is None else self._code_of
             last = int(numbers.max(initial=-1))
             if last >= len(known):

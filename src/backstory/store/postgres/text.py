@@ -59,6 +59,7 @@ class PostgresText(TextIndex):
             " (SELECT coalesce(max(n), 0) FROM entry)"
         )
         ((table, removals, last),) = self._database.rows(sql)
+        self._database.generation = table  # every search begins here
         return (table, removals), last
 
     def read(self, ranges: Sequence[PostingRange]) -> list[Numbers]:
