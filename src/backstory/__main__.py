@@ -16,7 +16,7 @@ from .front import Heard, answer_start
 def main() -> int:
     words = sys.argv[1:]
     heard = Heard()
-    if words or not os.isatty(0):
+    if not os.isatty(0):
         environment = os.environ  # noqa: TID251  (app.py would be the whole product)
         heard = answer_start(words, environment, data_home(sys.platform, environment))
     if heard.is_over:

@@ -212,6 +212,24 @@ def test_at_a_terminal_it_shows_an_overview(tmp_path: Path) -> None:
 
 
 @posix_only
+def test_at_a_terminal_a_server_says_what_it_is(tmp_path: Path) -> None:
+    controller, terminal = os.openpty()
+    os.write(controller, b"\x04")  # the end of input, as a person types it
+    done = subprocess.run(
+        [*BACKSTORY, "serve", "--surfaces", "backstory"],
+        env=environment(tmp_path),
+        stdin=terminal,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=PATIENCE_S,
+    )
+    os.close(terminal)
+    os.close(controller)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "speaks MCP" in done.stderr
+
+
+@posix_only
 def test_data_directory_and_files_are_the_users_alone(tmp_path: Path) -> None:
     home = tmp_path / "new" / "home"
     with serving(home, "serve") as server:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Mapping
 from threading import Thread
 
@@ -14,6 +15,10 @@ from ..settings import Settings
 from ..surfaces import load_surfaces
 
 CLOSING_S = 0.2
+AT_A_TERMINAL = (
+    "Backstory speaks MCP here, as it does when an assistant starts it. Ctrl-C ends it; "
+    "`backstory --help` lists what people can do."
+)
 
 
 def _serve_http(settings: Settings) -> int:
@@ -29,6 +34,8 @@ def serve(flags: Mapping[str, str], heard: Heard) -> int:
         return _serve_http(settings)
     core = open_core(settings)
     surfaces = load_surfaces(settings.surfaces, settings.prefix)
+    if os.isatty(0):
+        print(AT_A_TERMINAL, file=sys.stderr)
     gc.freeze()
     gc.enable()
     code = StdioServer(core, surfaces, settings).serve(heard)
