@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
+from errno import EADDRINUSE
 from pathlib import Path
 
 import pytest
@@ -266,6 +268,21 @@ def test_what_was_compressed_comes_back_by_its_key(tmp_path: Path) -> None:
     again = typed("unarchive", "old_plan", home=tmp_path)
     assert again.returncode == 1
     assert "no archived memory or conversation 'old_plan'" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "subject"), [(("web", "--no-open", "--port"), "Port "), (("serve", "--http"), "127.0.0.1:")]
+)
+def test_a_port_that_is_taken_is_named(tmp_path: Path, words: tuple[str, ...], subject: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        value = f"127.0.0.1:{port}" if "serve" in words else str(port)
+        done = typed(*words, value, home=tmp_path)
+    assert done.returncode == 1
+    assert (
+        done.stderr.splitlines()[0]
+        == f"backstory: {subject}{port} cannot be used: {os.strerror(EADDRINUSE)}."
+    )
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,7 @@ def _listen(address: Address) -> socket.socket:
     try:
         return socket.create_server(address, family=family, backlog=2048)
     except OSError as error:
+        reason = (error.strerror or str(error)).partition(" (while")[0]  # Python adds the address
         raise Unavailable(
-            f"{address.name}:{address.port} cannot be used: {error.strerror}.", hint="Choose another port."
+            f"{address.name}:{address.port} cannot be used: {reason}.", hint="Choose another port."
         ) from error

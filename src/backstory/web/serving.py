@@ -100,6 +100,7 @@ def _listening(port: int) -> socket.socket:
     try:
         return socket.create_server((LOOPBACK, port), backlog=128)
     except OSError as error:
+        reason = (error.strerror or str(error)).partition(" (while")[0]  # Python adds the address
         raise Unavailable(
-            f"Port {port} cannot be used: {error.strerror}.", hint="Choose another with --port."
+            f"Port {port} cannot be used: {reason}.", hint="Choose another with --port."
         ) from error
