@@ -217,6 +217,17 @@ def test_what_is_old_is_archived_on_demand_and_comes_back(user: Path) -> None:
     assert typed("unarchive", FIRST, home=user.parent / "ours", **environment(user)).returncode == 1
 
 
+def test_a_beginning_of_what_is_archived_is_enough(user: Path) -> None:
+    asked(user, "sync")
+    asked(user, "archive", "--older-than", "1", "--yes")
+    several = typed("unarchive", "1111", home=user.parent / "ours", **environment(user))
+    assert (several.returncode, several.stdout) == (2, "")
+    assert {FIRST, SECOND} <= set(several.stderr.splitlines())
+    assert asked(user, "unarchive", FIRST.partition(":")[2])["restored"] == [FIRST]
+    assert asked(user, "unarchive", "1111")["restored"] == [SECOND]
+    assert typed("unarchive", "1111", home=user.parent / "ours", **environment(user)).returncode == 1
+
+
 def test_what_is_archived_can_be_forgotten(user: Path) -> None:
     asked(user, "sync")
     asked(user, "archive", "--older-than", "1", "--yes")

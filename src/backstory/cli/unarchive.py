@@ -8,12 +8,14 @@ from contextlib import closing
 
 from ..app import open_core
 from ..core import Core
+from ..core.browsing import FEWEST_LETTERS, MOST_NAMED
 from ..core.forgetting.retention import Retention
 from ..core.imports import load_importers
-from ..domain.errors import NotFound
+from ..core.names import ConversationNames
+from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import ConversationFilter
 from ..domain.lines import counted
-from ..domain.records import Memory
+from ..domain.records import Conversation, Memory
 from ..domain.when import iso
 from ..settings import Settings
 from ..surfaces import load_surfaces
@@ -27,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "name",
         nargs="?",
         metavar="KEY|ID",
-        help="a memory's key or id, or a conversation's id; private memories stay with their session. "
+        help="a memory's key or id, or a conversation's id; a beginning of an id is enough. Private memories stay with their session. "
         "Without it, what is in the archive is listed",
     )
 
@@ -51,7 +53,7 @@ def _restored(core: Core, surfaces: Iterable[str], name: str) -> Report:
         found = restored = core.forgetting.restore(name)
     conversations = Retention(core.engine).restore(name)
     if not found and not conversations:
-        raise NotFound("archived memory or conversation", name)
+        return _restored(core, surfaces, _whole_id(core, surfaces, name))
     kept = len(found) - len(restored)
     ids = [memory.id for memory in restored] + [conversation.id for conversation in conversations]
     told = [counted(len(restored), "memory", "memories")] if found else []
@@ -62,13 +64,30 @@ def _restored(core: Core, surfaces: Iterable[str], name: str) -> Report:
     return Report({"name": name, "restored": ids, "kept": kept}, text)
 
 
+def _whole_id(core: Core, surfaces: Iterable[str], beginning: str) -> str:
+    """Of the one that begins so and is not called so. Raises NotFound, and InvalidInput when several do."""
+    ids = [memory.id for memory in _memories(core, surfaces)]
+    names = ConversationNames(each.id for each in _conversations(core))
+    begun = [id for id in ids if id.startswith(beginning)] + names.find(beginning)
+    if len(beginning) < FEWEST_LETTERS or begun in ([], [beginning]):
+        raise NotFound("archived memory or conversation", beginning, hint="`backstory unarchive` lists them.")
+    if len(begun) > 1:
+        hint = "Type more of the one that is meant:\n" + "\n".join(begun[:MOST_NAMED])
+        raise InvalidInput(f"Several in the archive begin with {beginning!r}.", hint=hint)
+    return begun[0]
+
+
+def _memories(core: Core, surfaces: Iterable[str]) -> list[Memory]:
+    return [memory for surface in surfaces for memory in core.through(surface).archive.all()]
+
+
+def _conversations(core: Core) -> list[Conversation]:
+    return [each.conversation for each in core.engine.store.archive.find_conversations(ConversationFilter())]
+
+
 def _listed(core: Core, surfaces: Iterable[str]) -> Report:
     """The last changed first."""
-    memories = [memory for surface in surfaces for memory in core.through(surface).archive.all()]
-    conversations = [
-        conversation.conversation
-        for conversation in core.engine.store.archive.find_conversations(ConversationFilter())
-    ]
+    memories, conversations = _memories(core, surfaces), _conversations(core)
     entries = [(memory.updated_at, memory.key or memory.id, memory.text) for memory in memories]
     entries += [
         (conversation.updated_at, conversation.id, conversation.name) for conversation in conversations
