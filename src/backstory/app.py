@@ -189,13 +189,21 @@ def _background(engine: Engine) -> Background:
 
 
 def _history_roots(settings: Settings) -> dict[str, tuple[Path, ...]]:
+    from .readers import reader_names
+
     roots: dict[str, tuple[Path, ...]] = {}
     for pair in settings.history_roots:
-        name, equals, path = pair.partition("=")
+        name, equals, path = map(str.strip, pair.partition("="))
         if not equals:
             raise InvalidInput(
                 f"{pair!r} in history_roots is not name=path.",
                 hint="Such as claude-code=/backup/.claude.",
+                field="history_roots",
+            )
+        if name not in (known := reader_names()):
+            raise InvalidInput(
+                f"There is no reader {name!r}, which history_roots has.",
+                hint=f"Known: {', '.join(known)}.",
                 field="history_roots",
             )
         roots[name] = (*roots.get(name, ()), expand_home(path))

@@ -106,6 +106,9 @@ def test_further_roots_are_read_too(user: Path) -> None:
     assert asked(user, "sync", *roots)["assistants"]["claude-code"]["sources"] == 2
     done = typed("sync", "--history-roots", "nonsense", home=user.parent / "ours", **environment(user))
     assert "is not name=path" in done.stderr
+    done = typed("sync", "--history-roots", "clod=/x", home=user.parent / "ours", **environment(user))
+    assert done.returncode == 2
+    assert "There is no reader 'clod', which history_roots has." in done.stderr
 
 
 def test_status_and_doctor_tell_of_histories(user: Path) -> None:
