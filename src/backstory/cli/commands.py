@@ -47,7 +47,7 @@ COMMANDS = {
     "settings": "Every setting: its flag, its variable, its meaning and its value now.",
     "sync": "Read what other assistants kept of your conversations since the last time.",
     "import": "Bring in what another memory program keeps, or an archive of ChatGPT or Claude.ai; without a name, list what is here.",
-    "forget": "Remove conversations of other assistants for good; a sync does not bring them back.",
+    "forget": "Remove memories and conversations for good; a sync does not bring them back.",
     "embed": "Give every text that waits its vectors, now instead of in the background.",
     "backup": "Write a whole copy of the store while it is in use.",
     "restore": "Put a backup in the place of the store; the present one is kept as a backup.",

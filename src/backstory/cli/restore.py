@@ -29,7 +29,12 @@ UNCHANGED = "Nothing was changed."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, metavar="FILE", help="a backup, as `backstory status` lists them")
+    parser.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="a backup; `backstory status` names the last, and all with --json",
+    )
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
