@@ -13,7 +13,7 @@ from ..domain.errors import InvalidInput, Unavailable
 from ..settings import Settings, variable
 from ..tools import Surface
 from ..web.hosts import Host, read_host
-from ..web.httpd import http_server, stop_at_signals
+from ..web.httpd import http_server, stop_at_signals, why_not
 from .arrival import prompt_http
 from .heap import share_heap
 from .team import MCP, TeamServer
@@ -99,7 +99,6 @@ def _listen(address: Address) -> socket.socket:
     try:
         return socket.create_server(address, family=family, backlog=2048)
     except OSError as error:
-        reason = (error.strerror or str(error)).partition(" (while")[0]  # Python adds the address
         raise Unavailable(
-            f"{address.name}:{address.port} cannot be used: {reason}.", hint="Choose another port."
+            f"{address.name}:{address.port} cannot be used: {why_not(error)}.", hint="Choose another port."
         ) from error

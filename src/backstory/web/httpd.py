@@ -1,4 +1,4 @@
-"""Uvicorn as we run it: without what we do not use, and stopped by a signal from its first moment on."""
+"""Uvicorn as we run it: without what we do not use, and stopped by a signal from its first moment on; and its address."""
 
 from __future__ import annotations
 
@@ -37,3 +37,8 @@ def stop_at_signals(server: uvicorn.Server) -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
+
+
+def why_not(error: OSError) -> str:
+    """Why an address cannot be listened at; Python adds the address, which whoever tells it has said."""
+    return (error.strerror or str(error)).partition(" (while")[0]

@@ -18,7 +18,7 @@ from ..core import Core
 from ..domain.errors import InvalidInput, Unavailable
 from .access import Hosts, Keys, SameSite, WebDoor
 from .hosts import Host, read_host
-from .httpd import http_server, stop_at_signals
+from .httpd import http_server, stop_at_signals, why_not
 from .pages.health import Checks
 from .site import Lend, Site
 
@@ -100,7 +100,6 @@ def _listening(port: int) -> socket.socket:
     try:
         return socket.create_server((LOOPBACK, port), backlog=128)
     except OSError as error:
-        reason = (error.strerror or str(error)).partition(" (while")[0]  # Python adds the address
         raise Unavailable(
-            f"Port {port} cannot be used: {reason}.", hint="Choose another with --port."
+            f"Port {port} cannot be used: {why_not(error)}.", hint="Choose another with --port."
         ) from error
