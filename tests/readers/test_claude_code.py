@@ -360,6 +360,17 @@ def test_a_fork_knows_its_origin_and_has_only_what_is_its_own(tmp_path: Path, *,
     assert (found["s1"].header.kind, found["s1"].header.parent) == (ConversationKind.MAIN, None)
 
 
+def test_a_fork_has_only_what_is_its_own_though_its_log_was_empty_when_the_others_were_read(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path / "s2.jsonl")
+    told(write(tmp_path / "s1.jsonl", user("u1", "Why is it slow?")))
+    copied = user("u1", "Why is it slow?", sessionId="s2")
+    fork = write(tmp_path / "s2.jsonl", copied, user("u2", "Drop it.", sessionId="s2"))
+    own = merged(piece for piece in reader.read(fork, Cursor()) if piece.header.standing is WitnessRank.OWN)
+    assert {id: list(each.turns) for id, each in own.items()} == {"s2": ["u2"]}
+
+
 @pytest.mark.parametrize("original", ["a", "z"])
 @pytest.mark.parametrize("goes_on", [False, True])
 def test_the_original_is_the_one_that_others_copied_whatever_it_is_called(

@@ -104,7 +104,7 @@ class _ClaudeSession:
         self.log = log
         self.leaves: dict[str, str] = log.memory.setdefault("leaves", {})
         """Titles that this log holds for lines to come, or of others."""
-        siblings = None if self.is_agent else siblings_of(path.parent)
+        siblings = None if self.is_agent else siblings_of(path)
         self.titles = self.leaves if siblings is None else siblings.titles | self.leaves
         self.copied = {} if siblings is None else copied_lines(path, siblings)
         self.fork: dict[str, str] = log.memory.setdefault("fork", {})

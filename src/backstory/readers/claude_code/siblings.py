@@ -32,8 +32,15 @@ class Siblings(NamedTuple):
     """By the name of a log, the id of its first line, if it had one by then."""
 
 
-def siblings_of(directory: Path) -> Siblings:
-    return _as_of(directory, os.stat(directory).st_mtime_ns)
+def siblings_of(path: Path) -> Siblings:
+    """What a log and those beside it tell."""
+    directory = path.parent
+    modified_ns = os.stat(directory).st_mtime_ns
+    siblings = _as_of(directory, modified_ns)
+    if path.name in siblings.firsts or not _first_id(path, _head(path)):
+        return siblings
+    _as_of.cache_clear()  # it was empty then; lines that are written to it do not change its directory
+    return _as_of(directory, modified_ns)
 
 
 @functools.lru_cache(maxsize=8)
@@ -57,8 +64,7 @@ def _as_of(directory: Path, _modified_ns: int) -> Siblings:
 def copied_lines(path: Path, siblings: Siblings) -> dict[str, str]:
     """By id, the lines that this log may have copied, and the session of each: `--fork-session` gives the lines it copies
     a new session and leaves them their ids."""
-    first = siblings.firsts.get(path.name) or _first_id(path, _head(path))
-    copies = siblings.begun.get(first, [])
+    copies = siblings.begun.get(siblings.firsts.get(path.name, ""), [])
     sessions: dict[str, str] = {}
     if len(copies) > 1:
         for older in takewhile(path.__ne__, _by_age(copies)):
