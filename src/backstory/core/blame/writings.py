@@ -56,6 +56,7 @@ def find_writings(
     where = caller.visible(Filter(kinds=(Kind.MESSAGE,)))
     hits = [hit for name in names for hit in store.traces.touching(name, where) if hit.kind == "written"]
     known = {each.id: each for each in store.conversations.get(sorted({hit.conversation for hit in hits}))}
+    hits = [hit for hit in hits if hit.conversation in known]  # others were forgotten just now
     meant = [hit for hit in hits if is_file(known[hit.conversation], hit.value)]
     newest = list(
         dict.fromkeys(hit.conversation for hit in sorted(meant, key=lambda hit: hit.at, reverse=True))
