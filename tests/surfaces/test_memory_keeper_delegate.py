@@ -67,6 +67,7 @@ def worked(call: Call, clock: SteppedClock) -> Call:
     return call
 
 
+@requirement("keeper-insight.delegate.confidence")
 @pytest.mark.parametrize("task", ["analyze", "synthesize"])
 def test_what_is_deleted_while_it_is_looked_at_does_not_make_a_task_fail(
     task: str, worked: Call, core: Core, monkeypatch: pytest.MonkeyPatch
