@@ -108,6 +108,26 @@ def test_what_becomes_private_while_it_is_searched_for_is_not_shown(
     assert item["value"] == SECRET
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("context_save", {"key": "long", "value": "Not for you.", "private": True}),
+        ("context_restore_checkpoint", {"name": "hidden", "merge": True}),
+    ],
+)
+def test_an_answer_in_chunks_is_gone_when_what_it_quotes_becomes_private(
+    tool: str, arguments: Any, owner: Core, stranger: Core
+) -> None:
+    mine, theirs = caller_of(owner), caller_of(stranger)
+    mine("context_save", key="long", value="Hidden at first.", private=True)
+    mine("context_checkpoint", name="hidden")
+    mine("context_save", key="long", value="albatross " * 3_000)
+    key = theirs("reflect_on_past", query="albatross", min_score=0.1)["cache_key"]
+    assert "albatross" in str(theirs("get_cached_chunk", cache_key=key, chunk_index=2))
+    assert "error" not in mine(tool, **arguments)
+    assert "albatross" not in str(theirs("get_cached_chunk", cache_key=key, chunk_index=2))
+
+
 def test_an_export_of_anothers_session_leaves_its_private_items_out(owner: Core, stranger: Core) -> None:
     exported = caller_of(stranger)("context_export", sessionId=owner.caller.session)
     text = Path(exported["filePath"]).read_text("utf-8").lower()

@@ -83,6 +83,8 @@ def merge_memories(
                     waiting.clear()
                     store.memories.add_former(current)
                     memory = _in_place_of(current, memory)._replace(updated_at=now)
+                    if memory.private and not current.private:
+                        store.answers.delete_all()  # they may quote it
             (outcome.replaced if memory.id == (current and current.id) else outcome.added).append(memory)
             if history:
                 put_with_history(store, memory, history)
