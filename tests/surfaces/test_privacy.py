@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from backstory.core import Core
+from backstory.core.answers import Answers
 from backstory.domain.records import Entry
 from backstory.surfaces import all_tools, load_surfaces
 
@@ -126,6 +128,33 @@ def test_an_answer_in_chunks_is_gone_when_what_it_quotes_becomes_private(
     assert "albatross" in str(theirs("get_cached_chunk", cache_key=key, chunk_index=2))
     assert "error" not in mine(tool, **arguments)
     assert "albatross" not in str(theirs("get_cached_chunk", cache_key=key, chunk_index=2))
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("context_delete", {"key": "long"}),
+        ("context_save", {"key": "long", "value": "Not for you.", "private": True}),
+    ],
+)
+def test_no_answer_is_kept_in_chunks_that_quotes_what_went_meanwhile(
+    tool: str, arguments: Any, owner: Core, stranger: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller_of(owner)("context_save", key="long", value="albatross " * 3_000)
+    answers = stranger.engine.store.answers
+    kept: list[Any] = []
+    keep_of = Answers.keep_of
+
+    def keep_late(self: Answers, kind: str, body: Any, entries: Collection[int]) -> str:
+        caller_of(owner)(tool, **arguments)
+        return keep_of(self, kind, body, entries)
+
+    monkeypatch.setattr(Answers, "keep_of", keep_late)
+    monkeypatch.setattr(answers, "put", lambda *answer: kept.append(answer))
+    reply = TOOLS["reflect_on_past"].call(stranger, {"query": "albatross", "min_score": 0.1})
+    assert (reply.is_error, kept) == (True, [])
+    assert "Ask again." in reply.text
+    assert "albatross" not in reply.text
 
 
 def test_an_export_of_anothers_session_leaves_its_private_items_out(owner: Core, stranger: Core) -> None:

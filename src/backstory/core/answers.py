@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
-from ..domain.errors import NotFound
+from ..domain.errors import NotFound, Unavailable
 from ..domain.filters import Filter, Kind
 from ..domain.records import CachedAnswer
 from .facet import Facet
@@ -22,6 +22,15 @@ class Answers(Facet):
         answer = CachedAnswer(self.engine.new_id(), kind, owner, body, now + KEPT_FOR)
         self.engine.store.answers.put(answer, now)
         return answer.key
+
+    def keep_of(self, kind: str, body: Any, entries: Collection[int]) -> str:
+        """The same of an answer that tells of these entries. Raises Unavailable where one of them was forgotten or made private
+        since it was found: the answer would tell of it for days."""
+        with self.engine.store.transaction():
+            if self.visible(entries) != {*entries}:
+                reason = "Something that this answer tells of was forgotten or made private just now."
+                raise Unavailable(reason, hint="Ask again.")
+            return self.keep(kind, body, owner=self.owner_of(entries))
 
     def fetch(self, kind: str, key: str) -> Any:
         answer = self.engine.store.answers.get(key, kind, self.engine.now())

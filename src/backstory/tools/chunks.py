@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Collection
 from typing import Annotated, cast
 
 from ..core import Core
@@ -25,12 +25,16 @@ class Chunk(Part):
     cache_key: Annotated[str, "For get_cached_chunk"]
 
 
-def in_chunks(core: Core, body: Json, owner: Callable[[], str] | None = None) -> Json:
-    """The answer itself, or its first chunk and the key to the others, which opens them for the owner."""
+def in_chunks(core: Core, body: Json, entries: Collection[int] | None = None) -> Json:
+    """The answer itself, or its first chunk and the key to the others, which opens them for who may see the entries that it tells
+    of; None stands for whatever the caller may see."""
     if size(body) <= MOST_BYTES:
         return body
-    parts = split(body)
-    key = core.answers.keep(_KIND, parts, owner=(owner or core.answers.owner_of_anything)())
+    parts, answers = split(body), core.answers
+    if entries is None:
+        key = answers.keep(_KIND, parts, owner=answers.owner_of_anything())
+    else:
+        key = answers.keep_of(_KIND, parts, entries)
     return {**_chunk(parts, key, 1)}
 
 

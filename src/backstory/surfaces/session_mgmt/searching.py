@@ -219,7 +219,7 @@ def _suggested(core: Core, ranking: Ranking, least: float) -> list[str]:
 
 def _fitted(core: Core, reply: Json, hits: Sequence[Hit]) -> Json:
     """An answer of any size, of which all chunks tell of these entries, if only by their number."""
-    return in_chunks(core, reply, lambda: core.answers.owner_of({hit.entry for hit in hits}))
+    return in_chunks(core, reply, {hit.entry for hit in hits})
 
 
 def _fill(least: float) -> int:
