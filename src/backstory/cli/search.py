@@ -103,11 +103,10 @@ def _ranking(core: Core, query: str, options: argparse.Namespace) -> Ranking:
 
 
 def _opened(core: Core, ranking: Ranking, number: int) -> Report:
-    if number > len(ranking.hits):
+    shown = core.previews.show(ranking.hits[number - 1 : number])
+    if not shown:
         raise NotFound("result", str(number), hint="Search without --open to see which there are.")
-    hit = ranking.hits[number - 1]
-    (shown,) = core.previews.show([hit])
-    return show.report(core, shown.entry.id)
+    return show.report(core, shown[0].entry.id)
 
 
 def _findings(core: Core, query: str, ranking: Ranking, limit: int) -> Findings:
