@@ -132,16 +132,17 @@ class WordIndex:
         self, asked: KeywordQuery, families: Families, heads: Sequence[str]
     ) -> dict[str, list[tuple[int, int]]]:
         """For each of the heads, some messages of its family and how many units each holds, the fullest first."""
-        members = set(families.members(heads))
-        held: dict[str, Counter[int]] = {}
+        members, room = set(families.members(heads)), self._store.entries
+        counts: Counter[int] = Counter()
         for unit in {unit for keyword in asked.keywords for unit in keyword.units}:
-            entries = self._store.entries.within(self._look_up(unit), members).tolist()
-            for entry, thread in zip(entries, self._store.entries.threads(entries), strict=True):
-                held.setdefault(families.head_of[thread or ""], Counter())[entry] += 1
-        return {
-            head: sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:PROPOSED]
-            for head, counts in held.items()
-        }
+            counts.update(room.within(self._look_up(unit), members).tolist())
+        fullest = sorted(counts, key=lambda entry: (-counts[entry], entry))
+        proposed: dict[str, list[tuple[int, int]]] = {}
+        for entry, thread in zip(fullest, room.threads(fullest), strict=True):
+            some = proposed.setdefault(families.head_of[thread or ""], [])
+            if len(some) < PROPOSED:
+                some.append((entry, counts[entry]))
+        return proposed
 
     def _look_up(self, unit: Unit) -> Numbers:
         if unit not in self._places:

@@ -19,7 +19,7 @@ from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...domain.filters import ConversationFilter, Filter, Kind
-from ...domain.records import QUIET_ROLES, Conversation, Message
+from ...domain.records import Conversation
 from ...domain.when import to_ms
 from ...search.families import Families
 from ...search.passage import best_passage
@@ -28,6 +28,7 @@ from ..freshness import freshness
 from .keywords import KeywordQuery, WordIndex, keyword_query
 
 if TYPE_CHECKING:
+    from ...domain.entries import EntryText
     from ...domain.records import ConversationOutline
 
 TYPE_BONUS = {
@@ -332,11 +333,11 @@ class Recall(Facet):
         """Of the places that the search found."""
         heads = ((families.head_of.get(id, ""), answers.entries[id]) for id in answers.threads)
         places = {head: entry for head, entry in heads if head in ids}
-        entries = self.loaded(places.values())
+        read = self._read(places.values())
         return {
-            head: best_passage(entries[entry].text, answers.words, SHOWN).text
+            head: best_passage(read[entry].text, answers.words, SHOWN).text
             for head, entry in places.items()
-            if entry in entries
+            if entry in read
         }
 
     def _excerpts(
@@ -345,21 +346,22 @@ class Recall(Facet):
         """Around the words that were asked for, else the beginning of what the user said, or else the assistant."""
         store = self.engine.store
         proposed = index.best_entries(asked, families, ids)
-        entries = self.loaded([entry for some in proposed.values() for entry, _ in some])
+        read = self._read([entry for some in proposed.values() for entry, _ in some])
         texts: dict[str, str] = {}
         for id in ids:
-            messages = [
-                (held, message)
-                for entry, held in proposed.get(id, ())
-                if isinstance(message := entries.get(entry), Message)
-            ]
+            messages = [(held, read[entry]) for entry, held in proposed.get(id, ()) if entry in read]
             if messages:
                 # what somebody said is better than what a tool printed
-                best = max(messages, key=lambda each: (each[0], each[1].role not in QUIET_ROLES))
+                best = max(messages, key=lambda each: (each[0], each[1].outline.is_said))
                 texts[id] = best[1].text
         for role in ("user", "assistant"):
             texts |= store.messages.first_said([id for id in ids if id not in texts], role)
         return {id: best_passage(texts.get(id, ""), asked.words, SHOWN).text for id in ids}
+
+    def _read(self, entries: Collection[int]) -> dict[int, EntryText]:
+        """Messages that the caller may see by now."""
+        where = self.caller.visible(Filter(kinds=(Kind.MESSAGE,)))
+        return {each.outline.entry: each for each in self.engine.store.entries.readings(entries, where)}
 
 
 def _merged(files: Mapping[str, Sequence[str]], members: Iterable[str]) -> tuple[str, ...]:
