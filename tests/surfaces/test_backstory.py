@@ -464,3 +464,17 @@ def test_a_checkpoint_is_taken_before_a_compaction(core: Core, ask: Ask) -> None
     (checkpoint,) = core.engine.store.checkpoints.find("memory-keeper")
     assert checkpoint.name.startswith("before compaction ")
     assert checkpoint.items == 1
+
+
+@pytest.mark.requirement("backstory.hook")
+def test_a_checkpoint_before_a_compaction_has_what_others_saved_in_the_session_too(
+    core: Core, ask: Ask
+) -> None:
+    core.through("session-mgmt").sessions.start("begun by init")
+    call(core, "store_reflection", content="Herons are shy")
+    call(core, "context_save", key="k", value="Rotate the signing key")
+    ask("hook", event="PreCompact", session_id="abc")
+    restored = call(core, "context_restore_checkpoint").text
+    assert json.loads(restored)["restoredItems"] == 1
+    (other,) = core.engine.store.checkpoints.find("session-mgmt")
+    assert other.items == 1

@@ -44,10 +44,10 @@ def certainties(groups: Sequence[Group], evidence: Evidence, scores: Scores) -> 
     return found
 
 
-def _lead(best: float, rivals: Sequence[float], likeness: float) -> float:
-    """Of the best before the next one, as a share. To be ahead of few says little, so likeness counts as one more of them."""
+def _lead(best: float, rivals: Sequence[float], likely: float) -> float:
+    """Of the best before the next one, as a share. To be ahead of few says little, so its likeness counts as one more of them."""
     lead = (best - rivals[0]) / best if rivals else 0.0
-    return (len(rivals) * lead + likeness) / (len(rivals) + 1)
+    return (len(rivals) * lead + likely) / (len(rivals) + 1)
 
 
 def _common(evidence: Evidence, scores: Scores) -> float:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...domain.checkpoints import CachedFile, Checkpoint
 from ...domain.errors import InvalidInput, NotFound
-from ...domain.filters import Filter, Page
+from ...domain.filters import Filter, Kind, Page
 from ...domain.records import Session
 from ..facet import Facet
 from ..memories.merging import fresh_copies, merge_memories, take_arriving
@@ -27,15 +27,21 @@ class RestoreResult(NamedTuple):
 
 
 class Checkpoints(Facet):
-    def before_compaction(self) -> Checkpoint | None:
-        """Of what the connection's session holds, whichever surface began it, before the assistant forgets most of the conversation;
-        None where there is no session. Memories outside of sessions need no copy: nothing ends them."""
-        session = self.engine.store.sessions.get(self.caller.session) if self.caller.session else None
-        if session is None:
-            return None
+    def before_compaction(self) -> list[Checkpoint]:
+        """Of what the connection's session holds, one for each surface that saved something there, before the assistant forgets most of the
+        conversation. Memories outside of sessions need no copy: nothing ends them."""
+        store, session = self.engine.store, self.caller.session
+        if not session or store.sessions.get(session) is None:
+            return []
         name = f"before compaction {self.engine.now():%Y-%m-%d %H:%M:%S}"
-        taking = self.core.through(session.surface).checkpoints
-        return taking.take(name, description="Taken when the assistant said so.", files=False, git=True)
+        saved = Filter(kinds=(Kind.MEMORY,), threads=(session,))
+        return [
+            self.core.through(surface).checkpoints.take(
+                name, description="Taken when the assistant said so.", files=False, git=True
+            )
+            for surface in store.memories.surfaces()
+            if store.entries.count(saved._replace(surfaces=(surface,)))
+        ]
 
     def take(self, name: str, *, description: str, files: bool, git: bool) -> Checkpoint:
         """Copy all of the current session, its private memories too. What happens to them later, be it an edit,
