@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from backstory.domain.entries import TextFields
 from backstory.domain.filters import Filter, Kind, Order, Page
-from backstory.domain.records import Priority
+from backstory.domain.records import CachedAnswer, Priority
 from backstory.domain.when import from_ms
 from backstory.domain.words import Unit
 from backstory.store import Store
@@ -83,6 +83,22 @@ def test_a_replaced_memory_keeps_its_entry_number(store: Store) -> None:
     store.memories.put([changed])
     assert numbers(store) == before
     assert store.memories.find(Filter(ids=("a",)), ALL) == [changed]
+
+
+@pytest.mark.parametrize("beside", [0, 1])
+def test_no_answer_is_kept_when_what_it_may_quote_becomes_private(store: Store, beside: int) -> None:
+    """However it is put: saved, merged, imported or restored."""
+    answer = CachedAnswer("key", "chunks", "", {}, DAWN + timedelta(hours=1))
+    others = [make_memory(f"other{n}", "other", private=True) for n in range(beside)]
+    store.memories.put([make_memory("m", "text")])
+    store.answers.put(answer, DAWN)
+    store.memories.put([make_memory("m", "another text"), *others])
+    assert store.answers.get("key", "chunks", DAWN) == answer
+    store.memories.put([make_memory("m", "another text", private=True), *others])
+    assert store.answers.get("key", "chunks", DAWN) is None
+    store.answers.put(answer, DAWN)
+    store.memories.put([make_memory("m", "text", private=True), *others])
+    assert store.answers.get("key", "chunks", DAWN) == answer
 
 
 def test_an_entry_number_is_never_used_again(store: Store) -> None:

@@ -19,7 +19,9 @@ _INSERT = {
     for columns in (COLUMNS, SHARED_COLUMNS)
 }
 _UPDATE = f"UPDATE entry SET {', '.join(f'{c} = ?' for c in COLUMNS)}, revision = revision + ? WHERE n = ?"
-_KIND, _TEXT, _HEADING, _KEY, _ROLE = map(COLUMNS.index, ("kind", "text", "heading", "key", "role"))
+_KIND, _TEXT, _HEADING, _KEY, _ROLE, _PRIVATE = map(
+    COLUMNS.index, ("kind", "text", "heading", "key", "role", "private")
+)
 
 
 class EntryWriter:
@@ -55,19 +57,24 @@ class EntryWriter:
         return dict(zip(rows, numbered, strict=True))
 
     def replace(self, rows: Mapping[str, Row]) -> dict[str, int]:
-        """Replace those entries that are there; their numbers. One whose words stayed keeps its vectors."""
+        """Replace those entries that are there; their numbers. One whose words stayed keeps its vectors; when one becomes private,
+        no answer is kept that may quote it."""
         numbers: dict[str, int] = {}
         changed: dict[int, Row] = {}
+        becomes_private = False
         for listed, some in batches(rows):
-            known = f"SELECT id, role, n, text, heading, key FROM entry WHERE id IN ({listed})"
-            for id, role, *words in self._database.rows(known, some):
+            known = f"SELECT id, role, private, n, text, heading, key FROM entry WHERE id IN ({listed})"
+            for id, role, was_private, *words in self._database.rows(known, some):
                 old, row = Words(*words), rows[id]
                 numbers[id] = old.n
+                becomes_private |= row[_PRIVATE] > was_private
                 is_same = (role, old) == (row[_ROLE], _words(old.n, row))
                 self._database.change(_UPDATE, [*row, int(not is_same), old.n])
                 if not is_same:
                     self._text.remove([old])
                     changed[old.n] = row
+        if becomes_private:
+            self._database.change("DELETE FROM kept_answer")
         self._vectors.drop(changed)
         self._make_findable(changed)
         return numbers

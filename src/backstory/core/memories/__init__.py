@@ -74,8 +74,6 @@ class Memories(Facet):
             if former := self._former(draft.key, session.id):
                 store.memories.add_former(former)
                 memory = memory._replace(id=former.id, created_at=former.created_at)
-                if memory.private and not former.private:
-                    store.answers.delete_all()  # they may quote it
             self.put(memory)
             store.sessions.put(session._replace(updated_at=memory.updated_at))
         return memory

@@ -22,7 +22,7 @@ class Choice(Enum):
     """The arriving one takes its place, and its own goes to the history."""
     RENAME = auto()
     """Both stay, the arriving one under a new key."""
-    NONE = auto()
+    SAME = auto()
     """They say the same."""
 
 
@@ -72,7 +72,7 @@ def merge_memories(
                 choice = choose(current, memory)
                 if choice is Choice.RENAME:
                     memory = memory._replace(key=_free_key(memory.key, keys))
-                elif choice is Choice.NONE or _content(current) == _content(_in_place_of(current, memory)):
+                elif choice is Choice.SAME or _content(current) == _content(_in_place_of(current, memory)):
                     outcome.known.append(memory)
                     continue
                 elif choice is Choice.KEEP:
@@ -83,8 +83,6 @@ def merge_memories(
                     waiting.clear()
                     store.memories.add_former(current)
                     memory = _in_place_of(current, memory)._replace(updated_at=now)
-                    if memory.private and not current.private:
-                        store.answers.delete_all()  # they may quote it
             (outcome.replaced if memory.id == (current and current.id) else outcome.added).append(memory)
             if history:
                 put_with_history(store, memory, history)

@@ -30,7 +30,7 @@ class Resolution(StrEnum):
 
     def choose(self, current: Memory, source: Memory) -> Choice:
         if say_the_same(current, source):
-            return Choice.NONE
+            return Choice.SAME
         is_newer = self is Resolution.KEEP_NEWEST and source.updated_at > current.updated_at
         return Choice.REPLACE if is_newer or self is Resolution.KEEP_SOURCE else Choice.KEEP
 
