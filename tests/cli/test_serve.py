@@ -193,12 +193,12 @@ def test_a_signal_ends_a_server_that_was_only_greeted(tmp_path: Path) -> None:
         assert server.process.wait(PATIENCE_S) == 0
 
 
-@posix_only
-def test_at_a_terminal_it_shows_an_overview(tmp_path: Path) -> None:
+def at_a_terminal(home: Path, *words: str, typed: bytes = b"") -> subprocess.CompletedProcess[str]:
     controller, terminal = os.openpty()
+    os.write(controller, typed)
     done = subprocess.run(
-        BACKSTORY,
-        env=environment(tmp_path),
+        [*BACKSTORY, *words],
+        env=environment(home),
         stdin=terminal,
         capture_output=True,
         encoding="utf-8",
@@ -206,6 +206,12 @@ def test_at_a_terminal_it_shows_an_overview(tmp_path: Path) -> None:
     )
     os.close(terminal)
     os.close(controller)
+    return done
+
+
+@posix_only
+def test_at_a_terminal_it_shows_an_overview(tmp_path: Path) -> None:
+    done = at_a_terminal(tmp_path)
     assert done.returncode == 0
     assert "Usage: backstory COMMAND" in done.stdout
     assert list(tmp_path.iterdir()) == []
@@ -213,18 +219,8 @@ def test_at_a_terminal_it_shows_an_overview(tmp_path: Path) -> None:
 
 @posix_only
 def test_at_a_terminal_a_server_says_what_it_is(tmp_path: Path) -> None:
-    controller, terminal = os.openpty()
-    os.write(controller, b"\x04")  # the end of input, as a person types it
-    done = subprocess.run(
-        [*BACKSTORY, "serve", "--surfaces", "backstory"],
-        env=environment(tmp_path),
-        stdin=terminal,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=PATIENCE_S,
-    )
-    os.close(terminal)
-    os.close(controller)
+    end_of_input = b"\x04"  # as a person types it
+    done = at_a_terminal(tmp_path, "serve", "--surfaces", "backstory", typed=end_of_input)
     assert (done.returncode, done.stdout) == (0, "")
     assert "speaks MCP" in done.stderr
 

@@ -60,7 +60,7 @@ def _prompts(core: Core, lines: Sequence[BlamedLine]) -> dict[tuple[str, int], s
     store = core.engine.store
     # what tools did right after a prompt has the number of the prompt, so that is one that stands before the next
     before = store.entries.prompts(sorted(origins)) if origins else {}
-    entries = store.entries.load(before.values())
+    entries = core.search.loaded(before.values())
     return {place: entries[entry].text for place, entry in before.items() if entry in entries}
 
 

@@ -6,8 +6,10 @@ import argparse
 import difflib
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 
 from ..app import this_machine
+from ..clients import hooks
 from ..clients.catalogue import CLIENTS, is_there
 from ..clients.installation import PROJECT, USER, installation, targets
 from ..clients.steps import Consent, StepOutcome
@@ -18,7 +20,6 @@ from .report import FAILED, Json, Report, table
 
 SURFACES = ("backstory",)
 """What clients get when nobody says."""
-HOOKS_FILE = "hooks.json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -132,7 +133,8 @@ def _next_steps(outcomes: Sequence[StepOutcome], *, is_plugin: bool) -> list[str
     if not changed:
         return []
     steps = ["Start these programs again; `backstory uninstall --all` takes all of it back."]
-    if any(each.client == "codex" and (is_plugin or each.target.endswith(HOOKS_FILE)) for each in changed):
+    hooks_file = PurePath(hooks.USER["codex"].path).name
+    if any(each.client == "codex" and (is_plugin or each.target.endswith(hooks_file)) for each in changed):
         steps.insert(
             0,
             "Codex runs no hook that you did not trust: open it, type /hooks, and trust those of Backstory.",

@@ -113,7 +113,7 @@ def _findings(core: Core, query: str, ranking: Ranking, limit: int) -> Findings:
     shown = core.previews.show(ranking.hits[:limit], ranking.words)
     store = core.engine.store
     places = [place for each in shown for place in each.hit.other_places[:OTHER_PLACES]]
-    others = {n: entry for n, entry in store.entries.load(places).items() if isinstance(entry, Message)}
+    others = {n: entry for n, entry in core.search.loaded(places).items() if isinstance(entry, Message)}
     threads = {each.entry.conversation for each in shown if isinstance(each.entry, Message)}
     found = {each.id: each for each in store.conversations.get(sorted(threads))}
     return Findings(query, ranking, shown, found, core.browsing.names(), others)

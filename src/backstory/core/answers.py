@@ -24,13 +24,14 @@ class Answers(Facet):
         return answer.key
 
     def keep_of(self, kind: str, body: Any, entries: Collection[int]) -> str:
-        """The same of an answer that tells of these entries. Raises Unavailable where one of them was forgotten or made private
+        """The same of an answer that tells of these entries: for everybody, or for the session that one of them is private to. Raises Unavailable where one of them was forgotten or made private
         since it was found: the answer would tell of it for days."""
         with self.engine.store.transaction():
             if self.visible(entries) != {*entries}:
                 reason = "Something that this answer tells of was forgotten or made private just now."
                 raise Unavailable(reason, hint="Ask again.")
-            return self.keep(kind, body, owner=self.owner_of(entries))
+            is_public = self._among(entries, Filter(public_or_in="")) == {*entries}
+            return self.keep(kind, body, owner="" if is_public else self._session)
 
     def fetch(self, kind: str, key: str) -> Any:
         answer = self.engine.store.answers.get(key, kind, self.engine.now())
@@ -42,14 +43,9 @@ class Answers(Facet):
         """Those that the caller may see."""
         return self._among(entries, self.caller.visible(Filter()))
 
-    def owner_of(self, entries: Collection[int]) -> str:
-        """Who may fetch an answer that tells of these entries: the session that one of them is private to, or
-        everybody."""
-        is_public = self._among(entries, Filter(public_or_in="")) == self.visible(entries)
-        return "" if is_public else self._session
-
     def owner_of_anything(self) -> str:
-        """The same of an answer that may tell of all that the caller may see."""
+        """Who may fetch an answer that may tell of all that the caller may see: its session, where something is private to that, or
+        everybody."""
         mine = Filter(kinds=(Kind.MEMORY,), threads=(self._session,))
         count = self.engine.store.entries.count
         return "" if count(mine) == count(mine._replace(public_or_in="")) else self._session

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ..domain.filters import Filter
+from ..domain.filters import EVERYTHING
 
 if TYPE_CHECKING:
+    from ..domain.filters import Filter
     from ..domain.records import Entry
     from . import Core
 
@@ -21,7 +22,7 @@ class Facet:
 
     def loaded(self, entries: Iterable[int]) -> dict[int, Entry]:
         """The records of those that the caller may see by now: what was found may have been made private since."""
-        return self.engine.store.entries.load(entries, self.caller.visible(Filter()))
+        return self.engine.store.entries.load(entries, self.caller.visible(EVERYTHING))
 
     def own(self, where: Filter) -> Filter:
         """What this surface made, as far as the caller may see it."""

@@ -39,6 +39,9 @@ class Filter(NamedTuple):
     """Hide entries that came with a repository (Trust.PROJECT), but for those of this project."""
 
 
+EVERYTHING = Filter()
+
+
 class ConversationFilter(NamedTuple):
     """Which conversations. Every field narrows; an empty one does not."""
 

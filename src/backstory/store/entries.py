@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..domain.census import ProjectActivity
 from ..domain.entries import COUNTED, EntryText, IndexedText, Outline, Passing, numbers_of
-from ..domain.filters import Filter, Kind
+from ..domain.filters import EVERYTHING, Filter, Kind
 from ..domain.records import QUIET_ROLES, Entry, Memory, Message, heading
 from ..domain.when import from_ms, to_ms
 from .columns import MEMORY, MESSAGE, Columns
@@ -30,7 +30,6 @@ SHARED_COLUMNS = (
 COLUMNS = (*SHARED_COLUMNS, "key", "category", "priority", "channel", "tags", "metadata")
 """Those that only memories have stand last; in a message they are NULL."""
 SPOKEN = f"role NOT IN {QUIET_ROLES}"
-EVERYTHING = Filter()
 
 _NUMBERED = ("n", *COLUMNS)
 _KIND = _NUMBERED.index("kind")

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...domain.errors import InvalidInput
-from ...domain.filters import Filter, Kind
+from ...domain.filters import EVERYTHING, Filter, Kind
 from ...domain.records import Memory, Message
 from ...readers import reader_names
 from ...search.file_mentions import file_hits
@@ -30,7 +30,6 @@ LEAST = 0.02  # of certainty: what is less sure is not looked for in the whole s
 LARGEST_POOL = 64
 SURE = 0.5  # of certainty: of hits that are as certain, more than half are what was meant (docs/scores.md)
 LIKELY = 0.2
-EVERYTHING = Filter()
 
 
 class Ranking(NamedTuple):

@@ -67,7 +67,7 @@ def file_page(core: Core, asked: PageQuery) -> View:
         by_session.setdefault(hit.conversation, []).append(hit)
     chosen = list(by_session)[:MOST_SESSIONS]
     known = {each.id: each for each in core.engine.store.conversations.get(chosen)}
-    first = core.engine.store.entries.load(by_session[id][-1].entry for id in chosen)
+    first = core.search.loaded(by_session[id][-1].entry for id in chosen)
     sessions = [
         {
             **conversation_card(known[id]),
