@@ -188,6 +188,8 @@ def test_the_keyboard_alone_is_enough(pages: Pages, opened: Open) -> None:
     page.keyboard.press("g")
     page.keyboard.press("t")
     expect(page).to_have_url(f"{pages.url}/timeline")
+    # the page's script ran, and hears keys
+    expect(page.get_by_role("button", name="Colours")).to_be_visible()
     page.keyboard.press("Control+k")
     page.keyboard.type("mem")
     page.keyboard.press("ArrowDown")

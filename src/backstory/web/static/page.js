@@ -32,10 +32,6 @@ switcher.addEventListener("click", () => {
   showTheme();
 });
 
-// where one is: on a phone the menu is wider than the screen
-const here = $(".menu [aria-current]");
-if (here) $(".menu ul").scrollLeft = here.offsetLeft - $(".menu ul").clientWidth / 2;
-
 // copying
 for (const button of $$("[data-copy]")) {
   button.hidden = false;
@@ -234,3 +230,7 @@ jumpField.addEventListener("keydown", (event) => {
   } else if (event.key === "Enter" && places()[chosen]) { event.preventDefault(); location.href = places()[chosen].href; }
 });
 for (const dialog of $$("dialog")) dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+
+// where one is: on a phone the menu is wider than the screen. Last, since it is laid out for that, and keys need not wait
+const here = $(".menu [aria-current]");
+if (here) $(".menu ul").scrollLeft = here.offsetLeft - $(".menu ul").clientWidth / 2;
