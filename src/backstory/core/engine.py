@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..search.engine import Search
     from ..settings import Settings
     from .calls import Call
+    from .derived import Derivation
     from .summaries import Summarizer, Writer
 
 T = TypeVar("T")
@@ -72,12 +73,15 @@ class Engine:
         now: Clock = utc_now,
         new_id: Callable[[], str] = new_id,
         background: Callable[[Engine], Chores] | None = None,
+        derivations: Callable[[], Sequence[Derivation]] = tuple,
     ) -> None:
+        """`derivations` lists the kinds of records that forgetting must clean; it is called when something is forgotten."""
         self.settings = settings
         self.store = store
         self.now = now
         self.new_id = new_id
         self.problems = Problems(settings.home, now)
+        self.derivations = derivations
         self._embedder = embedder
         self._writer = writer
         self._make_background = background

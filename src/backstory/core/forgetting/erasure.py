@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 
 from ...domain.backups import Backup
 from ...domain.erasure import Receipt, StaleBackup
@@ -19,7 +18,6 @@ from ...store import Store
 from ..backups import DAILY, Backups
 from ..brief.files import BriefFiles
 from ..engine import Engine
-from ..working.handoff import rewrite
 from .removal import ForgetRequest, Removal, all_conversations
 
 AT_ONCE_BYTES = 30_000_000
@@ -34,7 +32,7 @@ class Erasure:
         since = self._since(request)
         briefs = BriefFiles(self.engine.settings.home)
         with self.engine.store.transaction():
-            removed = Removal(self.engine.store, self.engine.now()).forget(request)
+            removed = self._removal(self.engine.store).forget(request)
             if removed.counts:
                 briefs.clear()  # what is noted there is kept by nobody who waits for this transaction
         if not removed.counts and not with_backups:
@@ -46,11 +44,7 @@ class Erasure:
         changed = self._forget_in_backups(request, backups) if with_backups else {}
         return Receipt(
             {**removed.counts, **changed},
-            files=tuple(
-                each.path
-                for each in removed.handoffs
-                if each.path and rewrite(Path(each.path), each.former, each.present)
-            ),
+            files=tuple(file.path for file in removed.files if file.run()),
             pending=self._overwrite() if removed.counts else "",
             backups=() if with_backups else tuple(map(self._stale, backups)),
         )
@@ -73,6 +67,9 @@ class Erasure:
         except BackstoryError as error:
             return error.message
         return ""
+
+    def _removal(self, store: Store) -> Removal:
+        return Removal(store, self.engine.now(), self.engine.derivations())
 
     def _overwrite(self) -> str:
         background = self.engine.background
@@ -101,7 +98,7 @@ class Erasure:
         changed: list[Backup] = []
 
         def forget(backup: Backup, copy: Store) -> None:
-            if Removal(copy, self.engine.now()).forget(request).counts:
+            if self._removal(copy).forget(request).counts:
                 changed.append(backup)
             copy.residue.overwrite()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -10,10 +10,8 @@ from ...domain.filters import ConversationFilter, Filter
 from ...domain.records import Conversation
 from ...store import Store
 from ...store.residue import OF_CHECKPOINTS, OF_CONVERSATIONS, OF_MEMORIES
+from ..derived import QUOTED_CHARS, Derivation, FileRewrite, ForgottenMemories
 from ..sync.cursors import without
-from ..working.handoff import OPENING, Handoff, as_data, from_data, opening
-from ..working.handoff import without as handoff_without
-from ..working.history import HANDOFF, TOOL
 
 
 class ForgetRequest(NamedTuple):
@@ -25,28 +23,21 @@ class ForgetRequest(NamedTuple):
     with_checkpoints: bool = False
 
 
-class HandoffRewrite(NamedTuple):
-    """A handoff that quoted what is forgotten."""
-
-    path: str | None
-    former: Handoff
-    present: Handoff
-
-
 class RemovalResult(NamedTuple):
     counts: Mapping[str, int]
     """By place; nothing that is 0."""
-    handoffs: Sequence[HandoffRewrite] = ()
+    files: Sequence[FileRewrite] = ()
 
 
 class Removal:
-    def __init__(self, store: Store, now: datetime) -> None:
+    def __init__(self, store: Store, now: datetime, derivations: Iterable[Derivation]) -> None:
         self.store = store
         self.now = now
+        self.derivations = derivations
 
     def forget(self, request: ForgetRequest) -> RemovalResult:
         """In one transaction. The bytes are overwritten afterwards, by the store's residue."""
-        handoffs: list[HandoffRewrite] = []
+        files: list[FileRewrite] = []
         counts: dict[str, int] = {}
         with self.store.transaction():
             projects = self._projects(request)
@@ -56,15 +47,18 @@ class Removal:
                 found = self._quotable(request.memories)
                 ids = list(dict.fromkeys([*request.memories.ids, *(id for id, _ in found)]))
                 counts |= self._forget_memories(request.memories, ids, request.with_checkpoints)
-                handoffs = self._rewrite_handoffs(set(ids), {opening(text) for _, text in found})
+                forgotten = ForgottenMemories(frozenset(ids), [text for _, text in found])
+                for derivation in self.derivations:
+                    change = derivation.forget(self.store, forgotten)
+                    counts[derivation.name] = change.records
+                    files += change.files
             if not any(counts.values()):
                 return RemovalResult({})
             counts |= {
-                "handoffs": len(handoffs),
                 "cached answers": self.store.answers.delete_all(),
                 "injected briefs": self.store.injections.delete(projects),
             }
-        return RemovalResult({place: count for place, count in counts.items() if count}, handoffs)
+        return RemovalResult({place: count for place, count in counts.items() if count}, files)
 
     def _projects(self, request: ForgetRequest) -> set[str]:
         """Whose briefs may quote what is forgotten."""
@@ -84,7 +78,7 @@ class Removal:
             for each in self.store.archive.find_memories(where, with_forgotten=True)
             for value in (each.memory.text, *(former.text for former in each.history))
         ]
-        return [*self.store.memories.openings(where, 2 * OPENING), *archived]
+        return [*self.store.memories.openings(where, QUOTED_CHARS), *archived]
 
     def _forget_memories(self, where: Filter, ids: Sequence[str], with_checkpoints: bool) -> dict[str, int]:
         store = self.store
@@ -110,17 +104,6 @@ class Removal:
         if any(removed.values()):
             store.residue.note(OF_CONVERSATIONS)
         return removed
-
-    def _rewrite_handoffs(self, ids: Collection[str], openings: Collection[str]) -> list[HandoffRewrite]:
-        changed = []
-        for event in self.store.sessions.events_of_type(TOOL, HANDOFF):
-            former = from_data(event.data)
-            present = handoff_without(former, ids, openings)
-            if present != former:
-                data = {**event.data, **as_data(present)}
-                self.store.sessions.change_event(event._replace(data=data))
-                changed.append(HandoffRewrite(event.data.get("path"), former, present))
-        return changed
 
     def _clear_cursors(self, ids: Sequence[str], titles: Collection[str]) -> int:
         store = self.store

@@ -14,7 +14,7 @@ from ..backups import BEFORE_ARCHIVE, Backups
 from ..calls import Call
 from ..engine import Engine
 from ..freshness import DAY_MS
-from ..memories.reflections import REFLECTION
+from ..memories.categories import REFLECTION
 
 LEASE = "retention"
 MOST_DAYS = 700_000  # times begin in the year 1

@@ -11,12 +11,12 @@ from ...domain.census import Tally
 from ...domain.filters import Filter, Order, Page
 from ...domain.records import Event, Memory, Session
 from ..facet import Facet
-from ..memories.journal import JOURNAL
+from ..memories.categories import JOURNAL, UNCATEGORIZED
 from .digest import Digest, DigestForm, Subject, digest
 from .findings import MOST_EVIDENCE, EvidenceItem, Sample
 from .periods import Grain
 from .reports import analysis_report, synthesis_report
-from .timeline import UNCATEGORIZED, Heatmap, Period, Timeline, cut_into_periods, heatmap
+from .timeline import Heatmap, Period, Timeline, cut_into_periods, heatmap
 from .work import Analyze, InsightReport, InsightScope, Synthesis, Synthesize
 
 MOST_READ = 5_000

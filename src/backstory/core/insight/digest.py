@@ -17,7 +17,7 @@ from ...domain.neutral import neutral
 from ...domain.records import Memory, Priority, Trust
 from ...domain.when import iso
 from ...store import Store
-from ..memories.journal import JOURNAL
+from ..memories.categories import JOURNAL
 from ..memories.tasks import TASK, is_open_task, is_report
 from .terms import terms_of
 

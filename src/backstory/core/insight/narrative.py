@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 from ...domain.lines import one_line
 from ...domain.records import Memory
-from ..memories.journal import JOURNAL
+from ..memories.categories import JOURNAL, UNCATEGORIZED
 from ..memories.tasks import is_open_task
 from .digest import RANKS, urgent_first
 from .findings import EvidenceItem, Finding, Sample, sources
-from .timeline import UNCATEGORIZED
 
 MOST_SENTENCES = 10
 SENTENCE = 220

@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 from ...domain.census import HourTally
 from ...domain.records import Priority
-from ..memories.journal import JOURNAL
+from ..memories.categories import JOURNAL, UNCATEGORIZED
 from .periods import Grain, label, moment_of, start_of
 
 WEIGHTS = {Priority.CRITICAL: 3, Priority.HIGH: 2, Priority.NORMAL: 1, Priority.LOW: 1}
 """What an item adds to the activity of its period; a journal entry and a tool's event add 1."""
 
-UNCATEGORIZED = "uncategorized"
 MOST_DAYS = 366
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 ALL_DAYS = "all days"

@@ -8,10 +8,9 @@ from functools import partial
 from typing import NamedTuple
 
 from ...domain.records import Priority
-from ..memories.journal import JOURNAL
+from ..memories.categories import JOURNAL, UNCATEGORIZED
 from .findings import EvidenceItem, Finding, Sample, sources
 from .periods import Grain, fitting_grain, hour_of, label, start_of
-from .timeline import UNCATEGORIZED
 
 NOTABLE = 0.25  # a smaller change is called steady
 _CATEGORIES = ("task", "decision", "progress", "note", "warning", "error", JOURNAL, UNCATEGORIZED)

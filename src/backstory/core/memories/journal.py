@@ -6,9 +6,7 @@ from ...domain.errors import InvalidInput
 from ...domain.records import Memory
 from ..facet import Facet
 from . import MemoryDraft
-
-JOURNAL = "journal"
-"""The category that tells a journal entry from other memories."""
+from .categories import JOURNAL
 
 
 class Journal(Facet):

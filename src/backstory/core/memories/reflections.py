@@ -10,9 +10,9 @@ from ...domain.filters import Filter, Kind, Page
 from ...domain.records import Memory
 from ..facet import Facet
 from . import MemoryDraft
+from .categories import REFLECTION
 from .labels import TextLabel, labels
 
-REFLECTION = "reflection"
 _CATEGORIES = (TextLabel.TASK, TextLabel.DECISION, TextLabel.ERROR)
 """What is more than an insight: a session is told of it, and the next one of what is left of it."""
 

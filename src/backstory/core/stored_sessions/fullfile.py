@@ -13,8 +13,9 @@ from hashlib import sha256
 from itertools import count
 from typing import Any, NamedTuple
 
+from ...domain.fences import has_open_fence
 from ...domain.when import iso
-from .turns import SessionTurn, from_json, has_open_fence, plain_turn, to_json, turns_of
+from .turns import SessionTurn, from_json, plain_turn, to_json, turns_of
 
 FORMAT = 1
 _FIRST_MARK = re.compile(r"^<!-- ([0-9a-f]{8}) (\{.*\}) -->\r?$", re.MULTILINE)

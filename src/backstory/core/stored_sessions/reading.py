@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from ...domain.errors import Unreadable
+from ...domain.fences import outside_fences
 from ...domain.when import from_ms, iso
 from .fullfile import SessionReading, opening_of, read_full
 from .places import SessionFile
@@ -22,7 +23,6 @@ from .turns import (
     USER,
     SessionTurn,
     from_json,
-    outside_fences,
     plain_turn,
     split_plain,
     to_json,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...domain.errors import InvalidInput
+from ...domain.fences import outside_fences
 
 USER, ASSISTANT, SYSTEM, TOOL = "user", "assistant", "system", "tool"
 SPEAKERS = {
@@ -37,7 +38,6 @@ SPEAKER_HEADING = re.compile(
     r"(?:#{1,6} +|(?=\*\*|__))(?P<bold>\*\*|__|)(?:\d+[.)] +)?" + _NAME + r"(?P=bold)\s*$", re.IGNORECASE
 )
 """A heading, or a line in bold, that is nothing but a speaker: `## User`, `### 2. assistant`."""
-_FENCE = re.compile(r" {0,3}(`{3,9}|~{3,9})(?![`~])([^\n]*)$")
 
 
 class SessionTurn(NamedTuple):
@@ -153,38 +153,6 @@ def split_plain(text: str, speaker: re.Pattern[str] = _SPEAKER) -> list[SessionT
         spoken = "\n".join([lines[number][found.end() :], *lines[number + 1 : end]])
         turns.append(plain_turn(SPEAKERS[found["name"].lower()], spoken.strip("\r\n")))
     return turns
-
-
-def outside_fences(lines: Sequence[str]) -> Iterator[int]:
-    """Numbers of the lines that are in no code fence. A fence that is never closed is none."""
-    number = 0
-    unclosed: set[str] = set()  # looked for once: a text may be a million of them
-    while number < len(lines):
-        opening = _opening(lines[number])
-        end = None if opening is None or opening in unclosed else _fence_end(lines, number, opening)
-        if opening is not None and end is None:
-            unclosed.add(opening)
-        if end is None:
-            yield number
-        number = number + 1 if end is None else end + 1
-
-
-def has_open_fence(text: str) -> bool:
-    lines = text.split("\n")
-    return any(_opening(lines[number]) for number in outside_fences(lines))
-
-
-def _opening(line: str) -> str | None:
-    found = _FENCE.match(line.rstrip("\r"))
-    return None if found is None or (found[1][0] == "`" and "`" in found[2]) else found[1]
-
-
-def _fence_end(lines: Sequence[str], start: int, opening: str) -> int | None:
-    for number in range(start + 1, len(lines)):
-        closing = _FENCE.match(lines[number].rstrip("\r"))
-        if closing and closing[1].startswith(opening) and not closing[2].strip():
-            return number
-    return None
 
 
 def size_of(given: str | Sequence[Any], turns: Sequence[SessionTurn]) -> int:

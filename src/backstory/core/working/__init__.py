@@ -18,8 +18,8 @@ from ..projects.git_snapshot import GitSnapshot, take_git_snapshot
 from ..projects.health import look_at
 from ..projects.survey import directory_of
 from .advice import from_project, from_session, left_open
-from .handoff import Handoff, as_data, from_data, go_on, note, write
-from .history import CHECKPOINT, HANDOFF, MOST_READ, TOOL, History, history, sample
+from .handoff import HANDOFF, TOOL, Handoff, as_data, from_data, go_on, note, write
+from .history import CHECKPOINT, MOST_READ, History, history, sample
 from .insights import Learning, Workflow, is_insight, kept_changes, learning, suggestions, workflow
 from .quality import ProjectAssessment, check_permissions, check_programs, quality
 

@@ -7,24 +7,30 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...domain.lines import one_line
 from ...domain.records import Memory
 from ...domain.when import iso
+from ...store import Store
 from ...store.whole_files import write_whole
+from ..derived import DerivedChange, FileRewrite, ForgottenMemories
 from ..insight.digest import quotable
 
 FOLDER = Path(".backstory") / "handoff"
 LONGEST_LINE = 300
 MOST_STEPS = 3
 """Tasks among the next steps."""
-OPENING = 40  # characters; a quoted text is one_line after many more
+OPENING_CHARS = 40
+"""A quotation is recognized by its beginning: it may be cut, but never this short."""
 MOST_LISTED = 50
 """Lines of a section; the rest is counted."""
 
 
+TOOL, HANDOFF = "session", "handoff"
+"""The tool and the type of the event that a handoff is stored as."""
 _NOTES = ("decisions", "tasks", "errors", "insights")
 
 
@@ -70,7 +76,7 @@ def go_on(tasks: Sequence[HandoffNote]) -> Iterator[str]:
 
 def opening(text: str) -> str:
     """By which a quoted text is known again, however it was one_line."""
-    return " ".join(text.split())[:OPENING]
+    return " ".join(text.split())[:OPENING_CHARS]
 
 
 def without(handoff: Handoff, memories: Collection[str], openings: Collection[str]) -> Handoff:
@@ -91,7 +97,27 @@ def without(handoff: Handoff, memories: Collection[str], openings: Collection[st
 def _quotes(step: str, openings: Collection[str]) -> bool:
     """A step quotes a memory behind a colon, as its last words."""
     starts = [colon.end() for colon in re.finditer(": ", step)]
-    return any(step[start : start + OPENING] in openings for start in starts)
+    return any(step[start : start + OPENING_CHARS] in openings for start in starts)
+
+
+class HandoffDerivation:
+    """Handoffs quote memories, in their event and in their file."""
+
+    name = "handoffs"
+
+    def forget(self, store: Store, memories: ForgottenMemories) -> DerivedChange:
+        openings = {opening(text) for text in memories.beginnings}
+        records, files = 0, []
+        for event in store.sessions.events_of_type(TOOL, HANDOFF):
+            former = from_data(event.data)
+            present = without(former, memories.ids, openings)
+            if present == former:
+                continue
+            records += 1
+            store.sessions.change_event(event._replace(data={**event.data, **as_data(present)}))
+            if path := event.data.get("path"):
+                files.append(FileRewrite(path, partial(rewrite, Path(path), former, present)))
+        return DerivedChange(records, files)
 
 
 def rewrite(path: Path, former: Handoff, present: Handoff) -> bool:

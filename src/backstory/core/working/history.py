@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 MOST_READ = 2_000
 """Memories, and traces, that are looked at: the newest."""
 
-TOOL, CHECKPOINT, HANDOFF = "session", "checkpoint", "handoff"
-"""The tool and the types of our own events."""
+CHECKPOINT = "checkpoint"
+"""The type of the event that a checkpoint is stored as."""
 
 
 class History(NamedTuple):

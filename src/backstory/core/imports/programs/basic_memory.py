@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ....domain.errors import Unreadable
+from ....domain.fences import outside_fences
 from ....domain.when import from_ms
 from ....readers import Places
 from ....readers.formats.documents import read_document
 from ....readers.formats.files import read_text
 from ....readers.formats.paths import homes
 from ....readers.formats.values import fields_of, fingerprint, text_of
-from ...stored_sessions.turns import outside_fences
 from ..contents import ForeignMemory, Record, UnplacedRecords, category_of, relation
 from ..stores import Importer, existing_path
 from ..tables import Row, Tables, by, sqlite_tables

@@ -18,7 +18,7 @@ from ....readers import Places
 from ....readers.formats.documents import read_document
 from ....readers.formats.paths import homes
 from ....readers.formats.values import fields_of
-from ...memories.journal import JOURNAL
+from ...memories.categories import JOURNAL
 from ..contents import (
     ForeignCheckpoint,
     ForeignFile,

@@ -10,7 +10,7 @@ from ....domain.when import to_ms
 from ....readers import ConversationHeader, Piece, Places, Role, Turn
 from ....readers.formats.paths import homes
 from ....readers.formats.values import fingerprint
-from ...memories.reflections import REFLECTION
+from ...memories.categories import REFLECTION
 from ..archives import conversation_of
 from ..contents import ForeignConversation, ForeignMemory, ForeignSession, Record, UnplacedRecords, relation
 from ..counts import Skip

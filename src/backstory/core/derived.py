@@ -1,0 +1,47 @@
+"""Records that are derived from memories and may quote them, such as the handoffs of a session.
+
+Each kind declares itself as a `Derivation`. Forgetting a memory asks every declared kind to drop its quotations, so that
+nothing here needs to know which kinds there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from ..store import Store
+
+QUOTED_CHARS = 80
+"""How much of the beginning of each value is passed on; a derived record quotes at least as much or the whole value."""
+
+
+class ForgottenMemories(NamedTuple):
+    """Memories that are being forgotten, by the two things a quotation can be recognized by."""
+
+    ids: frozenset[str]
+    beginnings: Sequence[str]
+    """The beginning of every value that these memories have or had."""
+
+
+class FileRewrite(NamedTuple):
+    """A file that quotes a forgotten memory. It is rewritten after the transaction that forgets."""
+
+    path: str
+    run: Callable[[], bool]
+    """Rewrite it; False if it did not change because it was moved, deleted or replaced."""
+
+
+class DerivedChange(NamedTuple):
+    records: int
+    files: Sequence[FileRewrite] = ()
+
+
+class Derivation(Protocol):
+    @property
+    def name(self) -> str:
+        """What a receipt counts these records as."""
+        ...
+
+    def forget(self, store: Store, memories: ForgottenMemories) -> DerivedChange:
+        """Drop every quotation of these memories from the records in the store. Runs inside a transaction."""
+        ...

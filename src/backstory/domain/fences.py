@@ -1,0 +1,40 @@
+"""Code fences of Markdown: which lines of a text stand in none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+_FENCE = re.compile(r" {0,3}(`{3,9}|~{3,9})(?![`~])([^\n]*)$")
+
+
+def outside_fences(lines: Sequence[str]) -> Iterator[int]:
+    """Numbers of the lines that are in no code fence. A fence that is never closed is none."""
+    number = 0
+    unclosed: set[str] = set()  # looked for once: a text may be a million of them
+    while number < len(lines):
+        opening = _opening(lines[number])
+        end = None if opening is None or opening in unclosed else _fence_end(lines, number, opening)
+        if opening is not None and end is None:
+            unclosed.add(opening)
+        if end is None:
+            yield number
+        number = number + 1 if end is None else end + 1
+
+
+def has_open_fence(text: str) -> bool:
+    lines = text.split("\n")
+    return any(_opening(lines[number]) for number in outside_fences(lines))
+
+
+def _opening(line: str) -> str | None:
+    found = _FENCE.match(line.rstrip("\r"))
+    return None if found is None or (found[1][0] == "`" and "`" in found[2]) else found[1]
+
+
+def _fence_end(lines: Sequence[str], start: int, opening: str) -> int | None:
+    for number in range(start + 1, len(lines)):
+        closing = _FENCE.match(lines[number].rstrip("\r"))
+        if closing and closing[1].startswith(opening) and not closing[2].strip():
+            return number
+    return None
