@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from backstory.app import guest_derivations
 from backstory.core import Caller, Core, Engine
 from backstory.store import Store
 from backstory.store.sqlite import SqliteStore
@@ -124,7 +125,14 @@ def open_core(clock: SteppedClock, open_store: OpenStore, tmp_path: Path) -> Ite
     new_id = counted_ids()
 
     def open_core(store: Store, embedder: HashedWords | None) -> Core:
-        engine = Engine(make_settings(tmp_path), store, embedder, now=clock, new_id=new_id)
+        engine = Engine(
+            make_settings(tmp_path),
+            store,
+            embedder,
+            now=clock,
+            new_id=new_id,
+            derivations=guest_derivations,
+        )
         engines.append(engine)
         return Core(engine, Caller(project="/p"))
 

@@ -153,13 +153,8 @@ def test_the_name_of_a_class_occurs_once() -> None:
 
 FOREIGN = (
     "readers/",  # files of other programs have names of their own,
-    "core/imports/programs/",  # and so have the programs and their tables
-    "core/transfer/ours.py",  # and so have exports, ours and Memory Keeper's,
-    "core/transfer/original.py",
-    "core/transfer/table.py",
-    "core/transfer/reading.py",
+    "importers/programs/",  # and so have the programs and their tables
     "core/sessions/events.py",  # the metadata of memories that are kept already
-    "core/stored_sessions/places.py",  # the folder in which CodeArchitect keeps sessions
 )
 """Where wire names stand for something else than a parameter, a tool or a surface of ours."""
 

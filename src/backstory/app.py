@@ -32,6 +32,7 @@ from .store.backups import FOLDER
 if TYPE_CHECKING:
     from .clients.machine import Machine
     from .core.background import Background
+    from .core.derived import Derivation
     from .core.summaries import Writer
     from .readers import Places
     from .search.embed import Embedder
@@ -128,7 +129,18 @@ def open_engine(
         embedder or build_embedder(settings),
         _writer(settings),
         background=_background,
+        derivations=guest_derivations,
     )
+
+
+def guest_derivations() -> list[Derivation]:
+    """What guests store that may quote memories, as each declares it."""
+    from importlib import import_module
+
+    from .domain.discovery import guest_modules
+
+    modules = map(import_module, guest_modules("derived").values())
+    return [derivation for module in modules for derivation in module.derivations]
 
 
 def _settings_of(settings: Settings, space: str) -> Settings:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ..core.imports.invented import engram, memory_keeper
+from ..importers.invented import engram, memory_keeper
 from ..typed import typed
 
 SECRET = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hLaB3d"

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backstory.core.stored_sessions.toon import LARGEST_NUMBER, is_table, session_content
-from backstory.core.stored_sessions.turns import SessionTurn
+from backstory.guests.codearchitect.toon import LARGEST_NUMBER, is_table, session_content
+from backstory.guests.codearchitect.turns import SessionTurn
 
 HERE = Path(__file__).parent
 REFERENCE = HERE / "node_modules" / "@toon-format" / "toon"

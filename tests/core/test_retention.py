@@ -15,11 +15,12 @@ from backstory.core import background as module
 from backstory.core.calls import Call, Cancelled
 from backstory.core.forgetting.retention import Retention
 from backstory.core.memories import MemoryDraft
-from backstory.core.stored_sessions import IN_FILES
 from backstory.core.sync import Sync
 from backstory.domain.errors import StorageFull
 from backstory.domain.filters import ConversationFilter, Filter
 from backstory.domain.when import to_ms
+from backstory.guests.codearchitect.stored_sessions import IN_FILES, StoredSessions
+from backstory.guests.session_mgmt.work.reflections import Reflections
 from backstory.readers import Places
 from backstory.store import Store
 
@@ -79,21 +80,21 @@ def test_conversations_go_by_their_last_message(engine: Engine, store: Store, cl
 
 
 def test_reflections_go_and_what_the_user_saved_stays(core: Core, store: Store, clock: SteppedClock) -> None:
-    core.through("session-mgmt").reflections.keep("an old insight", ())
+    Reflections(core.through("session-mgmt")).keep("an old insight", ())
     core.through("memory-keeper").memories.save_item(MemoryDraft("an item", key="k"))
     core.through("projectmemory").memories.save("a fact")
     clock.step(40 * DAY)
-    core.through("session-mgmt").reflections.keep("a new insight", ())
+    Reflections(core.through("session-mgmt")).keep("a new insight", ())
     archive(core.engine)
     texts = {memory.text for memory in store.entries.load(range(9)).values()}
     assert texts == {"an item", "a fact", "a new insight"}
     assert [each.memory.text for each in store.archive.find_memories(Filter())] == ["an old insight"]
-    assert core.through("session-mgmt").reflections.stats().reflections == 1
+    assert Reflections(core.through("session-mgmt")).stats().reflections == 1
 
 
 def test_what_was_brought_back_stays(core: Core, store: Store, clock: SteppedClock) -> None:
     reflective = core.through("session-mgmt")
-    memory, _ = reflective.reflections.keep("an old insight", ())
+    memory, _ = Reflections(reflective).keep("an old insight", ())
     talk(store, "old", 0)
     talk(store, "part", 0, parent="old", kind="subagent")
     clock.step(40 * DAY)
@@ -114,7 +115,7 @@ def test_a_full_store_has_room_again(store: Store, clock: SteppedClock) -> None:
     def reflect() -> None:
         words = (f"{next(numbers)}.{place}" for place in range(4_000))
         text = " ".join(hashlib.sha256(word.encode()).hexdigest()[:9] for word in words)
-        core.through("session-mgmt").reflections.keep(text, ())
+        Reflections(core.through("session-mgmt")).keep(text, ())
 
     def reflect_without_end() -> None:
         while True:
@@ -211,7 +212,7 @@ def test_a_conversation_that_goes_on_comes_back_whole(
 def test_a_stored_session_is_read_whole_though_it_is_archived(
     core: Core, store: Store, clock: SteppedClock, tmp_path: Path
 ) -> None:
-    transcripts = core.through("codearchitect").stored_sessions
+    transcripts = StoredSessions(core.through("codearchitect"))
     place = transcripts.place(str(tmp_path / "sessions"))
     long = [{"role": "user", "content": f"{number} " + "word " * (IN_FILES // 20)} for number in range(6)]
     kept = transcripts.keep(long, "a long one", place)
@@ -228,7 +229,7 @@ def test_a_stored_session_is_read_whole_though_it_is_archived(
 def test_a_stored_session_that_is_edited_comes_back(
     core: Core, store: Store, clock: SteppedClock, tmp_path: Path
 ) -> None:
-    transcripts = core.through("codearchitect").stored_sessions
+    transcripts = StoredSessions(core.through("codearchitect"))
     place = transcripts.place(str(tmp_path / "sessions"))
     kept = transcripts.keep([{"role": "user", "content": "a walrus"}], "animals", place)
     clock.step(40 * DAY)

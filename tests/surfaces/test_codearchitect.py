@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from toon_format import decode
 
 from backstory.core import Caller, Core
-from backstory.core.stored_sessions import IN_FILES, LARGEST
-from backstory.surfaces.codearchitect import surface
+from backstory.guests.codearchitect.stored_sessions import IN_FILES, LARGEST
+from backstory.guests.codearchitect.tools import surface
 
 from ..conftest import Call, OpenCore, caller_of, open_sqlite
 from ..doubles import SteppedClock

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from backstory.core import Core
-from backstory.core.stored_sessions.fullfile import read_full
+from backstory.guests.codearchitect.fullfile import read_full
 
 from ..conftest import Call
 from ..processes import Server, serving

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from backstory.core import Caller, Core
 from backstory.domain.census import Tally
 from backstory.domain.filters import Filter
-from backstory.surfaces.memory_keeper import surface
+from backstory.guests.memory_keeper.tools import surface
 
 from ..conftest import Call, caller_of
 from ..doubles import SteppedClock

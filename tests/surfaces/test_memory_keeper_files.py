@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from backstory.core import Core
-from backstory.core.files import LARGEST_READ
+from backstory.guests.memory_keeper.file_cache import LARGEST_READ
 from backstory.store import Store
 from backstory.surfaces import load_surfaces
 
@@ -156,7 +156,7 @@ def test_a_file_that_may_not_be_read_is_a_permission_error(
         raise PermissionError(13, "Permission denied", path)
 
     # root, who runs the tests in a container, may read everything
-    monkeypatch.setattr("backstory.core.files.os.stat", refuse)
+    monkeypatch.setattr("backstory.guests.memory_keeper.file_cache.os.stat", refuse)
     assert code(call("context_file_changed", filePath=str(tmp_path / "secret"))) == "PERMISSION_ERROR"
 
 

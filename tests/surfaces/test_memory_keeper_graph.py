@@ -9,8 +9,8 @@ import pytest
 from backstory.core import Caller, Core, graph
 from backstory.core.graph import COLORS
 from backstory.domain.filters import Filter
-from backstory.surfaces.memory_keeper import surface
-from backstory.surfaces.memory_keeper.graph import LIST_BYTES
+from backstory.guests.memory_keeper.graph import LIST_BYTES
+from backstory.guests.memory_keeper.tools import surface
 
 from ..conftest import Call, caller_of
 from ..doubles import SteppedClock

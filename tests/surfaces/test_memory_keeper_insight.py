@@ -10,8 +10,8 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from backstory.core import Caller, Core, Engine
 from backstory.domain.errors import Unavailable
+from backstory.guests.memory_keeper.tools import surface
 from backstory.store import Store
-from backstory.surfaces.memory_keeper import surface
 from backstory.tools.budget import ANSWER_BYTES
 
 from ..conftest import Call, caller_of

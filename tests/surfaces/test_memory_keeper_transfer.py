@@ -13,8 +13,9 @@ from backstory.core import Caller, Core
 from backstory.core.memories import MemoryDraft
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Memory, Trust
-from backstory.surfaces.memory_keeper import surface
-from backstory.surfaces.memory_keeper.transfer import MOST_PROBLEMS
+from backstory.guests.memory_keeper.file_cache import FileCache
+from backstory.guests.memory_keeper.tools import surface
+from backstory.guests.memory_keeper.transfer import MOST_PROBLEMS
 
 from ..conftest import Call, caller_of
 from ..doubles import SteppedClock
@@ -204,7 +205,7 @@ def test_json_holds_everything(call: Call, keeper: Core, clock: SteppedClock) ->
     call("context_save", key="k", value="first", category="task", metadata={"n": 1})
     clock.step()
     keeper.memories.save_item(MemoryDraft(key="k", text="second", tags=("t",), channel="ops", private=True))
-    keeper.files.remember("/p/a.py", "print()", {"lang": "py"})
+    FileCache(keeper).remember("/p/a.py", "print()", {"lang": "py"})
     keeper.checkpoints.take("check", description="d", files=True, git=False)
     keeper.memories.save_item(MemoryDraft(key="old", text="gone"))
     keeper.engine.store.archive.put_memories([held(keeper)["old"]])
@@ -306,7 +307,7 @@ def test_facts_on_the_export_are_added_on_request(call: Call, format: str) -> No
 def test_the_reply_counts_what_was_written(call: Call, keeper: Core) -> None:
     call("context_session_start", name="Mine")
     call("context_save", key="k", value="v")
-    keeper.files.remember("/p/a.py", "print()", {})
+    FileCache(keeper).remember("/p/a.py", "print()", {})
     keeper.checkpoints.take("check", description="", files=True, git=False)
     reply = call("context_export")
     size = Path(reply["filePath"]).stat().st_size
@@ -519,7 +520,7 @@ def test_a_file_that_is_known_is_replaced_only_by_overwrite(
     call: Call, keeper: Core, exports: Path, strategy: str, content: bytes
 ) -> None:
     current = call("context_session_start", name="Current")["sessionId"]
-    keeper.files.remember("/repo/src/login.ts", "mine", {})
+    FileCache(keeper).remember("/repo/src/login.ts", "mine", {})
     reply = call("context_import", filePath=write(exports, ORIGINAL), merge=True, mergeStrategy=strategy)
     assert reply["skipped"] == (0 if strategy == "overwrite" else 1)
     store = keeper.engine.store
@@ -663,7 +664,7 @@ def test_a_file_that_is_not_what_it_says_is_named(
     call: Call, keeper: Core, exports: Path, change: dict[str, str], error: str
 ) -> None:
     call("context_session_start", name="Mine")
-    keeper.files.remember("/p/a.py", "print()", {})
+    FileCache(keeper).remember("/p/a.py", "print()", {})
     body = read(call("context_export"))
     body["sessions"][0]["files"][0] |= change
     errors = call("context_import", filePath=write(exports, body))["errors"]

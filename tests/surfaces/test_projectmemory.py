@@ -12,9 +12,9 @@ from backstory.core.summaries import LONGEST
 from backstory.domain.errors import Unavailable
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Memory
+from backstory.guests.projectmemory.tools import surface
 from backstory.store import Store
 from backstory.surfaces import load_surfaces
-from backstory.surfaces.projectmemory import surface
 from backstory.tools.budget import ANSWER_BYTES
 
 from ..conftest import Call, OpenCore, OpenStore, caller_of

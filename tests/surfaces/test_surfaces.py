@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from backstory.core import Core
 from backstory.domain.errors import InvalidInput
+from backstory.server.offer import instructions
 from backstory.surfaces import all_tools, load_surfaces
 from backstory.tools import Surface, Tool
 from backstory.tools.params import Param, decode
@@ -41,6 +42,12 @@ def test_tools_are_described_as_in_the_golden_file(surface: Surface, request: py
     if request.config.getoption("--rewrite-golden"):
         golden.write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n", "utf-8")
     assert described == json.loads(golden.read_text("utf-8"))
+
+
+def test_instructions_name_a_tool_of_every_guest() -> None:
+    guests = [name for name in SURFACES if name != "backstory"]
+    text = instructions(guests)
+    assert [name for name in guests if not any(tool in text for tool in SURFACES[name].tools)] == []
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)

@@ -13,7 +13,6 @@ from ..app import open_core
 from ..core import Core
 from ..core.forgetting.erasure import Erasure
 from ..core.forgetting.removal import ForgetRequest, all_conversations
-from ..core.imports import load_importers
 from ..core.projects.related import project_named
 from ..domain.erasure import Receipt
 from ..domain.errors import InvalidInput, NotFound
@@ -21,6 +20,7 @@ from ..domain.filters import ConversationFilter, Filter, Page
 from ..domain.lines import counted
 from ..domain.records import Conversation, Memory
 from ..domain.when import iso, parse_when
+from ..importers import load_importers
 from ..readers import reader_names
 from ..settings import Settings
 from ..surfaces import load_surfaces

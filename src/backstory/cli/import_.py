@@ -9,9 +9,16 @@ from pathlib import Path
 
 from ..app import history_places, open_engine
 from ..core.calls import Call
-from ..core.imports import Choices, FoundStore, Outcome, find_stores, load_importers, run_import
-from ..core.imports.counts import Count, Fate
 from ..domain.lines import counted
+from ..importers import (
+    Choices,
+    FoundStore,
+    Outcome,
+    find_stores,
+    load_importers,
+    run_import,
+)
+from ..importers.counts import Count, Fate
 from ..settings import Settings, expand_home
 from .report import Json, Report, show_progress, size, table, terminal_line
 

@@ -10,13 +10,13 @@ from ..app import open_core
 from ..core import Core
 from ..core.browsing import FEWEST_LETTERS, MOST_NAMED
 from ..core.forgetting.retention import Retention
-from ..core.imports import load_importers
 from ..core.names import ConversationNames
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import ConversationFilter
 from ..domain.lines import counted
 from ..domain.records import Conversation, Memory
 from ..domain.when import iso
+from ..importers import load_importers
 from ..settings import Settings
 from ..surfaces import load_surfaces
 from .report import Report, table, terminal_line

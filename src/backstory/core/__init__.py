@@ -17,37 +17,29 @@ if TYPE_CHECKING:
     from .browsing.export import ConversationExport
     from .browsing.pages import Pages
     from .browsing.replay import Replay
-    from .files import FileCache
     from .forgetting import Forgetting
     from .forgetting.archive import Archive
     from .forgetting.deletion import Deletion
     from .graph import Graph
-    from .insight import Insight
     from .memories import Memories
-    from .memories.journal import Journal
-    from .memories.reflections import Reflections
     from .memories.remembering import Remembering
     from .memories.retrieval import Retrieval
     from .reasons import Reasoning
     from .search import Searching
     from .search.lookup import Lookup
     from .search.previews import Previews
-    from .search.recall import Recall
     from .sessions import Sessions
     from .sessions.branches import Branches
     from .sessions.checkpoints import Checkpoints
     from .sessions.events import Events
-    from .stored_sessions import StoredSessions
-    from .transfer import Transfer
-    from .working import Working
 
 __all__ = ["Caller", "Core", "Engine"]
 
 _PACKAGES = {
     "browsing": ("chronicle", "export", "pages", "replay"),
     "forgetting": ("archive", "deletion"),
-    "memories": ("journal", "reflections", "remembering", "retrieval"),
-    "search": ("lookup", "previews", "recall"),
+    "memories": ("remembering", "retrieval"),
+    "search": ("lookup", "previews"),
     "sessions": ("branches", "checkpoints", "events"),
 }
 _MODULES = {part: f"{package}.{part}" for package, parts in _PACKAGES.items() for part in parts}
@@ -80,26 +72,18 @@ class Core(_Fields):
     deletion: Deletion
     events: Events
     export: ConversationExport
-    files: FileCache
     forgetting: Forgetting
     graph: Graph
-    insight: Insight
-    journal: Journal
     lookup: Lookup
     memories: Memories
     pages: Pages
     previews: Previews
     reasons: Reasoning
-    recall: Recall
-    reflections: Reflections
     remembering: Remembering
     replay: Replay
     retrieval: Retrieval
     search: Searching
     sessions: Sessions
-    stored_sessions: StoredSessions
-    transfer: Transfer
-    working: Working
 
     def close(self) -> None:
         self.engine.close()

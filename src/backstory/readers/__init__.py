@@ -8,7 +8,6 @@ so a reader ignores what it does not know, never gives up a file for one bad rec
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum, StrEnum
 from keyword import iskeyword
@@ -16,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from ..domain.discovery import modules_in
 from ..domain.errors import InvalidInput
 
 
@@ -211,13 +211,9 @@ def load_readers(names: Iterable[str] = ()) -> dict[str, Reader]:
 
 
 def reader_names() -> list[str]:
-    """Of all modules and packages here, without loading any. A name that Python keeps for itself ends with `_`."""
-    entries = [entry for directory in __path__ for entry in os.scandir(directory)]
-    modules = {entry.name.removesuffix(".py") for entry in entries if entry.name.endswith(".py")}
-    # a directory without it is what git leaves of a package that was moved
-    modules |= {entry.name for entry in entries if os.path.exists(f"{entry.path}/__init__.py")}
-    names = (name for name in modules if not name.startswith("_") and name != FORMATS)
-    return sorted(name.removesuffix("_").replace("_", "-") for name in names)
+    """The names of all readers, without loading any. A name that Python reserves ends with `_` as a module."""
+    modules = (module for module in modules_in(__path__) if module != FORMATS)
+    return sorted(module.removesuffix("_").replace("_", "-") for module in modules)
 
 
 def _load(name: str) -> Reader:

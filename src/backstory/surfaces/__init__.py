@@ -1,6 +1,6 @@
-"""The tool surfaces, one module each. A surface translates; it never decides.
+"""The registry of tool surfaces: Backstory's own, which is here, and those of the guests.
 
-To add one: create a module here with a `surface = Surface(...)` and decorate its tools.
+To add one: create a package in `guests`, or a module here, with a `surface = Surface(...)` and decorate its tools.
 Nothing else changes: server, command line, docs and tests read the registry.
 
 All of them are imported before the first call is answered, so what only one tool needs is imported by that tool.
@@ -9,10 +9,10 @@ All of them are imported before the first call is answered, so what only one too
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 
+from ..domain.discovery import guest_modules, modules_in
 from ..domain.errors import InvalidInput
 from ..tools import Surface, Tool
 
@@ -54,7 +54,7 @@ def load_surfaces(names: Iterable[str] = (), prefix: str = "") -> Surfaces:
             hint=f"Use at most {LONGEST_PREFIX} letters, digits, `_` and `-`, beginning with a letter, such as backstory_.",
             field="prefix",
         )
-    known = sorted(_names())
+    known = sorted(_modules())
     wanted = list(names) or known
     for name in wanted:
         if name not in known:
@@ -64,17 +64,14 @@ def load_surfaces(names: Iterable[str] = (), prefix: str = "") -> Surfaces:
     return Surfaces(wanted, prefix)
 
 
-def _names() -> Iterator[str]:
-    """Read from the directory: pkgutil would import `inspect` for it, which costs a start 5 ms."""
-    for entry in (entry for place in __path__ for entry in os.scandir(place)):
-        # a directory without `__init__.py` is what git leaves of a package that was moved
-        is_module = entry.name.endswith(".py") or os.path.exists(f"{entry.path}/__init__.py")
-        if is_module and not entry.name.startswith("_"):
-            yield entry.name.removesuffix(".py").replace("_", "-")
+def _modules() -> dict[str, str]:
+    """The module of each surface, by the surface's name. None of them is imported."""
+    modules = {name: f"{__name__}.{name}" for name in modules_in(__path__)} | guest_modules("tools")
+    return {name.replace("_", "-"): module for name, module in modules.items()}
 
 
 def _load(name: str) -> Surface:
-    surface = importlib.import_module(f"{__name__}.{name.replace('-', '_')}").surface
+    surface = importlib.import_module(_modules()[name]).surface
     assert isinstance(surface, Surface)
     return surface
 
@@ -97,8 +94,4 @@ def callable_tools(surfaces: Mapping[str, Surface]) -> dict[str, Tool]:
 
 def loaded_surfaces() -> dict[str, Surface]:
     """Those this process has loaded: in a server, the ones it serves."""
-    return {
-        name: _load(name)
-        for name in sorted(_names())
-        if f"{__name__}.{name.replace('-', '_')}" in sys.modules
-    }
+    return {name: _load(name) for name, module in sorted(_modules().items()) if module in sys.modules}

@@ -14,9 +14,9 @@ from ...domain.topics import slug
 from ...domain.when import iso
 from ...readers.formats.paths import workspace_folder
 from ...settings import expand_home
+from .. import export_paths
 from ..facet import Facet
 from ..projects import is_workspace, workspace_hash
-from ..transfer import places
 
 LONGEST_NAME_BYTES = 80
 WORKSPACES = ("workspaceStorage", "projects")
@@ -49,7 +49,7 @@ class ConversationExport(Facet):
         for number, conversation in enumerate(found[:limit], 1):
             self.call.raise_if_cancelled()
             text = _FORMS[form](self.transcript(conversation))
-            files.append(places.write_new(target, file_stem(conversation), f".{form}", text))
+            files.append(export_paths.write_new(target, file_stem(conversation), f".{form}", text))
             self.call.progress(number, min(limit, len(found)), conversation.title)
         return ExportedFiles(target, files, len(found))
 
@@ -57,7 +57,7 @@ class ConversationExport(Facet):
         usual = expand_home(self.engine.settings.conversation_exports)
         if given is not None:
             self.caller.check_local("folder", hint="Leave it out: the server writes to its own place.")
-        folder = usual if given is None else places.locate(usual, given, "folder")
+        folder = usual if given is None else export_paths.locate(usual, given, "folder")
         if folder.exists() and not folder.is_dir():
             raise InvalidInput(f"{folder} is not a directory.", field="folder")
         return folder

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from ...domain.lines import one_line
 from ...domain.records import Memory, Priority
+from ...domain.terms import terms_of
 from ..memories.tasks import is_open_task, stale_tasks
 from .digest import RANKS
 from .findings import Finding, Sample, sources
 from .patterns import QUOTED, groups_of_errors, times_seen
-from .terms import terms_of
 
 _FIXED = re.compile(r"\b(fixed|fixes|resolved|resolves|solved|solves)\b", re.IGNORECASE)
 

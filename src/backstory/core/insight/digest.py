@@ -15,11 +15,11 @@ from ...domain.filters import Filter, Order, Page
 from ...domain.lines import one_line
 from ...domain.neutral import neutral
 from ...domain.records import Memory, Priority, Trust
+from ...domain.terms import terms_of
 from ...domain.when import iso
 from ...store import Store
 from ..memories.categories import JOURNAL
 from ..memories.tasks import TASK, is_open_task, is_report
-from .terms import terms_of
 
 LONGEST_LINE = 200
 LONGEST_TITLE = 60

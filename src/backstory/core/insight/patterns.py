@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from ...domain.lines import one_line
 from ...domain.records import Memory, Priority
+from ...domain.terms import are_alike, spelled, terms_of
 from ..memories.categories import UNCATEGORIZED
 from ..memories.tasks import stale_tasks
 from .findings import Finding, Sample, sources
-from .terms import are_alike, spelled, terms_of
 
 MOST_TERMS = 12
 MOST_ERRORS = 500  # are compared with each other

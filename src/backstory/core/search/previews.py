@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...domain.filters import ConversationFilter, Filter, Order, Page
 from ...domain.lines import one_line
 from ...domain.records import Entry, Memory, Message, Trust, heading
+from ...domain.terms import terms_of
 from ...search.passage import best_passage
 from ..facet import Facet
 from ..graph.names import find_files
-from ..insight.terms import terms_of
 from .superseding import later_decisions
 
 if TYPE_CHECKING:

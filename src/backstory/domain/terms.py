@@ -1,0 +1,33 @@
+"""The words of a text that say what it is about: no stop words, no numbers, names and paths whole."""
+
+from __future__ import annotations
+
+import re
+
+from .records import Memory
+from .words import STOP_WORDS
+
+READ = 5_000  # characters of a text that are looked at
+
+_TERM = re.compile(r"[^\W\d_][\w./-]*\w")
+_FAULT = re.compile(r"\b[^\W\d]\w*(?:Error|Exception)\b")
+_SHORTEST = 3
+
+
+def terms_of(text: str) -> frozenset[str]:
+    found = (term.lower() for term in _TERM.findall(text[:READ]))
+    return frozenset(term for term in found if len(term) >= _SHORTEST and term not in STOP_WORDS)
+
+
+def spelled(term: str, memory: Memory) -> str:
+    """The term as a memory that holds it writes it."""
+    text = f"{memory.key or ''} {memory.text}"
+    return next((found for found in _TERM.findall(text[:READ]) if found.lower() == term), term)
+
+
+def are_alike(left: Memory, right: Memory) -> bool:
+    """Two reports of one error: half of their words are the same, or they name one exception in similar words."""
+    one, other = terms_of(left.text), terms_of(right.text)
+    shared = len(one & other) / max(len(one | other), 1)
+    faults = set(_FAULT.findall(left.text)) & set(_FAULT.findall(right.text))
+    return shared >= 0.5 or (bool(faults) and shared >= 0.2)

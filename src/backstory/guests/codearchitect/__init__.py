@@ -1,0 +1,1 @@
+"""CodeArchitect: conversations as Markdown files in the project, stored whole, listed and read back."""

@@ -1,0 +1,83 @@
+"""CodeArchitect: conversations as Markdown below a project, by day and topic, in all its forms.
+
+They get the ids under which the stored sessions of that project are known, so that none is there twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...core.projects.git import git, names
+from ...core.projects.origin import is_by_others
+from ...domain.errors import InvalidInput, Unreadable
+from ...domain.records import Conversation
+from ...importers.contents import ForeignConversation, Record, UnplacedRecords
+from ...importers.stores import Importer, existing_path
+from ...readers import Places
+from .places import DEFAULT, SessionFile, SessionsPlace, days, found_on
+from .reading import read_head, read_session, session_id
+from .rows import messages_of
+
+NAME = "codearchitect"
+KIND = "stored sessions"
+
+
+def find(places: Places) -> Iterator[Path]:
+    yield from (project / DEFAULT for project in places.projects)
+
+
+def locate(path: Path) -> Path:
+    """The folder of days: of a project, of its `.codearchitect`, or itself."""
+    path = existing_path(path)
+    if not path.is_dir():
+        raise InvalidInput(f"{path} is not a folder.", hint="Name the project, or its sessions folder.")
+    for folder in (path / DEFAULT, path / DEFAULT.name, path):
+        if folder.is_dir() and any(_sessions(folder)):
+            return folder
+    raise Unreadable(f"{path} has no stored sessions.", hint="Nothing was imported.")
+
+
+def folder(path: Path) -> Path:
+    """The project that the sessions are of."""
+    return path.parent.parent if path.parts[-2:] == DEFAULT.parts else path
+
+
+def read(path: Path) -> Iterator[Record]:
+    tracked = _tracked(path)
+    for found in _sessions(path):
+        if found.file in tracked and is_by_others(found.file):
+            yield UnplacedRecords(KIND, "came with the repository, and is found in that project anyway")
+            continue
+        try:
+            yield _conversation(found, path)
+        except Unreadable as error:
+            yield UnplacedRecords(KIND, error.message)
+
+
+def _tracked(path: Path) -> set[Path]:
+    """Files that git knows; whoever committed to one is asked of those alone."""
+    return {path / name for name in names(git(path, "ls-files", "-z"))}
+
+
+def _sessions(path: Path) -> Iterator[SessionFile]:
+    place = SessionsPlace(path, path)
+    return (found for day in days(place) for found in found_on(place, day))
+
+
+def _conversation(found: SessionFile, path: Path) -> ForeignConversation:
+    head, reading = read_head(found), read_session(found)
+    row = Conversation(
+        id=session_id(found, head, reading),
+        title=head.topic,
+        project="",
+        surface=NAME,
+        created_at=head.date,
+        updated_at=head.modified,
+        source=str(found.file),
+        directory=str(folder(path)),
+    )
+    return ForeignConversation(KIND, row, tuple(messages_of(row, reading.turns)))
+
+
+importer = Importer(NAME, "CodeArchitect", read, locate, find, folder, realm=lambda path: "")

@@ -1,0 +1,321 @@
+"""Stored conversations: files that people read and edit, which the store indexes so that search finds them.
+
+The tree of files is the truth: what lies there is listed and fetched, whoever put it there. The store adds what a file
+is too small for: a conversation of more than a megabyte is whole there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...core.facet import Facet
+from ...core.projects.origin import is_by_others
+from ...core.secrets import redactor
+from ...core.subjects import OPENING, subject_of
+from ...domain.errors import BackstoryError, InvalidInput, NotFound, StorageFull
+from ...domain.filters import ConversationFilter
+from ...domain.neutral import neutral
+from ...domain.records import Conversation, Trust
+from ...domain.topics import LONGEST_TOPIC, folder_name, slug, topic_of
+from . import places
+from .fullfile import SessionHeader, SessionReading, write_full
+from .places import SessionFile, SessionsPlace
+from .reading import SessionHead, derived_id, read_head, read_session, session_id
+from .rows import messages_of, turns_in
+from .summaryfile import write_summary
+from .turns import SPEAKERS, USER, SessionTurn, first_part, plain_turn, read_conversation, size_of
+
+MB = 1 << 20
+LARGEST = 10 * MB
+IN_FILES = 1 * MB
+
+
+class SavedSession(NamedTuple):
+    """A session that was just stored, and what its user should know of it."""
+
+    folder: Path
+    header: SessionHeader
+    is_empty: bool
+    is_cut: bool
+    is_unnamed: bool
+    """No topic could be found in it."""
+
+
+class StoredSession(NamedTuple):
+    found: SessionFile
+    head: SessionHead
+    trust: Trust = Trust.OWN
+
+    @property
+    def day(self) -> str:
+        return self.found.day or f"{self.head.date:%Y-%m-%d}"
+
+
+class StoredSessionPage(NamedTuple):
+    sessions: list[StoredSession]
+    total: int
+
+
+class SessionText(NamedTuple):
+    session: StoredSession
+    turns: list[SessionTurn]
+
+
+class StoredSessions(Facet):
+    def place(self, given: str | None) -> SessionsPlace:
+        if given is not None:
+            self.caller.check_local(
+                "sessions_dir", hint="Leave it out: the server keeps sessions in its own place."
+            )
+        return places.sessions_place(given, self.engine.settings.sessions_dir, self.caller.directory)
+
+    def keep(
+        self, conversation: str | Sequence[Any], topic: str | None, place: SessionsPlace
+    ) -> SavedSession:
+        """Write a conversation to the tree and to the store: both, or neither."""
+        turns = read_conversation(conversation, LARGEST)
+        self.engine.check_room()
+        size = size_of(conversation, turns)
+        is_empty = not any(turn.text.strip() for turn in turns)
+        header, name, is_unnamed = self._named(turns, topic)
+        header = header._replace(whole_size=size if size > IN_FILES else 0)
+        shown = first_part(conversation, turns, IN_FILES) if header.whole_size else turns
+        files = {places.SUMMARY: write_summary(header, shown), places.FULL: write_full(header, shown)}
+        folder = self._save(place, header, name, files, turns)
+        self.engine.embed_soon()
+        return SavedSession(folder, header, is_empty, bool(header.whole_size), is_unnamed and not is_empty)
+
+    def listing(
+        self, place: SessionsPlace, day: str | None, *, limit: int, offset: int = 0
+    ) -> StoredSessionPage:
+        """Sessions of one day or of all from the newest on, and how many there are."""
+        loose = [_listed(found) for found in places.found_on(place, "")]
+        days = {each for each in places.days(place) if each} | {each.day for each in loose}
+        shown: list[StoredSession] = []
+        total = 0
+        for each in sorted(days if day is None else {day}, reverse=True):
+            dated = places.found_on(place, each)
+            undated = [session for session in loose if session.day == each]
+            passed = max(offset - total, 0)
+            total += len(dated) + len(undated)
+            if len(shown) < limit and offset < total:
+                newest = sorted([*map(_listed, dated), *undated], key=_age, reverse=True)
+                shown += newest[passed : passed + limit - len(shown)]
+        return StoredSessionPage(self._see([(session, None) for session in shown]), total)
+
+    def fetch(self, place: SessionsPlace, name: str, day: str | None) -> SessionText:
+        """A session by its name, else by its topic; the newest where several days have it."""
+        wanted, inner_day = _read_name(name)
+        day = day or inner_day
+        days = [each for each in places.days(place) if day in (None, each) or not each]
+        tree = [found for each in days for found in places.found_on(place, each)]
+        named = places.choose(tree, wanted) or places.choose(tree, folder_name(wanted))
+        chosen = [each for each in map(_listed, named) if day in (None, each.day)]
+        if not chosen:
+            raise NotFound("session", name)
+        session = max(chosen, key=_age)
+        reading = read_session(session.found)
+        (session,) = self._see([(session, reading)])
+        if session.trust is not Trust.OWN:  # such a file may claim the id of any session
+            return SessionText(session, [plain_turn(turn.role, neutral(turn.text)) for turn in reading.turns])
+        return SessionText(session, self._whole(session.head.id, reading) or reading.turns)
+
+    def _named(self, turns: Sequence[SessionTurn], given: str | None) -> tuple[SessionHeader, str, bool]:
+        now = self.engine.now()
+        title = " ".join((given or "")[:LONGEST_TOPIC].split())
+        if not title:
+            title = topic_of([*_asked(turns), *(turn.text for turn in turns)])
+        name = folder_name(title)
+        fallback = f"session-{now:%Y%m%d-%H%M%S}"
+        header = SessionHeader(
+            self.engine.new_id(), title if name else fallback, slug(title) or fallback, now
+        )
+        return header, name or fallback, not name
+
+    def _save(
+        self,
+        place: SessionsPlace,
+        header: SessionHeader,
+        name: str,
+        files: dict[str, str],
+        turns: Sequence[SessionTurn],
+    ) -> Path:
+        conversation = Conversation(
+            id=header.id,
+            title=header.title,
+            project=self.caller.project,
+            surface=self.surface,
+            created_at=header.date,
+            updated_at=header.date,
+            directory=self.caller.directory,
+            subject=subject_of(header.title, _asked(turns)[:OPENING]),
+        )
+        store = self.engine.store
+
+        def record(folder: Path) -> None:
+            known = conversation._replace(source=str(folder / places.FULL))
+            store.conversations.put(known, messages_of(known, turns))
+
+        folder: Path | None = None
+        try:
+            with store.transaction():
+                folder = places.save(place, f"{header.date:%Y-%m-%d}", name, files, header.date, record)
+        except BackstoryError:
+            if folder is not None:  # the commit failed
+                places.remove(folder)
+            raise
+        return folder
+
+    def _whole(self, id: str, reading: SessionReading) -> list[SessionTurn] | None:
+        """What the store has of a session whose file holds the beginning only, and is as it was written."""
+        if not (reading.is_cut and reading.is_as_written):
+            return None
+        store = self.engine.store
+        return turns_in(store.messages.of(id) or store.archive.messages(id)) or None
+
+    def _see(self, seen: Sequence[tuple[StoredSession, SessionReading | None]]) -> list[StoredSession]:
+        """Index what is new or changed, and say of each whose words it holds; a store that is full is no reason not to
+        show the tree."""
+        identified = [_identified(session, reading) for session, reading in seen]
+        known = self._known([each for id, _, _ in identified for each in (id, self._foreign_id(id))])
+        judged = [self._judged(id, session, known) for id, session, _ in identified]
+        fresh = [
+            (id, session, reading)
+            for (id, session), (_, _, reading) in zip(judged, identified, strict=True)
+            if _is_news(session, known.get(id))
+        ]
+        if fresh:
+            with suppress(StorageFull):
+                self.engine.check_room()
+                with self.engine.store.transaction():
+                    for id, session, reading in fresh:
+                        # one that is edited is alive again
+                        self.engine.store.archive.restore_conversations([id])
+                        found = reading or read_session(session.found)
+                        self._drop_rival(id, session, found, known)
+                        self._index(id, session, found, known.get(id))
+                self.engine.embed_soon()
+        return [session for _, session in judged]
+
+    def _judged(
+        self, id: str, session: StoredSession, known: Mapping[str, Conversation]
+    ) -> tuple[str, StoredSession]:
+        """With whose words they are, and the id that goes with it. Git is asked only of what is new or changed."""
+        foreign = self._foreign_id(id)
+        for each in (foreign, id):
+            if each in known and _is_unchanged(session, known[each]):
+                return each, session._replace(trust=known[each].trust)
+        is_foreign = is_by_others(session.found.file)
+        if is_foreign is None:  # what was ours stays so
+            is_foreign = id not in known or known[id].source != str(session.found.file)
+        trust = Trust.PROJECT if is_foreign else Trust.OWN
+        return (foreign if trust is Trust.PROJECT else id), session._replace(trust=trust)
+
+    def _without_secrets(self, turns: Sequence[SessionTurn]) -> list[SessionTurn]:
+        """What came with a repository is kept as other assistants' histories are; what the user stored, as it is."""
+        redacted, _ = redactor(self.engine.settings.redaction).redact_all([turn.text for turn in turns])
+        return [plain_turn(turn.role, text) for turn, text in zip(turns, redacted, strict=True)]
+
+    def _drop_rival(
+        self, id: str, session: StoredSession, reading: SessionReading, known: Mapping[str, Conversation]
+    ) -> None:
+        """What the same file was known as while its words were taken for somebody else's; nothing that is no longer
+        in it."""
+        texts = {turn.text for turn in reading.turns}
+        store, file = self.engine.store, str(session.found.file)
+        rivals = [each.id for each in known.values() if each.source == file and each.id != id]
+        store.conversations.delete(
+            [each for each in rivals if texts.issuperset(message.text for message in store.messages.of(each))]
+        )
+
+    def _foreign_id(self, id: str) -> str:
+        """Of a session that came with the repository: a file may claim any id, and must not take another's place."""
+        return derived_id(Trust.PROJECT, self.caller.project, id)
+
+    def _known(self, ids: Sequence[str]) -> dict[str, Conversation]:
+        """Those that are live, and those that the archive has."""
+        if not ids:
+            return {}
+        store = self.engine.store
+        archived = store.archive.find_conversations(ConversationFilter(ids=tuple(ids)))
+        known = {each.conversation.id: each.conversation for each in archived}
+        return known | {each.id: each for each in store.conversations.get(ids)}
+
+    def _index(
+        self, id: str, session: StoredSession, reading: SessionReading, known: Conversation | None
+    ) -> None:
+        store, head = self.engine.store, session.head
+        conversation = known or Conversation(
+            id=id,
+            title=head.topic,
+            project=self.caller.project,
+            surface=self.surface,
+            created_at=head.date,
+            updated_at=head.modified,
+            directory=self.caller.directory,
+        )
+        conversation = conversation._replace(
+            source=str(session.found.file),
+            updated_at=head.modified,
+            trust=session.trust,
+            subject=subject_of(conversation.title, _asked(reading.turns)[:OPENING]),
+        )
+        if session.trust is not Trust.OWN:
+            reading = reading._replace(turns=self._without_secrets(reading.turns))
+        if known is None or not reading.is_cut:
+            store.conversations.put(conversation, messages_of(conversation, reading.turns))
+            return
+        store.conversations.put(conversation, store.messages.of(id))  # the whole, of which the file is a part
+        if not reading.is_as_written:
+            edited = conversation._replace(id=f"{id}:edited")
+            store.conversations.put(edited, messages_of(edited, reading.turns))
+
+
+def _asked(turns: Sequence[SessionTurn]) -> list[str]:
+    return [turn.text for turn in turns if SPEAKERS.get(turn.role.lower()) == USER]
+
+
+def _read_name(name: str) -> tuple[str, str | None]:
+    """The name and the day that `2026-03-01/login/full.md` or any shorter form means."""
+    parts = name.split("/")
+    if len(parts) > 1 and parts[-1] in (places.FULL, places.SUMMARY):
+        parts.pop()
+    day = parts.pop(0) if len(parts) > 1 and places.is_day(parts[0]) else None
+    if len(parts) > 1 or parts[0] in ("", ".", "..") or "\\" in name or "\0" in name:
+        raise InvalidInput(
+            f"{name!r} is not the name of a session.", hint="List the sessions for their names.", field="name"
+        )
+    return parts[0], day
+
+
+def _listed(found: SessionFile) -> StoredSession:
+    return StoredSession(found, read_head(found))
+
+
+def _age(session: StoredSession) -> tuple[Any, ...]:
+    return session.day, session.head.date, session.found.name
+
+
+def _identified(
+    session: StoredSession, reading: SessionReading | None
+) -> tuple[str, StoredSession, SessionReading | None]:
+    """With an id."""
+    if session.head.id:
+        return session.head.id, session, reading
+    reading = reading or read_session(session.found)
+    return session_id(session.found, session.head, reading), session, reading
+
+
+def _is_unchanged(session: StoredSession, known: Conversation) -> bool:
+    return known.source == str(session.found.file) and known.updated_at == session.head.modified
+
+
+def _is_news(session: StoredSession, known: Conversation | None) -> bool:
+    if known is None:
+        return True
+    if known.source == str(session.found.file):
+        return not _is_unchanged(session, known)
+    return not os.path.exists(known.source)  # it was moved here; else this is a copy

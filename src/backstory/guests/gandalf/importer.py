@@ -1,0 +1,146 @@
+"""Gandalf: what its export wrote, one conversation a file, as JSON, Markdown or plain text.
+
+Of the original's exports there is nothing to take: they hold names and counts, and no message. Those of our own tool
+of the same name hold everything.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...domain.errors import Unreadable
+from ...domain.records import Conversation, Message
+from ...domain.when import from_ms
+from ...importers.contents import ForeignConversation, Record, UnplacedRecords
+from ...importers.stores import Importer, existing_path
+from ...importers.tables import Row, rows_of
+from ...readers import Places
+from ...readers.formats.files import read_text
+from ...readers.formats.paths import homes
+
+NAME = "gandalf"
+KIND = "conversations"
+FORMS = (".json", ".md", ".txt")
+"""The first is the most exact."""
+
+_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"
+_HEADS = {
+    ".md": re.compile(rf"^#+ (?P<name>[^\n]+) \((?P<at>{_TIME})\)\n\n", re.MULTILINE),
+    ".txt": re.compile(rf"^\[(?P<at>{_TIME})\] (?P<name>[^\n]+):\n", re.MULTILINE),
+}
+_FACT = re.compile(r"^(?:- )?(?P<name>[a-z][a-z _]*): (?P<value>[^\n]+)$", re.MULTILINE)
+_ROLES = ("user", "assistant", "system", "summary", "tool", "thinking")
+_QUOTED = ("tool", "thinking")
+
+
+class Export(NamedTuple):
+    """A file, whichever form it has."""
+
+    about: Row
+    messages: list[Row]
+
+
+def find(places: Places) -> Iterator[Path]:
+    yield from (home / ".gandalf" / "exports" for home in homes(places))
+
+
+def read(path: Path) -> Iterator[Record]:
+    files = sorted(path.iterdir(), key=_rank) if path.is_dir() else [path]
+    seen: set[str] = set()
+    for file in files:
+        if file.suffix.lower() not in FORMS or not file.is_file():
+            continue
+        export = _export(file)
+        id = "" if export is None else export.about.text("id")
+        if export is None or not export.messages or not id:
+            yield UnplacedRecords(KIND, "the file holds no messages")
+        elif id in seen:
+            yield UnplacedRecords(KIND, "the same conversation is there in another form")
+        else:
+            yield _conversation(export, id, file)
+        seen.add(id)
+
+
+def _rank(file: Path) -> tuple[int, str]:
+    suffix = file.suffix.lower()
+    return (FORMS.index(suffix) if suffix in FORMS else len(FORMS), file.name)
+
+
+def _export(file: Path) -> Export | None:
+    try:
+        text = read_text(file)
+    except OSError as error:
+        raise Unreadable(f"{file} cannot be read: {error.strerror or error}.") from error
+    if file.suffix.lower() != ".json":
+        return _parsed(text, _HEADS[file.suffix.lower()])
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return Export(Row(body), list(rows_of(body.get("messages")))) if isinstance(body, dict) else None
+
+
+def _parsed(text: str, head: re.Pattern[str]) -> Export:
+    """Title and facts stand before the first message; each message under who said it and when."""
+    heads = list(head.finditer(text))
+    opening = text[: heads[0].start()] if heads else text
+    facts = {found["name"].replace(" ", "_"): found["value"] for found in _FACT.finditer(opening)}
+    title = opening.partition("\n")[0].lstrip("# ").strip()
+    ends = [following.start() for following in heads[1:]] + [len(text)]
+    messages: list[dict[str, Any]] = []
+    for found, end in zip(heads, ends, strict=True):
+        name, said = found["name"], text[found.end() : end].strip("\n")
+        role = name.lower() if name.lower() in _ROLES else "assistant"
+        if role in _QUOTED:
+            said = re.sub(r"^> ?", "", said, flags=re.MULTILINE)
+        messages.append({"role": role, "text": said, "created_at": found["at"]})
+    return Export(Row(facts | {"title": title}), list(map(Row, messages)))
+
+
+def _conversation(export: Export, id: str, file: Path) -> ForeignConversation:
+    about = export.about
+    made = about.time("created_at", default=_modified(file))
+    row = Conversation(
+        id=f"{NAME}:{id}",
+        title=about.text("title"),
+        project=about.text("project"),
+        surface=NAME,
+        created_at=made,
+        updated_at=about.time("updated_at", default=made),
+        native_id=id,
+        source=str(file),
+        directory=about.text("project"),
+        branch=about.text("branch"),
+        model=about.text("model"),
+        subject=about.text("conversation_type") or "general",
+    )
+    messages = tuple(_message(row, seq, message) for seq, message in enumerate(export.messages))
+    return ForeignConversation(KIND, row, messages, also=(id,))
+
+
+def _message(row: Conversation, seq: int, message: Row) -> Message:
+    role = message.text("role")
+    return Message(
+        id=f"{row.id}/{seq}",
+        conversation=row.id,
+        seq=seq,
+        role=role if role in _ROLES else "assistant",
+        text=message.text("text"),
+        project=row.project,
+        surface=NAME,
+        created_at=message.time("created_at", default=row.created_at),
+    )
+
+
+def _modified(file: Path) -> datetime:
+    return from_ms(file.stat().st_mtime_ns // 1_000_000)
+
+
+importer = Importer(
+    NAME, "Gandalf's exports", read, existing_path, find, folder=lambda path: None, realm=lambda path: ""
+)

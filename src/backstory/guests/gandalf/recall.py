@@ -1,0 +1,379 @@
+"""Recall conversations with any assistant: what they speak of, how new they are, and what was worked on in them.
+
+What is asked is found by the one search. A conversation's score is the sum of its parts, and each is told: `answer`
+(up to 1.5: how near it comes to what answers best, so that an old answer stands above a fresh mention), `keywords` (the share of the asked words that it
+holds, up to 1), `recency` (1.0 within a day, 0.8 a week, 0.5 a month, 0.2 a quarter, else 0.1), `files` (half for
+reading or writing any, half when they are those that were named or, when none were, this project's) and `type`. When
+something is asked, keywords, files and type count as far as the conversation answers it; but a query takes none below the least score
+that holds all of its words, and a prompt none that would reach it otherwise.
+Subagents and forks speak for the conversation that started them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from datetime import datetime, timedelta
+from functools import lru_cache
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...core.facet import Facet
+from ...core.freshness import freshness
+from ...domain.filters import ConversationFilter, Filter, Kind
+from ...domain.records import Conversation
+from ...domain.when import to_ms
+from ...search.families import Families
+from ...search.passage import best_passage
+from .keywords import KeywordQuery, WordIndex, keyword_query
+
+if TYPE_CHECKING:
+    from ...domain.entries import EntryText
+    from ...domain.records import ConversationOutline
+
+TYPE_BONUS = {
+    "architecture": 0.5,
+    "debugging": 0.5,
+    "problem_solving": 0.4,
+    "technical": 0.3,
+    "code_discussion": 0.2,
+    "general": 0.0,
+}
+
+
+MOST_ANSWER = 1.5
+DIGITS = 2  # of each part as it is told, so that the parts add up to the score
+STEEPNESS = 3  # what is nearly as good is decided by how new it is, what is worse is not
+SHOWN = 130  # characters of a passage
+LEAST_CERTAINTY = 0.1  # of what a query keeps though it does not hold all words
+MOST_NAMED = 5
+_BETWEEN = re.compile(r"[\s\"'`()<>\[\]{},;]+")
+_LONGEST_ENDING = 8
+
+
+class RecallQuery(NamedTuple):
+    days: int | None = 30
+    """None: whenever it was."""
+    least_score: float = 0.0
+    surfaces: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    query: str = ""
+    """Keeps what the search finds, and what holds all of its words in any place or in its title."""
+    tags: tuple[str, ...] = ()
+    """One of them must."""
+    prompt: str = ""
+    """What the words to look for are taken from, without leaving anything out."""
+    with_subagents: bool = False
+    """As conversations of their own."""
+
+
+class RecallParts(NamedTuple):
+    """Why a conversation stands where it does."""
+
+    answer: float | None
+    """None when nothing is asked."""
+    keywords: float = 0.0
+    recency: float = 0.0
+    files: float = 0.0
+    type: float = 0.0
+
+    @property
+    def score(self) -> float:
+        return round((self.answer or 0.0) + self.keywords + self.recency + self.files + self.type, DIGITS)
+
+
+@lru_cache(1_000)  # most conversations answer nothing, and those differ in little
+def _raised(parts: RecallParts, least: float, keywords: float, files: float, type: float) -> RecallParts:
+    """With as much more of these three as makes the score the least one, or with all of it where that is not enough."""
+    score = parts.score
+    if score >= least:
+        return parts
+    lacking = ceil(round((least - score) * 10**DIGITS, 6)) / 10**DIGITS
+    more_keywords = min(lacking, keywords - parts.keywords)
+    more_type = min(lacking - more_keywords, type - parts.type)
+    more_files = min(lacking - more_keywords - more_type, files - parts.files)
+    return parts._replace(
+        keywords=round(parts.keywords + more_keywords, DIGITS),
+        files=round(parts.files + more_files, DIGITS),
+        type=round(parts.type + more_type, DIGITS),
+    )
+
+
+class _Worth(NamedTuple):
+    """What keywords, files and type add to the score of a conversation."""
+
+    weights: Mapping[str, float]
+    """How well each answers what is asked; empty when nothing is."""
+    members: Mapping[str, Collection[str]]
+    held: Sequence[Set[str | None]]
+    """For each keyword the conversations that hold it."""
+    working: Set[str]
+    """Those that touched files."""
+    named: Set[str] | None
+    """Those that touched a file which was named."""
+    project: str
+    least: float
+    """What a prompt takes no conversation below that reaches it otherwise."""
+
+    def parts(self, outline: ConversationOutline, answer: float | None, recency: float) -> RecallParts:
+        id, weight = outline.id, self.weights.get(outline.id, 0.0 if self.weights else 1.0)
+        is_own = outline.project == self.project
+        files = (
+            0.5 + 0.5 * (is_own if self.named is None else id in self.named) if id in self.working else 0.0
+        )
+        bonus = TYPE_BONUS.get(outline.subject, 0.0)
+        weighed = RecallParts(answer, recency=recency)
+        if weight:
+            weighed = weighed._replace(
+                keywords=round(weight * self._share(id), DIGITS),
+                files=round(weight * files, DIGITS),
+                type=round(weight * bonus, DIGITS),
+            )
+        usual = max(files, 0.5 + 0.5 * is_own if id in self.working else 0.0)
+        return _raised(weighed, self.least, weighed.keywords, usual, bonus) if self.least else weighed
+
+    def _share(self, id: str) -> float:
+        """Of the keywords."""
+        members = self.members[id]
+        return sum(not some.isdisjoint(members) for some in self.held) / len(self.held) if self.held else 0.0
+
+
+class ConversationHit(NamedTuple):
+    conversation: Conversation
+    parts: RecallParts
+    excerpt: str
+    files: tuple[str, ...]
+    messages: int
+    subagents: int
+
+
+class RecallPage(NamedTuple):
+    found: list[ConversationHit]
+    total: int
+    older: int
+    """How many match that are older than was asked for; counted when nothing else was found."""
+    by_surface: Mapping[str, int]
+    keywords: tuple[str, ...]
+    notices: tuple[str, ...] = ()
+
+
+class ReaderState(NamedTuple):
+    """How it stands with the files of one assistant."""
+
+    files: int
+    problems: Mapping[str, int]
+    """Why some cannot be read, and how many."""
+    unread: Mapping[str, int]
+    """Conversations whose words cannot be read, by completeness."""
+
+
+class _Scored(NamedTuple):
+    outline: ConversationOutline
+    parts: RecallParts
+    score: float
+
+
+class _Answers(NamedTuple):
+    """What the search found: by conversation its score as a share of the best one's, and its best place."""
+
+    shares: Mapping[str, float]
+    entries: Mapping[str, int]
+    words: Sequence[str]
+    notices: tuple[str, ...] = ()
+
+    @property
+    def threads(self) -> list[str]:
+        """The best last, so that it wins where several speak for one conversation."""
+        return sorted(self.shares, key=lambda id: self.shares[id])
+
+    def by_head(self, families: Families) -> dict[str, float]:
+        return {
+            head: self.shares[id] for id in self.threads if (head := families.head_of.get(id)) is not None
+        }
+
+
+class Recall(Facet):
+    def find(self, wanted: RecallQuery, *, limit: int, offset: int = 0) -> RecallPage:
+        """The conversations that match, the best first; equal ones by when they were last spoken in."""
+        store = self.engine.store
+        since = None if wanted.days is None else self.engine.now() - timedelta(days=wanted.days)
+        which = self.caller.visible_conversations(
+            ConversationFilter(surfaces=wanted.surfaces, updated_after=since)
+        )
+        asked = keyword_query(store, wanted.query, wanted.tags, wanted.prompt)
+        index = WordIndex(store, which)
+        answers = self._answers(wanted, asked, since)
+        seeds = index.seeds(asked)
+        among = None if seeds is None else {*seeds, *answers.threads}
+        families = Families.of(store, which, among=among, are_apart=wanted.with_subagents)
+        scored = self._scored(wanted, asked, families, index, answers)
+        order = sorted(scored, key=lambda s: (-s.score, -s.outline.updated_ms, s.outline.id))
+        return RecallPage(
+            self._told(order[offset : offset + limit], asked, families, index, answers),
+            total=len(order),
+            older=0 if order or since is None else self.find(wanted._replace(days=None), limit=0).total,
+            by_surface=Counter(each.outline.surface for each in order),
+            keywords=tuple(dict.fromkeys(label for keyword in asked.keywords for label in keyword.labels)),
+            notices=answers.notices,
+        )
+
+    def readers(self) -> dict[str, ReaderState]:
+        """Those of whom files were found."""
+        states: dict[str, ReaderState] = {}
+        for reader, problem, files in self.engine.store.sync.count_sources():
+            known = states.get(reader, ReaderState(0, {}, {}))
+            problems = {**known.problems, **({problem: files} if problem else {})}
+            states[reader] = ReaderState(known.files + files, problems, {})
+        for surface, completeness, conversations in self.engine.store.conversations.count_unread():
+            if (state := states.get(surface)) is not None:
+                states[surface] = state._replace(unread={**state.unread, completeness: conversations})
+        return states
+
+    def _answers(self, wanted: RecallQuery, asked: KeywordQuery, since: datetime | None) -> _Answers:
+        """What the search finds for the query or the prompt. A query with operators says itself what it keeps."""
+        question = wanted.query or wanted.prompt
+        if not question.strip() or (wanted.query and asked.has_operators):
+            return _Answers({}, {}, ())
+        where = self.caller.visible(
+            Filter(kinds=(Kind.MESSAGE,), surfaces=wanted.surfaces, created_after=since)
+        )
+        found = self.core.search.find(question, where)
+        hits = [hit for hit in found.hits if not wanted.query or hit.certainty >= LEAST_CERTAINTY]
+        best = max((hit.score for hit in hits), default=0.0)
+        threads = self.engine.store.entries.threads([hit.entry for hit in hits])
+        shares, entries = {}, {}
+        for hit, thread in zip(hits, threads, strict=True):
+            for id in {thread} if wanted.with_subagents else {thread, hit.conversation}:
+                if id is not None and id not in shares:
+                    shares[id], entries[id] = hit.score / best, hit.entry
+        return _Answers(shares, entries, found.words, found.notices)
+
+    def _scored(
+        self,
+        wanted: RecallQuery,
+        asked: KeywordQuery,
+        families: Families,
+        index: WordIndex,
+        answers: _Answers,
+    ) -> list[_Scored]:
+        holding = chosen = index.chosen(asked, families)
+        if wanted.query:
+            chosen = chosen | index.tagged(asked, families.heads_of(answers.threads), families)
+        if wanted.subjects:
+            chosen = {id for id in chosen if families.heads[id].subject in wanted.subjects}
+        is_asked = bool(wanted.query or wanted.prompt) and not asked.has_operators
+        weights = {id: share**STEEPNESS for id, share in answers.by_head(families).items()}
+        ranks_only = not wanted.query and wanted.least_score > 0
+        # of what answers nothing only its age counts; but a prompt without a query takes nothing away
+        weighed = chosen & weights.keys() if weights and not ranks_only else chosen
+        working = self.engine.store.traces.conversations_with_files(families.members(weighed))
+        answering = chosen & weights.keys()
+        words = index.among(families.members(answering)) if weights else index
+        worth = _Worth(
+            weights=weights,
+            members=families.members_of,
+            held=[words.holding(keyword) for keyword in asked.keywords] if answering or not weights else [],
+            working=families.heads_of(working),
+            named=self._touching_named(wanted, families),
+            project=self.caller.project,
+            least=wanted.least_score if ranks_only else 0.0,
+        )
+        now_ms = to_ms(self.engine.now())
+        scored = []
+        for id in chosen:
+            outline = families.heads[id]
+            answer = round(MOST_ANSWER * weights.get(id, 0.0), DIGITS) if is_asked else None
+            recency = freshness(outline.updated_ms, now_ms)
+            if id in weighed:
+                parts = worth.parts(outline, answer, recency)
+            else:
+                parts = RecallParts(answer, recency=recency)
+            if wanted.query and is_asked and id in holding:
+                parts = _raised(parts, wanted.least_score, 1.0, parts.files, parts.type)
+            if (score := parts.score) >= wanted.least_score:
+                scored.append(_Scored(outline, parts, score))
+        return scored
+
+    def _touching_named(self, wanted: RecallQuery, families: Families) -> set[str] | None:
+        """Conversations that touched a file which was named; None when there are none."""
+        named = named_files(f"{wanted.query} {' '.join(wanted.tags)} {wanted.prompt}")
+        messages = Filter(kinds=(Kind.MESSAGE,))
+        touched = (self.engine.store.traces.touching(name, messages) for name in named)
+        return families.heads_of(did.conversation for some in touched for did in some) or None
+
+    def _told(
+        self,
+        page: Sequence[_Scored],
+        asked: KeywordQuery,
+        families: Families,
+        index: WordIndex,
+        answers: _Answers,
+    ) -> list[ConversationHit]:
+        store = self.engine.store
+        ids = [each.outline.id for each in page]
+        conversations = {each.id: each for each in store.conversations.get(ids)}
+        counts = store.messages.count(ids)
+        files = store.traces.files(families.members(ids))
+        excerpts = self._passages(ids, families, answers)
+        excerpts |= self._excerpts([id for id in ids if id not in excerpts], asked, families, index)
+        return [
+            ConversationHit(
+                conversation=conversations[each.outline.id],
+                parts=each.parts,
+                excerpt=excerpts[each.outline.id],
+                files=_merged(files, families.members_of[each.outline.id]),
+                messages=counts.get(each.outline.id, 0),
+                subagents=len(families.members_of[each.outline.id]) - 1,
+            )
+            for each in page
+            if each.outline.id in conversations  # forgotten by another process since it was ranked
+        ]
+
+    def _passages(self, ids: Sequence[str], families: Families, answers: _Answers) -> dict[str, str]:
+        """Of the places that the search found."""
+        heads = ((families.head_of.get(id, ""), answers.entries[id]) for id in answers.threads)
+        places = {head: entry for head, entry in heads if head in ids}
+        read = self._read(places.values())
+        return {
+            head: best_passage(read[entry].text, answers.words, SHOWN).text
+            for head, entry in places.items()
+            if entry in read
+        }
+
+    def _excerpts(
+        self, ids: Sequence[str], asked: KeywordQuery, families: Families, index: WordIndex
+    ) -> dict[str, str]:
+        """Around the words that were asked for, else the beginning of what the user said, or else the assistant."""
+        store = self.engine.store
+        proposed = index.best_entries(asked, families, ids)
+        read = self._read([entry for some in proposed.values() for entry, _ in some])
+        texts: dict[str, str] = {}
+        for id in ids:
+            messages = [(held, read[entry]) for entry, held in proposed.get(id, ()) if entry in read]
+            if messages:
+                # what somebody said is better than what a tool printed
+                best = max(messages, key=lambda each: (each[0], each[1].outline.is_said))
+                texts[id] = best[1].text
+        for role in ("user", "assistant"):
+            texts |= store.messages.first_said([id for id in ids if id not in texts], role)
+        return {id: best_passage(texts.get(id, ""), asked.words, SHOWN).text for id in ids}
+
+    def _read(self, entries: Collection[int]) -> dict[int, EntryText]:
+        """Messages that the caller may see by now."""
+        where = self.caller.visible(Filter(kinds=(Kind.MESSAGE,)))
+        return {each.outline.entry: each for each in self.engine.store.entries.readings(entries, where)}
+
+
+def _merged(files: Mapping[str, Sequence[str]], members: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(path for member in members for path in files.get(member, ())))
+
+
+def named_files(text: str) -> list[str]:
+    """What looks like the path or name of a file."""
+    words = (word.strip(".:!?*") for word in _BETWEEN.split(text[:4_000]))
+    return list(dict.fromkeys(word for word in words if _is_file(word)))[:MOST_NAMED]
+
+
+def _is_file(word: str) -> bool:
+    stem, _, ending = word.rpartition(".")
+    return bool(stem) and ending[:1].isalpha() and ending.isalnum() and len(ending) <= _LONGEST_ENDING

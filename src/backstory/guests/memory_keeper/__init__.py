@@ -1,0 +1,1 @@
+"""Memory Keeper: keyed items in sessions, with channels, checkpoints, exports and analyses."""

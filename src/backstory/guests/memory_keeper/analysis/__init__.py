@@ -1,0 +1,152 @@
+"""Insight: summaries, timelines, patterns, trends and reports, computed from what the caller may see."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from ....core.facet import Facet
+from ....core.insight.digest import Digest, DigestForm, Subject, digest
+from ....core.insight.findings import MOST_EVIDENCE, EvidenceItem, Sample
+from ....core.memories.categories import JOURNAL, UNCATEGORIZED
+from ....domain.census import Tally
+from ....domain.filters import Filter, Order, Page
+from ....domain.records import Event, Memory, Session
+from .periods import Grain
+from .reports import analysis_report, synthesis_report
+from .timeline import Heatmap, Period, Timeline, cut_into_periods, heatmap
+from .work import Analyze, InsightReport, InsightScope, Synthesis, Synthesize
+
+MOST_READ = 5_000
+"""Memories an analysis reads, the newest; a report says when there are more."""
+
+SHORTEST_LINE = 45
+
+
+class SessionSummary(NamedTuple):
+    digest: Digest
+    session: Session
+    by_category: dict[str, int]
+    by_priority: dict[str, int]
+    first: datetime
+    last: datetime
+
+
+class Insight(Facet):
+    def summarize(
+        self, session: Session, categories: tuple[str, ...], form: DigestForm, longest: int
+    ) -> SessionSummary:
+        """An index of a session within a number of characters; a chat endpoint may write an overview to it."""
+        where = Filter(threads=(session.id,), categories=categories)
+        tallies = self.engine.store.memories.tally(self.own(where))
+        made = self._digest(session.name, where, tallies, form, longest)
+        return SessionSummary(
+            digest=made,
+            session=session,
+            by_category=_counted((tally.category or UNCATEGORIZED, tally.total) for tally in tallies),
+            by_priority=_counted((tally.priority.value, tally.total) for tally in tallies),
+            first=min([session.created_at, *(tally.first for tally in tallies)]),
+            last=max([session.created_at, *(tally.last for tally in tallies)]),
+        )
+
+    def timeline(self, where: Filter, grain: Grain, *, journals: bool = True) -> Timeline:
+        """Categories narrow the items; journal entries come along if wanted, events unless categories are asked for."""
+        store = self.engine.store
+        memories = [busy for busy in store.memories.tally_hours(self.own(where)) if busy.category != JOURNAL]
+        if journals:
+            memories += store.memories.tally_hours(self.own(where._replace(categories=(JOURNAL,))))
+        events = [] if where.categories else self.core.events.busy_hours(where)
+        return cut_into_periods(memories, events, grain)
+
+    def items_in(self, period: Period, where: Filter, limit: int) -> list[Memory]:
+        """The newest items of a period, without journal entries."""
+        found = self.core.memories.find(_during(period, where), Page(limit=limit + period.journals))
+        return [memory for memory in found if memory.category != JOURNAL][:limit]
+
+    def journals_in(self, period: Period, where: Filter, limit: int) -> list[Memory]:
+        """The newest journal entries of a period, in the order of time."""
+        wanted = _during(period, where)._replace(categories=(JOURNAL,))
+        return self.core.memories.find(wanted, Page(limit=limit))[::-1]
+
+    def happened_in(self, period: Period, where: Filter, limit: int) -> list[Memory | Event]:
+        """The newest memories and events of a period, in the order of time."""
+        inside = _during(period, where)
+        both: list[Memory | Event] = [
+            *self.core.memories.find(inside, Page(limit=limit)),
+            *self.core.events.find(inside, limit),
+        ]
+        return sorted(both, key=lambda each: (each.created_at, each.id))[-limit:]
+
+    def heatmap(self, where: Filter, grain: Grain) -> Heatmap:
+        """Memories and events: by day, by day of the week (a grain of weeks), or all days together (of hours)."""
+        hours: Counter[int] = Counter()
+        for busy in self.engine.store.memories.tally_hours(self.own(where)):
+            hours[busy.hour] += busy.total
+        for hour, count in self.core.events.busy_hours(where):
+            hours[hour] += count
+        return heatmap(hours, grain)
+
+    def analyze(self, task: Analyze) -> InsightReport:
+        graph = self.core.graph
+        return analysis_report(task, self._sample(task.scope), graph, _where(task.scope))
+
+    def synthesize(self, task: Synthesize) -> InsightReport:
+        sample = self._sample(task.scope)
+        made = None
+        if task.kind is Synthesis.SUMMARY:
+            where = _where(task.scope)
+            tallies = self.engine.store.memories.tally(self.own(where))
+            made = self._digest("Summary", where, tallies, DigestForm.MARKDOWN, task.longest)
+        return synthesis_report(task, sample, made)
+
+    def _digest(
+        self, title: str, where: Filter, tallies: Sequence[Tally], form: DigestForm, longest: int
+    ) -> Digest:
+        leading = self.engine.store.memories.leading(self.own(where), tallies, longest // SHORTEST_LINE + 1)
+        memories = self.core.memories.find(Filter(ids=tuple(leading)), Page()) if leading else []
+        subject = Subject(title, memories, sum(tally.total for tally in tallies))
+        made = digest(subject, form, longest)
+        overview = self.engine.summarizer.written(made.text) if memories else None
+        return digest(subject._replace(overview=overview), form, longest) if overview else made
+
+    def _sample(self, scope: InsightScope) -> Sample:
+        where = _where(scope)
+        visible = self.own(where)
+        memories = self.core.memories.find(where, Page(limit=MOST_READ, order=Order.UPDATED_NEWEST))
+        total = sum(tally.total for tally in self.engine.store.memories.tally(visible))
+        return Sample(
+            memories=tuple(memories),
+            total=max(total, len(memories)),  # some may be deleted by the time they are counted
+            saved_again=self.engine.store.memories.count_former(visible),
+            hours=tuple(self.engine.store.memories.tally_hours(visible)),
+            events=() if scope.categories else tuple(self.core.events.busy_hours(where)),
+            last_events=tuple(
+                EvidenceItem(event.id, f"{event.tool} {event.type}")
+                for event in self.core.events.find(where, MOST_EVIDENCE)
+            ),
+            now=self.engine.now(),
+            since=scope.since,
+        )
+
+
+def _where(scope: InsightScope) -> Filter:
+    threads = () if scope.session is None else (scope.session,)
+    return Filter(threads=threads, categories=scope.categories, created_after=scope.since)
+
+
+def _during(period: Period, where: Filter) -> Filter:
+    """The part of a period that the Filter lets through: it may begin or end in the middle."""
+    after, before = where.created_after, where.created_before
+    return where._replace(
+        created_after=max(period.start, after) if after else period.start,
+        created_before=min(period.end, before) if before else period.end,
+    )
+
+
+def _counted(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for name, count in pairs:
+        counts[name] += count
+    return {name: counts[name] for name in sorted(counts)}

@@ -1,0 +1,95 @@
+"""Analyses and syntheses put together from their parts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ....core.graph import Graph
+from ....core.insight.advice import recommendations
+from ....core.insight.digest import Digest
+from ....core.insight.findings import Finding, Sample, by_focus, confidence, sources
+from ....core.insight.patterns import patterns
+from ....domain.filters import Filter
+from .narrative import as_markdown, narrative
+from .relationships import relationships
+from .trends import series_of, trends
+from .work import Analysis, Analyze, InsightReport, Synthesis, Synthesize
+
+FIRST = 5
+"""Findings of each kind in a comprehensive analysis that does not ask for all."""
+
+MOST_FINDINGS = 60
+PASSED_ON = 10  # findings of an earlier step that a summary repeats
+
+
+def analysis_report(task: Analyze, sample: Sample, graph: Graph, where: Filter) -> InsightReport:
+    found: list[Finding] = []
+    series = []
+    everything = task.kind is Analysis.COMPREHENSIVE
+    if everything or task.kind is Analysis.PATTERNS:
+        found += patterns(sample)
+    if everything or task.kind is Analysis.RELATIONSHIPS:
+        found += relationships(graph, where, sample, task.max_depth, task.entity_types)
+    if everything or task.kind is Analysis.TRENDS:
+        series = series_of(sample, task.metrics)
+        found += trends(series)
+    first = FIRST if everything and not task.include_all else MOST_FINDINGS
+    kept = _fairly(by_focus(found, task.scope.focus), first)
+    return _report(task.kind, sample, kept)._replace(series=tuple(series), left_out=len(found) - len(kept))
+
+
+def synthesis_report(task: Synthesize, sample: Sample, made: Digest | None) -> InsightReport:
+    if made is not None:
+        return _summary(sample, made, task)
+    if task.kind is Synthesis.NARRATIVE:
+        chapters = narrative(
+            sample, task.given, metrics=task.include_metrics, learnings=task.include_learnings
+        )
+        told = [
+            Finding("chapter", each.title, len(each.evidence), each.evidence)
+            for each in chapters
+            if each.evidence
+        ]
+        report = _report(task.kind, sample, told)._replace(findings=())
+        return report._replace(text=as_markdown(chapters), chapters=tuple(chapters))
+    given = task.given or [*patterns(sample), *trends(series_of(sample, ()))]
+    advice = recommendations(sample, given)
+    wanted = [each for each in advice if not task.priorities or each.priority in task.priorities]
+    kept = _fairly(by_focus(wanted, task.scope.focus), MOST_FINDINGS)
+    return _report(task.kind, sample, kept)._replace(left_out=len(wanted) - len(kept))
+
+
+def _summary(sample: Sample, made: Digest, task: Synthesize) -> InsightReport:
+    shown = Finding("summary", "What the summary names.", len(made.shown), sources(made.shown))
+    report = _report(task.kind, sample, [shown])._replace(findings=tuple(task.given[:PASSED_ON]))
+    return report._replace(text=made.text, left_out=made.left_out)
+
+
+def _fairly(found: Sequence[Finding], first: int) -> list[Finding]:
+    """The first of each kind, as many as a report holds: a hundred waiting tasks must not hide the one error."""
+    for share in range(first, 0, -1):
+        kept = _first_of_each(found, share)
+        if len(kept) <= MOST_FINDINGS:
+            return kept
+    return _first_of_each(found, 1)
+
+
+def _first_of_each(found: Sequence[Finding], share: int) -> list[Finding]:
+    seen: Counter[str] = Counter()
+    kept = []
+    for finding in found:
+        seen[finding.kind] += 1
+        if seen[finding.kind] <= share:
+            kept.append(finding)
+    return kept
+
+
+def _report(kind: str, sample: Sample, findings: Sequence[Finding]) -> InsightReport:
+    return InsightReport(
+        kind=kind,
+        findings=tuple(findings),
+        confidence=confidence(sample, findings),
+        looked_at=len(sample.memories),
+        total=sample.total,
+    )

@@ -1,0 +1,147 @@
+"""Sessions out of the store into a file, and back; what the caller may not see does not leave it.
+
+Private memories of a session leave it only with the session's own connection; this holds for its items, for what
+they said before and for the copies in its checkpoints alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .... import __version__
+from ....core import export_paths
+from ....core.facet import Facet
+from ....core.memories.merging import MemoryCopy
+from ....domain.errors import InvalidInput, NotFound
+from ....domain.filters import Filter, Order, Page
+from ....domain.records import Former, Memory, Session
+from ....domain.topics import slug
+from ....domain.when import iso
+from . import arrival, ours, reading, table
+from .arrival import ImportResult, Strategy
+from .bundle import CheckpointCopy, Counts, FileCopy, SessionCopy, count
+
+if TYPE_CHECKING:
+    from ....domain.checkpoints import CachedFile, Checkpoint
+
+__all__ = ["ExportResult", "ImportResult", "Strategy", "Transfer"]
+
+
+class ExportResult(NamedTuple):
+    path: Path
+    counts: Counts
+    size: int
+
+
+class Transfer(Facet):
+    def export(
+        self, sessions: Sequence[str], *, as_table: bool, path: str | None, with_facts: bool
+    ) -> ExportResult:
+        """Write sessions, by default the current one, with all in them that the caller may see."""
+        departure = Departure(self.core)
+        with self.engine.store.transaction():  # all of one moment
+            parts = tuple(map(departure.part, self._sessions(sessions)))
+        if as_table:
+            parts = tuple(SessionCopy(part.session, part.items) for part in parts)
+        counts = count(parts)
+        facts = self._facts(counts) if with_facts else None
+        target = self._target(path, parts[0].session, "csv" if as_table else "json")
+        text = (table if as_table else ours).write(parts, facts)
+        size = export_paths.write(target, text, self._exports, (ours.OPENING, table.OPENING))
+        return ExportResult(Path(target.shown), counts, size)
+
+    def bring(
+        self, path: str, *, merge: bool = False, strategy: Strategy = Strategy.SKIP, name: str | None = None
+    ) -> ImportResult:
+        """Read a file into the store, whole or not at all: as new sessions, or into the current one."""
+        if merge and name is not None:
+            raise InvalidInput(
+                "name is for a new session; with merge the items go into the current one.",
+                hint="Leave out the name, or do not merge.",
+                field="name",
+            )
+        source = self._locate(path)
+        contents = reading.read(source, self.surface, self.caller.project)
+        if contents.problems:
+            return ImportResult(problems=contents.problems)
+        self.engine.check_room()
+        session = self.core.sessions.current() if merge else None
+        with self.engine.store.transaction():
+            if session is not None:
+                arrived = arrival.into(self.engine, session, contents.parts, strategy)
+            else:
+                arrived = arrival.as_new(self.engine, contents.parts, name)
+        self.engine.embed_soon()
+        return arrived
+
+    @property
+    def _exports(self) -> Path:
+        """Where exports go when nobody says where."""
+        return self.engine.settings.home / "exports"
+
+    def _locate(self, path: str) -> export_paths.ExportPlace:
+        if path.startswith("~") or Path(path).is_absolute():
+            self.caller.check_local("path", hint="Name a file below the export directory.")
+        real = export_paths.locate(self._exports, path, "path")
+        shown = real if self.caller.is_local else real.relative_to(self._exports.resolve())
+        return export_paths.ExportPlace(real, str(shown))
+
+    def _sessions(self, ids: Sequence[str]) -> Iterator[Session]:
+        """Each once, in the order asked for."""
+        if not ids and self.caller.session is None:
+            raise NotFound("session", "current", hint="Start one, or name one.")
+        for id in dict.fromkeys(ids or [self.caller.session or ""]):
+            session = self.core.sessions.get(id)
+            if not self.core.sessions.is_own(session):
+                raise NotFound("session", id)
+            yield session
+
+    def _facts(self, counts: Counts) -> dict[str, Any]:
+        return {
+            "exportedAt": iso(self.engine.now()),
+            "server": f"backstory {__version__}",
+            "surface": self.surface,
+            "counts": counts._asdict(),
+        }
+
+    def _target(self, path: str | None, session: Session, suffix: str) -> export_paths.ExportPlace:
+        if path is not None:
+            return self._locate(path)
+        stem = f"{slug(session.name)[:40] or 'session'}-{self.engine.now():%Y%m%d-%H%M%S}"
+        name = f"{stem}-{self.engine.new_id()[-8:]}.{suffix}"
+        return self._locate(name)
+
+
+class Departure(Facet):
+    def part(self, session: Session) -> SessionCopy:
+        memories, store = self.core.memories, self.engine.store
+        found = memories.find(Filter(threads=(session.id,)), Page(order=Order.OLDEST))
+        archived = store.archive.find_memories(self.own(Filter(threads=(session.id,))))
+        taken = reversed(store.checkpoints.find(self.surface, session=session.id))
+        return SessionCopy(
+            session,
+            items=tuple(self._item(memory, store.memories.former(memory.id)) for memory in found),
+            files=self._files(store.files.find(session.id)),
+            checkpoints=tuple(map(self._checkpoint, taken)),
+            archived=tuple(self._item(each.memory, each.history) for each in archived),
+        )
+
+    def _item(self, memory: Memory, history: Sequence[Former]) -> MemoryCopy:
+        """A value that was private once stays so, whatever the item is now."""
+        return MemoryCopy(memory, tuple(self.caller.visible_former(memory, history)))
+
+    def _checkpoint(self, checkpoint: Checkpoint) -> CheckpointCopy:
+        copy = self.engine.store.checkpoints.read(checkpoint)
+        own = checkpoint.session == self.caller.session
+        return CheckpointCopy(
+            checkpoint,
+            memories=tuple(memory for memory in copy.memories if own or not memory.private),
+            files=self._files(copy.files),
+        )
+
+    def _files(self, files: Sequence[CachedFile]) -> tuple[FileCopy, ...]:
+        contents = self.engine.store.files.read_blobs([file.hash for file in files])
+        return tuple(
+            FileCopy(file.path, contents[file.hash], file.cached_at, file.metadata) for file in files
+        )

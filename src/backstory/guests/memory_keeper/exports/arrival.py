@@ -1,0 +1,219 @@
+"""What a file held, put into the store: as sessions of its own, or into one that is there.
+
+Nothing here checks the file; the caller holds a transaction, so all of it arrives or nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from ....core.engine import Engine
+from ....core.memories.merging import (
+    Choice,
+    MemoryCopy,
+    keep_current,
+    merge_memories,
+    put_with_history,
+    take_arriving,
+)
+from ....domain.checkpoints import CachedFile
+from ....domain.filters import Filter
+from ....domain.records import Memory, Session
+from .bundle import CheckpointCopy, Counts, FileCopy, SessionCopy, count
+
+
+class Strategy(StrEnum):
+    """What happens to an item whose key is in use."""
+
+    SKIP = "skip"
+    OVERWRITE = "overwrite"
+    RENAME = "rename"
+
+
+class ImportResult(NamedTuple):
+    counts: Counts = Counts()
+    skipped: int = 0
+    sessions: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    """Why nothing arrived."""
+
+
+def as_new(engine: Engine, parts: tuple[SessionCopy, ...], name: str | None) -> ImportResult:
+    """Sessions as they were, under their own ids where these are free."""
+    ids = {part.session.id: _free_session(engine, part.session.id) for part in parts}
+    for number, part in enumerate(parts, start=1):
+        session = part.session
+        session = session._replace(
+            id=ids[session.id],
+            name=_named(session, name, number),
+            parent=ids.get(session.parent or "", session.parent),
+        )
+        engine.store.sessions.put(session)
+        part = _with_free_ids(engine, part)
+        for checkpoint in part.checkpoints:
+            keep_checkpoint(engine, session, checkpoint)
+        for item in part.items:
+            _keep(engine, item, session)
+        for file in part.files:
+            keep_file(engine, session, file)
+        _archive(engine, session, part.archived)
+    return ImportResult(count(parts), sessions=tuple(ids.values()))
+
+
+def _named(session: Session, name: str | None, number: int) -> str:
+    if name is None:
+        return session.name
+    return name if number == 1 else f"{name} {number}"
+
+
+def into(
+    engine: Engine, session: Session, parts: tuple[SessionCopy, ...], strategy: Strategy
+) -> ImportResult:
+    """Everything into one session; an item or a file that is there already is kept or replaced, or an item is
+    joined by the other under a new key. Checkpoints are copies, and join those that are there."""
+    parts = tuple(_with_free_ids(engine, part) for part in parts)
+    for part in parts:
+        for checkpoint in part.checkpoints:
+            keep_checkpoint(engine, session, checkpoint)
+    items = _merge_items(engine, session, [item for part in parts for item in part.items], strategy)
+    items += _merge_archived(engine, session, [item for part in parts for item in part.archived])
+    files = _merge_files(engine, session, [file for part in parts for file in part.files], strategy)
+    all_ = count(parts)
+    return ImportResult(
+        Counts(0, items, files, all_.checkpoints), all_.items - items + all_.files - files, (session.id,)
+    )
+
+
+def _merge_items(engine: Engine, session: Session, items: Iterable[MemoryCopy], strategy: Strategy) -> int:
+    """How many were brought in."""
+    merged = merge_memories(engine, [_prepared(engine, item) for item in items], session, _CHOICES[strategy])
+    # what the session said already counts as overwritten, if that was asked for
+    same = [each for each in merged.known if strategy is Strategy.OVERWRITE and each.key is not None]
+    return len(merged.added) + len(merged.replaced) + len(same)
+
+
+def _rename(current: Memory, arriving: Memory) -> Choice:
+    return Choice.KEEP if current.key is None else Choice.RENAME
+
+
+_CHOICES = {
+    Strategy.SKIP: keep_current,
+    Strategy.OVERWRITE: take_arriving,
+    Strategy.RENAME: _rename,
+}
+
+
+def _merge_files(engine: Engine, session: Session, files: Iterable[FileCopy], strategy: Strategy) -> int:
+    """How many were brought in. A path is no name that could be changed: it is replaced, or left alone."""
+    kept = 0
+    for file in files:
+        if strategy is Strategy.OVERWRITE or engine.store.files.get(session.id, file.path) is None:
+            keep_file(engine, session, file)
+            kept += 1
+    return kept
+
+
+def _merge_archived(engine: Engine, session: Session, items: Sequence[MemoryCopy]) -> int:
+    """How many were brought in. An archive may hold a key often, so only the very same value is left out."""
+    mine = Filter(surfaces=tuple({item.memory.surface for item in items}), threads=(session.id,))
+    present = {_value(archived.memory) for archived in engine.store.archive.find_memories(mine)}
+    return _archive(engine, session, [item for item in items if _value(item.memory) not in present])
+
+
+def _value(memory: Memory) -> tuple[str | None, str, datetime]:
+    return memory.key, memory.text, memory.created_at
+
+
+def _archive(engine: Engine, session: Session, items: Sequence[MemoryCopy]) -> int:
+    engine.store.archive.put_memories([_keep(engine, item, session) for item in items])
+    return len(items)
+
+
+def _prepared(engine: Engine, item: MemoryCopy) -> MemoryCopy:
+    """With a summary, which files do not hold."""
+    summary = engine.summarizer.summary(item.memory.text)
+    return item._replace(memory=item.memory._replace(summary=summary))
+
+
+def _keep(engine: Engine, item: MemoryCopy, session: Session) -> Memory:
+    memory, history = _prepared(engine, item)
+    memory = memory._replace(session=session.id, project=session.project)
+    put_with_history(engine.store, memory, history)
+    return memory
+
+
+def _with_free_ids(engine: Engine, part: SessionCopy) -> SessionCopy:
+    """An item and its copies in checkpoints get the same new id where theirs is in use."""
+    copied = (memory for checkpoint in part.checkpoints for memory in checkpoint.memories)
+    memories = [*(item.memory for item in (*part.items, *part.archived)), *copied]
+    ids = {id: engine.new_id() for id in _taken(engine, sorted({memory.id for memory in memories}))}
+
+    def freed(memory: Memory) -> Memory:
+        return memory._replace(id=ids.get(memory.id, memory.id))
+
+    return part._replace(
+        items=tuple(item._replace(memory=freed(item.memory)) for item in part.items),
+        archived=tuple(item._replace(memory=freed(item.memory)) for item in part.archived),
+        checkpoints=tuple(
+            checkpoint._replace(memories=tuple(map(freed, checkpoint.memories)))
+            for checkpoint in part.checkpoints
+        ),
+    )
+
+
+def _taken(engine: Engine, ids: Sequence[str]) -> Iterator[str]:
+    """Those that the store uses, for any memory or message, live or archived."""
+    for start in range(0, len(ids), 500):
+        some = ids[start : start + 500]
+        found = engine.store.archive.find_memories(Filter(ids=tuple(some)), with_forgotten=True)
+        archived = {each.memory.id for each in found}
+        is_quiet = not engine.store.entries.count(Filter(ids=tuple(some)))
+        for id in some:
+            if id in archived or not (is_quiet or engine.store.entries.count(Filter(ids=(id,))) == 0):
+                yield id
+
+
+def _free_session(engine: Engine, id: str) -> str:
+    return engine.new_id() if engine.store.sessions.get(id) else id
+
+
+def keep_file(engine: Engine, session: Session, file: FileCopy) -> CachedFile:
+    cached = _keep_content(engine, session, file)
+    engine.store.files.put(cached)
+    return cached
+
+
+def _keep_content(engine: Engine, session: Session, file: FileCopy) -> CachedFile:
+    return CachedFile(
+        id=engine.new_id(),
+        session=session.id,
+        path=file.path,
+        hash=engine.store.files.put_blobs([file.content])[0],
+        size=len(file.content),
+        cached_at=file.cached_at,
+        metadata=file.metadata,
+    )
+
+
+def keep_checkpoint(engine: Engine, session: Session, arriving: CheckpointCopy) -> None:
+    store = engine.store
+    memories = [
+        memory._replace(project=session.project, summary=engine.summarizer.summary(memory.text))
+        for memory in arriving.memories
+    ]
+    files = [_keep_content(engine, session, file) for file in arriving.files]
+    copy = store.checkpoints.copy_foreign(memories, files)
+    taken = arriving.checkpoint
+    is_known = bool(store.checkpoints.find(taken.surface, id=taken.id))
+    store.checkpoints.put(
+        taken._replace(
+            id=engine.new_id() if is_known else taken.id,
+            session=session.id,
+            project=session.project,
+            root=copy.root,
+            items=copy.items,
+            files=len(files),
+        )
+    )

@@ -1,0 +1,56 @@
+"""Sessions with all that is in them, on the way out of a store or into one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from ....core.memories.merging import MemoryCopy
+from ....domain.checkpoints import Checkpoint
+from ....domain.records import Memory, Session
+
+
+class FileCopy(NamedTuple):
+    """The content of a file as a session last saw it."""
+
+    path: str
+    content: bytes
+    cached_at: datetime
+    metadata: Mapping[str, Any]
+
+
+class CheckpointCopy(NamedTuple):
+    """What a session held at a moment."""
+
+    checkpoint: Checkpoint
+    memories: tuple[Memory, ...]
+    files: tuple[FileCopy, ...]
+
+
+class SessionCopy(NamedTuple):
+    """One session with its contents."""
+
+    session: Session
+    items: tuple[MemoryCopy, ...] = ()
+    files: tuple[FileCopy, ...] = ()
+    checkpoints: tuple[CheckpointCopy, ...] = ()
+    """In the order they were taken."""
+    archived: tuple[MemoryCopy, ...] = ()
+    """Items that were compressed."""
+
+
+class Counts(NamedTuple):
+    sessions: int = 0
+    items: int = 0
+    files: int = 0
+    checkpoints: int = 0
+
+
+def count(parts: tuple[SessionCopy, ...]) -> Counts:
+    return Counts(
+        sessions=len(parts),
+        items=sum(len(part.items) + len(part.archived) for part in parts),
+        files=sum(len(part.files) for part in parts),
+        checkpoints=sum(len(part.checkpoints) for part in parts),
+    )

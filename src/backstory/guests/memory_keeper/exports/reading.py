@@ -1,0 +1,40 @@
+"""A file of any known format → sessions with their contents, or all that is wrong with it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ....core import export_paths
+from . import original, ours, table
+from .bundle import SessionCopy
+from .fields import Fields, ImportProblems, parse
+
+
+class Contents(NamedTuple):
+    """What a file holds. With problems, the parts mean nothing."""
+
+    parts: tuple[SessionCopy, ...]
+    problems: tuple[str, ...] = ()
+
+
+def read(place: export_paths.ExportPlace, surface: str, project: str) -> Contents:
+    """Everything that was wrong is told at once. `project` is for items that do not say theirs."""
+    text = export_paths.read(place)
+    report = ImportProblems()
+    if place.path.suffix.lower() == ".csv" or text.startswith(table.OPENING):
+        parts = table.read(text, surface, project, report)
+    else:
+        parts = _from_json(Fields(parse(text, place.shown), "", report), surface, project)
+    return Contents(parts, tuple(report.problems))
+
+
+def _from_json(file: Fields, surface: str, project: str) -> tuple[SessionCopy, ...]:
+    if file.value("format") == ours.FORMAT:
+        return ours.read(file, surface)
+    if file.has("session") or file.has("contextItems"):
+        return original.read(file, surface, project)
+    if not file.report.problems:
+        file.report.problems.append(
+            f"The file is no export: it has neither the format {ours.FORMAT!r} nor a session with contextItems."
+        )
+    return ()

@@ -1,0 +1,18 @@
+"""The journal: what the session feels like from inside, in the assistant's or its user's own words."""
+
+from __future__ import annotations
+
+from ...core.facet import Facet
+from ...core.memories import MemoryDraft
+from ...core.memories.categories import JOURNAL
+from ...domain.errors import InvalidInput
+from ...domain.records import Memory
+
+
+class Journal(Facet):
+    def write(self, entry: str, *, tags: tuple[str, ...] = (), mood: str | None = None) -> Memory:
+        """A public memory of the current session, without a key: entries never replace each other."""
+        if not entry.strip():
+            raise InvalidInput("entry is empty.", hint="Nothing was saved; write something.", field="entry")
+        draft = MemoryDraft(text=entry, category=JOURNAL, tags=tags, metadata={"mood": mood} if mood else {})
+        return self.core.memories.save_item(draft)

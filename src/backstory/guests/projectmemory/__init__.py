@@ -1,0 +1,1 @@
+"""ProjectMemory: save texts, and find them again by words or by meaning."""

@@ -1,0 +1,130 @@
+"""ProjectMemory's five tools: loose snippets of text, `{"status": ...}` replies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
+
+from ...core import Core
+from ...domain.errors import BackstoryError, InvalidInput
+from ...tools import ADDS, CLEARS, READS, REMOVES, REPLACES, Surface, dump
+from ...tools.budget import fitting, size
+from ...tools.origin import Origin, cautions, origin, safe_text
+from ...tools.params import CoreName, Range
+
+if TYPE_CHECKING:
+    from ...core.search import MemoryHits
+    from ...domain.records import Memory
+
+CONFIRMATION = "confirm"
+NEAREST = "None of these has anything of the query: they are the nearest."
+
+
+def _word_error(error: BackstoryError) -> str:
+    return dump({"status": "error", "error": str(error)})
+
+
+surface = Surface(
+    "projectmemory",
+    about="Save texts worth remembering and find them again by words or by meaning.",
+    success={"status": "success"},
+    word_error=_word_error,
+)
+
+
+class SavedText(TypedDict):
+    id: str
+
+
+class RetrievalAnswer(TypedDict):
+    results: list[str]
+    origins: list[Origin]
+    search_strategy: str
+    notices: NotRequired[list[str]]
+
+
+class DeletedText(TypedDict):
+    notices: NotRequired[list[str]]
+
+
+class ClearAnswer(DeletedText):
+    deleted_count: int
+
+
+class Done(TypedDict):
+    pass
+
+
+@surface.tool("Save context", ADDS)
+def save_context(core: Core, context_text: Annotated[str, "The text to save", CoreName("text")]) -> SavedText:
+    """Save a text to the context store: a decision, a finding, a preference, anything worth knowing later.
+    It is kept whole and found again by its words or its meaning, in this and in later sessions."""
+    return {"id": core.memories.save(context_text).id}
+
+
+@surface.tool("Retrieve context", READS)
+def retrieve_context(
+    core: Core,
+    query: Annotated[str, "What to look for, in any words"],
+    limit: Annotated[int, "Maximum number of results", Range(low=1)] = 5,
+    offset: Annotated[int, "How many results to pass over", Range(low=0)] = 0,
+) -> RetrievalAnswer:
+    """Find the saved texts that answer a query best, by words and by meaning, best first. Where none has anything of it, the
+    nearest are shown, and `notices` says so."""
+    found = core.search.memories(query, limit=offset + limit)
+    if not found.hits:
+        found = core.search.memories(query, limit=offset + limit, with_strangers=True)
+        found = found._replace(notices=(*found.notices, NEAREST)) if found.hits else found
+    memories, notices = _fitted(found, offset)
+    notices += core.search.in_conversations(query, found.hits)
+    reply: RetrievalAnswer = {
+        "results": [safe_text(memory.text, memory.trust) for memory in memories],
+        "origins": [origin(memory) for memory in memories],
+        "search_strategy": found.strategy,
+    }
+    return {**reply, "notices": notices} if notices else reply
+
+
+@surface.tool("Delete context", REMOVES)
+def delete_context(core: Core, id: Annotated[str, "The id that save_context returned"]) -> DeletedText:
+    """Delete one saved text for good."""
+    receipt = core.deletion.by_id(id)
+    return {"notices": receipt.notices} if receipt.notices else {}
+
+
+@surface.tool("Clear all context", CLEARS)
+def clear_all_context(
+    core: Core, confirmation: Annotated[str, f'Must be exactly "{CONFIRMATION}"']
+) -> ClearAnswer:
+    """Delete every text that was saved with save_context, in all projects, for good."""
+    if confirmation != CONFIRMATION:
+        raise InvalidInput(
+            f'confirmation must be exactly "{CONFIRMATION}".',
+            hint="Nothing was deleted.",
+            field="confirmation",
+        )
+    receipt = core.deletion.all()
+    reply: ClearAnswer = {"deleted_count": receipt.memories}
+    return {**reply, "notices": receipt.notices} if receipt.notices else reply
+
+
+@surface.tool("Replace context", REPLACES)
+def replace_context(
+    core: Core,
+    id: Annotated[str, "The id that save_context returned"],
+    context_text: Annotated[str, "The new text", CoreName("text")],
+) -> Done:
+    """Replace a saved text with a new one; its id stays."""
+    core.memories.replace(id, context_text)
+    return {}
+
+
+def _fitted(found: MemoryHits, offset: int) -> tuple[list[Memory], list[str]]:
+    """With whole texts, as many as an answer can hold and at least the best; what was left out is said."""
+    memories = [hit.memory for hit in found.hits[offset:]]
+    kept = fitting(memories, cost=lambda memory: size(memory.text))
+    notices = [*found.notices, *cautions(memory.trust for memory in kept)]
+    if len(kept) < len(memories):
+        notices.append(
+            f"{len(memories) - len(kept)} more results do not fit into this answer: offset {offset + len(kept)} goes on."
+        )
+    return kept, notices

@@ -1,0 +1,7 @@
+"""What session-mgmt stores that may quote memories."""
+
+from __future__ import annotations
+
+from .work.handoff import HandoffDerivation
+
+derivations = (HandoffDerivation(),)

@@ -1,0 +1,131 @@
+"""Which files a project has, found once: by git, which knows what is ignored, else by a walk."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from ....core.projects.effort import Effort, device_of
+from ....core.projects.git import git, names, printable
+from ....domain.errors import NotAllowed, NotFound
+
+MOST_NEW = 2_000
+"""Files that are looked at to tell which are new."""
+MOST_FILES = 100_000
+"""A survey says when there are more."""
+
+VENDORED = frozenset(
+    ("node_modules", "vendor", "third_party", "venv", "site-packages", "target", "dist", "build", "__pycache__", "bower_components", "Pods")
+)  # fmt: skip
+"""Directories whose content is somebody else's, or is made from the rest."""
+
+LARGEST_MANIFEST = 20_000_000
+
+
+class Survey(NamedTuple):
+    root: Path
+    paths: tuple[str, ...]
+    """Relative to the root with `/`, in their order."""
+    is_whole: bool
+    untracked: tuple[str, ...] = ()
+    """Those that git does not know; all where there is no git."""
+
+    def at_most(self, depth: int) -> list[str]:
+        """Paths with no more than so many directories above them."""
+        return [path for path in self.paths if path.count("/") <= depth]
+
+    def new_since(self, moment: datetime) -> list[str]:
+        """Files that git does not know and that were written since, the last ones first."""
+        since_s = int(moment.timestamp())  # file systems do not tell more
+        written = []
+        for path in self.untracked[:MOST_NEW]:
+            with suppress(OSError):  # deleted since it was listed
+                written.append((-os.stat(self.root / path).st_mtime, path))
+        return [path for age, path in sorted(written) if -age >= since_s]
+
+    def text(self, path: str) -> str:
+        """What a file says; empty when it cannot be read as text."""
+        return read_text(self.root / path)
+
+
+def read_text(path: Path) -> str:
+    try:
+        return (read_beginning(str(path), LARGEST_MANIFEST) or b"").decode("utf-8-sig")
+    except ValueError:
+        return ""
+
+
+def read_beginning(path: str, most: int) -> bytes | None:
+    """Never waits: what is named like a file may be a pipe."""
+    try:
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb", buffering=0) as file:
+            return file.read(most)
+    except OSError:
+        return None  # deleted since it was listed, or not ours to read
+
+
+def directory_of(given: str) -> Path:
+    """The directory that is meant, which exists and may be read."""
+    try:
+        path = Path(given).expanduser().resolve()
+        is_directory = stat.S_ISDIR(path.stat().st_mode)
+    except PermissionError:
+        raise NotAllowed(f"{given} may not be looked at.", hint="Check its mode.") from None
+    except (OSError, ValueError, RuntimeError):
+        raise NotFound("project", given) from None
+    if not is_directory:
+        raise NotFound("project", given)
+    if not os.access(path, os.R_OK | os.X_OK):
+        raise NotAllowed(f"{path} may not be read.", hint="Check its owner and mode.")
+    return path
+
+
+def survey(root: Path, effort: Effort) -> Survey:
+    words = ("ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard")
+    listed = git(root, *words, timeout_s=effort.left_s / 2)  # a walk needs the other half
+    if listed is None:
+        walked = _surveyed(root, _walked(root, effort), effort)
+        return walked._replace(untracked=walked.paths)
+    tagged = names(listed)
+    known = _surveyed(root, (name[2:] for name in tagged), effort)
+    unknown = {name[2:] for name in tagged if name.startswith("? ")}
+    return known._replace(untracked=tuple(path for path in known.paths if path in unknown))
+
+
+def _surveyed(root: Path, found: Iterable[str], effort: Effort) -> Survey:
+    paths = sorted(_first(found))
+    if len(paths) > MOST_FILES:
+        effort.leave_out(f"There are more than {MOST_FILES:,} files; the rest was not looked at.")
+    return Survey(root, tuple(paths[:MOST_FILES]), is_whole=not effort.left_out)
+
+
+def _first(found: Iterable[str]) -> set[str]:
+    """One more than are kept tells that there are more. A conflict lists a file three times."""
+    paths: set[str] = set()
+    for path in found:
+        if len(paths) > MOST_FILES:
+            break
+        if path == printable(path):
+            paths.add(path)
+    return paths
+
+
+def _walked(root: Path, effort: Effort) -> Iterator[str]:
+    device, waiting = device_of(root), [""]
+    while waiting and not effort.is_over():
+        base = waiting.pop()
+        for entry in effort.entries(f"{root}/{base}", device):
+            if entry.is_dir(follow_symlinks=False):
+                if _is_own(entry.name):
+                    waiting.append(f"{base}{entry.name}/")
+            elif not (entry.is_symlink() and entry.is_dir()):
+                yield base + entry.name
+
+
+def _is_own(folder: str) -> bool:
+    return folder not in VENDORED and (not folder.startswith(".") or folder in (".github", ".circleci"))

@@ -1,0 +1,215 @@
+"""The handoff: what a session leaves to the next one, as a record and as a file that people read."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ....core.derived import DerivedChange, FileRewrite, ForgottenMemories
+from ....core.insight.digest import quotable
+from ....domain.lines import one_line
+from ....domain.records import Memory
+from ....domain.when import iso
+from ....store import Store
+from ....store.whole_files import write_whole
+
+FOLDER = Path(".backstory") / "handoff"
+LONGEST_LINE = 300
+MOST_STEPS = 3
+"""Tasks among the next steps."""
+OPENING_CHARS = 40
+"""A quotation is recognized by its beginning: it may be cut, but never this short."""
+MOST_LISTED = 50
+"""Lines of a section; the rest is counted."""
+
+
+TOOL, HANDOFF = "session", "handoff"
+"""The tool and the type of the event that a handoff is stored as."""
+_NOTES = ("decisions", "tasks", "errors", "insights")
+
+
+class HandoffNote(NamedTuple):
+    """A memory in a line."""
+
+    id: str
+    text: str
+    priority: str
+
+
+class Handoff(NamedTuple):
+    session: str
+    project: str
+    started_at: datetime
+    ended_at: datetime
+    branch: str
+    quality: int
+    decisions: tuple[HandoffNote, ...]
+    tasks: tuple[HandoffNote, ...]
+    """Still open."""
+    errors: tuple[HandoffNote, ...]
+    """That nothing settled."""
+    files: tuple[str, ...]
+    next_steps: tuple[str, ...]
+    insights: tuple[HandoffNote, ...] = ()
+    """What else was learned."""
+
+    @property
+    def task_ids(self) -> frozenset[str]:
+        return frozenset(task.id for task in self.tasks)
+
+
+def note(memory: Memory) -> HandoffNote:
+    return HandoffNote(memory.id, one_line(quotable(memory), LONGEST_LINE), memory.priority.value)
+
+
+def go_on(tasks: Sequence[HandoffNote]) -> Iterator[str]:
+    """The first of the next steps."""
+    for task in tasks[:MOST_STEPS]:
+        yield f"Go on with: {task.text}"
+
+
+def opening(text: str) -> str:
+    """By which a quoted text is known again, however it was one_line."""
+    return " ".join(text.split())[:OPENING_CHARS]
+
+
+def without(handoff: Handoff, memories: Collection[str], openings: Collection[str]) -> Handoff:
+    """As if it had not known these memories, whose values begin like this."""
+
+    def others(notes: Iterable[HandoffNote]) -> tuple[HandoffNote, ...]:
+        return tuple(each for each in notes if each.id not in memories)
+
+    return handoff._replace(
+        decisions=others(handoff.decisions),
+        tasks=others(handoff.tasks),
+        errors=others(handoff.errors),
+        insights=others(handoff.insights),
+        next_steps=tuple(step for step in handoff.next_steps if not _quotes(step, openings)),
+    )
+
+
+def _quotes(step: str, openings: Collection[str]) -> bool:
+    """A step quotes a memory behind a colon, as its last words."""
+    starts = [colon.end() for colon in re.finditer(": ", step)]
+    return any(step[start : start + OPENING_CHARS] in openings for start in starts)
+
+
+class HandoffDerivation:
+    """Handoffs quote memories, in their event and in their file."""
+
+    name = "handoffs"
+
+    def forget(self, store: Store, memories: ForgottenMemories) -> DerivedChange:
+        openings = {opening(text) for text in memories.beginnings}
+        records, files = 0, []
+        for event in store.sessions.events_of_type(TOOL, HANDOFF):
+            former = from_data(event.data)
+            present = without(former, memories.ids, openings)
+            if present == former:
+                continue
+            records += 1
+            store.sessions.change_event(event._replace(data={**event.data, **as_data(present)}))
+            if path := event.data.get("path"):
+                files.append(FileRewrite(path, partial(rewrite, Path(path), former, present)))
+        return DerivedChange(records, files)
+
+
+def rewrite(path: Path, former: Handoff, present: Handoff) -> bool:
+    """Make the file of the former handoff that of the present one; whether it changed. Where a person edited it,
+    only the lines go that the present one has not."""
+    gone = set(markdown(former).splitlines()) - set(markdown(present).splitlines())
+    with suppress(OSError, UnicodeDecodeError):  # it was deleted or moved away, or is no longer ours
+        text = path.read_text("utf-8")
+        left = [line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") not in gone]
+        new = markdown(present) if text == markdown(former) else "".join(left)
+        if new != text:
+            _written(path, new)
+            return True
+    return False
+
+
+def as_data(handoff: Handoff) -> dict[str, Any]:
+    """As the store keeps it."""
+    return handoff._asdict() | {
+        "started_at": iso(handoff.started_at),
+        "ended_at": iso(handoff.ended_at),
+        **{name: [each._asdict() for each in getattr(handoff, name)] for name in _NOTES},
+    }
+
+
+def from_data(data: Mapping[str, Any]) -> Handoff:
+    fields = {name: data.get(name, ()) for name in Handoff._fields}
+    for name in ("started_at", "ended_at"):
+        fields[name] = datetime.fromisoformat(data[name])
+    for name in _NOTES:
+        fields[name] = tuple(HandoffNote(**each) for each in fields[name])
+    for name in ("files", "next_steps"):
+        fields[name] = tuple(data[name])
+    return Handoff(**fields)
+
+
+def markdown(handoff: Handoff) -> str:
+    minutes = int((handoff.ended_at - handoff.started_at).total_seconds() // 60)
+    lines = [
+        f"# Handoff of {Path(handoff.project).name}, {handoff.ended_at:%Y-%m-%d %H:%M} UTC",
+        "",
+        f"- Session: {handoff.session}, {minutes} minutes",
+        *([f"- Branch: {handoff.branch}"] if handoff.branch else []),
+        f"- Quality at the end: {handoff.quality} of 100",
+        *_section("Decisions", map(_line, handoff.decisions)),
+        *_section("Learned", map(_line, handoff.insights)),
+        *_section("Open tasks", (f"[ ] {_line(task)}" for task in handoff.tasks)),
+        *_section("Errors that nothing settled", map(_line, handoff.errors)),
+        *_section("Files", (f"`{path}`" for path in handoff.files)),
+        *_section("Next steps", handoff.next_steps),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _line(each: HandoffNote) -> str:
+    return each.text if each.priority == "normal" else f"({each.priority}) {each.text}"
+
+
+def _section(title: str, entries: Iterable[str]) -> list[str]:
+    every = list(entries)
+    if not every:
+        return []
+    more = [f"- and {len(every) - MOST_LISTED} more"] if len(every) > MOST_LISTED else []
+    return ["", f"## {title}", "", *(f"- {entry}" for entry in every[:MOST_LISTED]), *more]
+
+
+def write(handoff: Handoff, directory: Path, ours: Path) -> Path | None:
+    """Write the file into the project's hidden folder, else into our own directory; None where neither can be
+    written. It is whole or not there."""
+    name = f"{handoff.ended_at:%Y%m%d-%H%M%S}-{handoff.session[:12]}.md"
+    text = markdown(handoff)
+    with suppress(OSError):
+        return _written(_hidden_folder(directory) / name, text)
+    with suppress(OSError):
+        ours.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return _written(ours / name, text)
+    return None
+
+
+def _hidden_folder(directory: Path) -> Path:
+    """Made so that git does not see it: the folder ignores itself."""
+    hidden = directory / FOLDER.parent
+    for folder in (hidden, directory / FOLDER):
+        if folder.is_symlink():  # a repository may hold a link that leads elsewhere
+            raise OSError(f"{folder} is a link")
+        folder.mkdir(exist_ok=True)
+    ignore = hidden / ".gitignore"
+    if not os.path.lexists(ignore):
+        ignore.write_text("*\n", "utf-8")
+    return directory / FOLDER
+
+
+def _written(path: Path, text: str) -> Path:
+    write_whole(path, [text])
+    return path

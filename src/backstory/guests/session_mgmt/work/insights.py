@@ -1,0 +1,223 @@
+"""What a session's own history says of how the work goes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ....core.insight.advice import errors_and_answers
+from ....core.insight.patterns import (
+    groups_of_errors,
+    recurring_terms,
+    rewritten_keys,
+    times_seen,
+)
+from ....core.memories.tasks import TASK
+from ....domain.lines import one_line
+from ....domain.records import Memory, Priority
+from ..project.changes import Changes
+from ..project.health import LARGE_CHANGE, Project, is_test
+from .handoff import LONGEST_LINE
+from .history import History
+from .labels import TextLabel, labels
+
+QUOTED = 120
+MOST_NAMED = 5
+LONG_STRETCH_MIN = 45
+"""Minutes after which the document asks for a checkpoint."""
+OFTEN = 3
+
+_TEST_RUN = re.compile(
+    r"\b(?:pytest|unittest|tox|nox|jest|vitest|mocha|ctest|phpunit|rspec|(?:npm|yarn|pnpm|bun)\s+(?:run\s+)?test"
+    r"|cargo\s+(?:nextest|test)|go\s+test|(?:mvnw?|gradlew?)\b.*\b(?:test|verify|check)|make\s+(?:test|check)|tests?)\b",
+    re.IGNORECASE,
+)
+
+MOST = 10
+_INSIGHTFUL = ("decision", "insight", "reflection", "learning")
+
+
+class Often(NamedTuple):
+    what: str
+    times: int
+
+
+class Workflow(NamedTuple):
+    minutes: int
+    checkpoints: int
+    minutes_since_checkpoint: int | None
+    saved: int
+    by_category: tuple[Often, ...]
+    files: tuple[Often, ...]
+    """Touched more than once, most often first."""
+    errors: tuple[Often, ...]
+    """Met more than once."""
+    test_runs: int
+    changed_files: int
+    changed_lines: int
+
+
+def workflow(history: History, project: Project) -> Workflow:
+    changes = project.changes
+    categories = Counter(memory.category or "uncategorized" for memory in history.memories)
+    return Workflow(
+        minutes=history.minutes,
+        checkpoints=len(history.checkpoints),
+        minutes_since_checkpoint=history.minutes_since_checkpoint,
+        saved=len(history.memories),
+        by_category=_ranked(categories),
+        files=_again(_touched(history, project)),
+        errors=_again(_errors(history)),
+        test_runs=_test_runs(history),
+        changed_files=len(changes.files) if changes else 0,
+        changed_lines=changes.lines if changes else 0,
+    )
+
+
+def suggestions(history: History, project: Project, seen: Workflow) -> list[str]:
+    """What would make the work go better, each with the fact that it rests on."""
+    return [
+        *_about_stretches(seen),
+        *(f"{one_line(e.what, QUOTED)}: this error came up {e.times} times. Write down its cause before the next attempt." for e in seen.errors),
+        *_about_files(seen.files),
+        *_about_tests(history, project, seen),
+        *_about_changes(seen),
+    ]  # fmt: skip
+
+
+def kept_changes(changes: Changes | None) -> dict[str, list[int]]:
+    """The changed files as a checkpoint keeps them, for the next ones to compare with."""
+    return {file.path: [file.added, file.removed] for file in changes.files[:200]} if changes else {}
+
+
+def _touched(history: History, project: Project) -> Counter[str]:
+    """How often each file was written, by the traces of assistants, or else changed between checkpoints."""
+    root = f"{project.root}/"
+    written = Counter(did.value.removeprefix(root) for did in history.traces if did.kind == "written")
+    states = [kept_changes(project.changes), *(event.data.get("files", {}) for event in history.checkpoints)]
+    between: Counter[str] = Counter()
+    for newer, older in zip(states, [*states[1:], {}], strict=True):
+        between.update(path for path, lines in newer.items() if older.get(path) != lines)
+    return written | between
+
+
+def _errors(history: History) -> Counter[str]:
+    counts = Counter(did.value for did in history.traces if did.kind == "error")
+    for group in groups_of_errors(history.sample):
+        counts[group[0].text] += times_seen(group, history.sample)
+    return counts
+
+
+def _test_runs(history: History) -> int:
+    commands = [did.value for did in history.traces if did.kind == "command"]
+    commands += [f"{event.tool} {event.type}" for event in history.reports]
+    return sum(_TEST_RUN.search(command) is not None for command in commands)
+
+
+def _about_stretches(seen: Workflow) -> list[str]:
+    stretch = seen.minutes if seen.minutes_since_checkpoint is None else seen.minutes_since_checkpoint
+    if stretch <= LONG_STRETCH_MIN:
+        return []
+    begin = "the last checkpoint" if seen.checkpoints else "the session began"
+    return [
+        f"{stretch} minutes have passed since {begin}, with {seen.changed_lines} lines changed now:"
+        f" a checkpoint at least every {LONG_STRETCH_MIN} minutes keeps the steps small."
+    ]
+
+
+def _about_files(files: Sequence[Often]) -> list[str]:
+    return [
+        f"{file.what} was changed {file.times} times in this session: settle what it should do, or split it."
+        for file in files
+        if file.times >= OFTEN
+    ]
+
+
+def _about_tests(history: History, project: Project, seen: Workflow) -> list[str]:
+    """Only where test runs would have been seen: some assistant's commands, or other tools' reports, are known."""
+    sources = set(project.stack.sources)
+    changed = [file.path for file in project.changes.files if file.path in sources] if project.changes else []
+    watched = any(did.kind == "command" for did in history.traces) or bool(history.reports)
+    if not watched or seen.test_runs or not changed or not project.tests:
+        return []
+    return [
+        f"No test run was seen in this session, and {len(changed)} source files differ from the last commit: {_list(changed)}."
+    ]
+
+
+def _about_changes(seen: Workflow) -> list[str]:
+    if seen.changed_lines <= LARGE_CHANGE:
+        return []
+    return [
+        f"{seen.changed_lines} lines in {seen.changed_files} files are not committed: commit what is done, in parts."
+    ]
+
+
+def untested(changes: Changes | None, sources: Iterable[str]) -> bool:
+    """Whether source files were changed and no test file was."""
+    changed = {file.path for file in changes.files} & set(sources) if changes else set()
+    return bool(changed) and not any(map(is_test, changed))
+
+
+def _again(counts: Counter[str]) -> tuple[Often, ...]:
+    return tuple(each for each in _ranked(counts) if each.times > 1)[:MOST_NAMED]
+
+
+def _ranked(counts: Counter[str]) -> tuple[Often, ...]:
+    return tuple(Often(*pair) for pair in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _list(paths: Sequence[str]) -> str:
+    more = len(paths) - MOST_NAMED
+    return ", ".join(paths[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+class Learning(NamedTuple):
+    insights: tuple[str, ...]
+    """Decisions and reflections."""
+    solutions: tuple[str, ...]
+    """Errors with what settled them."""
+    patterns: tuple[str, ...]
+    """What came back again and again."""
+
+
+def learning(past: History, seen: Workflow, own: str) -> Learning:
+    """What was saved through `own`, the surface of sessions, was meant as an insight, unless it is something to do."""
+    insights = [
+        each for each in past.memories if is_insight(each) or (each.surface == own and each.category != TASK)
+    ]
+    return Learning(
+        insights=tuple(one_line(each.text, LONGEST_LINE) for each in insights[:MOST]),
+        solutions=(
+            *(
+                f"{one_line(group[0].text, QUOTED)} → {one_line(answer.text, QUOTED)}"
+                for group, answer in errors_and_answers(past.sample)
+                if answer is not None
+            ),
+            *_called(TextLabel.SOLUTION, insights),
+        )[:MOST],
+        patterns=(
+            *_called(TextLabel.PATTERN, insights)[:MOST],
+            *(
+                f"This error came up {error.times} times: {one_line(error.what, QUOTED)}"
+                for error in seen.errors
+            ),
+            *(f"{file.what} was changed {file.times} times." for file in seen.files),
+            *(finding.statement for finding in rewritten_keys(past.sample)[:MOST]),
+            *(finding.statement for finding in recurring_terms(past.sample)[:MOST]),
+        ),
+    )
+
+
+def _called(label: TextLabel, memories: Iterable[Memory]) -> list[str]:
+    """Those that call themselves so."""
+    return [one_line(each.text, LONGEST_LINE) for each in memories if label in labels(each.text, each.tags)]
+
+
+def is_insight(memory: Memory) -> bool:
+    """A loose text was worth remembering for itself; an important note was marked so."""
+    is_loose = memory.category is None and memory.key is None
+    is_marked = memory.category in (None, "note") and memory.priority in (Priority.CRITICAL, Priority.HIGH)
+    return memory.category in _INSIGHTFUL or is_loose or is_marked

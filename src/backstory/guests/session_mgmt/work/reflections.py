@@ -1,0 +1,64 @@
+"""Insights that are kept for later sessions, and how much there is to look back on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from ....core.facet import Facet
+from ....core.memories import MemoryDraft
+from ....core.memories.categories import REFLECTION
+from ....domain.filters import Filter, Kind, Page
+from ....domain.records import Memory
+from .labels import TextLabel, labels
+
+_CATEGORIES = (TextLabel.TASK, TextLabel.DECISION, TextLabel.ERROR)
+"""What is more than an insight: a session is told of it, and the next one of what is left of it."""
+
+
+class StoreStats(NamedTuple):
+    conversations: int
+    reflections: int
+    projects: int
+    embedded_percent: float
+    bytes: int
+    oldest: datetime | None
+    """Conversation."""
+    newest: datetime | None
+    """Conversation or reflection."""
+
+
+class Reflections(Facet):
+    def keep(self, text: str, tags: Sequence[str]) -> tuple[Memory, bool]:
+        """Store an insight, or what it calls itself: a task, a decision, an error. The memory, and whether its vector is
+        there already."""
+        named = tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
+        said = labels(text, named)
+        category = next((label.value for label in _CATEGORIES if label in said), REFLECTION)
+        draft = MemoryDraft(text, category=category, tags=named)
+        memory = self.core.memories.save_item(draft)
+        backlog = self.engine.backlog
+        return memory, backlog is not None and backlog.catch_up()
+
+    def stats(self) -> StoreStats:
+        """Of what the caller may see."""
+        self.engine.sync_first(self.call)
+        store = self.engine.store
+        census = store.census()
+        visible = self.own(Filter(kinds=(Kind.MEMORY,)))
+        span = store.conversations.span()
+        last = [memory.created_at for memory in store.memories.find(visible, Page(limit=1))]
+        entries = census.memories + census.messages
+        waiting = (
+            entries if self.engine.backlog is None else store.vectors.count_waiting(self.engine.backlog.space)
+        )
+        return StoreStats(
+            conversations=census.conversations,
+            reflections=store.entries.count(visible),
+            projects=census.projects,
+            embedded_percent=round(100 * (1 - waiting / entries), 2) if entries else 100.0,
+            bytes=census.bytes,
+            oldest=span[0] if span else None,
+            newest=max((*last, *(span or ())), default=None),
+        )

@@ -1,0 +1,104 @@
+"""Bring in, on request, what other programs keep or hand out: their stores, and archives of conversations.
+
+To add one: a module in `programs`, or `importer` in the package of a guest, with `importer = store_importer(...)`; a reader of export archives is one by itself. A
+foreign store is copied and read, never changed. Importing it again changes nothing, whatever the user deleted here stays
+deleted, and what is imported is redacted as everything that is read.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ..core.calls import Call
+from ..core.engine import Engine
+from ..domain.discovery import guest_modules, modules_in
+from ..domain.errors import BackstoryError, InvalidInput
+from ..readers import Places, load_readers
+from . import programs
+from .archives import archive_importer
+from .arrival import Arrival, Choices
+from .counts import Outcome
+from .memories import ImportSource
+from .owners import Owners
+from .stores import Importer, size_of
+
+__all__ = ["Choices", "FoundStore", "Importer", "Outcome", "find_stores", "load_importers", "run_import"]
+
+
+class FoundStore(NamedTuple):
+    """A store in a place where its program keeps it."""
+
+    importer: Importer
+    path: Path
+    size: int
+    kinds: Mapping[str, int]
+    """How many records of each kind it holds."""
+    problem: str = ""
+    """Why it cannot be read."""
+
+
+def load_importers() -> dict[str, Importer]:
+    archives = (archive_importer(reader) for reader in load_readers().values() if reader.is_export)
+    importers = [*archives, *(importlib.import_module(module).importer for module in _modules())]
+    return {importer.name: importer for importer in sorted(importers, key=lambda each: each.name)}
+
+
+def _modules() -> Iterator[str]:
+    """The modules of all programs. A guest's importer is in the guest's own package."""
+    yield from (f"{programs.__name__}.{name}" for name in modules_in(programs.__path__))
+    yield from guest_modules("importer").values()
+
+
+def find_stores(places: Places) -> Iterator[FoundStore]:
+    """Whatever importers find in the usual places. Nothing is imported."""
+    for importer in load_importers().values():
+        for path in _found(importer, places):
+            try:
+                yield FoundStore(importer, path, size_of(path), importer.kinds(path))
+            except BackstoryError as error:
+                yield FoundStore(importer, path, size_of(path), {}, str(error))
+
+
+def run_import(
+    engine: Engine,
+    name: str,
+    path: Path | None,
+    places: Places,
+    choices: Choices,
+    call: Call | None = None,
+) -> tuple[Path, Outcome]:
+    """From a store, by default the only one in the usual places; which one that was, and what came of it."""
+    known = load_importers()
+    if name not in known:
+        raise InvalidInput(f"There is no importer {name!r}.", hint=f"Known: {', '.join(known)}.")
+    importer = known[name]
+    store = importer.locate(_only(importer, places) if path is None else path)
+    projects = dict.fromkeys([*engine.store.conversations.projects(), *engine.store.entries.projects()])
+    owners = Owners(importer.folder(store), projects, places.platform)
+    source = ImportSource(name, str(store), importer.realm(store))
+    arrival = Arrival(engine, source, importer.title, owners, choices, call or Call())
+    return store, arrival.keep(importer.read(store))
+
+
+def _only(importer: Importer, places: Places) -> Path:
+    found = _found(importer, places)
+    if not found:
+        raise InvalidInput(
+            f"No store of {importer.title} is in the places where it keeps them.",
+            hint=f"Name the file or its folder: backstory import {importer.name} PATH.",
+        )
+    if len(found) > 1:
+        raise InvalidInput(
+            f"{importer.title} has several stores: {', '.join(map(str, found))}.",
+            hint=f"Name one: backstory import {importer.name} PATH.",
+        )
+    return found[0]
+
+
+def _found(importer: Importer, places: Places) -> list[Path]:
+    """Each once, whichever links lead to it."""
+    there = [path.resolve() for path in importer.find(places) if path.exists()]
+    return list(dict.fromkeys(there))

@@ -1,0 +1,83 @@
+"""Texts of other programs made fit to be kept: without secrets, and such as every database takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Any, TypeVar
+
+from ..core.secrets import redactor
+from .contents import (
+    ForeignCheckpoint,
+    ForeignConversation,
+    ForeignFile,
+    ForeignMemory,
+    ForeignSession,
+    Record,
+    UnplacedRecords,
+)
+
+R = TypeVar("R", bound=Record)
+
+_WRITTEN: dict[type, tuple[str, ...]] = {
+    ForeignSession: ("name", "description"),
+    ForeignMemory: ("text", "key", "tags", "metadata", "history"),
+    ForeignConversation: ("conversation", "messages"),
+    ForeignFile: ("content",),
+    ForeignCheckpoint: ("name", "description", "git_status", "files"),
+    UnplacedRecords: (),
+}
+"""What somebody wrote. Ids and places must come out as they were, though they look random."""
+_INSIDE = ("title", "text", "content", "metadata")
+"""The same in the records inside: messages, former values, files."""
+
+
+class Cleaning:
+    def __init__(self, mode: str) -> None:
+        self._redactor = redactor(mode)
+        self.redacted = 0
+
+    def record(self, record: R) -> R:
+        fields = {name: getattr(record, name) for name in _WRITTEN[type(record)]}
+        given = sorted({text for value in fields.values() for text in _strings(value)})
+        clean, found = self._redactor.redact_all([_sound(text) for text in given])
+        self.redacted += found
+        changed = {text: now for text, now in zip(given, clean, strict=True) if text != now}
+        if not changed:
+            return record
+        # each is one of the records above, all of which are NamedTuples
+        return record._replace(**{name: _replaced(value, changed) for name, value in fields.items()})  # type: ignore[return-value]  # of the same kind
+
+
+def _sound(text: str) -> str:
+    """JSON can escape half a character, and PostgreSQL takes no NUL."""
+    return text.replace("\0", "�").encode("utf-8", "replace").decode()
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    if hasattr(value, "_fields"):
+        yield from (getattr(value, name) for name in value._fields if name in _INSIDE)
+    elif isinstance(value, Mapping):
+        yield from value.values()
+    elif isinstance(value, list | tuple):
+        yield from value
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str) and not isinstance(value, Enum):
+        yield value
+    for part in _parts(value):
+        yield from _strings(part)
+
+
+def _replaced(value: Any, changed: Mapping[str, str]) -> Any:
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return changed.get(value, value)
+    if hasattr(value, "_fields"):
+        inside = {name: _replaced(getattr(value, name), changed) for name in value._fields if name in _INSIDE}
+        return value._replace(**inside)
+    if isinstance(value, Mapping):
+        return {key: _replaced(part, changed) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_replaced(part, changed) for part in value)
+    return value

@@ -1,0 +1,116 @@
+"""Rows of other programs' tables, whatever they are kept in. What is not of the expected type counts as missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ..domain.errors import Unreadable
+from ..domain.records import Priority
+from ..domain.when import EPOCH, from_ms
+from ..readers.formats import databases, duck
+from ..readers.formats.values import fields_of, items_of, text_of, time_ms
+
+
+class Row:
+    """One row by the names of its columns; a program of another version may have fewer."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+
+    def __contains__(self, name: str) -> bool:
+        return self._values.get(name) is not None
+
+    def text(self, *names: str) -> str:
+        """The first of these that has any."""
+        return next(filter(None, (text_of(self._values.get(name)) for name in names)), "")
+
+    def id(self, name: str) -> str:
+        """A number or a text."""
+        value = self._values.get(name)
+        return str(value) if isinstance(value, int | str) else ""
+
+    def number(self, name: str) -> float:
+        value = self._values.get(name)
+        return float(value) if isinstance(value, int | float) else 0.0
+
+    def time(self, *names: str, default: datetime = EPOCH) -> datetime:
+        """The first of these that is one: ISO 8601, or seconds or milliseconds since 1970; UTC where nothing is said."""
+        times = (time_ms(self._values.get(name)) for name in names)
+        return next((from_ms(at) for at in times if at is not None), default)
+
+    def json(self, name: str) -> Any:
+        """The value itself, or that of which its text is the JSON; None where it is none."""
+        value = self._values.get(name)
+        if not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Of a list, or of one in JSON; a text without is a list that commas separate."""
+        found = self.json(name)
+        if found is None:
+            found = self.text(name).split(",")
+        cleaned = (text_of(each).strip() for each in items_of(found))
+        return tuple(dict.fromkeys(filter(None, cleaned)))
+
+    def object(self, name: str) -> dict[str, Any]:
+        """Of a JSON object; any other text is kept under the name `text`."""
+        found = fields_of(self.json(name))
+        return found or (
+            {"text": self.text(name)} if self.text(name).strip() not in ("", "{}", "null") else {}
+        )
+
+    def priority(self, name: str) -> Priority:
+        word = self.text(name).lower()
+        return Priority(word) if word in Priority.__members__.values() else Priority.NORMAL
+
+
+Tables = Callable[[str], Iterator[Row]]
+"""The rows of a table; none where there is no such table."""
+
+
+@contextmanager
+def sqlite_tables(path: Path, *required: str) -> Iterator[Tables]:
+    """Of a copy of the file. Raises Unreadable where a required table, or `table.column`, is missing."""
+    try:
+        with databases.open_copy(path) as connection:
+            for each in required:
+                table, _, column = each.partition(".")
+                if table not in databases.tables(connection) or (
+                    column and column not in databases.columns(connection, table)
+                ):
+                    raise Unreadable(f"{path} has no {each}: another program wrote it.")
+            yield lambda table: map(Row, databases.records(connection, table))
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+@contextmanager
+def duckdb_tables(path: Path) -> Iterator[tuple[Tables, bool]]:
+    """Of a copy of the file, and whether what waits in its log is among them."""
+    try:
+        with duck.open_copy(path) as (connection, is_whole):
+            yield lambda table: map(Row, duck.records(connection, table)), is_whole
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def rows_of(values: object) -> Iterator[Row]:
+    """The objects in a JSON list."""
+    return (Row(each) for each in items_of(values) if isinstance(each, dict))
+
+
+def by(rows: Iterable[Row], name: str) -> dict[str, list[Row]]:
+    """Rows by what they have in a column."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.id(name), []).append(row)
+    return found
