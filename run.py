@@ -20,7 +20,11 @@ PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 CLIENTS = ROOT / "tests" / "clients"
 ASSISTANTS = CLIENTS / "assistants"
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PROGRAMS = {
+    "chromium": ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+    "pgbouncer": ["pgbouncer", "/usr/sbin/pgbouncer"],
+}
+"""What tests need besides packages of Python, by the name of Debian's package: the commands that it may have."""
 
 OLDEST = (3, 11)
 NEWER = ["python3." + str(minor) for minor in range(20, 10, -1)] + ["python3", "python"]
@@ -67,7 +71,7 @@ def main(words: list[str]) -> int:
         return install_packages(ASSISTANTS)
     if command in ("test", "coverage"):
         install_packages(CLIENTS)
-        install_browser()
+        install_programs()
         return run_checks(FULL if command == "test" else COVERAGE)
     return 0
 
@@ -169,18 +173,22 @@ def install_packages(folder: Path) -> int:
     return failed
 
 
-def install_browser() -> None:
-    """The Chromium that the pages are tested in. Without one those tests are skipped, or fail when CI is set."""
+def install_programs() -> None:
+    """A browser for the pages and a pooler for PostgreSQL. Tests that miss one are skipped, or fail when CI is set."""
     apt = shutil.which("apt-get")
-    if any(map(shutil.which, BROWSERS)) or apt is None or os.geteuid() != 0:
+    if not missing_programs() or apt is None or os.geteuid() != 0:
         return
-    say("Installing Chromium to test the pages in.")
+    say("Installing {} to test with.".format(" and ".join(missing_programs())))
     apt_get = ["env", "DEBIAN_FRONTEND=noninteractive", apt]
-    install = [*apt_get, "install", "--yes", "--no-install-recommends", "chromium"]
+    install = [*apt_get, "install", "--yes", "--no-install-recommends", *missing_programs()]
     # a new machine has no list of packages
     for command in (install, [*apt_get, "update"], install):
-        if not any(map(shutil.which, BROWSERS)):
+        if missing_programs():
             subprocess.call(command, stdout=subprocess.DEVNULL)
+
+
+def missing_programs() -> list[str]:
+    return [package for package, commands in PROGRAMS.items() if not any(map(shutil.which, commands))]
 
 
 def run_checks(checks: list[list[str]]) -> int:

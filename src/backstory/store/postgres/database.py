@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from psycopg import Cursor, OperationalError
+from psycopg import OperationalError
 
 from ...domain.erasure import Residue
 from ...domain.errors import BackstoryError, InvalidInput, Unavailable
@@ -47,12 +47,13 @@ class PostgresDatabase(Database):
         self._schema = _checked(schema)
         self._is_closed = False
         self._local = threading.local()
-        number = zlib.crc32(schema.encode()) - 2**31
-        self._begin = f"BEGIN; SELECT pg_advisory_xact_lock({LOCK}, {number})"
+        self._lock = (LOCK, zlib.crc32(schema.encode()) - 2**31)
         try:
             with self.transaction():
                 self._make_schema()
                 migrate(self, "postgres", lambda version: None)
+                self._check_schema()
+            self._check_schema()
         except BackstoryError:
             self.close()
             raise
@@ -61,12 +62,9 @@ class PostgresDatabase(Database):
         if (pinned := self._pinned()) is not None:
             with self._pool.in_our_words(when_lost=UNDONE):
                 return list(pinned.execute(translated(sql).encode(), parameters).fetchall())
+        self._check_open()
         with self._pool.in_our_words():
-            connection, cursor = self._start(translated(sql), parameters)
-            try:
-                return list(cursor.fetchall())
-            finally:
-                self._pool.give_back(connection)
+            return list(self._pool.read(self._schema, translated(sql), parameters))
 
     def change(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         connection = self._pinned()
@@ -100,12 +98,18 @@ class PostgresDatabase(Database):
         sql = "SELECT nextval(pg_get_serial_sequence('entry', 'n')) FROM generate_series(1, ?)"
         return min(self.values(sql, [count]), default=0)
 
-    def _start(
-        self, statement: str, parameters: Sequence[Any] | None = None
-    ) -> tuple[PooledConnection, Cursor[tuple[Any, ...]]]:
+    def _check_open(self) -> None:
         if self._is_closed:
             raise Unavailable("The store could not answer: it is closed.")
-        return self._pool.start(self._schema, statement, parameters)
+
+    def _check_schema(self) -> None:
+        """Make sure that statements reach this store, both inside of transactions and outside."""
+        schema = self.value("SELECT current_schema()")
+        if schema != self._schema:
+            raise Unavailable(
+                f"The database answers for the schema {schema!r} instead of {self._schema!r}.",
+                hint="Use the address of the database itself, or a pooler that keeps a transaction together.",
+            )
 
     def _pinned(self) -> PooledConnection | None:
         """The thread's connection while it is in a transaction."""
@@ -117,25 +121,26 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        with self._transaction(self._begin):
+        with self._transaction(self._lock):
             yield
 
     @contextmanager
     def unlocked(self) -> Iterator[None]:
         """A transaction beside those of other writers. It may wait for none of them."""
-        with self._transaction("BEGIN"):
+        with self._transaction(None):
             yield
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[None]:
+    def _transaction(self, lock: tuple[int, int] | None) -> Iterator[None]:
         if (outer := self._pinned()) is not None:
             self.change("SAVEPOINT inner_one")
             with _undone_on_error(outer, "ROLLBACK TO inner_one"):
                 yield
             self.change("RELEASE inner_one")
             return
+        self._check_open()
         with self._pool.in_our_words():
-            connection, _ = self._start(begin)
+            connection = self._pool.begin(self._schema, lock)
         self._local.connection = connection
         try:
             with _undone_on_error(connection, "ROLLBACK"):
@@ -193,18 +198,16 @@ class PostgresDatabase(Database):
         connection = self._pinned()
         assert connection is not None, OUTSIDE
         with self._pool.in_our_words():
-            connection.execute(translated_script(script, self.vector_schema).encode(), prepare=False)
+            connection.execute(translated_script(script, self.vector_schema).encode())
 
     def moment(self) -> str:
         return str(self.value("SELECT pg_current_xact_id()::xid::text"))
 
     def overwrite(self, residue: Residue) -> None:
-        overwrite(self, residue, self._run_alone)
-
-    def _run_alone(self, statement: str) -> None:
         with self._pool.in_our_words():
-            connection, _ = self._start(statement)
-            self._pool.give_back(connection)
+            overwrite(self, residue, lambda table: self._pool.vacuum(self._schema, table))
+            # without effect where another user owns the database
+            self._pool.vacuum("pg_catalog", "pg_statistic", "FULL")
 
     def used_bytes(self) -> int:
         """Of the texts and contents: the files would shrink only when the database cleans up behind a deletion."""

@@ -1,15 +1,20 @@
 """One PostgreSQL database: its connections, lent to the stores of any of its schemas, and its failures in our words.
 
-A connection that was lost is replaced, and what was asked of it is asked again, as long as nothing can have
-happened twice: that is so for a read, and for the beginning of a transaction.
+Nothing relies on the state of a session: a pooler such as PgBouncer in transaction mode gives each transaction another
+session, which served another tenant before. A store gets a connection by `read` or `begin` only, and both set its schema
+inside the transaction that uses it. `vacuum` names its table in full.
+
+A connection that was lost is replaced, and a statement is sent again, as long as nothing can have happened twice: that is
+true of a read, and of the beginning of a transaction.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import sql
@@ -28,6 +33,7 @@ LOST = {"53300", "57P01", "57P02", "57P03"}  # too many connections, shut down, 
 COLLIDED = {"40001", "40P01"}  # serialization failure, deadlock
 OPTIONS: dict[str, Any] = {
     "autocommit": True,  # we say BEGIN ourselves
+    "prepare_threshold": None,  # a prepared statement belongs to a session
     "client_encoding": "utf8",
     "application_name": "backstory",
     "connect_timeout": 10,
@@ -39,16 +45,23 @@ OPTIONS: dict[str, Any] = {
 TRY_AGAIN = "Try again; `backstory doctor` looks for the cause."
 
 
-class PooledConnection(psycopg.Connection[tuple[Any, ...]]):
-    schema = ""
-    """The one it served last."""
+LOCAL_SETTINGS = {
+    "jit": "off",  # a plan is used once, so that compiling it takes longer than running it
+    "hnsw.iterative_scan": "strict_order",
+    "hnsw.ef_search": "200",
+    "hnsw.max_scan_tuples": "40000",
+}
+"""Set in every transaction, beside the schema and the time that it waits for a lock."""
+
+PooledConnection = psycopg.Connection[tuple[Any, ...]]
+T = TypeVar("T")
 
 
 class PostgresPool:
     def __init__(
         self, url: str, *, busy_timeout_s: float = 30.0, most_connections: int = MOST_CONNECTIONS
     ) -> None:
-        self._busy_timeout_s = busy_timeout_s
+        self._lock_timeout_ms = int(busy_timeout_s * 1000)
         try:
             self.name = _name(url)
         except psycopg.ProgrammingError:
@@ -58,46 +71,72 @@ class PostgresPool:
                 field="database_url",
             ) from None
         with self.in_our_words(), psycopg.connect(url, **OPTIONS) as first:
+            _check_transactions(first, self.name)
             self.vector_schema = _checked(first)
         self._pool: ConnectionPool[PooledConnection] = ConnectionPool(
             url,
-            connection_class=PooledConnection,
             kwargs=OPTIONS,
             min_size=1,
             max_size=most_connections,
             num_workers=1,
             timeout=busy_timeout_s,
             reconnect_timeout=RECONNECT_S,
-            configure=self._configure,
+            configure=adapt_texts,
             open=True,
         )
 
-    def start(
-        self, schema: str, statement: str, parameters: Sequence[Any] | None = None
-    ) -> tuple[PooledConnection, psycopg.Cursor[tuple[Any, ...]]]:
-        """Borrow a connection and run on it what may be run twice. Whoever calls gives it back."""
+    def read(self, schema: str, statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Run one statement that may be run twice, as a transaction of its own, and fetch its rows."""
+        settings = _local_settings(schema, self._lock_timeout_ms)
+
+        def fetch(connection: PooledConnection) -> list[tuple[Any, ...]]:
+            rows = _in_one_transaction(connection, settings, statement, parameters)
+            self.give_back(connection)
+            return rows
+
+        return self._on_a_connection(fetch)
+
+    def begin(self, schema: str, lock: tuple[int, int] | None = None) -> PooledConnection:
+        """A connection in a new transaction; the caller ends it and gives the connection back.
+
+        `lock` are the two numbers of an advisory lock that the transaction holds.
+        """
+        statements = f"BEGIN; {_local_settings(schema, self._lock_timeout_ms)}"
+        if lock:
+            statements += "; SELECT pg_advisory_xact_lock({:d}, {:d})".format(*lock)
+
+        def begin(connection: PooledConnection) -> PooledConnection:
+            connection.execute(statements.encode())
+            return connection
+
+        return self._on_a_connection(begin)
+
+    def vacuum(self, schema: str, table: str, options: str = "") -> None:
+        """Run VACUUM, which no transaction may contain."""
+        statement = sql.SQL("VACUUM {} {}").format(sql.SQL(options), sql.Identifier(schema, table))
+
+        def run(connection: PooledConnection) -> None:
+            connection.execute(statement)
+            self.give_back(connection)
+
+        self._on_a_connection(run)
+
+    def _on_a_connection(self, run: Callable[[PooledConnection], T]) -> T:
+        """Borrow a connection for `run`, which gives it back or keeps it; another one if it is lost."""
         for pause_s in PAUSES_S:
             try:
-                return self._start(schema, statement, parameters)
+                return self._once(run)
             except psycopg.OperationalError as error:
                 if not _is_lost(error) and error.sqlstate not in COLLIDED:
                     raise
             self._pool.check()  # where one is lost, all are
             time.sleep(pause_s)
-        return self._start(schema, statement, parameters)
+        return self._once(run)
 
-    def _start(
-        self, schema: str, statement: str, parameters: Sequence[Any] | None
-    ) -> tuple[PooledConnection, psycopg.Cursor[tuple[Any, ...]]]:
+    def _once(self, run: Callable[[PooledConnection], T]) -> T:
         connection = self._pool.getconn()
         try:
-            if connection.schema != schema:
-                path = sql.SQL("SET search_path TO {}").format(sql.Identifier(schema))
-                connection.execute(path, prepare=False)
-                connection.schema = schema
-            # several statements in one cannot be prepared; they have no parameters
-            prepare = None if parameters is not None else False
-            return connection, connection.execute(statement.encode(), parameters, prepare=prepare)
+            return run(connection)
         except BaseException:
             self.give_back(connection)
             raise
@@ -120,17 +159,6 @@ class PostgresPool:
     def close(self) -> None:
         self._pool.close()
 
-    def _configure(self, connection: PooledConnection) -> None:
-        adapt_texts(connection)
-        milliseconds = int(self._busy_timeout_s * 1000)
-        # a plan for the words and filters at hand beats one for any: some words are in every text, some in none;
-        # and it is used once, so that compiling it takes longer than running it
-        connection.execute(
-            f"SET lock_timeout = {milliseconds}; SET plan_cache_mode = force_custom_plan; SET jit = off;"
-            " SET client_min_messages = warning; SET hnsw.iterative_scan = strict_order;"
-            " SET hnsw.ef_search = 200; SET hnsw.max_scan_tuples = 40000"
-        )
-
     @contextmanager
     def in_our_words(self, *, when_lost: str = TRY_AGAIN) -> Iterator[None]:
         try:
@@ -143,6 +171,46 @@ def _name(url: str) -> str:
     """The database without its user's password."""
     parts = conninfo_to_dict(url)
     return f"{parts.get('dbname') or 'the default database'} on {parts.get('host') or 'this machine'}"
+
+
+@lru_cache(maxsize=1024)
+def _local_settings(schema: str, lock_timeout_ms: int = 0) -> str:
+    """A statement that makes a schema the only one, until the transaction ends."""
+    # named last, pg_temp is not looked at first: what another program left in this session hides no table
+    path = sql.Identifier(schema).as_string() + ", pg_temp"
+    settings = {"search_path": path, "lock_timeout": f"{lock_timeout_ms}"} | LOCAL_SETTINGS
+    calls = [f"set_config('{name}', '{value}', true)" for name, value in settings.items()]
+    return f"SELECT {', '.join(calls)}"
+
+
+def _in_one_transaction(
+    connection: psycopg.Connection[Any], settings: str, statement: str, parameters: Sequence[Any]
+) -> list[tuple[Any, ...]]:
+    """The rows of a statement that runs with local settings.
+
+    All that a pipeline sends is one transaction, and one round trip.
+    """
+    with connection.pipeline():
+        connection.execute(settings.encode())
+        cursor = connection.execute(statement.encode(), parameters)
+    return cursor.fetchall()
+
+
+def _check_transactions(connection: psycopg.Connection[Any], name: str) -> None:
+    """Refuse a pooler that runs the statements of one transaction in several sessions: tenants would be mixed."""
+    settings, question, expected = _local_settings("pg_catalog"), "SELECT current_schema()", ("pg_catalog",)
+    try:
+        connection.execute(f"BEGIN; {settings}".encode())
+        is_whole = connection.execute(question.encode()).fetchone() == expected
+        connection.execute("COMMIT")
+        is_whole = is_whole and _in_one_transaction(connection, settings, question, ()) == [expected]
+    except psycopg.errors.ProtocolViolation:  # the answer of PgBouncer where `pool_mode = statement`
+        is_whole = False
+    if not is_whole:
+        raise Unavailable(
+            f"The pooler before {name} does not keep a transaction together.",
+            hint="Set its pool_mode to transaction or session, or use the address of the database itself.",
+        )
 
 
 def _checked(connection: psycopg.Connection[Any]) -> str:

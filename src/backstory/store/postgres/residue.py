@@ -1,7 +1,8 @@
 """Overwriting what deleted rows leave behind in PostgreSQL's files.
 
-A vacuum frees the place of a dead row but leaves its bytes there; VACUUM FULL writes a table and its indexes anew. The
-planner's statistics hold values of rows too. What the write-ahead log and its archives hold is the database's own.
+A vacuum frees the place of a dead row but leaves its bytes there; CLUSTER writes a table and its indexes anew, as VACUUM
+FULL does, and may be part of a transaction, which sets how long it waits for the table. The planner's statistics hold
+values of rows too. What the write-ahead log and its archives hold is the database's own.
 """
 
 from __future__ import annotations
@@ -26,20 +27,24 @@ _TEXT_COLUMNS = (
     " AND NOT attisdropped AND atttypid IN ('text'::regtype, 'tsvector'::regtype) AND attnum <> ALL (SELECT"
     " unnest(indkey::smallint[]) FROM pg_index WHERE indrelid = attrelid AND indisprimary)"
 )
+_PRIMARY_INDEX = (
+    "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = ?::regclass AND indisprimary"
+)
 _SAME_TYPE = {"text": 'TEXT COLLATE "C"', "tsvector": "tsvector"}
 
 
-def overwrite(database: Database, residue: Residue, run_alone: Callable[[str], None]) -> None:
-    """`run_alone` runs what no transaction may hold."""
+def overwrite(database: Database, residue: Residue, vacuum: Callable[[str], None]) -> None:
+    """`vacuum` frees the dead rows of a table. The planner's statistics are left to the caller."""
     _await_readers(database, residue.moment)
     for table in sorted(residue.tables - {VECTOR}):
-        _drop_stale_statistics(database, table)
-        run_alone(f"VACUUM (FULL, ANALYZE) {table}")
+        with database.transaction():
+            _drop_stale_statistics(database, table)
+            database.change(f"CLUSTER {table} USING {database.value(_PRIMARY_INDEX, [table])}")
+            database.change(f"ANALYZE {table}")
     if VECTOR in residue.tables:
         # they hold no text, and their index takes long to make anew; pgvector itself clears what it frees
-        run_alone("VACUUM embedding")
+        vacuum("embedding")
     _await_readers(database, database.moment())
-    run_alone("VACUUM FULL pg_catalog.pg_statistic")  # without effect where another owns the database
 
 
 def _await_readers(database: Database, moment: str) -> None:
@@ -53,11 +58,10 @@ def _await_readers(database: Database, moment: str) -> None:
 
 def _drop_stale_statistics(database: Database, table: str) -> None:
     """ANALYZE leaves those of an empty table as they were; giving a column the type that it has drops them."""
-    with database.transaction():
-        if database.rows(f"SELECT 1 FROM {table} LIMIT 1"):
-            return
-        changes = [
-            f"ALTER {name} TYPE {_SAME_TYPE[type]}" for name, type in database.rows(_TEXT_COLUMNS, [table])
-        ]
-        if changes:
-            database.change(f"ALTER TABLE {table} {', '.join(changes)}")
+    if database.rows(f"SELECT 1 FROM {table} LIMIT 1"):
+        return
+    changes = [
+        f"ALTER {name} TYPE {_SAME_TYPE[type]}" for name, type in database.rows(_TEXT_COLUMNS, [table])
+    ]
+    if changes:
+        database.change(f"ALTER TABLE {table} {', '.join(changes)}")
