@@ -182,6 +182,10 @@ class Settings:
     http_hosts: tuple[str, ...] = _setting(
         (), "Names that clients reach the HTTP server by, such as `memory.example.com`, separated by commas."
     )
+    http_proxies: tuple[str, ...] = _setting(
+        (),
+        "Addresses or networks of reverse proxies whose `X-Forwarded-For` is trusted, such as `10.0.0.0/24`, separated by commas.",
+    )
     requests_per_minute: float | None = _setting(
         6000.0, "HTTP requests that one token may make in a minute, in each server; 0 means no limit."
     )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -102,10 +104,9 @@ def test_a_read_token_calls_what_only_reads_and_nothing_else_and_a_write_token_c
         assert web.call(clear, confirmed, **admin)["structuredContent"]["deleted_count"] == 3
 
 
-def test_failed_logins_are_written_down_and_slowed_and_who_is_in_goes_on(home: Path) -> None:
+def test_failed_logins_are_written_down_and_slowed_and_good_ones_are_not(home: Path) -> None:
     made = token(home, "alice")
     with listening(home, "--http-auth", "token") as web:
-        assert web.ask("ping", {}, **bearer(made)).status == 200
         wrong = [web.ask("ping", {}, Authorization="Bearer bst_guess")]
         while wrong[-1].status == 401:  # a slow machine may guess once more every six seconds
             wrong.append(web.ask("ping", {}, Authorization=f"Bearer bst_guess{len(wrong)}"))
@@ -120,6 +121,17 @@ def test_failed_logins_are_written_down_and_slowed_and_who_is_in_goes_on(home: P
     ] * (len(wrong) - 1)
     assert "bst_guess" not in printed
     assert "from 127.0.0.1" in typed("audit", "--since", "today", home=home).stdout
+
+
+def test_who_guesses_behind_a_trusted_proxy_is_known_by_the_own_address(home: Path) -> None:
+    with listening(home, "--http-auth", "token", BACKSTORY_HTTP_PROXIES="127.0.0.1") as web:
+        guess = {"Authorization": "Bearer bst_guess"}
+        while web.ask("ping", {}, X_Forwarded_For="203.0.113.5", **guess).status != 429:
+            pass
+        assert web.ask("ping", {}, X_Forwarded_For="203.0.113.6", **guess).status == 401
+        assert web.send("/web/", X_Forwarded_For="203.0.113.5", Cookie="backstory_login=bst_x").status == 429
+    calls = json.loads(typed("audit", "--since", "today", "--json", home=home).stdout)["calls"]
+    assert {each["credential"] for each in calls} == {"from 203.0.113.5", "from 203.0.113.6"}
 
 
 @pytest.fixture(scope="module")
@@ -204,3 +216,23 @@ def test_jwts_of_the_identity_provider_are_accepted_and_no_others(
         metadata = web.send("/.well-known/oauth-protected-resource/mcp").json
         assert metadata["resource"] == AUDIENCE
         assert metadata["authorization_servers"][0].rstrip("/") == ISSUER
+
+
+def test_an_own_token_is_let_in_while_the_provider_hangs(tmp_path: Path, key: rsa.RSAPrivateKey) -> None:
+    own = bearer(token(tmp_path, "alice"))
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections and says nothing
+        provider = {
+            "BACKSTORY_OAUTH_ISSUER": ISSUER,
+            "BACKSTORY_OAUTH_AUDIENCE": AUDIENCE,
+            "BACKSTORY_OAUTH_JWKS_URL": f"http://127.0.0.1:{silent.getsockname()[1]}/jwks",
+        }
+        with (
+            listening(tmp_path, "--http-auth", "oauth", **provider) as web,
+            ThreadPoolExecutor(8) as threads,
+        ):
+            waiting = [threads.submit(web.ask, "ping", {}, **signed(key)) for _ in range(8)]
+            connection, _ = silent.accept()
+            assert web.ask("ping", {}, **own).status == 200
+            assert web.send("/readyz").status == 200
+            connection.close()
+            assert {each.result().status for each in waiting} == {401}

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import jwt
 import pytest
 
-from backstory.server.oauth import KEYS_FOR_S, LEAST_REST_S, KeySet
+from backstory.server.oauth import KEYS_FOR_S, LAST_GOOD_KEYS_FOR_S, LEAST_REST_S, KeySet
 
 from ..patience import PATIENCE_S, until
 
@@ -28,7 +28,8 @@ class Provider:
         self.now_s = 0.0
         self.may_answer = threading.Event()
         self.may_answer.set()
-        self.keys = KeySet(self._fetch, lambda: self.now_s)
+        self.problems: list[str] = []
+        self.keys = KeySet(self._fetch, lambda: self.now_s, self.problems.append)
 
     def _fetch(self) -> Sequence[jwt.PyJWK]:
         self.asked += 1
@@ -100,6 +101,31 @@ def test_a_known_key_does_not_wait_for_a_fetch_that_a_forged_one_caused() -> Non
         assert not provider.knows("another forged"), "it does not wait either"
         provider.may_answer.set()
         assert not forged.result()
+
+
+def test_the_last_good_keys_are_taken_while_the_provider_fails_and_for_a_day_at_most() -> None:
+    provider = Provider("one")
+    assert provider.knows("one")
+    provider.is_down = True
+    provider.now_s = KEYS_FOR_S
+    assert provider.knows("one")
+    until(lambda: len(provider.problems) == 1)
+    assert "down" in provider.problems[0]
+    assert not provider.knows("two")
+    provider.now_s = LAST_GOOD_KEYS_FOR_S
+    assert not provider.knows("one")
+
+
+def test_a_known_key_is_taken_while_the_provider_hangs() -> None:
+    provider = Provider("one")
+    assert provider.knows("one")
+    provider.now_s = KEYS_FOR_S
+    provider.may_answer.clear()
+    assert provider.knows("one")
+    assert provider.asked == 2
+    provider.published = []
+    provider.may_answer.set()
+    until(lambda: not provider.knows("one"))
 
 
 @pytest.mark.parametrize("kid", ["", "None"])

@@ -1,6 +1,7 @@
-"""Logins: good ones are believed for a second, failed ones written down, and slowed for the address they come from.
+"""Logins: good ones are believed for a second, failed ones written down, and throttled for the address they come from.
 
-Whoever was let in goes on: behind a proxy all clients have one address, and one that guesses must not lock out the rest.
+A token is always looked up before its address is: behind a proxy or a NAT many clients have one address, and one that
+guesses must not lock out the others. A token of ours never waits for the identity provider.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ..core.engine import new_id
 from ..domain.team import AuditRecord
 from ..domain.when import Clock
 from ..store import Store
-from .auth import Principal, Verify, hash_of
+from .auth import PREFIX, Principal, Verify, hash_of
 from .limits import RateLimit
 from .threads import Threads
 
@@ -22,6 +23,8 @@ FAILURES_PER_MINUTE = 10.0
 BELIEVED_S = 1.0
 """So long a token that was revoked or has expired may still be taken."""
 MOST_KNOWN = 10_000
+PROVIDER_THREADS = 4
+"""For tokens of an identity provider, which may have to be asked for its keys."""
 LOGIN, REFUSED = "login", "refused"
 
 
@@ -51,6 +54,7 @@ class Logins:
         self._control = control
         self._now = now
         self._threads = threads
+        self._provider_threads = Threads(PROVIDER_THREADS)
         self._clock = clock
         self._failures = RateLimit(FAILURES_PER_MINUTE, clock)
         self._known: OrderedDict[str, _Known] = OrderedDict()  # by the hash of what was given
@@ -61,19 +65,20 @@ class Logins:
         known = self._known.get(hash)
         if known is not None and asked_s < known.until_s:
             return known.principal
-        if known is None and (wait_s := self._failures.peek_s(address)):
-            raise TooManyFailures(wait_s)
         scheme, _, secret = authorization.partition(" ")
-        principal = None
-        if scheme.lower() == "bearer":
-            principal = await self._threads.start(lambda: self._verify(secret.strip()))
-        if principal is None:
-            self._known.pop(hash, None)
-            self._failures.wait_s(address)
-            await self._threads.start(lambda: self._write_down(address))
-        else:
+        principal = await self._look_up(secret.strip()) if scheme.lower() == "bearer" else None
+        if principal is not None:
             self._remember(hash, _Known(principal, asked_s + BELIEVED_S))
-        return principal
+            return principal
+        self._known.pop(hash, None)
+        if wait_s := self._failures.wait_s(address):
+            raise TooManyFailures(wait_s)
+        await self._threads.start(lambda: self._write_down(address))
+        return None
+
+    async def _look_up(self, secret: str) -> Principal | None:
+        threads = self._threads if secret.startswith(PREFIX) else self._provider_threads
+        return await threads.start(lambda: self._verify(secret))
 
     def _remember(self, hash: str, known: _Known) -> None:
         self._known[hash] = known

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,62 +21,86 @@ from .auth import Principal
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
 """None that signs with a shared secret: the key set is public."""
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
-
+FETCH_ERRORS = (jwt.PyJWTError, OSError, HTTPException, ValueError)
+"""A provider that cannot be reached, or that answers something else than keys."""
 
 FETCH_TIMEOUT_S = 10.0
 KEYS_FOR_S = 300.0
-"""So long a key that the provider withdrew may still be taken."""
+"""How long keys are used before the provider is asked again, and how long a key that it withdrew may still be taken."""
+LAST_GOOD_KEYS_FOR_S = 24 * 3600.0
+"""How long they are used while the provider does not answer."""
+PATIENCE_S = 1.0
+"""How long a login with a known key waits for newer keys: a provider that hangs must not stop logins."""
 LEAST_REST_S = 10.0
 """Between two fetches, however they ended and whatever keys tokens name: nobody can make us ask the provider more often."""
 
 
 class KeySet:
-    """The provider's keys: fetched when first needed, after a while, and for an unknown one; by one thread at a time. Who names
-    a key that is known never waits for a fetch that another one caused."""
+    """The provider's keys: fetched when first needed, after a while, and for an unknown one, on one thread of their own.
+
+    The last good keys stay while the provider fails. A login that names one of them waits for a fetch for a moment only.
+    """
 
     def __init__(
-        self, fetch: Callable[[], Sequence[jwt.PyJWK]], clock: Callable[[], float] = time.monotonic
+        self,
+        fetch: Callable[[], Sequence[jwt.PyJWK]],
+        clock: Callable[[], float] = time.monotonic,
+        report: Callable[[str], None] = lambda problem: None,
     ) -> None:
+        """`fetch` raises FETCH_ERRORS; `report` is told of them."""
         self._fetch = fetch
         self._clock = clock
-        self._fetching = threading.Lock()
+        self._report = report
+        self._lock = threading.Lock()
+        self._fetched = threading.Event()
+        self._fetched.set()
         self._keys: dict[str, jwt.PyJWK] = {}
-        self._until_s = self._next_s = clock()
+        self._fetched_s = -math.inf
+        self._next_s = -math.inf
 
     def key(self, id: str) -> jwt.PyJWK:
         """Raises a PyJWTError when there is no such key, or the provider does not say."""
-        if self._is_fresh() and id in self._keys:
-            return self._keys[id]
-        if self._fetching.acquire(blocking=not self._is_fresh()):
-            try:
-                self._renew(id)
-            finally:
-                self._fetching.release()
-        if not self._is_fresh() or id not in self._keys:
+        is_known = id in self._keys
+        if not is_known or self._age_s() >= KEYS_FOR_S:
+            is_ours = self._start_fetch()
+            if is_known:
+                self._fetched.wait(PATIENCE_S)
+            elif is_ours or not self._keys:
+                self._fetched.wait(FETCH_TIMEOUT_S)
+        if id not in self._keys or self._age_s() >= LAST_GOOD_KEYS_FOR_S:
             raise jwt.InvalidKeyError("The provider names no such key.")
         return self._keys[id]
 
-    def _is_fresh(self) -> bool:
-        return self._clock() < self._until_s
+    def _age_s(self) -> float:
+        return self._clock() - self._fetched_s
 
-    def _renew(self, id: str) -> None:
-        """Unless somebody did while this thread waited, or the provider was asked just now."""
-        if (self._is_fresh() and id in self._keys) or self._clock() < self._next_s:
-            return
+    def _start_fetch(self) -> bool:
+        """Whether this call began one: not while another runs, nor when the provider was asked just now."""
+        with self._lock:
+            if not self._fetched.is_set() or self._clock() < self._next_s:
+                return False
+            self._fetched.clear()
+        threading.Thread(target=self._renew, name="oauth-keys", daemon=True).start()
+        return True
+
+    def _renew(self) -> None:
         try:
             self._keys = {key.key_id: key for key in self._fetch() if key.key_id}
-            self._until_s = self._clock() + KEYS_FOR_S
+            self._fetched_s = self._clock()
+        except FETCH_ERRORS as error:
+            self._report(f"The identity provider's keys could not be fetched: {error}")
         finally:
             self._next_s = self._clock() + LEAST_REST_S
+            self._fetched.set()
 
 
 class IdentityProvider:
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, report: Callable[[str], None]) -> None:
         self._issuer = required(settings, "oauth_issuer")
         self._audience = required(settings, "oauth_audience")
         url = required(settings, "oauth_jwks_url")
         client = jwt.PyJWKClient(url, cache_jwk_set=False, timeout=FETCH_TIMEOUT_S)
-        self._keys = KeySet(client.get_signing_keys)
+        self._keys = KeySet(lambda: _signing_keys(client), report=report)
         resource = urlsplit(self._audience)
         if resource.scheme not in ("https", "http") or not resource.netloc:
             raise InvalidInput(
@@ -110,6 +136,14 @@ class IdentityProvider:
             "resource_name": "Backstory",
         }
         return wire.to_json(described).encode()
+
+
+def _signing_keys(client: jwt.PyJWKClient) -> list[jwt.PyJWK]:
+    """An empty set is an answer: the provider withdrew all of its keys."""
+    published = client.fetch_data()
+    if isinstance(published, dict) and published.get("keys") == []:
+        return []
+    return [key for key in jwt.PyJWKSet.from_dict(published).keys if key.public_key_use in ("sig", None)]
 
 
 def _words(claim: Any) -> list[str]:

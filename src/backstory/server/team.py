@@ -26,6 +26,7 @@ from .limits import RateLimit
 from .logins import Logins, TooManyFailures
 from .metrics import Metrics
 from .offer import Offer
+from .proxies import TrustedProxies
 from .responses import JSON, Gone, HttpRequest, Receive, Response, Send, put_off, read_request, text, write
 from .sessionlog import SessionLog
 from .tenants import ORDINARY, Tenants
@@ -54,6 +55,7 @@ class TeamServer:
         own_place = "" if is_personal else str(settings.home / "sessions")
         self._settings = settings.changed(sessions_dir=settings.sessions_dir or own_place)
         self._hosts = AllowedHosts(allowed)
+        self._proxies = TrustedProxies(settings.http_proxies)
         self._embedder = build_embedder(settings)  # one model for all tenants
         self._pool = open_pool(settings)
         self._tenants = Tenants(self._open_tenant)
@@ -66,7 +68,8 @@ class TeamServer:
         self._audit: AuditLog | None = None
         if settings.http_auth != "none":
             self._control = open_store(settings, CONTROL, pool=self._pool)
-            self._provider = _identity_provider(settings) if settings.http_auth == "oauth" else None
+            if settings.http_auth == "oauth":
+                self._provider = _identity_provider(settings, self._log)
             verifier = Verifier(self._control, utc_now, self._provider.verify if self._provider else None)
             self._audit = AuditLog(self._control, utc_now, self._log)
             self._logins = Logins(verifier.verify, self._control, utc_now, self._lookups)
@@ -91,6 +94,7 @@ class TeamServer:
         return McpEndpoint(dispatcher, self._sessions, threads, self._limit, most_bytes)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        scope = {**scope, "client": self._client(scope)}  # for the pages too
         request = read_request(scope)
         try:
             refused = self._refusal(request)
@@ -121,6 +125,12 @@ class TeamServer:
             self._control.close()
         if self._pool is not None:
             self._pool.close()
+
+    def _client(self, scope: MutableMapping[str, Any]) -> tuple[str, int] | None:
+        """Address and port of the client, which may be behind a proxy."""
+        if not (client := scope.get("client")):
+            return None
+        return self._proxies.client_address(client[0], scope["headers"]), client[1]
 
     def _refusal(self, request: HttpRequest) -> Response | None:
         """The answer to a request that may not know us, health and figures included."""
@@ -206,7 +216,7 @@ class TeamServer:
         return engine
 
 
-def _identity_provider(settings: Settings) -> IdentityProvider:
+def _identity_provider(settings: Settings, log: SessionLog) -> IdentityProvider:
     try:
         from .oauth import IdentityProvider  # cryptography is large, and only this needs it
     except ModuleNotFoundError as error:
@@ -214,4 +224,4 @@ def _identity_provider(settings: Settings) -> IdentityProvider:
             f"Checking tokens of an identity provider needs {error.name}, which is not installed.",
             hint=install_hint("http"),
         ) from None
-    return IdentityProvider(settings)
+    return IdentityProvider(settings, lambda problem: log.write("warning", "oauth", problem, {}))
