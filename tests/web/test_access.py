@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 
@@ -89,3 +91,33 @@ def test_the_command_prints_a_link_and_ends_with_its_terminal(tmp_path: Path) ->
         assert line.startswith("Open: http://127.0.0.1:")
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE_S) == 0
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//evil.example/",
+        "///evil.example/",
+        "/%2Fevil.example/",
+        "/%5Cevil.example/",
+        "/%5C/evil.example/",
+        "/%09/evil.example/",
+        "//evil.example%2F%2e%2e",
+        "/.//evil.example/",
+        "//user@evil.example/",
+        "/https://evil.example/",
+    ],
+)
+def test_no_link_leads_to_another_site(pages: Pages, path: str) -> None:
+    own = f"http://127.0.0.1:{pages.port}/"
+    for answer in (pages.get(f"{path}?t=x"), pages.send(f"{path}?q=1&{pages.keys.link}")):
+        assert answer.status == 303
+        location = answer.headers["Location"]
+        # a browser reads a backslash as a slash, and leaves out tabs and line ends
+        assert urljoin(own, re.sub(r"[\t\r\n]", "", location).replace("\\", "/")).startswith(own), location
+        assert not location.startswith("//")
+
+
+def test_a_page_with_odd_signs_in_its_address_is_where_a_link_leads(pages: Pages) -> None:
+    answer = pages.get("/conversation/a%3Fb%23c%20d%25?t=x")
+    assert answer.headers["Location"] == "/conversation/a%3Fb%23c%20d%25"

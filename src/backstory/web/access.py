@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from secrets import compare_digest, token_urlsafe
 from threading import Lock
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -105,10 +105,15 @@ class WebDoor:
         has_cookie = self._keys.fits(request.cookies.get(self._keys.cookie, ""))
         given = request.query_params.get(LINK)
         if given is not None and request.method == "GET" and (has_cookie or self._keys.redeem(given)):
-            rest = [(name, value) for name, value in request.query_params.multi_items() if name != LINK]
-            address = request.url.path + (f"?{urlencode(rest)}" if rest else "")
-            return self._keys.give(RedirectResponse(address, 303))
+            return self._keys.give(RedirectResponse(_address_without_link(request), 303))
         return None if has_cookie else HTMLResponse(_CLOSED, 401)
+
+
+def _address_without_link(request: Request) -> str:
+    """Always a path of this site: browsers read `//name` and `/\\name` as another host."""
+    path = "/" + quote(request.scope["path"].lstrip("/\\"))
+    rest = [(name, value) for name, value in request.query_params.multi_items() if name != LINK]
+    return path + (f"?{urlencode(rest)}" if rest else "")
 
 
 class SameSite:
