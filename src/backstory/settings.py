@@ -208,6 +208,14 @@ class Settings:
         choices=("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"),
     )
 
+    logs_max_mb: float | None = _setting(
+        100.0,
+        "Size that the session logs may have together: a file has a tenth of it, then the next begins and the oldest go. 0 means no limit.",
+    )
+    audit_days: float | None = _setting(
+        365.0, "Days that a team server keeps its audit log; 0 means for ever."
+    )
+
     def __init__(self, **values: Any) -> None:
         for setting in TABLE:
             vars(self)[setting.name] = values.pop(setting.name, setting.default)
@@ -218,6 +226,10 @@ class Settings:
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError("settings do not change; use changed()")
+
+    @property
+    def logs_max_bytes(self) -> float:
+        return float("inf") if self.logs_max_mb is None else self.logs_max_mb * 1_000_000
 
     @property
     def reads_histories(self) -> bool:

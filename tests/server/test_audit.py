@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from threading import Thread
 from typing import TypedDict
@@ -119,6 +120,19 @@ def test_an_outcome_waits_until_it_can_be_written(
     monkeypatch.undo()
     audit.flush()
     assert outcomes(control) == ["completed"]
+
+
+def test_records_go_when_they_are_as_old_as_the_settings_say(open_store: OpenStore, tmp_path: Path) -> None:
+    control, now = open_store(), DAWN
+    log = SessionLog(tmp_path, "emergency")
+    audit = AuditLog(control, lambda: now, log, kept_days=30)
+    for days in (0, 1, 31):
+        now = DAWN + timedelta(days=days)
+        with audit.call(ALICE, "user-alice", "change"):
+            pass
+        audit.flush()
+        audit.prune()
+    assert [each.at for each in control.team.audit_log(DAWN)] == [DAWN + timedelta(days=d) for d in (1, 31)]
 
 
 def outcomes(control: Store) -> list[str]:

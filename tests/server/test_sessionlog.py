@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,29 @@ def test_a_full_disk_is_no_error(tmp_path: Path) -> None:
     assert log._file is not None
     os.dup2(os.open("/dev/full", os.O_WRONLY), log._file)
     log.write("info", "x", "", {})
+
+
+def test_logs_take_no_more_than_their_limit_and_the_oldest_lines_go_first(tmp_path: Path) -> None:
+    limit = 20_000
+    for _ in range(2):  # of two servers, one after the other
+        log = SessionLog(tmp_path, "info", limit, now=lambda: 1705314645.0)
+        for number in range(300):
+            log.write("info", "x", "", {"number": number})
+            assert sum(path.stat().st_size for path in (tmp_path / "logs").iterdir()) <= limit
+    files = [path.read_text().splitlines() for path in (tmp_path / "logs").iterdir()]
+    assert len(files) > 5
+    numbers = {json.loads(line)["data"]["number"] for lines in files for line in lines}
+    assert 299 in numbers
+    assert 0 not in numbers
+
+
+def test_threads_that_write_while_files_change_lose_no_line(tmp_path: Path) -> None:
+    log = SessionLog(tmp_path, "info", 1_000_000)
+    with ThreadPoolExecutor(8) as threads:
+        for number in range(2_000):
+            threads.submit(log.write, "info", "x", "y" * 100, {"number": number})
+    assert len(list((tmp_path / "logs").iterdir())) > 3
+    assert sorted(line["data"]["number"] for line in lines(tmp_path)) == list(range(2_000))
 
 
 def test_a_new_log_removes_the_oldest_beyond_the_limit(tmp_path: Path) -> None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from threading import Event, Lock, Thread
 
 from ..core.engine import new_id
+from ..domain.errors import BackstoryError
 from ..domain.team import AuditRecord
 from ..domain.when import Clock
 from ..store import Store
@@ -20,6 +22,7 @@ from .sessionlog import SessionLog
 BEGUN, FAILED = "begun", "failed"
 OUTCOMES_WAIT_S = 0.05
 """For something to be written with."""
+PRUNE_EVERY = timedelta(days=1)
 
 
 class _Batch:
@@ -35,8 +38,13 @@ class _Batch:
 class AuditLog:
     """For any thread."""
 
-    def __init__(self, control: Store, now: Clock, log: SessionLog) -> None:
+    def __init__(
+        self, control: Store, now: Clock, log: SessionLog, *, kept_days: float | None = None
+    ) -> None:
+        """Records go when they are `kept_days` old; None keeps them."""
         self._control = control
+        self._kept_days = kept_days
+        self._prune_at: datetime | None = None
         self._now = now
         self._log = log
         self._writing = Lock()
@@ -65,6 +73,17 @@ class AuditLog:
                 self._commit(batch)
         if batch.error is not None:
             self._log.write("error", "audit", str(batch.error), {"outcomes": len(batch.outcomes)})
+
+    def prune(self) -> None:
+        """Delete records that are too old, once a day."""
+        now = self._now()
+        if self._kept_days is None or (self._prune_at is not None and now < self._prune_at):
+            return
+        self._prune_at = now + PRUNE_EVERY
+        try:
+            self._control.team.prune_audit_log(now - timedelta(days=self._kept_days))
+        except BackstoryError as error:
+            self._log.write("error", "audit", error.message, {})
 
     def _begin(self, record: AuditRecord) -> None:
         with self._joining:
@@ -102,3 +121,4 @@ class AuditLog:
             self._ended.clear()
             time.sleep(OUTCOMES_WAIT_S)
             self.flush()
+            self.prune()

@@ -41,7 +41,7 @@ class _Leave(BaseException):
 
 class StdioServer:
     def __init__(self, core: Core, surfaces: Mapping[str, Surface], settings: Settings) -> None:
-        log = SessionLog(settings.home, settings.log_level)
+        log = SessionLog(settings.home, settings.log_level, settings.logs_max_bytes)
         core.engine.problems.log = log.write
         self._conversation = RpcPeer(Offer(surfaces), log.set_level)
         self._sync_soon = core.engine.sync_soon

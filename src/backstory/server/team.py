@@ -60,7 +60,7 @@ class TeamServer:
         self._pool = open_pool(settings)
         self._tenants = Tenants(self._open_tenant)
         self._metrics = Metrics()
-        self._log = SessionLog(settings.home, settings.log_level)
+        self._log = SessionLog(settings.home, settings.log_level, settings.logs_max_bytes)
         self._lookups = Threads(LOOKUPS)
         self._control: Store | None = None
         self._provider: IdentityProvider | None = None
@@ -71,7 +71,7 @@ class TeamServer:
             if settings.http_auth == "oauth":
                 self._provider = _identity_provider(settings, self._log)
             verifier = Verifier(self._control, utc_now, self._provider.verify if self._provider else None)
-            self._audit = AuditLog(self._control, utc_now, self._log)
+            self._audit = AuditLog(self._control, utc_now, self._log, kept_days=settings.audit_days)
             self._logins = Logins(verifier.verify, self._control, utc_now, self._lookups)
         self._sessions = HttpSessions(
             self._tenants, str(project_root(settings.project)), utc_now, are_local=is_personal

@@ -48,6 +48,11 @@ class TeamRoom:
         """The oldest first."""
         return self._database.records(_AUDIT, "FROM audited WHERE at >= ? ORDER BY at, id", [to_ms(since)])
 
+    def prune_audit_log(self, until: datetime) -> None:
+        """Delete what was written down before a moment."""
+        with self._database.transaction():
+            self._database.change("DELETE FROM audited WHERE at < ?", [to_ms(until)])
+
     def put_connection(self, connection: Connection) -> None:
         """Insert, or replace by id."""
         with self._database.transaction():
