@@ -234,22 +234,28 @@ def _windows_homes() -> Iterator[Path]:
 
 def open_store(settings: Settings, space: str = "", *, pool: PostgresPool | None = None) -> Store:
     if in_postgres(settings):
-        schema = {"": PUBLIC, CONTROL: CONTROL_SCHEMA}.get(space, space)
         store: Store = _postgres().PostgresStore(
-            pool or settings.database_url, schema=schema, busy_timeout_s=settings.busy_timeout_s
+            pool or settings.database_url, schema=_schema(space), busy_timeout_s=settings.busy_timeout_s
         )
         return store
     from .store.sqlite import SqliteStore
 
-    path = store_path(settings)
-    if space:
-        path = path.with_name(f"{CONTROL}.db") if space == CONTROL else path.parent / "spaces" / f"{space}.db"
-    return SqliteStore(path, busy_timeout_s=settings.busy_timeout_s, backups=backups_folder(settings, space))
+    return SqliteStore(
+        store_path(settings, space),
+        busy_timeout_s=settings.busy_timeout_s,
+        backups=backups_folder(settings, space),
+    )
 
 
 def backups_folder(settings: Settings, space: str = "") -> Path:
     own = _settings_of(settings, space) if space and space != CONTROL else settings
     return own.home / FOLDER
+
+
+def backups_folder_exists(settings: Settings, space: str) -> bool:
+    """Whether there are, or were, backups of a space. A look makes no folder."""
+    place = settings.home if space == CONTROL else settings.home / "spaces" / f"{space}.files"
+    return (place / FOLDER).is_dir()
 
 
 def find_spaces(settings: Settings) -> list[str]:
@@ -293,15 +299,23 @@ def in_postgres(settings: Settings) -> bool:
     return settings.database_url.startswith(("postgresql://", "postgres://"))
 
 
-def store_place(settings: Settings) -> str:
+def store_place(settings: Settings, space: str = "") -> str:
     """Where the store is, as people may see it."""
     if in_postgres(settings):
-        return without_password(settings.database_url)
-    return str(store_path(settings))
+        place = without_password(settings.database_url)
+        return f"{place}, schema {_schema(space)}" if space else place
+    return str(store_path(settings, space))
 
 
-def store_path(settings: Settings) -> Path:
-    """The file of a store in SQLite."""
+def _schema(space: str) -> str:
+    return {"": PUBLIC, CONTROL: CONTROL_SCHEMA}.get(space, space)
+
+
+def store_path(settings: Settings, space: str = "") -> Path:
+    """The file of a store in SQLite: the user's own, or that of a team server's space."""
+    if space:
+        own = store_path(settings)
+        return own.with_name(f"{CONTROL}.db") if space == CONTROL else own.parent / "spaces" / f"{space}.db"
     if not settings.database_url:
         return settings.home / STORE
     if in_postgres(settings):

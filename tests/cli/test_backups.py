@@ -13,11 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from backstory.app import open_store
 from backstory.domain.filters import Filter, Page
 from backstory.store.sqlite import SqliteStore
 
+from ..doubles import make_memory, make_settings
 from ..patience import until
 from ..processes import save, serving
+from ..server.team import listening, token
 from ..typed import typed
 
 KEPT, LATER = "The staging server is called heron.", "Lunch is at noon."
@@ -30,7 +33,9 @@ def texts(home: Path) -> list[str]:
 
 def backup(home: Path, file: Path) -> None:
     done = typed("backup", str(file), "--json", home=home)
-    assert json.loads(done.stdout) == {"file": str(file), "bytes": file.stat().st_size}
+    body = json.loads(done.stdout)
+    assert body == {"file": str(file), "bytes": file.stat().st_size, "rows": body["rows"]}
+    assert body["rows"] > 0
 
 
 def test_what_was_backed_up_comes_back(tmp_path: Path) -> None:
@@ -174,6 +179,17 @@ def test_a_running_server_makes_a_backup_each_day(tmp_path: Path) -> None:
     assert len(ids(file)) == 1
 
 
+def test_a_team_server_backs_up_its_tokens_each_day(tmp_path: Path) -> None:
+    token(tmp_path, "alice")
+    with closing(SqliteStore(tmp_path / "team.db")) as store, store.transaction():
+        store.database.change("UPDATE migration SET applied_at = applied_at - 100000000")
+    with listening(tmp_path, "--http-auth", "token"):
+        until(lambda: any((tmp_path / "backups").glob("team-*-daily.db")))
+    (file,) = (tmp_path / "backups").iterdir()
+    with closing(SqliteStore(file, is_copy=True)) as copy:
+        assert [each.person for each in copy.team.tokens()] == ["alice"]
+
+
 def test_a_mistyped_path_makes_nothing(tmp_path: Path) -> None:
     home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
     for words in (("backup",), ("backup", str(elsewhere / "copy.db"))):
@@ -264,3 +280,96 @@ def test_servers_of_a_store_that_is_lost_say_so_until_it_is_restored(
         one.call("save_context", context_text=LATER)
         assert LATER in other.call("retrieve_context", query="lunch at noon")["results"]
     assert typed("integrity", home=home).returncode == 0
+
+
+ALICE, OPS = "user-alice", "team-ops"
+
+
+@pytest.fixture
+def team_home(tmp_path: Path) -> Path:
+    """The data directory of a team server, which has no store of one user's own."""
+    home = tmp_path / "home"
+    for space in ("team", ALICE, OPS):
+        with closing(open_store(make_settings(home), space)) as store:
+            store.memories.put([make_memory(space, f"The staging server of {space} is called heron.")])
+    return home
+
+
+def damage(file: Path) -> None:
+    """The store opens, and a page of it is nonsense."""
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (page,) = database.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'entry_surface'"
+        ).fetchone()
+    content = bytearray(file.read_bytes())
+    content[4096 * (page - 1) : 4096 * page] = b"\xff" * 4096
+    file.write_bytes(content)
+
+
+def test_every_store_of_a_team_server_is_backed_up_and_each_comes_back(team_home: Path) -> None:
+    body = json.loads(typed("backup", "--json", home=team_home).stdout)
+    files = {space: Path(made["file"]) for space, made in body["spaces"].items()}
+    assert files.keys() == {"team", ALICE, OPS}
+    assert files[ALICE].parent == team_home / "spaces" / f"{ALICE}.files" / "backups"
+    assert files["team"].parent == team_home / "backups"
+    assert [ids(file) for file in files.values()] == [{space} for space in files]
+    live = team_home / "spaces" / f"{ALICE}.db"
+    live.unlink()
+    done = typed("restore", str(files[ALICE]), "--space", ALICE, home=team_home)
+    assert done.returncode == 0, done.stderr
+    assert ids(live) == {ALICE}
+    assert not (team_home / "store.db").exists()
+
+
+def test_one_store_of_a_team_server_is_backed_up_to_a_file(team_home: Path, tmp_path: Path) -> None:
+    done = typed("backup", str(tmp_path / "copy.db"), "--space", OPS, home=team_home)
+    assert done.returncode == 0, done.stderr
+    assert ids(tmp_path / "copy.db") == {OPS}
+    wrong = typed("backup", "--space", "user-alyce", home=team_home)
+    assert wrong.returncode != 0
+    assert ALICE in wrong.stderr
+    assert not list(team_home.glob("spaces/user-alyce*"))
+
+
+def test_no_backup_of_a_tenant_becomes_the_own_store_unasked(team_home: Path) -> None:
+    body = json.loads(typed("backup", "--space", ALICE, "--json", home=team_home).stdout)
+    done = typed("restore", body["file"], home=team_home)
+    assert done.returncode != 0
+    assert f"--space {ALICE}" in done.stderr
+    assert not (team_home / "store.db").exists()
+    for wrong in ("user-alyce", f"../spaces/{ALICE}"):
+        assert typed("restore", body["file"], "--space", wrong, home=team_home).returncode != 0
+    assert not list(team_home.glob("spaces/user-alyce*"))
+
+
+def test_damage_to_a_store_of_a_team_server_is_found(team_home: Path) -> None:
+    assert typed("integrity", home=team_home).returncode == 0
+    checks = json.loads(typed("doctor", "--json", home=team_home).stdout)["checks"]
+    (check,) = [check for check in checks if check["name"] == "team stores"]
+    assert (check["state"], "3 stores" in check["message"]) == ("ok", True)
+    damage(team_home / "spaces" / f"{ALICE}.db")
+    done = typed("integrity", "--json", home=team_home)
+    assert done.returncode == 1
+    states = {Path(each["store"]).stem: each["ok"] for each in json.loads(done.stdout)["stores"]}
+    assert states == {"store": True, "team": True, ALICE: False, OPS: True}
+    assert f"--space {ALICE}" in typed("integrity", home=team_home).stdout
+    checks = json.loads(typed("doctor", "--json", home=team_home).stdout)["checks"]
+    (check,) = [check for check in checks if check["name"] == "team stores"]
+    assert check["state"] == "fail"
+    assert ALICE in check["message"]
+
+
+def test_a_backup_that_is_not_sound_is_not_kept(tmp_path: Path) -> None:
+    save(tmp_path, KEPT)
+    assert typed("backup", home=tmp_path).returncode == 0
+    before = list((tmp_path / "backups").iterdir())
+    damage(tmp_path / "store.db")
+    done = typed("backup", home=tmp_path)
+    assert done.returncode != 0
+    assert "not sound" in done.stderr or "damaged" in done.stderr
+    assert list((tmp_path / "backups").iterdir()) == before
+    assert typed("restore", str(before[0]), home=tmp_path).returncode == 0, (
+        "though the present store is damaged"
+    )
+    assert texts(tmp_path) == [KEPT]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sqlite3
 import stat
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -289,3 +291,26 @@ def test_what_is_added_while_filters_are_read_is_known_at_the_next_look(
         assert passing is not None
         seen.append(int(passing.flags.sum()))
     assert seen == [1, 2]
+
+
+def test_a_backup_is_sound_and_complete_though_others_write_meanwhile(tmp_path: Path) -> None:
+    path, is_enough = tmp_path / "store.db", threading.Event()
+
+    def write() -> None:
+        with closing(SqliteStore(path)) as other:
+            for number in itertools.count():
+                other.memories.put([make_memory(f"{number}")])
+                if is_enough.is_set():
+                    return
+
+    with closing(SqliteStore(path)) as store, ThreadPoolExecutor(1) as thread:
+        writing = thread.submit(write)
+        try:
+            rows = [store.backup(tmp_path / f"copy{number}.db") for number in range(10)]
+        finally:
+            is_enough.set()
+        writing.result()
+    assert all(rows)
+    for number in range(10):
+        with closing(SqliteStore(tmp_path / f"copy{number}.db", is_copy=True)) as copy:
+            assert copy.problems() == []

@@ -49,14 +49,14 @@ COMMANDS = {
     "import": "Bring in what another memory program keeps, or an archive of ChatGPT or Claude.ai; without a name, list what is here.",
     "forget": "Remove memories and conversations for good; a sync does not bring them back.",
     "embed": "Give every text that waits its vectors, now instead of in the background.",
-    "backup": "Write a whole copy of the store while it is in use.",
-    "restore": "Put a backup in the place of the store; the present one is kept as a backup.",
+    "backup": "Write whole, checked copies of the stores while they are in use.",
+    "restore": "Put a backup in the place of a store; the present one is kept as a backup.",
     "migrate": "Move a whole store between SQLite and PostgreSQL; stopped, it goes on where it was.",
     "archive": "Put away what is old: conversations and reflections, whole; searches no longer find them.",
     "unarchive": "Make a memory or a conversation live again that is in the archive.",
     "token": "Make, list and revoke the tokens that let people use this server over HTTP.",
     "audit": "Who changed what over HTTP: tools, times and outcomes, never contents.",
-    "integrity": "Check every page and index of the store.",
+    "integrity": "Check every page and index of the stores.",
     "completion": "What a shell needs to complete commands and flags.",
 }
 """Each is a module of this package; one that Python keeps the name of ends with `_`."""

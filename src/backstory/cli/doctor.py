@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple
 
 from ..app import (
+    find_spaces,
     in_postgres,
     open_engine,
     open_store,
@@ -34,7 +35,7 @@ from ..search.embed import build_embedder, embed_texts
 from ..settings import Settings
 from ..store.backups import FOLDER
 from ..surfaces import all_tools, load_surfaces
-from .integrity import advice
+from .integrity import advice, problems_of
 from .report import FAILED, Report, show_progress, size, table
 from .status import count_waiting
 
@@ -73,6 +74,7 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield _space(settings)
     yield _tools(settings)
     yield from _store(settings)
+    yield from _team_stores(settings)
     yield _embeddings(settings)
 
 
@@ -145,8 +147,8 @@ def _permissions(settings: Settings) -> Check:
 def _store_files(settings: Settings) -> list[Path]:
     if in_postgres(settings):
         return []
-    store = store_path(settings)
-    return [path for path in (store, *store.parent.glob(f"{store.name}-*")) if path.exists()]
+    files = [store_path(settings, space) for space in find_spaces(settings)]
+    return [path for file in files for path in (file, *file.parent.glob(f"{file.name}-*"))]
 
 
 def _space(settings: Settings) -> Check:
@@ -184,6 +186,25 @@ def _store(settings: Settings) -> Iterator[Check]:
         yield Check("integrity", "fail", error.message, error.hint)
     finally:
         engine.close()
+
+
+def _team_stores(settings: Settings) -> Iterator[Check]:
+    """One line for the stores of a team server, where there are any."""
+    name = "team stores"
+    try:
+        spaces = [space for space in find_spaces(settings) if space]
+    except BackstoryError as error:
+        yield Check(name, "fail", error.message, error.hint)
+        return
+    if not spaces:
+        return
+    damaged = {space: faults for space in spaces if (faults := problems_of(settings, space))}
+    if damaged:
+        space, faults = next(iter(damaged.items()))
+        message = f"{', '.join(damaged)}: {counted(sum(map(len, damaged.values())), 'problem')}, such as {faults[0]}."
+        yield Check(name, "fail", message, advice(settings, space))
+    else:
+        yield Check(name, "ok", f"every page and index of {counted(len(spaces), 'store')} is sound")
 
 
 def _integrity(engine: Engine, settings: Settings) -> Check:

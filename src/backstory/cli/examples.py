@@ -94,8 +94,14 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("backstory forget 1af7fc5e --backups", "out of the backups too"),
     ),
     "embed": (("backstory embed", "waits until every text has its vectors"),),
-    "backup": (("backstory backup ~/backstory.db", "a whole copy, while servers run"),),
-    "restore": (("backstory restore ~/backstory.db", "the present store is kept as a backup"),),
+    "backup": (
+        ("backstory backup ~/backstory.db", "a whole copy, while servers run"),
+        ("backstory backup", "every store, also those of a team server, into their backups"),
+    ),
+    "restore": (
+        ("backstory restore ~/backstory.db", "the present store is kept as a backup"),
+        ("backstory restore FILE --space user-alice", "one store of a team server"),
+    ),
     "migrate": (
         ("backstory migrate --from sqlite:///store.db --to postgresql://me@localhost/memory", "resumable"),
     ),

@@ -11,11 +11,12 @@ import shutil
 from contextlib import closing
 from pathlib import Path
 
-from ..app import backups_folder, store_path
+from ..app import STORE, backups_folder, backups_folder_exists, find_spaces, store_path
 from ..domain.census import Census
-from ..domain.errors import Incompatible, InvalidInput, Unavailable
+from ..domain.errors import Incompatible, InvalidInput, NotFound, Unavailable
 from ..domain.lines import counted
 from ..settings import Settings
+from ..store.backups import store_of
 from ..store.sqlite import SqliteStore
 from ..store.sqlite.header import MAGIC
 from ..store.sqlite.log import drop_log, log_of
@@ -35,17 +36,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a backup; `backstory status` names the last, and all with --json",
     )
+    parser.add_argument(
+        "--space", metavar="NAME", help="of a team server: restore this store, such as user-alice or team"
+    )
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     file: Path = options.file
-    live = store_path(settings)
+    space: str = options.space or ""
+    live = store_path(settings, space)
+    _check_space(settings, space, file)
     _check_ours(file)
     sweep(live.parent)
     incoming = draft_path(live)
     try:
         census = _copy_checked(file, incoming)
-        kept = replace_store(live, incoming, backups_folder(settings), busy_timeout_s=settings.busy_timeout_s)
+        kept = replace_store(
+            live, incoming, backups_folder(settings, space), busy_timeout_s=settings.busy_timeout_s
+        )
     finally:
         incoming.unlink(missing_ok=True)
         drop_log(incoming)
@@ -78,6 +86,22 @@ def _copy_checked(file: Path, copy: Path) -> Census:
     if problems:
         raise InvalidInput(f"{file} is damaged: {problems[0]}.", hint=UNCHANGED)
     return census
+
+
+def _check_space(settings: Settings, space: str, file: Path) -> None:
+    """A store that is lost may come back; one that never was is a mistyped name. And no tenant's backup becomes the
+    user's own store unasked."""
+    live = store_path(settings, space)
+    was_there = live.exists() or backups_folder_exists(settings, space)
+    if space and (Path(space).name != space or not was_there):
+        known = ", ".join(filter(None, find_spaces(settings))) or "none"
+        raise NotFound("space", space, hint=f"There are: {known}. {UNCHANGED}")
+    named = store_of(file)
+    if not space and named not in (None, live.stem, Path(STORE).stem):
+        raise InvalidInput(
+            f"{file} is a backup of {named}, not of {live.name}.",
+            hint=f"Use --space {named}, or give the file another name. {UNCHANGED}",
+        )
 
 
 def _check_ours(file: Path) -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..app import CONTROL, open_engine, open_pool, open_store
 from ..core import Engine
+from ..core.background import BACKUPS, CHECK_BACKUPS_S, START_AFTER_S
+from ..core.backups import Backups
 from ..core.projects import project_root
 from ..domain.errors import BackstoryError, Unavailable, install_hint
 from ..domain.when import utc_now
@@ -17,6 +19,7 @@ from ..settings import Settings
 from ..store import Store
 from ..tools import Surface
 from ..web.hosts import AllowedHosts, Host
+from ..worker import Worker
 from .audit import AuditLog
 from .auth import LOCAL, Principal, Verifier
 from .dispatch import Dispatcher
@@ -66,6 +69,7 @@ class TeamServer:
         self._provider: IdentityProvider | None = None
         self._logins: Logins | None = None
         self._audit: AuditLog | None = None
+        self._backups: Worker | None = None
         if settings.http_auth != "none":
             self._control = open_store(settings, CONTROL, pool=self._pool)
             if settings.http_auth == "oauth":
@@ -73,6 +77,7 @@ class TeamServer:
             verifier = Verifier(self._control, utc_now, self._provider.verify if self._provider else None)
             self._audit = AuditLog(self._control, utc_now, self._log, kept_days=settings.audit_days)
             self._logins = Logins(verifier.verify, self._control, utc_now, self._lookups)
+            self._backups = self._back_up_daily(self._control)
         self._sessions = HttpSessions(
             self._tenants, str(project_root(settings.project)), utc_now, are_local=is_personal
         )
@@ -119,6 +124,8 @@ class TeamServer:
 
     def close(self) -> None:
         self._tenants.close()
+        if self._backups is not None:
+            self._backups.close()
         if self._audit is not None:
             self._audit.flush()
         if self._control is not None:
@@ -131,6 +138,19 @@ class TeamServer:
         if not (client := scope.get("client")):
             return None
         return self._proxies.client_address(client[0], scope["headers"]), client[1]
+
+    def _back_up_daily(self, control: Store) -> Worker:
+        """Of tokens and the audit log; each tenant's engine does it for its own store."""
+        engine = Engine(self._settings, control, None)
+        engine.problems.log = self._log.write
+
+        def back_up() -> float:
+            Backups(engine).make_daily()
+            return CHECK_BACKUPS_S
+
+        worker = Worker(BACKUPS, back_up, engine.problems, first_rest_s=START_AFTER_S)
+        worker.wake()
+        return worker
 
     def _refusal(self, request: HttpRequest) -> Response | None:
         """The answer to a request that may not know us, health and figures included."""

@@ -135,9 +135,11 @@ class Store:
                 found.append(f"{part}: {error.message}")
         return found
 
-    def backup(self, target: Path) -> None:
-        """Write a whole, consistent copy while others go on working. The file appears when it is whole."""
-        self.database.backup(target)
+    def backup(self, target: Path) -> int:
+        """Write a whole, consistent copy while others go on working, and check it; how many rows it has.
+
+        The file appears when it is whole and was found sound."""
+        return self.database.backup(target, is_checked=True)
 
     def close(self) -> None:
         self.database.close()

@@ -38,9 +38,9 @@ class BackupFiles:
         return find_backups(self._folder, self._name)
 
     def make(self, at: datetime, reason: str) -> None:
-        """One more among the others."""
+        """One more among the others, if it is sound."""
         sweep(self._folder)
-        self._database.backup(backup_path(self._folder, self._name, at, reason))
+        self._database.backup(backup_path(self._folder, self._name, at, reason), is_checked=True)
 
     def change(self, path: Path, change: Callable[[Store], object]) -> None:
         """Open a backup as a store, change it and put it back. If that fails, the backup is as it was."""
@@ -69,6 +69,12 @@ def backup_path(folder: Path, store: str, at: datetime, reason: str, *, suffix: 
         if not path.exists():
             return path
     raise AssertionError("a thousand backups in one second")
+
+
+def store_of(path: Path) -> str | None:
+    """The store that a backup was made of, by its name; None if it is not named as we name them."""
+    match = _NAME.fullmatch(path.name)
+    return match["store"] if match else None
 
 
 def find_backups(folder: Path, store: str) -> list[Backup]:

@@ -150,8 +150,11 @@ class Database(ABC):
         """Overwrite the bytes that rows left which are deleted. Not within a transaction."""
 
     @abstractmethod
-    def backup(self, target: Path) -> None:
-        """Write a whole, consistent copy while others go on working."""
+    def backup(self, target: Path, *, is_checked: bool) -> int:
+        """Write a whole, consistent copy while others go on working. The file appears when it is whole.
+
+        If it is to be checked: only when every page and index of it is sound and every table has its rows. Returns how
+        many rows there are, or 0 without a check."""
 
     @abstractmethod
     def close(self) -> None: ...

@@ -236,7 +236,7 @@ class PostgresDatabase(Database):
         count = self.value(sql)
         return [f"{count} are not valid"] if count else []
 
-    def backup(self, target: Path) -> None:
+    def backup(self, target: Path, *, is_checked: bool) -> int:
         raise Unavailable(
             f"A store in PostgreSQL is not copied by Backstory; {target} was not written.",
             hint=f"Use: pg_dump --schema '{self._schema}' --file '{target}' DATABASE_URL",

@@ -25,6 +25,7 @@ from ..backups import FOLDER, backup_path
 from ..database import OUTSIDE, Database, Row
 from ..migrate import migrate
 from ..whole_files import draft_path, make_private, put_in_place
+from .copy import copy_checked, copy_pages
 from .errors import in_our_words, translated
 from .header import new_store_id
 from .pool import SqlitePool
@@ -239,7 +240,10 @@ class SqliteDatabase(Database):
 
     def _backup_before(self, version: int) -> None:
         if not self._is_copy:
-            self.backup(backup_path(self.backups_folder, self.path.stem, utc_now(), "before-migration"))
+            target = backup_path(self.backups_folder, self.path.stem, utc_now(), "before-migration")
+            self.backup(
+                target, is_checked=False
+            )  # an upgrade is no reason to refuse a store that is read as ever
 
     def overwrite(self, residue: Residue) -> None:
         with translated(self.path), self._connection() as connection:
@@ -265,20 +269,21 @@ class SqliteDatabase(Database):
         rows = self.rows("PRAGMA foreign_key_check")
         return [f"{table} row {row} refers to nothing in {parent}" for table, row, parent, _ in rows]
 
-    def backup(self, target: Path) -> None:
-        """It appears whole, and with an id of its own: put in the place of a store, it is seen to be another."""
+    def backup(self, target: Path, *, is_checked: bool) -> int:
+        """The copy has an id of its own: put in the place of a store, it is seen to be another."""
         new = draft_path(target)
         with translated(target):
             make_private(new)
             try:
                 with closing(sqlite3.connect(new, isolation_level=None)) as copy:
                     with self._borrowed() as connection:  # one that writes would wait for itself
-                        connection.backup(copy)
+                        count = copy_checked(connection, copy) if is_checked else copy_pages(connection, copy)
                     copy.execute(f"PRAGMA application_id = {new_store_id()}")
                 put_in_place(new, target)
             except BaseException:
                 new.unlink(missing_ok=True)
                 raise
+        return count
 
     def close(self) -> None:
         self._pool.close()

@@ -43,7 +43,7 @@ def replace_store(live: Path, incoming: Path, backups: Path, *, busy_timeout_s: 
         return _replace_damaged(live, incoming, backups, busy_timeout_s)
     kept = backup_path(backups, live.stem, utc_now(), "before-restore")
     with closing(present), suppress(_InPlace), present.transaction():
-        present.backup(kept)
+        present.database.backup(kept, is_checked=False)  # kept as it is, damaged or not
         with translated(live), alone_in(live.parent, busy_timeout_s):
             put_in_place(incoming, live)
             drop_log(live)
