@@ -119,8 +119,8 @@ def environment_of(home: Path, url: str) -> dict[str, str]:
 
 def token_of(user: str, environment: dict[str, str]) -> str:
     create = [*BACKSTORY[:-1], "token", "create", "--user", user, "--json"]
-    made = subprocess.run(create, env=environment, capture_output=True, check=True).stdout
-    return str(json.loads(made)["token"])
+    output = subprocess.run(create, env=environment, capture_output=True, check=True).stdout
+    return str(json.loads(output)["token"])
 
 
 def texts_of(home: Path, url: str, user: str) -> set[str]:

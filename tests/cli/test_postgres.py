@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from backstory.app import open_store
+
+from .. import pgbouncer, postgres_server
+from ..doubles import make_memory, make_settings
 from ..postgres_server import PASSWORD, own_database
 from ..processes import serving
 from ..typed import typed
@@ -61,3 +66,31 @@ def test_a_database_that_is_not_there_is_said_without_its_password(tmp_path: Pat
     assert "nothing on 127.0.0.1" in done.stderr
     assert PASSWORD not in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_damage_to_a_tenant_of_a_team_server_is_found(tmp_path: Path, variables: dict[str, str]) -> None:
+    url = variables["BACKSTORY_DATABASE_URL"]
+    with closing(open_store(make_settings(tmp_path, database_url=url), "user-alice")) as store:
+        store.memories.put([make_memory("a")])
+        with store.transaction():
+            store.database.change("DELETE FROM entry_text")
+    done = typed("integrity", home=tmp_path, **variables)
+    assert done.returncode == 1
+    assert "schema user-alice is damaged" in done.stdout
+    assert PASSWORD not in done.stdout
+    checks = json.loads(typed("doctor", "--json", home=tmp_path, **variables).stdout)["checks"]
+    assert {check["name"]: check["state"] for check in checks}["team stores"] == "fail"
+
+
+@pytest.mark.parametrize(("pool_mode", "code"), [("transaction", 0), ("statement", 1)])
+def test_the_doctor_tells_whether_a_pooler_keeps_tenants_apart(
+    tmp_path: Path, variables: dict[str, str], pool_mode: str, code: int
+) -> None:
+    folder = Path(postgres_server.server().pgdata)
+    with pgbouncer.pooler(folder, pool_mode=pool_mode, database="commands") as url:
+        behind = variables | {"BACKSTORY_DATABASE_URL": url}
+        done = typed("doctor", "--json", home=tmp_path, **behind)
+        assert done.returncode == code, done.stdout
+        assert ("does not keep a transaction together" in done.stdout) == bool(code)
+        serving = typed("serve", home=tmp_path, **behind)
+        assert (serving.returncode != 0) == bool(code)

@@ -1,4 +1,4 @@
-"""`backstory backup`: whole, consistent copies of the stores, made while servers go on working, and checked."""
+"""`backstory backup`: whole, consistent copies of the stores, backups while servers go on working, and checked."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     targets = {space: file or _usual_target(settings, space) for space in spaces}
     for target in targets.values():
         _check(target, is_given=file is not None)
-    made = {space: _back_up(settings, space, target) for space, target in targets.items()}
+    backups = {space: _back_up(settings, space, target) for space, target in targets.items()}
     text = "\n".join(
         f"{each['file']} ({size(each['bytes'])}, {counted(each['rows'], 'row')} checked)"
-        for each in made.values()
+        for each in backups.values()
     )
     if file is not None or options.space:
-        return Report(made[spaces[0]], text)
-    return Report({**made.pop("", {}), "spaces": made}, text)
+        return Report(backups[spaces[0]], text)
+    return Report({**backups.pop("", {}), "spaces": backups}, text)
 
 
 def _spaces(settings: Settings, space: str | None, *, is_one: bool) -> list[str]:

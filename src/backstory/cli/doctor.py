@@ -198,10 +198,10 @@ def _team_stores(settings: Settings) -> Iterator[Check]:
         return
     if not spaces:
         return
-    damaged = {space: faults for space in spaces if (faults := problems_of(settings, space))}
-    if damaged:
-        space, faults = next(iter(damaged.items()))
-        message = f"{', '.join(damaged)}: {counted(sum(map(len, damaged.values())), 'problem')}, such as {faults[0]}."
+    damages = {space: faults for space, faults in problems_of(settings, spaces).items() if faults}
+    if damages:
+        space, faults = next(iter(damages.items()))
+        message = f"{', '.join(damages)}: {counted(sum(map(len, damages.values())), 'problem')}, such as {faults[0]}."
         yield Check(name, "fail", message, advice(settings, space))
     else:
         yield Check(name, "ok", f"every page and index of {counted(len(spaces), 'store')} is sound")

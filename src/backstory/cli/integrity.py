@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import closing
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING
 
-from ..app import find_spaces, in_postgres, open_store, store_place
+from ..app import find_spaces, in_postgres, open_pool, open_store, store_place
 from ..domain.errors import BackstoryError
 from ..settings import Settings
 from .report import FAILED, Report, show_progress
 
+if TYPE_CHECKING:
+    from ..store.postgres.pool import PostgresPool
+
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    problems = {space: problems_of(settings, space) for space in find_spaces(settings) or [""]}
+    problems = problems_of(settings, find_spaces(settings) or [""])
     body = {
         "ok": not any(problems.values()),
         "stores": [
@@ -29,11 +34,23 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     return Report(body, "\n".join(lines), 0 if body["ok"] else FAILED)
 
 
-def problems_of(settings: Settings, space: str) -> list[str]:
-    """One store that cannot be opened does not hide the state of the others."""
-    show_progress(0, None, f"Checking {store_place(settings, space)}")
+def problems_of(settings: Settings, spaces: Sequence[str]) -> dict[str, list[str]]:
+    """What is wrong with each store."""
+    with ExitStack() as stack:
+        pool = open_pool(settings)
+        if pool is not None:
+            stack.enter_context(closing(pool))
+        problems = {}
+        for number, space in enumerate(spaces):
+            show_progress(number, len(spaces), f"Checking {store_place(settings, space)}")
+            problems[space] = _problems(settings, space, pool)
+        return problems
+
+
+def _problems(settings: Settings, space: str, pool: PostgresPool | None) -> list[str]:
+    """A tenant's store that cannot be opened does not hide the state of the others."""
     try:
-        with closing(open_store(settings, space)) as store:
+        with closing(open_store(settings, space, pool=pool)) as store:
             return store.problems()
     except BackstoryError as error:
         if not space:

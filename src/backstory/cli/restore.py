@@ -96,11 +96,11 @@ def _check_space(settings: Settings, space: str, file: Path) -> None:
     if space and (Path(space).name != space or not was_there):
         known = ", ".join(filter(None, find_spaces(settings))) or "none"
         raise NotFound("space", space, hint=f"There are: {known}. {UNCHANGED}")
-    named = store_of(file)
-    if not space and named not in (None, live.stem, Path(STORE).stem):
+    store_name = store_of(file)
+    if not space and store_name not in (None, live.stem, Path(STORE).stem):
         raise InvalidInput(
-            f"{file} is a backup of {named}, not of {live.name}.",
-            hint=f"Use --space {named}, or give the file another name. {UNCHANGED}",
+            f"{file} is a backup of {store_name}, not of {live.name}.",
+            hint=f"Use --space {store_name}, or give the file another name. {UNCHANGED}",
         )
 
 

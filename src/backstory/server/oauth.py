@@ -140,10 +140,10 @@ class IdentityProvider:
 
 def _signing_keys(client: jwt.PyJWKClient) -> list[jwt.PyJWK]:
     """An empty set is an answer: the provider withdrew all of its keys."""
-    published = client.fetch_data()
-    if isinstance(published, dict) and published.get("keys") == []:
+    key_set = client.fetch_data()
+    if isinstance(key_set, dict) and key_set.get("keys") == []:
         return []
-    return [key for key in jwt.PyJWKSet.from_dict(published).keys if key.public_key_use in ("sig", None)]
+    return [key for key in jwt.PyJWKSet.from_dict(key_set).keys if key.public_key_use in ("sig", None)]
 
 
 def _words(claim: Any) -> list[str]:

@@ -27,9 +27,9 @@ class TrustedProxies:
         values = [value.decode("latin-1") for name, value in headers if name == FORWARDED_FOR]
         address = peer
         for hop in reversed([hop for value in values for hop in value.split(",")]):
-            if not self._is_trusted(address) or not (named := _without_port(hop.strip())):
+            if not self._is_trusted(address) or not (hop_address := _without_port(hop.strip())):
                 break
-            address = named
+            address = hop_address
         return address
 
     def _is_trusted(self, text: str) -> bool:
