@@ -213,7 +213,7 @@ class Settings:
         "Size that the session logs may have together: a file has a tenth of it, then the next begins and the oldest go. 0 means no limit.",
     )
     audit_days: float | None = _setting(
-        365.0, "Days that a team server keeps its audit log; 0 means for ever."
+        None, "Days that a team server keeps its audit log; without it, records are never deleted."
     )
 
     def __init__(self, **values: Any) -> None:
