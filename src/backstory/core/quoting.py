@@ -6,10 +6,10 @@ import re
 
 from ..domain.lines import one_line
 from ..domain.neutral import neutral
+from ..domain.provenance import MAX_CHARS
 
-LARGEST = 20_000  # characters of a message that are looked at
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_MARKUP = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>|]|\d+[.)])[ \t]+|\*\*|__|`", re.MULTILINE)
+_MARKUP = re.compile(r"^[ \t]*(?:#{1,6}|[-*+|]|\d+[.)])[ \t]+|\*\*|__|`", re.MULTILINE)
 _END = re.compile(r"(?<=[.!?])\s+|\n+")
 _LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,500}\)")
 _COURTESY = re.compile(
@@ -21,8 +21,8 @@ _TAG = re.compile(r"</?[a-z][\w-]{0,40}(?:\s[^<>\n]{0,200})?/?>", re.IGNORECASE)
 
 
 def plain(text: str) -> str:
-    """Prose without its markup; blocks of code are left out."""
-    return _MARKUP.sub("", _LINK.sub(r"\1", _TAG.sub(" ", _FENCED.sub("\n", text[:LARGEST]))))
+    """Prose without its markup; blocks of code are left out. The sign of a block quote stays: it says whose words follow."""
+    return _MARKUP.sub("", _LINK.sub(r"\1", _TAG.sub(" ", _FENCED.sub("\n", text[:MAX_CHARS]))))
 
 
 def sentences(text: str) -> list[str]:
@@ -31,9 +31,9 @@ def sentences(text: str) -> list[str]:
 
 def substance(text: str) -> str:
     """An answer without the courtesies it begins with, unless it has nothing else."""
-    said = sentences(text)
-    begin = next((place for place, sentence in enumerate(said) if not _COURTESY.match(sentence)), 0)
-    return " ".join(said[begin:])
+    every = sentences(text)
+    begin = next((place for place, sentence in enumerate(every) if not _COURTESY.match(sentence)), 0)
+    return " ".join(every[begin:])
 
 
 def quote(text: str, longest: int) -> str:

@@ -43,7 +43,7 @@ class Reasoning(Facet):
         found = store.conversations.get(sorted({hit.conversation for hit in hits if hit.conversation}))
         return Reasons(
             self._memories(path, projects),
-            _last(decisions(said)),
+            _last(decisions(said, store)),
             _last(dead_ends(said)),
             self._errors(path, tuple(places)),
             sorted(found, key=lambda each: each.updated_at, reverse=True),

@@ -34,6 +34,10 @@ class Trust(StrEnum):
     """What a program reported or a harness put in: output of tools, pages, files."""
 
 
+QUOTABLE = (Trust.OWN, Trust.IMPORTED)
+"""What may be told as the user's past, unasked."""
+
+
 class Memory(NamedTuple):
     """One thing worth remembering. `surface` says which vocabulary it was saved through."""
 

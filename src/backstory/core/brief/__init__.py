@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 from ...domain.errors import InvalidInput
 from ...domain.filters import ConversationFilter, Filter, Kind, Order, Page
-from ...domain.records import Conversation, Injection, Memory, Message, Trust
+from ...domain.provenance import own_text
+from ...domain.records import QUOTABLE, Conversation, Injection, Memory, Message
 from ...domain.tokens import count_tokens
 from ..facet import Facet
 from ..insight.digest import open_tasks
 from ..projects.git import commits_since
 from ..projects.related import project_named
-from ..search.conclusions import Conclusion, dead_ends, decisions, is_dead_end, next_step
+from ..search.conclusions import Conclusion, dead_ends, decisions, is_dead_end, next_step, reads_like_decision
 from ..search.running import running_conversations
 from . import rendering
 
@@ -28,7 +29,6 @@ CONVERSATIONS = 4
 MESSAGES = 60  # at the end of each, where conclusions are drawn
 MEMORIES = 200
 DECIDED = "decision"
-_QUOTED = (Trust.OWN, Trust.IMPORTED)
 
 
 class Account(NamedTuple):
@@ -125,9 +125,9 @@ class Briefing(Facet):
         return Standing(
             accounts=accounts,
             next_step=next(filter(None, steps), ""),
-            tasks=[each for each in self.tasks(project) if each.trust in _QUOTED],
+            tasks=[each for each in self.tasks(project) if each.trust in QUOTABLE],
             decisions=[each for each in memories if each.category == DECIDED],
-            said_decisions=decisions(every),
+            said_decisions=decisions(every, self.engine.store),
             dead_ends=[each for each in memories if each.category != DECIDED and is_dead_end(each.text)],
             said_dead_ends=dead_ends(every),
             commits=self._commits(project, conversations),
@@ -140,19 +140,21 @@ class Briefing(Facet):
         found = self.engine.store.conversations.find(which, limit=4 * CONVERSATIONS + len(running))
         counts = self.engine.store.messages.count([each.id for each in found])
         told = [
-            each for each in found if each.trust in _QUOTED and each.id not in running and counts.get(each.id)
+            each
+            for each in found
+            if each.trust in QUOTABLE and each.id not in running and counts.get(each.id)
         ]
         return told[:CONVERSATIONS]
 
     def _said(self, conversation: Conversation) -> list[Message]:
         """By user and assistant, the newest first."""
         last = self.engine.store.messages.last_said(conversation.id, limit=MESSAGES)
-        return [message for message in last if message.trust in _QUOTED and message.role != "system"]
+        return [message for message in last if message.trust in QUOTABLE and message.role != "system"]
 
     def _memories(self, project: str) -> list[Memory]:
         page = Page(limit=MEMORIES, order=Order.UPDATED_NEWEST)
         found = self.engine.store.memories.find(self._visible(project), page)
-        return [memory for memory in found if memory.trust in _QUOTED]
+        return [memory for memory in found if memory.trust in QUOTABLE]
 
     def tasks(self, project: str) -> list[Memory]:
         return open_tasks(self.engine.store, self._visible(project))
@@ -188,6 +190,13 @@ def _times(standing: Standing) -> list[datetime]:
 
 
 def _account(conversation: Conversation, said: Sequence[Message]) -> Account:
-    by_user = [message.text for message in said if message.role == "user"]
-    by_assistant = [message.text for message in said if message.role == "assistant" and message.text.strip()]
-    return Account(conversation, by_user[0] if by_user else "", by_assistant[0] if by_assistant else "")
+    """In the speakers' own words. A title may be anything that stood in the first message, so one that decides something is left out."""
+    last = {
+        role: next(
+            (own_text(each.text, role) for each in said if each.role == role and each.text.strip()), ""
+        )
+        for role in ("user", "assistant")
+    }
+    if reads_like_decision(conversation.title):
+        conversation = conversation._replace(title="")
+    return Account(conversation, last["user"], last["assistant"])

@@ -1,15 +1,19 @@
 """What conversations themselves say of decisions, of what was dropped and of what comes next, in sentences of the user and the assistant.
 
-Rules of words, not understanding: few sentences are taken, and each is shown with where it was said."""
+Rules of words, not understanding: few sentences are taken, and each is shown with where it was said. What a message quotes, pastes or
+relays concludes nothing (`domain/provenance`), and neither does what an assistant says after it read what others wrote."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ...domain.records import Message
+from ...domain.provenance import ELISION, own_text
+from ...domain.records import QUOTABLE, Message
+from ...store import Store
 from ..quoting import plain, sentences
+from .turn_sources import follows_reading
 
 SHORTEST, LONGEST = 20, 300
 _DECIDED = re.compile(
@@ -42,20 +46,31 @@ class Conclusion(NamedTuple):
     message: Message
 
 
-def decisions(messages: Iterable[Message]) -> list[Conclusion]:
-    """In the order of the messages. A question decides nothing."""
-    found = []
+def decisions(messages: Iterable[Message], store: Store) -> list[Conclusion]:
+    """In the order of the messages. A question decides nothing. `store` knows what an assistant had read before it spoke."""
+    conclusions: list[Conclusion] = []
     for message in messages:
         is_user = message.role == "user"
         if not is_user and not any(map(message.text.lower().__contains__, _DECIDED_HINTS)):
             continue
-        patterns = (_DECIDED, _CHOSEN_BY_USER) if is_user else (_DECIDED,)
-        found += [
+        stated = [
             Conclusion(sentence, message)
             for sentence in _telling(message)
-            if any(pattern.search(sentence) for pattern in patterns)
+            if _decides(sentence, is_user=is_user)
         ]
-    return found
+        if stated and (is_user or not follows_reading(message, store)):
+            conclusions += stated
+    return conclusions
+
+
+def reads_like_decision(text: str) -> bool:
+    """Whether a text of unknown provenance, such as a title, would be taken for a decision."""
+    return _decides(text, is_user=True)
+
+
+def _decides(sentence: str, *, is_user: bool) -> bool:
+    patterns = (_DECIDED, _CHOSEN_BY_USER) if is_user else (_DECIDED,)
+    return any(pattern.search(sentence) for pattern in patterns)
 
 
 def dead_ends(messages: Iterable[Message]) -> list[Conclusion]:
@@ -73,16 +88,20 @@ def is_dead_end(sentence: str) -> bool:
 
 def next_step(message: Message) -> str:
     """What the message names as the next step: behind those words, or in the line after them. Empty where it names none."""
-    lines = [line.strip() for line in plain(message.text).splitlines() if line.strip()]
+    text = plain(own_text(message.text, message.role))
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     for place, line in enumerate(lines):
-        if found := _NEXT.match(line):
-            rest = (found["rest"] or found["step"] or "").strip()
+        if step := _NEXT.match(line):
+            rest = (step["rest"] or step["step"] or "").strip()
             following = lines[place + 1] if place + 1 < len(lines) else ""
             return rest or following
     return ""
 
 
-def _telling(message: Message) -> Iterable[str]:
-    for sentence in sentences(message.text):
-        if SHORTEST <= len(sentence) <= LONGEST and not sentence.endswith("?"):
+def _telling(message: Message) -> Iterator[str]:
+    """Whole sentences of the speaker's own. One with a gap where somebody else was quoted states nothing."""
+    if message.trust not in QUOTABLE:
+        return
+    for sentence in sentences(own_text(message.text, message.role)):
+        if SHORTEST <= len(sentence) <= LONGEST and not sentence.endswith("?") and ELISION not in sentence:
             yield sentence

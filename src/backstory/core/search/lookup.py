@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...domain.errors import InvalidInput
 from ...domain.filters import Filter, Kind
 from ...domain.kinds import MemoryKind, categories_of, kind_of
+from ...domain.provenance import Provenance, foreign_part
 from ...domain.records import Entry, Memory, Message, Trust
-from ...search.passage import best_passage
+from ...search.passage import Passage, best_passage
 from ..facet import Facet
 from ..memories.file_marks import freshness
 from ..names import ConversationNames, known_source, short_memory_id
@@ -63,6 +64,8 @@ class LookupHit(NamedTuple):
     """What became of the files that a memory is about."""
     later: str = ""
     """The name of a decision that came after this one, on the same matter."""
+    provenance: Provenance = Provenance.OWN
+    """How words of others came into the passage of a message, if there are any in it."""
 
 
 class LookupAnswer(NamedTuple):
@@ -162,22 +165,23 @@ class Lookup(Facet):
         entries = self.loaded(hit.entry for hit in hits)
         messages = [entry for entry in entries.values() if isinstance(entry, Message)]
         names = self.core.browsing.names({message.conversation for message in messages})
-        later = later_decisions(entries.values())
+        later = later_decisions(entries.values(), self.engine.store)
         shown = []
         for hit in hits:
             entry = entries.get(hit.entry)
             if entry is None:  # forgotten meanwhile
                 continue
-            passage = best_passage(entry.text, words, PASSAGE).text
+            passage, provenance = best_passage(entry.text, words, PASSAGE), Provenance.OWN
             if isinstance(entry, Message):
                 kind, id, fresh = CONVERSATION, entry.conversation, ""
+                provenance = _provenance(entry, passage)
             else:
                 kind, id, fresh = kind_of(entry).value, entry.id, self._freshness(entry)
             newer = later.get(entry.id)
             shown.append(
                 LookupHit(
-                    id, _name(entry, names), entry.created_at, entry.project, entry.surface, kind, passage, entry.trust,
-                    hit.certainty, 1 + len(hit.other_places), fresh, _name(newer, names) if newer else "",
+                    id, _name(entry, names), entry.created_at, entry.project, entry.surface, kind, passage.text, entry.trust,
+                    hit.certainty, 1 + len(hit.other_places), fresh, _name(newer, names) if newer else "", provenance,
                 )
             )  # fmt: skip
         return sorted(shown, key=lambda each: bool(each.later))
@@ -191,6 +195,10 @@ class Lookup(Facet):
 
 def _surest_first(ranking: Ranking, kept: Sequence[Hit]) -> Ranking:
     return ranking._replace(hits=sorted(kept, key=lambda hit: hit.certainty < SURE))
+
+
+def _provenance(message: Message, passage: Passage) -> Provenance:
+    return foreign_part(message.text.strip(), message.role, passage.start, passage.start + PASSAGE)
 
 
 def _name(entry: Entry, names: ConversationNames) -> str:

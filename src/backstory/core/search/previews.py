@@ -56,7 +56,7 @@ class Previews(Facet):
         entries = self.loaded(o.entry for o in outlines)
         around = self._around(outlines)
         named = self._files(list(entries.values())) if files else {}
-        later = later_decisions(entries.values())
+        later = later_decisions(entries.values(), store)
         shown = []
         for hit in hits:
             if (entry := entries.get(hit.entry)) is None:

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from ...domain.kinds import MemoryKind, kind_of
-from ...domain.records import Entry, Memory
+from ...domain.records import Entry, Memory, Trust
 from ...domain.words import query_units
 from ...search.terms import stem
+from ...store import Store
 from .conclusions import decisions
 
 ALIKE = 0.5  # of the words of the one that has fewer, those that both have
@@ -17,9 +18,9 @@ _WORDS = ("decide", "decided", "decision", "agreed", "settled", "chose", "picked
 _DECIDING = set(map(stem, _WORDS))
 
 
-def later_decisions(entries: Iterable[Entry]) -> dict[str, Entry]:
-    """By the id of an earlier decision the latest of these on the same matter."""
-    decided = [(entry, texts) for entry in entries if (texts := _decisions(entry))]
+def later_decisions(entries: Iterable[Entry], store: Store) -> dict[str, Entry]:
+    """By the id of an earlier decision the latest of these on the same matter. What others wrote supersedes nothing of the user's own."""
+    decided = [(entry, texts) for entry in entries if (texts := _decisions(entry, store))]
     of_project = Counter(entry.project for entry, _ in decided)
     stated = [
         (entry, words)
@@ -33,6 +34,7 @@ def later_decisions(entries: Iterable[Entry]) -> dict[str, Entry]:
             for other, others in stated
             if other.project == entry.project
             and _at(other) > _at(entry)
+            and (other.trust is Trust.OWN or entry.trust is not Trust.OWN)
             and len(words & others) >= ALIKE * min(len(words), len(others))
         ]
         if newer:
@@ -40,11 +42,11 @@ def later_decisions(entries: Iterable[Entry]) -> dict[str, Entry]:
     return later
 
 
-def _decisions(entry: Entry) -> list[str]:
+def _decisions(entry: Entry, store: Store) -> list[str]:
     """What it decides, if anything."""
     if isinstance(entry, Memory):
         return [entry.text] if kind_of(entry) is MemoryKind.DECISION else []
-    return [conclusion.text for conclusion in decisions([entry])]
+    return [conclusion.text for conclusion in decisions([entry], store)]
 
 
 def _telling_words(texts: Iterable[str]) -> set[str]:

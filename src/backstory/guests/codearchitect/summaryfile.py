@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...core.summaries import SENTENCE, summarize
+from ...domain.provenance import own_text
 from ...domain.topics import cut_at_word
 from ...domain.when import iso
 from .fullfile import SessionHeader
-from .turns import SPEAKERS, SYSTEM, USER, SessionTurn
+from .turns import ASSISTANT, SPEAKERS, SYSTEM, USER, SessionTurn
 
 OVERVIEW, PROMPT, RESPONSE = 500, 600, 400  # characters
 POINTS = 6  # of a kind
@@ -94,7 +95,7 @@ def _shown(text: str, longest: int) -> str:
 def _points(request: str, response: str) -> Iterator[str]:
     both = f"{request}\n\n{response}"
     prose = _prose(response)
-    yield from _named("Decided", _matching(_DECISION, SENTENCE.findall(prose)))
+    yield from _named("Decided", _matching(_DECISION, SENTENCE.findall(own_text(response, ASSISTANT))))
     yield from _named("Files", (f"`{path}`" for path in _files(both)), joined=True)
     yield from _named("Commands", (f"`{command}`" for command in _commands(both)))
     yield from _named("Errors", _matching(_ERROR, both.split("\n")))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...domain.lines import one_line
+from ...domain.provenance import without_quotations
 from .. import Role, Turn
 
 LONGEST_TITLE = 100
@@ -74,7 +75,11 @@ _SMALL_TALK = frozenset(
 
 def headline(text: str) -> str:
     """The first line that says what it is about; a plan is called by its heading. Empty if none does."""
-    lines = [line for line in map(str.strip, text.splitlines()) if line and not _MARKUP.fullmatch(line)]
+    lines = [
+        line
+        for line in map(str.strip, without_quotations(text).splitlines())
+        if line and not _MARKUP.fullmatch(line)
+    ]
     is_plan = bool(lines) and _PLAN.fullmatch(lines[0]) is not None
     told: Iterator[str] = map(_plain, lines[1:] if is_plan else lines)
     if is_plan:

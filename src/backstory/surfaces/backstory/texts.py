@@ -16,6 +16,7 @@ from ...core.quoting import plain
 from ...core.search.lookup import CONVERSATION, LookupAnswer, LookupHit
 from ...domain.kinds import kind_of
 from ...domain.lines import one_line
+from ...domain.provenance import Provenance
 from ...domain.records import Memory, Message, Trust
 from ...tools.origin import safe_excerpt, safe_text
 
@@ -48,6 +49,8 @@ def _hit(hit: LookupHit, tokens: int) -> Iterator[str]:
         parts.append(f"{hit.places} places")
     if hit.trust is not Trust.OWN:
         parts.append(f"{hit.trust.value}, not the user's words")
+    elif hit.provenance is not Provenance.OWN:
+        parts.append(f"{hit.provenance.name.lower()} text in it, not the user's words")
     if hit.later:
         parts.append(f"superseded by {hit.later}")
     if hit.freshness:

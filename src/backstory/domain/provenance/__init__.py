@@ -1,0 +1,91 @@
+"""Whose words stand where in a message: the speaker's own, or those of others that it quotes, pastes or relays.
+
+Everything that turns messages into decisions, tasks or preferences reads `own_text` or `segments`. Only what nothing marks
+as foreign is the speaker's own: a statement that is missed costs less than one that somebody else put into the speaker's mouth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import documents, layout, speech
+from .ground import Ground, Provenance, Segment, line_after, line_before
+
+__all__ = [
+    "ELISION",
+    "MAX_CHARS",
+    "Provenance",
+    "Segment",
+    "foreign_part",
+    "own_text",
+    "segments",
+    "without_quotations",
+]
+
+MAX_CHARS = 20_000  # of a message that are looked at: nobody types more
+ELISION = "[…]"
+"""Stands in `own_text` for a quotation inside a sentence."""
+USER = "user"
+
+_QUOTATION_SIGNS = (">", "<", "```", "~~~", "&gt;", "[/")
+_QUOTATION_MARKERS = (layout.mark_fences, layout.mark_elements, layout.mark_block_quotes)
+_MARKERS: tuple[Callable[[Ground], None], ...] = (
+    *_QUOTATION_MARKERS,
+    layout.mark_indented_code,
+    documents.mark_output,
+    documents.mark_letters,
+    documents.mark_documents,
+    speech.mark_quotations,
+    speech.mark_presented,
+    speech.mark_reported,
+    documents.mark_long_text,
+)
+"""In this order: what one has marked the next do not read."""
+
+
+def segments(text: str, role: str) -> list[Segment]:
+    """The text from its beginning to its end, in pieces of one provenance each. `role` is the role of the message."""
+    ground = Ground(text[:MAX_CHARS], is_user=role == USER)
+    for mark in _MARKERS:
+        mark(ground)
+    pieces = ground.segments()
+    if len(text) > MAX_CHARS:
+        pieces.append(Segment(MAX_CHARS, len(text), Provenance.PASTED))
+    return pieces
+
+
+def own_text(text: str, role: str) -> str:
+    """What the speaker says, without the words of others. ELISION stands for a quotation inside a sentence."""
+    parts: list[str] = []
+    for start, end, provenance in segments(text, role):
+        if provenance is Provenance.OWN:
+            parts.append(text[start:end])
+        else:
+            is_inside = line_before(text, start) or line_after(text, end)
+            parts.append(ELISION if provenance is Provenance.QUOTED and is_inside else "\n")
+    return "".join(parts).strip()
+
+
+def without_quotations(text: str) -> str:
+    """A text without its block quotes, fences and elements; cheaper than `own_text`, for what is read of every message."""
+    if not any(sign in text for sign in _QUOTATION_SIGNS):
+        return text
+    ground = Ground(text[:MAX_CHARS], is_user=True)
+    for mark in _QUOTATION_MARKERS:
+        mark(ground)
+    return "".join(
+        text[start:end] for start, end, provenance in ground.segments() if provenance is Provenance.OWN
+    )
+
+
+def foreign_part(text: str, role: str, start: int, end: int) -> Provenance:
+    """How the first words of others came in that stand between two places; OWN where there are none."""
+    return next(
+        (
+            piece.provenance
+            for piece in segments(text, role)
+            if piece.provenance is not Provenance.OWN
+            and text[max(start, piece.start) : min(end, piece.end)].strip()
+        ),
+        Provenance.OWN,
+    )

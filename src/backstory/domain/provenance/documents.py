@@ -1,0 +1,114 @@
+"""Texts of programs and of other people that stand in a message without marks of quotation: logs, terminals, e-mails, chats, documents."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+
+from .ground import Ground, Provenance
+
+MAX_TYPED_CHARS, MAX_TYPED_LINES = 1_500, 25  # a longer message of a user holds pasted text
+TYPED_SENTENCES = 2  # at the beginning of one
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_CLOCK = r"(?<![\d:.])\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?: ?[AaPp]\.?[Mm]\b)?(?![\d:])"
+_LOG_LINE = re.compile(
+    rf"\W{{0,3}}(?:\d{{4}}[-/]\d\d[-/]\d\d\b|{_CLOCK}|{_MONTH} +\d{{1,2}},? |\d{{1,2}}/\w{{1,3}}/\d{{2,4}}\b)"
+    r"|\W{0,3}(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|[Ee]rror|[Ww]arning|info|debug|fatal|hint)\b(?:\[\w+\])?\s*[:\]|(]"
+    r"|\s*(?:at\s+\S.{0,200}[:(]\S*\d|File \"[^\"]{0,300}\", line \d|Traceback \(|Caused by:|goroutine \d|#\d+\s+0x|\.{3} \d+ more"
+    r"|[\w./\\-]+:\d+(?::\d+)?[:\s]|[\w.]*(?:Error|Exception)\b:|npm ERR!|\[[\w./ -]{1,40}\]\s+\S)"
+)
+_PROMPT = re.compile(
+    r"\s*(?:\([\w .-]+\)\s*)?(?:[\w.-]+@[\w.-]+[^\n$#%]{0,80}[$#%]|\[[^\]\n]{1,60}\][$#%]|\$|\u276f|\u279c|%|PS [^>\n]{0,80}>|[A-Z]:\\[^>\n]{0,80}>)\s+\S"
+)
+_PREFIX = re.compile(r"\s*(\S{1,30}\s{0,4}[|:\]])\s")
+PREFIXED_LINES = 3  # that begin alike are the output of a program
+
+
+def mark_output(ground: Ground) -> None:
+    """Logs and stack traces, with what stands between their lines; commands at a prompt, with what they print."""
+    last = -9
+    for number, start, line in list(ground.own_lines()):
+        end = ground.lines[number][1]
+        if _PROMPT.match(line):
+            end = ground.paragraph_end(number)
+        elif not _LOG_LINE.match(line):
+            continue
+        if last >= 0 and all(ground.line(between).strip() for between in range(last + 1, number)):
+            start = ground.lines[last][0]
+        ground.mark(start, end, Provenance.PASTED)
+        last = ground.line_at(max(end - 1, 0))
+    mark_prefixed(ground)
+
+
+def mark_prefixed(ground: Ground) -> None:
+    def prefix(line: tuple[int, int, str]) -> str:
+        match = _PREFIX.match(line[2])
+        return match[1] if match else ""
+
+    for shared, run in groupby(list(ground.own_lines()), prefix):
+        lines = list(run)
+        if shared and len(lines) >= PREFIXED_LINES:
+            ground.mark(lines[0][1], ground.lines[lines[-1][0]][1], Provenance.PASTED)
+
+
+_RECORD = re.compile(
+    r"^(?:diff --git |commit [0-9a-f]{7,40}\b|@@ -\d|index [0-9a-f]{4,}\.\.|From [0-9a-f]{40}|\+\+\+ [\w/\"]|--- [ab]/|\*\*\* (?:Begin|Update|Add) )",
+    re.MULTILINE,
+)
+_LETTER = re.compile(
+    r"^(?:(?:From|To|Cc|Sent|Date|Subject|Reply-To):[ \t]+\S[^\n]*\n+){2}"
+    rf"|^[^\n]{{0,200}}(?:{_CLOCK}|\w@[\w.-]+>?|{_MONTH}\.? \d|\d\.? {_MONTH}|\d[./-]\d{{1,2}}[./-]\d)[^\n]{{0,80}}[:\uff1a][ \t]*$"
+    r"|^[ \t]*[-_=*#]{3,}[ \t]*[A-Za-z][^\n]{0,60}[-_=*#]{3,}[ \t]*$",
+    re.MULTILINE,
+)
+"""Headers, "On 3 March 2026 Ann <ann@example.org> wrote:", "----- Forwarded message -----": what follows is somebody else's."""
+_BYLINE = re.compile(
+    rf"^(?=[^\n]{{3,80}}$)[^\n.!?]{{0,60}}?\S[ \t,\u00b7\u2014|(\[-]+(?:{_CLOCK}|\d+ \w+ ago|(?:on )?{_MONTH} \d{{1,2}}(?:,? \d{{4}})?|\d{{4}}-\d\d-\d\d)[^\w\n]{{0,3}}(?:edited\W*)?$(?=\n\s*\S)",
+    re.MULTILINE,
+)
+"""A person with a time, above a message: chats, comments, meeting notes."""
+
+
+def mark_letters(ground: Ground) -> None:
+    for pattern in (_RECORD, _LETTER, _BYLINE):
+        first = next((each for each in pattern.finditer(ground.text) if ground.is_own(each.start())), None)
+        if first is not None:
+            ground.mark_rest(first.start())
+
+
+_HEADING = re.compile(
+    r"^[ \t]{0,3}#{1,6}[ \t]+\S|^[ \t]{0,3}(?:\*\*|__)[^*_\n]{2,80}(?:\*\*|__):?[ \t]*$|^[^\n]+\n[ \t]{0,3}(?:={3,}|-{3,})[ \t]*$",
+    re.MULTILINE,
+)
+_RULE = re.compile(r"^[ \t]*([-=*_~#+])(?:[ \t]*\1){2,}[ \t]*$", re.MULTILINE)
+_ROW = re.compile(r"[ \t]*(?:\|.*\||[-*+] \[[ xX]\] .*|\[?!\[.*)[ \t]*$")
+_FRONT_MATTER = re.compile(r"\s*(?:---|\+\+\+)[ \t]*\n[\w-]+[ \t]*[:=]")
+
+
+def mark_documents(ground: Ground) -> None:
+    """In what a user sent: nobody types headings, rules, tables and task lists for an assistant as they stand in a document."""
+    for number, start, line in list(ground.own_lines()):
+        if _ROW.match(line):
+            ground.mark(start, ground.lines[number][1], Provenance.PASTED)
+    if not ground.is_user:
+        return
+    if _FRONT_MATTER.match(ground.text):
+        ground.mark_rest(0)
+    for pattern in (_HEADING, _RULE):
+        first = next((each for each in pattern.finditer(ground.text) if ground.is_own(each.start())), None)
+        if first is not None:
+            ground.mark_rest(first.start())
+
+
+def mark_long_text(ground: Ground) -> None:
+    """What a user sent at such length was pasted, but for how it begins."""
+    if not ground.is_user:
+        return
+    own = [(start, end) for start, end, provenance in ground.segments() if provenance is Provenance.OWN]
+    lines = sum(ground.text.count("\n", *span) for span in own)
+    if sum(end - start for start, end in own) <= MAX_TYPED_CHARS and lines <= MAX_TYPED_LINES:
+        return
+    first = next(ground.own_paragraphs(), None)
+    if first is not None:
+        *_, (_, end) = ground.sentences(*first)[:TYPED_SENTENCES]
+        ground.mark_rest(end)

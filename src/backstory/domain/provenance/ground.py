@@ -1,0 +1,105 @@
+"""A text on which the words of others are marked, and how its lines, paragraphs and sentences are found."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from enum import IntEnum
+from itertools import groupby
+from typing import NamedTuple
+
+QUOTED_WORDS = 4  # a quotation of fewer is a name or a term, and part of the speaker's sentence
+LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?=\S)")
+_SENTENCE = re.compile(r"[^\n]+?(?:[.!?\u3002\uff01\uff1f][\"')\u201d\u2019*_]{0,3}(?=\s|$)|(?=\n|\Z))")
+
+
+class Provenance(IntEnum):
+    OWN = 0
+    QUOTED = 1
+    """Shown as somebody's words or as code: quotation marks, block quotes, fences, elements that wrap them."""
+    PASTED = 2
+    """A log, a document, a chat, an e-mail or terminal output, without such marks."""
+    RELAYED = 3
+    """Reported speech: "The README says that …"."""
+
+
+class Segment(NamedTuple):
+    start: int
+    end: int
+    provenance: Provenance
+
+
+class Ground:
+    """A text on which foreign parts are marked; what is marked once stays marked."""
+
+    def __init__(self, text: str, *, is_user: bool) -> None:
+        self.text = text
+        self.is_user = is_user
+        self._marks = bytearray(len(text))
+        self.lines = [line.span() for line in re.finditer(r"[^\n]+|(?<=\n)(?=\n)", text)]
+        self._starts = [start for start, _ in self.lines]
+
+    def mark(self, start: int, end: int, provenance: Provenance) -> None:
+        self._marks[start:end] = bytes([provenance]) * (end - start)
+
+    def mark_rest(self, start: int, provenance: Provenance = Provenance.PASTED) -> None:
+        self.mark(start, len(self.text), provenance)
+
+    def is_own(self, start: int, end: int | None = None) -> bool:
+        return not any(self._marks[start : start + 1 if end is None else end])
+
+    def segments(self) -> list[Segment]:
+        found, start = [], 0
+        for provenance, run in groupby(self._marks):
+            end = start + len(list(run))
+            found.append(Segment(start, end, Provenance(provenance)))
+            start = end
+        return found
+
+    def own_lines(self) -> Iterator[tuple[int, int, str]]:
+        """Number, start and text of each line that begins with the speaker's own words."""
+        for number, (start, end) in enumerate(self.lines):
+            if start < end and self.is_own(start):
+                yield number, start, self.text[start:end]
+
+    def line(self, number: int) -> str:
+        start, end = self.lines[number] if number < len(self.lines) else (0, 0)
+        return self.text[start:end]
+
+    def line_at(self, place: int) -> int:
+        return bisect_right(self._starts, place) - 1
+
+    def paragraph_end(self, number: int) -> int:
+        """The end of the last line before the next blank one."""
+        while number + 1 < len(self.lines) and self.line(number + 1).strip():
+            number += 1
+        return self.lines[number][1]
+
+    def own_paragraphs(self) -> Iterator[tuple[int, int]]:
+        """Runs of own lines between blank and foreign ones."""
+        first = last = -1
+        for number, _, _ in [*((n, s, t) for n, s, t in self.own_lines() if t.strip()), (-9, 0, "")]:
+            if first >= 0 and number != last + 1:
+                yield self.lines[first][0], self.lines[last][1]
+                first = -1
+            first, last = (number if first < 0 else first), number
+
+    def sentences(self, start: int, end: int) -> list[tuple[int, int]]:
+        return [match.span() for match in _SENTENCE.finditer(self.text, start, end)]
+
+    def mark_quotation(self, start: int, end: int) -> None:
+        """Mark a quotation, unless it is a term within a line."""
+        quotation = self.text[start:end]
+        is_whole_line = not line_before(self.text, start) and not line_after(self.text, end)
+        if is_whole_line or "\n" in quotation or len(quotation.split()) >= QUOTED_WORDS:
+            self.mark(start, end, Provenance.QUOTED)
+
+
+def line_before(text: str, place: int) -> str:
+    return text[text.rfind("\n", 0, place) + 1 : place].strip(" \t-*+")
+
+
+def line_after(text: str, place: int) -> str:
+    end = text.find("\n", place)
+    return text[place : None if end < 0 else end].strip(" \t.,;:!?")

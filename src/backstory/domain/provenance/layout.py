@@ -1,0 +1,110 @@
+"""Layout that shows somebody's words as a quotation or as code: fences, elements, block quotes."""
+
+from __future__ import annotations
+
+import re
+
+from .ground import LIST_ITEM, Ground, Provenance, line_after, line_before
+
+_FENCE = re.compile(
+    r"^[ \t>]*(?:[-*+] +)?(`{3,}|~{3,}|\"{3}|'{3})[\s\S]*?(?:^[ \t>]*\1|\1[ \t]*$|\Z)", re.MULTILINE
+)
+_COMMENT = re.compile(
+    r"<!--.*?(?:-->|\Z)|^[ \t]*/\*.*?(?:\*/|\Z)|^[ \t]*(?://|;;|--[ \t])[^\n]*", re.DOTALL | re.MULTILINE
+)
+_BBCODE = re.compile(
+    r"\[([a-z]\w{1,20})(?:[= ][^\]\n]{0,200})?\].{0,20000}?\[/\1\]", re.DOTALL | re.IGNORECASE
+)
+_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,60})((?:\s[^<>]{0,500})?)>")
+_OWN_ELEMENTS = frozenset(
+    ("task", "feedback", "user_message", "answer", "user_query", "user_request", "command-args")
+)
+"""In which clients put what a person typed."""
+_VOID_ELEMENTS = frozenset(
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "source",
+        "track",
+        "wbr",
+        "p",
+        "li",
+        "td",
+        "th",
+        "tr",
+        "dt",
+        "dd",
+    ]
+)
+"""Which HTML lets stand without an end."""
+
+
+def mark_fences(ground: Ground) -> None:
+    for pattern in (_FENCE, _COMMENT, _BBCODE):
+        for match in pattern.finditer(ground.text):
+            if ground.is_own(match.start()):
+                ground.mark(*match.span(), Provenance.QUOTED)
+
+
+def mark_elements(ground: Ground) -> None:
+    """Elements that are closed, and those that open a line and are cut off: they reach to the end of the text."""
+    opened: dict[str, list[re.Match[str]]] = {}
+    for tag in _TAG.finditer(ground.text):
+        name = tag[2].lower()
+        if name in _OWN_ELEMENTS or tag[3].endswith("/") or not ground.is_own(tag.start()):
+            continue
+        if not tag[1]:
+            opened.setdefault(name, []).append(tag)
+        elif opened.get(name):
+            first = opened[name].pop()
+            if not opened[name]:
+                ground.mark_quotation(first.start(), tag.end())
+    for name, (first, *_) in ((name, tags) for name, tags in opened.items() if tags):
+        if name not in _VOID_ELEMENTS and _wraps(ground.text, first) and ground.is_own(first.start()):
+            ground.mark(first.start(), len(ground.text), Provenance.QUOTED)
+
+
+def _wraps(text: str, opening: re.Match[str]) -> bool:
+    """Whether a tag opens a line as a wrapper does: alone, or with attributes."""
+    return not line_before(text, opening.start()) and (
+        "=" in opening[3] or not line_after(text, opening.end())
+    )
+
+
+_BLOCK_QUOTE = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,3}[.)]) +)?(?:>|&gt;|\uff1e|\u2502|\u258c|\u2503)")
+_BLOCK_START = re.compile(r"[ \t]*(?:#{1,6} |[-*+] |\d{1,3}[.)] |`{3}|~{3}|\|)")
+
+
+def mark_block_quotes(ground: Ground) -> None:
+    """With the lines of a paragraph that go on without the sign, as Markdown reads them."""
+    is_quote = False
+    for number, (start, end) in enumerate(ground.lines):
+        line = ground.line(number)
+        if _BLOCK_QUOTE.match(line):
+            is_quote = True
+        elif not line.strip() or _BLOCK_START.match(line):
+            is_quote = False
+        if is_quote:
+            ground.mark(start, end, Provenance.QUOTED)
+
+
+def mark_indented_code(ground: Ground) -> None:
+    is_code = is_list = False
+    is_after_blank = True
+    for number, (start, end) in enumerate(ground.lines):
+        line = ground.line(number)
+        if line.strip():
+            is_indented = line.startswith(("    ", "\t"))
+            is_list = bool(LIST_ITEM.match(line)) if not is_indented else is_list
+            is_code = is_indented and not is_list and (is_after_blank or is_code)
+            if is_code:
+                ground.mark(start, end, Provenance.QUOTED)
+        is_after_blank = not line.strip()

@@ -1,0 +1,154 @@
+"""Grammar that gives words to somebody else: quotation marks, "The README says that …", "Here is the issue:", "Bob: we …".
+
+The verbs are those of speaking and deciding. Which sources there are is not listed: whoever is neither "I", "we" nor "you" is one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .ground import LIST_ITEM, Ground, Provenance, line_before
+
+_DIRECTED = re.compile(
+    r"\u201c[^\u201c\u201d]{2,4000}\u201d|\u201e[^\u201e\u201c\u201d]{2,4000}[\u201c\u201d]"
+    r"|\u00ab[^\u00ab\u00bb]{2,4000}\u00bb|\u00bb[^\u00ab\u00bb]{2,4000}\u00ab|\u2039[^\u2039\u203a]{2,1000}\u203a"
+    r"|\u300c[^\u300c\u300d]{2,4000}\u300d|\u300e[^\u300e\u300f]{2,4000}\u300f|\u2018[^\u2018\n]{2,1000}\u2019(?!\w)"
+    r"|(?<![\w'])'(?=\w)[^'\n]*(?:(?<=\w)'(?=\w)[^'\n]*)*'(?!\w)"
+)
+_BACKTICKS = re.compile(r"(`{1,2})([^`\n]+)\1(?!`)")
+_PROSE = re.compile(r"[\w ,.;!?'\u2019]+")
+"""In backticks it is a quotation; a command or an expression is part of the sentence."""
+
+_SELF = r"(?:i|we|you|us|me|my|our|your|let|lets|user|user's)\b"
+_CLEAR = (
+    r"(?:says|said|wrote|writes|mention(?:s|ed)|explain(?:s|ed)|recommend(?:s|ed)|suggest(?:s|ed)|advise[sd]|propose[sd]|argue[sd]"
+    r"|declare[sd]|announce[sd]|tells|told|insist(?:s|ed)|warn(?:s|ed)|point(?:s|ed) out|calls for|mandate[sd]"
+    r"|decides|(?<!and )(?<!then )(?<!but )decided|(?<!and )agreed|(?<!and )chose)"
+)
+_UNCLEAR = (
+    r"(?:(?:say|write|tell|ask|state|note|read|list|report|claim|confirm|conclude|document|describe|specif(?:y|ie)|require|request|comment|post"
+    r"|outline|demand|instruct|indicate|maintain|recommend|suggest|mention|explain|propose|advise|decide|agree|choose|settle|pick|repl(?:y|ie))"
+    r"(?:s|d|ed)?)"
+)
+_CLAUSE = r"(?=\s+(?:that|how|why|to|we|they|it|you|us|all|everyone|on|(?:the|as) follow\w+)\b|\s*[\"\u201c\u00ab]|(?<=[sd]):)"
+"""What follows a verb that is also a noun, where it reports something."""
+_PLURAL = r"(?<=s )(?<!always )(?<!this )(?<!is )(?<!was )(?<!has )(?<!does )(?:say|state|recommend|suggest|mention|explain|propose|advise|require|claim|argue|decide|agree)\b"
+_REPORTS = rf"(?:{_CLEAR}\b|{_UNCLEAR}\b{_CLAUSE}|{_PLURAL})"
+_PASSIVE = r"(?:as )?(?:seen|found|stated|noted|written|documented|described|mentioned|decided|agreed) (?:in|on|by|at)\b"
+_ATTRIBUTED = re.compile(
+    rf"\W{{0,8}}(?:(?:but|and|so|also|note that|apparently|yes|no|ok|okay|well|then)[, ]+)*"
+    rf"(?:(?!{_SELF})(?:(?!\b{_SELF})[^\s.!?:;,]{{1,60}}\s+){{1,12}}?{_REPORTS}"
+    rf"|according to\b|as per\b|per (?:the|their|its|this)\b|quot(?:e|ing)\b|citing\b|in the words of\b|{_PASSIVE}"
+    rf"|(?:i|we) (?:just )?(?:read|saw|heard|found|noticed|learned)\b[^.!?]{{0,80}}?(?:\bthat\b|:))"
+    rf"|[^.!?\n]{{0,160}}[,(\u2014-] ?(?:according to|{_PASSIVE}|as per|per the|(?!{_SELF})(?:the |its |their )?[\w#@./-]+ (?:{_CLEAR}|say)\b)",
+    re.IGNORECASE,
+)
+"""The sentence gives its content to a source."""
+_DEIXIS = re.compile(
+    r"\b(?:here(?:'s|\u2019s| is| are)|this is|these are|this came|below|verbatim|copied|pasted?|forwarded|quot(?:e|ing|ed)|attached|full text)\b",
+    re.IGNORECASE,
+)
+"""How a user shows a text. An assistant shows its own so."""
+_NOUNS = rf"(?:(?!\b(?:{_SELF}|is|are|was|were|has|have|do|does|can|will|should|must|please|add|fix|make|use)\b)[^\s:.!?]{{1,60}} ){{0,7}}"
+_NAMED = r" (?:the |a |an |this |that |their |its )?[^\s:.!?]{1,60}(?: [^\s:.!?]{1,60}){0,4}[*_`]{0,3}:"
+_SOURCE = re.compile(rf"\W{{0,8}}(?!{_SELF}){_NOUNS}(?:from|by|via){_NAMED}", re.IGNORECASE)
+"""A source with a colon and no verb: "Slack message from Bob:"."""
+_SOURCE_LINE = re.compile(rf"\W{{0,8}}(?!{_SELF}){_NOUNS}(?:from|by|via|in|on|of){_NAMED}", re.IGNORECASE)
+"""A line of a user's that names what follows: "Key points of the page:"."""
+_LABEL = re.compile(
+    r"[ \t]*[*_`]{0,3}(?!(?:decisions?|decided|conclusion|notes?|update|plan|edit|ps|p\.s\.|fyi|tl;?dr|summary|result|yes|no|ok|okay)\b)"
+    rf"(?!{_SELF})(?:[^\s:.!?]{{1,60}} ){{0,7}}[^\s:.!?]{{1,60}}[*_`]{{0,3}}:[*_`]{{0,3}}[ \t]+"
+    r"(?=[\"\u201c'*_]{0,2}(?:i|we|let's|let\u2019s|our|from now on|always|never|decided|decisions?|please)\b)",
+    re.IGNORECASE,
+)
+"""A name before what somebody says, as in a chat: "Bob: we decided …"."""
+_RESUMED = re.compile(r"\W{0,8}I\b|[^?]*\?\W{0,8}$")
+"""A paragraph in which an assistant speaks for itself again."""
+
+
+def mark_quotations(ground: Ground) -> None:
+    prose = (match for match in _BACKTICKS.finditer(ground.text) if _PROSE.fullmatch(match[2]))
+    for match in (*prose, *_DIRECTED.finditer(ground.text)):
+        if ground.is_own(match.start()):
+            ground.mark_quotation(*match.span())
+    for start, end in _double_quoted(ground):
+        ground.mark_quotation(start, end)
+
+
+def _double_quoted(ground: Ground) -> list[tuple[int, int]]:
+    """Pairs of straight marks. Where one has no partner, each paragraph is read for itself, and its last mark reaches to its end."""
+    marks = [match.start() for match in re.finditer(r'(?<!\d)"', ground.text) if ground.is_own(match.start())]
+    if len(marks) % 2 == 0:
+        return [(start, end + 1) for start, end in zip(marks[::2], marks[1::2], strict=True)]
+    pairs: list[tuple[int, int]] = []
+    for first, last in ground.own_paragraphs():
+        within = [place for place in marks if first <= place < last]
+        pairs += [
+            (start, end + 1) for start, end in zip(within[::2], [*within[1::2], last - 1], strict=False)
+        ]
+    return pairs
+
+
+def mark_presented(ground: Ground) -> None:
+    """What follows a line like "Here is the issue:". A list under a heading of the user's own is the user's."""
+    for number, start, line in list(ground.own_lines()):
+        if not ground.is_own(start) or not line.rstrip(" *_`").endswith((":", "\uff1a")):
+            continue
+        following = next((n for n in range(number + 1, len(ground.lines)) if ground.line(n).strip()), None)
+        if following is None or not (_presents(ground, line) or _is_prose(ground, following)):
+            continue
+        if ground.is_user:
+            ground.mark_rest(ground.lines[following][0])
+        else:
+            _mark_relay(ground, following)
+
+
+def _presents(ground: Ground, line: str) -> bool:
+    line = line.strip()
+    source = _SOURCE_LINE if ground.is_user else _SOURCE
+    is_shown = ground.is_user and _DEIXIS.search(line)
+    return bool(
+        is_shown or source.fullmatch(line.rstrip("*_`")) or _ATTRIBUTED.match(LIST_ITEM.sub("", line))
+    )
+
+
+def _is_prose(ground: Ground, number: int) -> bool:
+    """Whether a user's line is followed by several paragraphs instead of a list."""
+    start = ground.lines[number][0]
+    if not ground.is_user or LIST_ITEM.match(ground.line(number)) or not ground.is_own(start):
+        return False
+    return bool(ground.text[ground.paragraph_end(number) :].strip())
+
+
+def _mark_relay(ground: Ground, number: int) -> None:
+    """From a line on to where the assistant speaks for itself again; at least to the end of the paragraph."""
+    end = ground.paragraph_end(number)
+    while end < len(ground.text):
+        start = end + len(ground.text[end:]) - len(ground.text[end:].lstrip())
+        if start == len(ground.text):
+            break
+        next_end = ground.paragraph_end(ground.line_at(start))
+        if _RESUMED.match(ground.text[start:next_end]):
+            break
+        end = next_end
+    ground.mark(ground.lines[number][0], end, Provenance.RELAYED)
+
+
+def mark_reported(ground: Ground) -> None:
+    """Sentences with a source, and what follows them in their paragraph: of an assistant all, of a user what stands behind a colon."""
+    for first, last in list(ground.own_paragraphs()):
+        is_relay = False
+        for start, end in ground.sentences(first, last):
+            item = LIST_ITEM.match(ground.text, start, end)
+            opens_line = not line_before(ground.text, start)
+            if item and opens_line:
+                is_relay, start = False, item.end()
+            sentence = ground.text[start:end]
+            label = (_LABEL.match(sentence) or _SOURCE.match(sentence)) if opens_line else None
+            if label and label.end() < len(sentence.rstrip()):
+                is_relay = True
+            elif _ATTRIBUTED.match(sentence):
+                is_relay = not ground.is_user or ":" in sentence
+                ground.mark(start, end, Provenance.RELAYED)
+            if is_relay:
+                ground.mark(start, end, Provenance.RELAYED)
