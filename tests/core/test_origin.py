@@ -23,8 +23,8 @@ def repository(tmp_path: Path) -> Path:
     return commit(tmp_path / "repository", {"README.md": "x"})
 
 
-def test_a_file_outside_every_repository_is_own(tmp_path: Path) -> None:
-    assert trust_of(write(tmp_path, {HISTORY: "x"}) / HISTORY) is Trust.OWN
+def test_a_file_outside_every_repository_may_be_of_an_unpacked_archive(tmp_path: Path) -> None:
+    assert trust_of(write(tmp_path, {HISTORY: "x"}) / HISTORY) is Trust.PROJECT
 
 
 def test_a_file_that_git_does_not_track_is_own(repository: Path) -> None:

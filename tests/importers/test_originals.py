@@ -17,7 +17,7 @@ from backstory.domain.when import iso
 from backstory.importers import Choices, run_import
 
 from ..conftest import Call
-from ..repositories import commit, commit_as_stranger
+from ..repositories import commit, commit_as_stranger, git
 from .invented import SECRET, codearchitect, gandalf, projectmemory, session_mgmt
 from .running import Counts, counts, memories, memory, places, run
 
@@ -53,6 +53,7 @@ def test_codearchitect_sessions_come_with_every_message(core: Core, tmp_path: Pa
 
 def test_a_session_that_its_own_project_knows_is_the_same(core: Core, tmp_path: Path, call: Call) -> None:
     path = codearchitect(tmp_path)
+    git(tmp_path / "shop", "init", "-q")
     core.caller.directory = core.caller.project = str(tmp_path / "shop")
     assert len(call("get_session")["sessions"]) == 3
     before = len(conversations(core))

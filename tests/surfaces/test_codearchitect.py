@@ -21,6 +21,7 @@ from backstory.guests.codearchitect.tools import surface
 
 from ..conftest import Call, OpenCore, caller_of, open_sqlite
 from ..doubles import SteppedClock
+from ..repositories import git
 
 requirement = pytest.mark.requirement
 
@@ -99,7 +100,8 @@ HARD = [
 def project(core: Core, tmp_path: Path) -> Path:
     """The caller's project: a checkout."""
     project = tmp_path / "project"
-    (project / ".git").mkdir(parents=True)
+    project.mkdir()
+    git(project, "init", "-q")
     core.caller.project = core.caller.directory = str(project)
     return project
 

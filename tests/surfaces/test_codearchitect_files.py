@@ -15,6 +15,7 @@ from backstory.guests.codearchitect.fullfile import read_full
 
 from ..conftest import Call
 from ..processes import Server, serving
+from ..repositories import git
 
 requirement = pytest.mark.requirement
 
@@ -37,6 +38,7 @@ SUMMARY = (
 
 @pytest.fixture
 def sessions(core: Core, tmp_path: Path) -> Path:
+    git(tmp_path, "init", "-q")
     core.caller.directory = str(tmp_path)
     return tmp_path / ".codearchitect" / "sessions"
 

@@ -1,8 +1,8 @@
-"""Whose words a file holds: this user's, or those of whoever committed it to the repository it lies in.
+"""Whose words a file in a project holds: this user's, or those of whoever made the project.
 
 Git tells: a file that it tracks is this user's when every commit that touched it names one of the addresses in
-`git config --get-all user.email` as its author. Where that cannot be known (a shallow clone, no git, a repository
-of another user) it is the repository's. A file that git does not track was made here.
+`git config --get-all user.email` as its author, and one in a repository that it does not track was made here. Where that cannot
+be known (a shallow clone, no git, a repository of another user, a directory that may be an unpacked archive) it is the project's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def is_by_others(file: Path) -> bool | None:
     """Whether somebody else committed to it; None where that cannot be known."""
     try:
         if not is_repository(work_tree(file.parent)):
-            return False
+            return None
     except (OSError, ValueError):  # a ring of links, a name with a NUL
         return None
     tracked = ask(file.parent, "ls-files", "-z", "--", file.name)

@@ -33,6 +33,8 @@ def mark_output(ground: Ground) -> None:
             end = ground.paragraph_end(number)
         elif not _LOG_LINE.match(line):
             continue
+        elif not ground.is_user:  # an assistant goes on behind the error that it names
+            end = ground.sentences(start, end)[0][1]
         if last >= 0 and all(ground.line(between).strip() for between in range(last + 1, number)):
             start = ground.lines[last][0]
         ground.mark(start, end, Provenance.PASTED)

@@ -181,7 +181,7 @@ class StoredSessions(Facet):
         show the tree."""
         identified = [_identified(session, reading) for session, reading in seen]
         known = self._known([each for id, _, _ in identified for each in (id, self._foreign_id(id))])
-        judged = [self._judged(id, session, known) for id, session, _ in identified]
+        judged = [self._judged(id, session, reading, known) for id, session, reading in identified]
         fresh = [
             (id, session, reading)
             for (id, session), (_, _, reading) in zip(judged, identified, strict=True)
@@ -201,7 +201,11 @@ class StoredSessions(Facet):
         return [session for _, session in judged]
 
     def _judged(
-        self, id: str, session: StoredSession, known: Mapping[str, Conversation]
+        self,
+        id: str,
+        session: StoredSession,
+        reading: SessionReading | None,
+        known: Mapping[str, Conversation],
     ) -> tuple[str, StoredSession]:
         """With whose words they are, and the id that goes with it. Git is asked only of what is new or changed."""
         foreign = self._foreign_id(id)
@@ -209,10 +213,28 @@ class StoredSessions(Facet):
             if each in known and _is_unchanged(session, known[each]):
                 return each, session._replace(trust=known[each].trust)
         is_foreign = is_by_others(session.found.file)
-        if is_foreign is None:  # what was ours stays so
-            is_foreign = id not in known or known[id].source != str(session.found.file)
+        if is_foreign is None:
+            is_foreign = not self._is_ours(id, session, reading, known)
         trust = Trust.PROJECT if is_foreign else Trust.OWN
         return (foreign if trust is Trust.PROJECT else id), session._replace(trust=trust)
+
+    def _is_ours(
+        self,
+        id: str,
+        session: StoredSession,
+        reading: SessionReading | None,
+        known: Mapping[str, Conversation],
+    ) -> bool:
+        """Whether the store knows the session as the user's: at its place, where it may have been edited, or word for word,
+        where the tree was moved."""
+        if id not in known or known[id].trust is not Trust.OWN:
+            return False
+        if known[id].source == str(session.found.file):
+            return True
+        store = self.engine.store
+        stored = turns_in(store.messages.of(id) or store.archive.messages(id))
+        turns = (reading or read_session(session.found)).turns
+        return bool(turns) and stored[: len(turns)] == turns
 
     def _without_secrets(self, turns: Sequence[SessionTurn]) -> list[SessionTurn]:
         """What came with a repository is kept as other assistants' histories are; what the user stored, as it is."""
