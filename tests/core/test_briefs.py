@@ -64,9 +64,9 @@ def test_a_store_that_nobody_changed_is_not_looked_through(
     looks: list[int] = []
     real = store.entries.activity
 
-    def activity() -> list[ProjectActivity]:
+    def activity(project: str | None = None) -> list[ProjectActivity]:
         looks.append(1)
-        return real()
+        return real(project)
 
     monkeypatch.setattr(store.entries, "activity", activity)
 
@@ -147,7 +147,10 @@ def test_activity_counts_memories_and_conversations_of_each_project(core: Core) 
     for number in range(2):
         at = DAWN + timedelta(seconds=number)
         store.memories.put([make_memory(f"m{number}", project="/a", created_at=at, updated_at=at)])
-    assert [tuple(each) for each in store.entries.activity()] == [("/a", 3, DAWN + timedelta(seconds=1))]
+    (activity,) = store.entries.activity()
+    assert activity == ("/a", 3, DAWN + timedelta(seconds=1))
+    assert store.entries.activity("/a") == [activity]
+    assert store.entries.activity("/b") == []
 
 
 def test_a_running_server_renders_them(tmp_path: Path, core: Core, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from backstory.clients.hooks import SOURCE
 from backstory.core.brief.files import BriefFiles
 
 from ..patience import PATIENCE_S
+from ..processes import serving
 from ..repositories import git
 
 TEXT = '<backstory project="p" made="2026-01-02">\nOpen:\n- é\n</backstory>'
@@ -228,3 +229,39 @@ def test_without_a_data_directory_it_looks_in_the_usual_place(tmp_path: Path, pr
         timeout=PATIENCE_S,
     )
     assert context(done.stdout.decode()) == TEXT
+
+
+def test_an_alarm_that_comes_while_the_hook_ends_does_not_kill_it(tmp_path: Path, project: Path) -> None:
+    """At some of these times it has printed and Python is on its way out."""
+    for tenth_ms in range(5, 105):
+        hook(tmp_path, start(project), BACKSTORY_BRIEF_TIMEOUT_S=f"{tenth_ms / 10_000}")
+
+
+@pytest.mark.parametrize(
+    ("surface", "tool", "arguments"),
+    [
+        ("backstory", "remember", {"text": "Walruses sleep on port 9090.", "kind": "decision"}),
+        (
+            "memory-keeper",
+            "context_save",
+            {"key": "k", "value": "Walruses sleep on port 9090.", "category": "decision"},
+        ),
+        (
+            "session-mgmt",
+            "store_reflection",
+            {"content": "Walruses sleep on port 9090.", "tags": ["decision"]},
+        ),
+    ],
+)
+def test_what_was_saved_just_before_the_client_left_is_in_the_brief_of_the_next_session(
+    tmp_path: Path, surface: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    folder = (tmp_path / "shop").resolve()
+    folder.mkdir()
+    git(folder, "init", "-q")
+    variables = {"BACKSTORY_HISTORIES": "off"}
+    words = ("--surfaces", surface, "--project", str(folder))
+    with serving(tmp_path / "data", *words, variables=variables) as server:
+        server.greet()
+        server.ask("tools/call", {"name": tool, "arguments": arguments})
+    assert "Walruses sleep on port 9090." in context(hook(tmp_path, start(folder)))

@@ -9,12 +9,17 @@ from collections.abc import Mapping
 from threading import Thread
 
 from ..app import open_core, read_settings
+from ..core import Core
+from ..core.background import BRIEFS
 from ..front import Heard
 from ..server.stdio import StdioServer
 from ..settings import Settings
 from ..surfaces import load_surfaces
 
 CLOSING_S = 0.2
+RENDERING_S = 3.0
+"""More, where something was saved. It takes some 50 ms, and a client that waits for no more than a second may kill us meanwhile:
+the file is replaced whole or not at all."""
 AT_A_TERMINAL = (
     "Backstory speaks MCP here, as it does when an assistant starts it. Ctrl-C ends it; "
     "`backstory --help` lists what people can do."
@@ -25,6 +30,19 @@ def _serve_http(settings: Settings) -> int:
     from ..server.http import serve_http  # stdio needs none of it
 
     return serve_http(load_surfaces(settings.surfaces, settings.prefix), settings)
+
+
+def _close(core: Core, is_brief_due: bool) -> None:
+    """The client's next session starts before any server could render what was saved at the end of this one."""
+    try:
+        if is_brief_due:
+            from ..core.brief.files import Briefs
+
+            Briefs(core.engine).refresh_project(core.caller.project)
+    except Exception as error:  # the next server renders it
+        core.engine.problems.failed(BRIEFS, error)
+    finally:
+        core.engine.close()
 
 
 def serve(flags: Mapping[str, str], heard: Heard) -> int:
@@ -38,10 +56,12 @@ def serve(flags: Mapping[str, str], heard: Heard) -> int:
         print(AT_A_TERMINAL, file=sys.stderr)
     gc.freeze()
     gc.enable()
-    code = StdioServer(core, surfaces, settings).serve(heard)
-    closing = Thread(target=core.engine.close, name="closing", daemon=True)
+    server = StdioServer(core, surfaces, settings)
+    code = server.serve(heard)
+    is_brief_due = server.has_written and settings.brief != "off"
+    closing = Thread(target=_close, args=(core, is_brief_due), name="closing", daemon=True)
     closing.start()
-    closing.join(CLOSING_S)
+    closing.join(CLOSING_S + RENDERING_S if is_brief_due else CLOSING_S)
     if closing.is_alive():
         # It waits for a statement or a model that still runs. A client does not wait for those, and Python's
         # own way out would tear a thread out of native code, which aborts the process.

@@ -45,7 +45,9 @@ class StdioServer:
         core.engine.problems.log = log.write
         self._conversation = RpcPeer(Offer(surfaces), log.set_level)
         self._sync_soon = core.engine.sync_soon
-        runner = Runner(core, log, self._send, self._conversation.finish, lambda: self._is_leaving)
+        self._runner = runner = Runner(
+            core, log, self._send, self._conversation.finish, lambda: self._is_leaving
+        )
         self._limit_mb = settings.max_request_mb
         self._limit_bytes = int(self._limit_mb * 1024 * 1024)
         self._workers = Workers(settings.workers, 4 * self._limit_bytes, runner.run, quick_at_once(settings))
@@ -73,6 +75,11 @@ class StdioServer:
             grace_s = SIGNAL_GRACE_S
         self._leave(grace_s)
         return 0
+
+    @property
+    def has_written(self) -> bool:
+        """Whether the client called a tool that may have changed the store."""
+        return self._runner.has_written
 
     def tools_changed(self) -> None:
         """Tell the client that the surfaces have other tools now."""

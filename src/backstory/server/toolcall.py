@@ -82,9 +82,12 @@ class Runner:
         self._send = send
         self._finish = finish
         self._is_leaving = is_leaving
+        self.has_written = False
+        """Whether a tool ran that may change the store."""
 
     def run(self, call: PendingCall) -> None:
-        """ToolAnswer a call, unless the client withdrew it. Never raises."""
+        """Answer a call, unless the client withdrew it. Never raises."""
+        self.has_written |= not call.tool.effect.read_only
         try:
             line = wire.result(call.request.id, self.answer(call).text)
         except wire.Refused as refused:

@@ -81,18 +81,19 @@ class EntryRoom:
         """Those of all entries."""
         return self._database.distinct("entry", "project")
 
-    def activity(self) -> list[ProjectActivity]:
-        """How much each project has, and when something of it last changed; messages count by their conversations."""
+    def activity(self, project: str | None = None) -> list[ProjectActivity]:
+        """How much each project has, or one of them, and when something of it last changed; messages count by their conversations."""
+        condition, values = ("TRUE", []) if project is None else ("project = ?", [project])
         sql = (
             "SELECT project, sum(records), max(last_at) FROM ("
-            "SELECT project, count(*) AS records, max(updated_at) AS last_at FROM conversation GROUP BY project"
+            f"SELECT project, count(*) AS records, max(updated_at) AS last_at FROM conversation WHERE {condition} GROUP BY project"
             " UNION ALL "
-            "SELECT project, count(*), max(updated_at) FROM entry WHERE kind = 'memory' GROUP BY project"
+            f"SELECT project, count(*), max(updated_at) FROM entry WHERE kind = 'memory' AND {condition} GROUP BY project"
             ") AS parts GROUP BY project ORDER BY project"
         )
         return [
             ProjectActivity(project, int(records), from_ms(int(last_at)))
-            for project, records, last_at in self._database.rows(sql)
+            for project, records, last_at in self._database.rows(sql, [*values, *values])
         ]
 
     def surfaces(self) -> list[str]:

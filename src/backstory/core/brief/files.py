@@ -115,6 +115,12 @@ class Briefs:
         self._keep_injections(files)
         return rendered
 
+    def refresh_project(self, project: str) -> None:
+        """Render the brief of one project, if something in it changed."""
+        files = BriefFiles(self.engine.settings.home)
+        for activity in self._wanted(project):
+            self._render_one(files, activity)
+
     def _is_known(self, version: Hashable | None, now: datetime, files: BriefFiles) -> bool:
         """Whether nothing changed but the time, of which days count; files may have been taken away."""
         last = self._last
@@ -128,16 +134,20 @@ class Briefs:
         for activity in self._wanted():
             if call is not None:
                 call.raise_if_cancelled()
-            path = files.path(activity.project)
-            needed.add(path)
-            basis = f"{activity.records}:{to_ms(activity.last_at)}"
-            if files.read(path).get("basis") != basis:
-                files.write(activity.project, self._body(activity.project, basis))
-                rendered += 1
+            needed.add(files.path(activity.project))
+            rendered += self._render_one(files, activity)
         for path in files.all():
             if path not in needed:
                 path.unlink(missing_ok=True)
         return rendered, needed
+
+    def _render_one(self, files: BriefFiles, activity: ProjectActivity) -> bool:
+        """Whether it had to be rendered."""
+        basis = f"{activity.records}:{to_ms(activity.last_at)}"
+        if files.read(files.path(activity.project)).get("basis") == basis:
+            return False
+        files.write(activity.project, self._body(activity.project, basis))
+        return True
 
     def _keep_injections(self, files: BriefFiles) -> None:
         """Also of sessions that ran while no server did."""
@@ -148,11 +158,11 @@ class Briefs:
             store.injections.prune(self.engine.now() - GIVEN_FOR)
         files.sweep()
 
-    def _wanted(self) -> Iterator[ProjectActivity]:
-        """Projects that are directories here, in which something happened lately or is open, and which the user did not except."""
+    def _wanted(self, project: str | None = None) -> Iterator[ProjectActivity]:
+        """All projects, or one, that are directories here, in which something happened lately or is open, and which the user did not except."""
         excepted = _excepted(self.engine.settings)
         since = self.engine.now() - RECENT
-        for activity in self.engine.store.entries.activity():
+        for activity in self.engine.store.entries.activity(project):
             if activity.project in excepted or not os.path.isabs(activity.project):
                 continue
             if (activity.last_at >= since or self._has_tasks(activity.project)) and os.path.isdir(
