@@ -134,6 +134,17 @@ def test_a_memory_that_can_come_back_is_in_no_brief_either(core: Core, tmp_path:
     assert "We chose Go." not in path.read_text("utf-8")
 
 
+def test_a_brief_that_was_rendered_by_other_rules_is_rendered_again(core: Core, tmp_path: Path) -> None:
+    keep(core, tmp_path / "shop")
+    refresh(core)
+    (path,) = files(core).all()
+    body = json.loads(path.read_text("utf-8"))
+    version, _, rest = body["basis"].partition(":")
+    files(core).write(body["project"], body | {"basis": f"{int(version) - 1}:{rest}", "text": "told before"})
+    assert refresh(core) == 1
+    assert "told before" not in path.read_text("utf-8")
+
+
 def test_a_damaged_file_is_written_anew(core: Core, tmp_path: Path) -> None:
     keep(core, tmp_path / "shop")
     refresh(core)

@@ -11,8 +11,8 @@ from typing import NamedTuple, Protocol
 
 from ..store import Store
 
-QUOTED_CHARS = 80
-"""How much of the beginning of each value is passed on; a derived record quotes at least as much or the whole value."""
+QUOTED_CHARS = 512
+"""How much of the beginning of each value is passed on: enough to recognize a quotation in which a secret was redacted."""
 
 
 class ForgottenMemories(NamedTuple):

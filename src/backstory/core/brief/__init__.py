@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import chain
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from ..projects.git import commits_since
 from ..projects.related import project_named
 from ..search.conclusions import Conclusion, dead_ends, decisions, is_dead_end, next_step, reads_like_decision
 from ..search.running import running_conversations
+from ..unasked import redacted_memories, redacted_texts
 from . import rendering
 
 FEWEST_TOKENS, MOST_TOKENS, USUAL_TOKENS = 100, 600, 400
@@ -87,7 +89,7 @@ class Briefing(Facet):
         if found is None or standing is None or not _is_known(standing):
             return self._unknown(project or self.caller.project)
         name = PurePath(found).name or found
-        text = rendering.text(standing, name, self.engine.now(), max_tokens, closing)
+        text = rendering.text(self._without_secrets(standing), name, self.engine.now(), max_tokens, closing)
         return Brief(
             project=found,
             text=text,
@@ -131,6 +133,36 @@ class Briefing(Facet):
             dead_ends=[each for each in memories if each.category != DECIDED and is_dead_end(each.text)],
             said_dead_ends=dead_ends(every),
             commits=self._commits(project, conversations),
+        )
+
+    def _without_secrets(self, standing: Standing) -> Standing:
+        """As far as a brief can show it."""
+        most, settings = rendering.TURNS, self.engine.settings
+        accounts = [
+            (each.conversation.title, each.conversation.branch, each.asked, each.done)
+            for each in standing.accounts
+        ]
+        others = (standing.next_step, *standing.commits)
+        said = (*standing.said_decisions[:most], *standing.said_dead_ends[:most])
+        texts = iter(
+            redacted_texts([*chain.from_iterable(accounts), *others, *(each.text for each in said)], settings)
+        )
+        return standing._replace(
+            accounts=[
+                Account(
+                    each.conversation._replace(title=next(texts), branch=next(texts)),
+                    next(texts),
+                    next(texts),
+                )
+                for each in standing.accounts
+            ],
+            next_step=next(texts),
+            commits=[next(texts) for _ in standing.commits],
+            said_decisions=[each._replace(text=next(texts)) for each in standing.said_decisions[:most]],
+            said_dead_ends=[each._replace(text=next(texts)) for each in standing.said_dead_ends[:most]],
+            tasks=redacted_memories(standing.tasks[:most], settings),
+            decisions=redacted_memories(standing.decisions[:most], settings),
+            dead_ends=redacted_memories(standing.dead_ends[:most], settings),
         )
 
     def _conversations(self, project: str) -> list[Conversation]:

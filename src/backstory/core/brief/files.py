@@ -26,6 +26,8 @@ from ..projects import project_root
 from . import Brief, Briefing
 
 FOLDER, GIVEN = "briefs", "given"
+RULES = 2
+"""Of what a brief may say. One that was rendered by others is rendered again, though nothing in its project changed."""
 COMPACTED = "compact"
 RECENT = timedelta(days=30)
 """What lies longer ago, with nothing open, is no news to a new session."""
@@ -143,7 +145,7 @@ class Briefs:
 
     def _render_one(self, files: BriefFiles, activity: ProjectActivity) -> bool:
         """Whether it had to be rendered."""
-        basis = f"{activity.records}:{to_ms(activity.last_at)}"
+        basis = f"{RULES}:{self.engine.settings.redaction}:{activity.records}:{to_ms(activity.last_at)}"
         if files.read(files.path(activity.project)).get("basis") == basis:
             return False
         files.write(activity.project, self._body(activity.project, basis))

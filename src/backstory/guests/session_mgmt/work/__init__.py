@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ....core.facet import Facet
 from ....core.insight.advice import errors_and_answers, recommendations
-from ....core.insight.digest import open_tasks, urgent_first
+from ....core.insight.digest import open_tasks, quotable, urgent_first
 from ....core.projects import project_root, work_tree
 from ....core.projects.effort import Effort, look
+from ....core.unasked import redacted_memories
 from ....domain.errors import NotAllowed, NotFound
 from ....domain.filters import Filter, Kind, Page
 from ....domain.lines import one_line
@@ -194,7 +196,10 @@ class Working(Facet):
 
     def _open_tasks(self, project: str) -> list[Memory]:
         """Public ones: what is private to a session is not for the next."""
-        return open_tasks(self.engine.store, Filter(projects=(project,), public_or_in=""))
+        return self._redacted(open_tasks(self.engine.store, Filter(projects=(project,), public_or_in="")))
+
+    def _redacted(self, memories: Sequence[Memory]) -> list[Memory]:
+        return redacted_memories(memories, self.engine.settings)
 
     def _last_handoff(self, project: str) -> Handoff | None:
         where = Filter(surfaces=(self.surface,), projects=(project,))
@@ -207,13 +212,14 @@ class Working(Facet):
             return []
         ids = tuple(error.id for error in handoff.errors)
         known = self.engine.store.memories.find(Filter(ids=ids, public_or_in=""), Page())
-        there = {memory.id for memory in known}
+        texts = {memory.id: quotable(memory) for memory in self._redacted(known)}
         day = f"{handoff.ended_at:%Y-%m-%d}"
-        return [f"Not settled on {day}: {one_line(e.text, QUOTED)}" for e in handoff.errors if e.id in there]
+        return [f"Not settled on {day}: {one_line(texts[id], QUOTED)}" for id in ids if id in texts]
 
     def _handoff(self, past: History, measured: ProjectAssessment) -> Handoff:
         session, project = past.session, measured.project
         public = sample(self.engine.store, Filter(threads=(session.id,), public_or_in=""), past.now)
+        public = public._replace(memories=tuple(self._redacted(public.memories)))
         decisions = [memory for memory in public.memories if memory.category == "decision"]
         learned = [each for each in public.memories if is_insight(each) and each not in decisions]
         errors = [group[0] for group, answer in errors_and_answers(public) if answer is None]

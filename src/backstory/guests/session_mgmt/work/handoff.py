@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ....core.derived import DerivedChange, FileRewrite, ForgottenMemories
 from ....core.insight.digest import quotable
+from ....core.secrets import redactor
 from ....domain.lines import one_line
 from ....domain.records import Memory
 from ....domain.when import iso
@@ -106,9 +107,10 @@ class HandoffDerivation:
     name = "handoffs"
 
     def forget(self, store: Store, memories: ForgottenMemories) -> DerivedChange:
-        openings = {opening(text) for text in memories.beginnings}
+        events = store.sessions.events_of_type(TOOL, HANDOFF)
+        openings = _openings(memories.beginnings) if events else set()
         records, files = 0, []
-        for event in store.sessions.events_of_type(TOOL, HANDOFF):
+        for event in events:
             former = from_data(event.data)
             present = without(former, memories.ids, openings)
             if present == former:
@@ -118,6 +120,12 @@ class HandoffDerivation:
             if path := event.data.get("path"):
                 files.append(FileRewrite(path, partial(rewrite, Path(path), former, present)))
         return DerivedChange(records, files)
+
+
+def _openings(texts: Sequence[str]) -> set[str]:
+    """How a handoff quotes these, whatever the user lets it redact."""
+    quoted = [texts, *(redactor(mode).redact_all(texts)[0] for mode in ("standard", "wide"))]
+    return {opening(text) for some in quoted for text in some}
 
 
 def rewrite(path: Path, former: Handoff, present: Handoff) -> bool:
