@@ -6,7 +6,7 @@ relays concludes nothing (`domain/provenance`), and neither does what an assista
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from ...domain.provenance import ELISION, own_text
@@ -53,33 +53,23 @@ def decisions(messages: Iterable[Message], store: Store) -> list[Conclusion]:
         is_user = message.role == "user"
         if not is_user and not any(map(message.text.lower().__contains__, _DECIDED_HINTS)):
             continue
-        stated = [
-            Conclusion(sentence, message)
-            for sentence in _telling(message)
-            if _decides(sentence, is_user=is_user)
-        ]
+        stated = _conclusions(message, reads_like_decision if is_user else is_report_of_decision)
         if stated and (is_user or not follows_reading(message, store)):
             conclusions += stated
     return conclusions
 
 
-def reads_like_decision(text: str) -> bool:
-    """Whether a text of unknown provenance, such as a title, would be taken for a decision."""
-    return _decides(text, is_user=True)
+def reads_like_decision(sentence: str) -> bool:
+    """Whether it would be a decision if a user said it."""
+    return is_report_of_decision(sentence) or _CHOSEN_BY_USER.search(sentence) is not None
 
 
-def _decides(sentence: str, *, is_user: bool) -> bool:
-    patterns = (_DECIDED, _CHOSEN_BY_USER) if is_user else (_DECIDED,)
-    return any(pattern.search(sentence) for pattern in patterns)
+def is_report_of_decision(sentence: str) -> bool:
+    return _DECIDED.search(sentence) is not None
 
 
 def dead_ends(messages: Iterable[Message]) -> list[Conclusion]:
-    return [
-        Conclusion(sentence, message)
-        for message in messages
-        for sentence in _telling(message)
-        if is_dead_end(sentence)
-    ]
+    return [each for message in messages for each in _conclusions(message, is_dead_end)]
 
 
 def is_dead_end(sentence: str) -> bool:
@@ -88,8 +78,10 @@ def is_dead_end(sentence: str) -> bool:
 
 def next_step(message: Message) -> str:
     """What the message names as the next step: behind those words, or in the line after them. Empty where it names none."""
-    text = plain(own_text(message.text, message.role))
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = _lines(message.text)
+    if not any(map(_NEXT.match, lines)):
+        return ""
+    lines = _lines(own_text(message.text, message.role))
     for place, line in enumerate(lines):
         if step := _NEXT.match(line):
             rest = (step["rest"] or step["step"] or "").strip()
@@ -98,10 +90,19 @@ def next_step(message: Message) -> str:
     return ""
 
 
-def _telling(message: Message) -> Iterator[str]:
-    """Whole sentences of the speaker's own. One with a gap where somebody else was quoted states nothing."""
-    if message.trust not in QUOTABLE:
-        return
-    for sentence in sentences(own_text(message.text, message.role)):
-        if SHORTEST <= len(sentence) <= LONGEST and not sentence.endswith("?") and ELISION not in sentence:
-            yield sentence
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in plain(text).splitlines() if line.strip()]
+
+
+def _conclusions(message: Message, concludes: Callable[[str], bool]) -> list[Conclusion]:
+    """The speaker's own sentences that conclude something. One with a gap, where somebody else was quoted, does not."""
+    # Most messages conclude nothing, and to see whose words they hold takes longer than all the rest.
+    if message.trust not in QUOTABLE or not any(map(concludes, _whole_sentences(message.text))):
+        return []
+    own = _whole_sentences(own_text(message.text, message.role))
+    return [Conclusion(each, message) for each in own if ELISION not in each and concludes(each)]
+
+
+def _whole_sentences(text: str) -> list[str]:
+    """That are neither questions nor as short or long as no statement is."""
+    return [each for each in sentences(text) if SHORTEST <= len(each) <= LONGEST and not each.endswith("?")]

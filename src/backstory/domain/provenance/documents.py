@@ -21,6 +21,7 @@ _PROMPT = re.compile(
     r"\s*(?:\([\w .-]+\)\s*)?(?:[\w.-]+@[\w.-]+[^\n$#%]{0,80}[$#%]|\[[^\]\n]{1,60}\][$#%]|\$|\u276f|\u279c|%|PS [^>\n]{0,80}>|[A-Z]:\\[^>\n]{0,80}>)\s+\S"
 )
 _PREFIX = re.compile(r"\s*(\S{1,30}\s{0,4}[|:\]])\s")
+_CHANGED_LINES = re.compile(r"(?:^[+-][^\n]*(?:\n|\Z)){2,}", re.MULTILINE)
 PREFIXED_LINES = 3  # that begin alike are the output of a program
 
 
@@ -39,10 +40,18 @@ def mark_output(ground: Ground) -> None:
             start = ground.lines[last][0]
         ground.mark(start, end, Provenance.PASTED)
         last = ground.line_at(max(end - 1, 0))
-    mark_prefixed(ground)
+    _mark_prefixed(ground)
+    _mark_changed_lines(ground)
 
 
-def mark_prefixed(ground: Ground) -> None:
+def _mark_changed_lines(ground: Ground) -> None:
+    """Lines that were added and removed; the items of a list have one sign."""
+    for run in _CHANGED_LINES.finditer(ground.text):
+        if {line[0] for line in run[0].splitlines()} == {"+", "-"} and ground.is_own(run.start()):
+            ground.mark(*run.span(), Provenance.PASTED)
+
+
+def _mark_prefixed(ground: Ground) -> None:
     def prefix(line: tuple[int, int, str]) -> str:
         match = _PREFIX.match(line[2])
         return match[1] if match else ""
@@ -58,12 +67,20 @@ _RECORD = re.compile(
     re.MULTILINE,
 )
 _LETTER = re.compile(
-    r"^(?:(?:From|To|Cc|Sent|Date|Subject|Reply-To):[ \t]+\S[^\n]*\n+){2}"
+    r"\A(?:From|Subject):[ \t]+\S|^(?:(?:From|To|Cc|Sent|Date|Subject|Reply-To):[ \t]+\S[^\n]*\n+){2}"
+    r"|^(?:[A-Z][\w-]{1,20}:[ \t]+\S[^\n]*\n){2}[A-Z][\w-]{1,20}:[ \t]+\S"
+    r"|^[\w-]{1,30}:[ \t]*[|>][-+]?[ \t]*\n[ \t]+\S"
+    r"|^[ \t]*[*`]{0,2}[\w./-]{1,100}\.[A-Za-z]{1,5}[*`]{0,2}:?[ \t]*\n\s*(?=\S)"
     rf"|^[^\n]{{0,200}}(?:{_CLOCK}|\w@[\w.-]+>?|{_MONTH}\.? \d|\d\.? {_MONTH}|\d[./-]\d{{1,2}}[./-]\d)[^\n]{{0,80}}[:\uff1a][ \t]*$"
     r"|^[ \t]*[-_=*#]{3,}[ \t]*[A-Za-z][^\n]{0,60}[-_=*#]{3,}[ \t]*$",
     re.MULTILINE,
 )
-"""Headers, "On 3 March 2026 Ann <ann@example.org> wrote:", "----- Forwarded message -----": what follows is somebody else's."""
+"""Headers, fields, the name of a file, "On 3 March 2026 Ann <ann@example.org> wrote:", "----- Forwarded message -----": what follows is
+somebody else's."""
+_SIGNATURE = re.compile(
+    r"\n[ \t]*(?:[^\s,]+ ){0,3}[^\s,]+,[ \t]*\n+[ \t]*[^\s,.!?:]+(?: [^\s,.!?:]+){0,2}\s*\Z"
+)
+"""The end of a letter: "Best regards," and a name."""
 _BYLINE = re.compile(
     rf"^(?=[^\n]{{3,80}}$)[^\n.!?]{{0,60}}?\S[ \t,\u00b7\u2014|(\[-]+(?:{_CLOCK}|\d+ \w+ ago|(?:on )?{_MONTH} \d{{1,2}}(?:,? \d{{4}})?|\d{{4}}-\d\d-\d\d)[^\w\n]{{0,3}}(?:edited\W*)?$(?=\n\s*\S)",
     re.MULTILINE,
@@ -72,6 +89,8 @@ _BYLINE = re.compile(
 
 
 def mark_letters(ground: Ground) -> None:
+    if ground.is_user and _SIGNATURE.search(ground.text):
+        ground.mark_rest(0)
     for pattern in (_RECORD, _LETTER, _BYLINE):
         first = next((each for each in pattern.finditer(ground.text) if ground.is_own(each.start())), None)
         if first is not None:

@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 QUOTED_WORDS = 4  # a quotation of fewer is a name or a term, and part of the speaker's sentence
 LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?=\S)")
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?\u3002\uff01\uff1f][\"')\u201d\u2019*_]{0,3}(?=\s|$)|(?=\n|\Z))")
+_SENTENCE = re.compile(
+    r"(?:[ \t]*\d{1,3}[.)][ \t]+)?[^\n]+?(?:[.!?\u3002\uff01\uff1f][\"')\u201d\u2019*_]{0,3}(?=\s|$)|(?=\n|\Z))"
+)
 
 
 class Provenance(IntEnum):

@@ -79,7 +79,10 @@ def _wraps(text: str, opening: re.Match[str]) -> bool:
     )
 
 
-_BLOCK_QUOTE = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,3}[.)]) +)?(?:>|&gt;|\uff1e|\u2502|\u258c|\u2503)")
+_BLOCK_QUOTE = re.compile(
+    r"[ \t]*(?:(?:[-*+]|\d{1,3}[.)]) +)?(?:>|&gt;|\uff1e|\u2502|\u258c|\u2503|<?@?[\w.-]{1,30}>[ \t]+(?=\S))"
+)
+"""Also with a name before or in the sign, as in chats: `bob> …`, `<bob> …`."""
 _BLOCK_START = re.compile(r"[ \t]*(?:#{1,6} |[-*+] |\d{1,3}[.)] |`{3}|~{3}|\|)")
 
 

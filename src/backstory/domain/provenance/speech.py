@@ -19,12 +19,14 @@ _BACKTICKS = re.compile(r"(`{1,2})([^`\n]+)\1(?!`)")
 _PROSE = re.compile(r"[\w ,.;!?'\u2019]+")
 """In backticks it is a quotation; a command or an expression is part of the sentence."""
 
-_SELF = r"(?:i|we|you|us|me|my|our|your|let|lets|user|user's)\b"
+_SELF = r"(?:i|we|you|us|me|let|lets|user|user's|my|our|your)\b"
+_SPEAKER = r"(?:i|we|you|us|me|let|lets|user|user's)\b"
+_WORD = r"(?:[^\s:.!?]|\.(?=\S)){1,60}"
 _CLEAR = (
     r"(?:says|said|wrote|writes|mention(?:s|ed)|explain(?:s|ed)|recommend(?:s|ed)|suggest(?:s|ed)|advise[sd]|propose[sd]|argue[sd]"
-    r"|declare[sd]|announce[sd]|tells|told|insist(?:s|ed)|warn(?:s|ed)|point(?:s|ed) out|calls for|mandate[sd]"
-    r"|decides|(?<!and )(?<!then )(?<!but )decided|(?<!and )agreed|(?<!and )chose)"
+    r"|declare[sd]|announce[sd]|tells|told|insist(?:s|ed)|warn(?:s|ed)|point(?:s|ed) out|calls for|mandate[sd])"
 )
+_DECIDES = r"(?:decides|(?<!and )(?<!then )(?<!but )decided|(?<!and )agreed|(?<!and )chose)"
 _UNCLEAR = (
     r"(?:(?:say|write|tell|ask|state|note|read|list|report|claim|confirm|conclude|document|describe|specif(?:y|ie)|require|request|comment|post"
     r"|outline|demand|instruct|indicate|maintain|recommend|suggest|mention|explain|propose|advise|decide|agree|choose|settle|pick|repl(?:y|ie))"
@@ -34,13 +36,14 @@ _CLAUSE = r"(?=\s+(?:that|how|why|to|we|they|it|you|us|all|everyone|on|(?:the|as
 """What follows a verb that is also a noun, where it reports something."""
 _PLURAL = r"(?<=s )(?<!always )(?<!this )(?<!is )(?<!was )(?<!has )(?<!does )(?:say|state|recommend|suggest|mention|explain|propose|advise|require|claim|argue|decide|agree)\b"
 _REPORTS = rf"(?:{_CLEAR}\b|{_UNCLEAR}\b{_CLAUSE}|{_PLURAL})"
+_SUBJECT = r"(?!{self})(?:(?!\b{self})[^\s.!?:;,]{{1,60}}\s+){{1,12}}?"
 _PASSIVE = r"(?:as )?(?:seen|found|stated|noted|written|documented|described|mentioned|decided|agreed) (?:in|on|by|at)\b"
 _ATTRIBUTED = re.compile(
     rf"\W{{0,8}}(?:(?:but|and|so|also|note that|apparently|yes|no|ok|okay|well|then)[, ]+)*"
-    rf"(?:(?!{_SELF})(?:(?!\b{_SELF})[^\s.!?:;,]{{1,60}}\s+){{1,12}}?{_REPORTS}"
-    rf"|according to\b|as per\b|per (?:the|their|its|this)\b|quot(?:e|ing)\b|citing\b|in the words of\b|{_PASSIVE}"
+    rf"(?:{_SUBJECT.format(self=_SPEAKER)}{_REPORTS}|{_SUBJECT.format(self=_SELF)}{_DECIDES}\b"
+    rf"|according to\b|as per\b|per (?:the|their|its|this)\b|quot(?:e|ing)\b|citing\b|in the words of\b|{_PASSIVE}|as (?:documented|stated|noted|described|mentioned|written)\b"
     rf"|(?:i|we) (?:just )?(?:read|saw|heard|found|noticed|learned)\b[^.!?]{{0,80}}?(?:\bthat\b|:))"
-    rf"|[^.!?\n]{{0,160}}[,(\u2014-] ?(?:according to|{_PASSIVE}|as per|per the|(?!{_SELF})(?:the |its |their )?[\w#@./-]+ (?:{_CLEAR}|say)\b)",
+    rf"|[^.!?\n]{{0,160}}[,(\u2014-] ?(?:according to|{_PASSIVE}|as per|per the|(?!{_SELF})(?:the |its |their )?[\w#@./-]+ (?:{_CLEAR}|{_DECIDES}|say)\b)",
     re.IGNORECASE,
 )
 """The sentence gives its content to a source."""
@@ -49,15 +52,22 @@ _DEIXIS = re.compile(
     re.IGNORECASE,
 )
 """How a user shows a text. An assistant shows its own so."""
+_TEXTS = (
+    r"(?:contents?|text|sentence|excerpt|passage|quotation|article|(?:web ?)?page|post|thread|wiki|readme|documentation|docs|ticket|e-?mail|announcement"
+    r"|transcript|newsletter|search results)"
+)
+_TEXT_LINE = re.compile(rf"(?!.*\b{_SPEAKER}).*\b{_TEXTS}\b.*", re.IGNORECASE)
+"""An assistant's line that names a text, before a colon."""
+_TEXT_POINTED_AT = re.compile(rf"\b(?:this|these|the following) (?:\w+ )?{_TEXTS}\b", re.IGNORECASE)
 _NOUNS = rf"(?:(?!\b(?:{_SELF}|is|are|was|were|has|have|do|does|can|will|should|must|please|add|fix|make|use)\b)[^\s:.!?]{{1,60}} ){{0,7}}"
-_NAMED = r" (?:the |a |an |this |that |their |its )?[^\s:.!?]{1,60}(?: [^\s:.!?]{1,60}){0,4}[*_`]{0,3}:"
+_NAMED = rf" (?:the |a |an |this |that |their |its )?{_WORD}(?: {_WORD}){{0,4}}[*_`]{{0,3}}:"
 _SOURCE = re.compile(rf"\W{{0,8}}(?!{_SELF}){_NOUNS}(?:from|by|via){_NAMED}", re.IGNORECASE)
 """A source with a colon and no verb: "Slack message from Bob:"."""
 _SOURCE_LINE = re.compile(rf"\W{{0,8}}(?!{_SELF}){_NOUNS}(?:from|by|via|in|on|of){_NAMED}", re.IGNORECASE)
 """A line of a user's that names what follows: "Key points of the page:"."""
 _LABEL = re.compile(
     r"[ \t]*[*_`]{0,3}(?!(?:decisions?|decided|conclusion|notes?|update|plan|edit|ps|p\.s\.|fyi|tl;?dr|summary|result|yes|no|ok|okay)\b)"
-    rf"(?!{_SELF})(?:[^\s:.!?]{{1,60}} ){{0,7}}[^\s:.!?]{{1,60}}[*_`]{{0,3}}:[*_`]{{0,3}}[ \t]+"
+    rf"(?!{_SELF})(?:{_WORD} ){{0,7}}{_WORD}[*_`]{{0,3}}:[*_`]{{0,3}}[ \t]+"
     r"(?=[\"\u201c'*_]{0,2}(?:i|we|let's|let\u2019s|our|from now on|always|never|decided|decisions?|please)\b)",
     re.IGNORECASE,
 )
@@ -91,6 +101,7 @@ def _double_quoted(ground: Ground) -> list[tuple[int, int]]:
 
 def mark_presented(ground: Ground) -> None:
     """What follows a line like "Here is the issue:". A list under a heading of the user's own is the user's."""
+    _mark_pointed_at(ground)
     for number, start, line in list(ground.own_lines()):
         if not ground.is_own(start) or not line.rstrip(" *_`").endswith((":", "\uff1a")):
             continue
@@ -103,10 +114,17 @@ def mark_presented(ground: Ground) -> None:
             _mark_relay(ground, following)
 
 
+def _mark_pointed_at(ground: Ground) -> None:
+    """All behind the first paragraph of a user's, where that speaks of "this article"."""
+    first = next(ground.own_paragraphs(), None) if ground.is_user else None
+    if first is not None and _TEXT_POINTED_AT.search(ground.text, *first):
+        ground.mark_rest(first[1])
+
+
 def _presents(ground: Ground, line: str) -> bool:
     line = line.strip()
     source = _SOURCE_LINE if ground.is_user else _SOURCE
-    is_shown = ground.is_user and _DEIXIS.search(line)
+    is_shown = _DEIXIS.search(line) if ground.is_user else _TEXT_LINE.fullmatch(line)
     return bool(
         is_shown or source.fullmatch(line.rstrip("*_`")) or _ATTRIBUTED.match(LIST_ITEM.sub("", line))
     )
