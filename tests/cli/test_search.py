@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from ..typed import Typing
@@ -9,7 +11,9 @@ from .conftest import CLAUDE, CODEX, MEMORY
 
 
 def found(typing: Typing, *words: str) -> list[str]:
-    results = typing.json("search", *words)["results"]
+    status, out, _ = typing.run("search", *words, "--json")
+    results = json.loads(out)["results"]
+    assert status == (0 if results else 1)
     return [each.get("conversation_id", each["id"]) for each in results]
 
 
@@ -40,6 +44,15 @@ def test_a_conversation_stands_once_with_its_title_and_the_number_of_the_message
 )
 def test_a_search_is_narrowed(typing: Typing, flags: list[str], expected: set[str]) -> None:
     assert set(found(typing, "deploy", *flags)) == expected
+
+
+def test_a_search_without_results_suggests_subjects_and_has_exit_status_1(typing: Typing) -> None:
+    status, out, err = typing.run("search", "zzqxjk", "wvut")
+    assert (status, out.splitlines()[0]) == (1, "No results for 'zzqxjk wvut'.")
+    assert "Try fewer or other words. The latest subjects are: " in err
+    status, out, _ = typing.run("search", "zzqxjk", "--json")
+    assert (status, json.loads(out)["results"]) == (1, [])
+    assert json.loads(out)["suggestions"]
 
 
 def test_a_file_is_searched_for_with_and_without_words(typing: Typing) -> None:

@@ -292,6 +292,15 @@ def test_search_query_keeps_only_what_is_found_for_it(three: Core, query: str, f
 
 
 @pytest.mark.requirement("gandalf.recall.query")
+@pytest.mark.parametrize("query", ["photosynthesis", "zzqxjk wvut", "Wetter in Hamburg"])
+def test_a_query_that_is_like_nothing_finds_nothing_even_in_one_conversation(core: Core, query: str) -> None:
+    keep(core, "only", "How is the zebra?", "The zebra sleeps in the shed.")
+    assert ids(recall(core, search_query=query, min_score=0)) == []
+    assert recall(core, search_query=query, min_score=0)["summary"]["total_conversations"] == 0
+    assert ids(recall(core, search_query="shed of the zebra", min_score=0)) == ["only"]
+
+
+@pytest.mark.requirement("gandalf.recall.query")
 def test_a_title_is_searched_too(core: Core) -> None:
     keep(core, "named", "Hello?", title="The Zebra plan")
     assert ids(recall(core, search_query="zebra hello")) == ["named"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from datetime import timedelta
+from html import escape
 
 import pytest
 
@@ -281,10 +282,17 @@ def test_a_decision_that_a_later_one_superseded_says_so(own_pages: Pages) -> Non
 
 
 def test_a_search_that_is_sure_of_nothing_says_so(pages: Pages) -> None:
-    assert not pages.json("/search?q=zzzqqq")["is_sure"]
-    if pages.json("/search?q=zzzqqq")["total"]:
-        assert "Nothing is sure" in pages.get("/search?q=zzzqqq").text
+    assert not pages.json("/search?q=zzzqqq+wwwvvv+xxxjjj+orders")["is_sure"]
+    assert "Nothing is sure" in pages.get("/search?q=zzzqqq+wwwvvv+xxxjjj+orders").text
     assert "Nothing is sure" not in pages.get("/search?q=which+queue+keeps+orders").text
+
+
+def test_a_search_that_nothing_has_to_do_with_shows_no_results_and_other_subjects(pages: Pages) -> None:
+    answer = pages.json("/search?q=zzzqqq")
+    assert (answer["results"], answer["total"]) == ([], 0)
+    text = pages.get("/search?q=zzzqqq").text
+    assert "No results" in text
+    assert escape(answer["suggestions"][0], quote=False) in text.replace("&#34;", '"')
 
 
 def test_a_conversation_without_a_title_is_known_by_its_assistant_and_its_day(own_pages: Pages) -> None:

@@ -125,6 +125,6 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
 EXIT_STATUS = """\
 exit status:
   0    done
-  1    it failed; standard error says why, and what to do
+  1    it failed, or a search found nothing; standard error says why, and what to do
   2    the command was not understood; nothing was done
   130  interrupted"""

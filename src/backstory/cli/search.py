@@ -82,7 +82,13 @@ def report(core: Core, options: argparse.Namespace) -> Report:
     if options.open is not None:
         return _opened(core, ranking, options.open)
     findings = _findings(core, query, ranking, options.limit)
-    return Report(_body(findings, options.explain), _blocks(findings, options))
+    if findings.shown:
+        return Report(_body(findings, options.explain), _blocks(findings, options))
+    subjects = core.previews.suggestions(ranking).subjects
+    body = {**_body(findings, options.explain), "suggestions": subjects}
+    return Report(
+        body, [*_nothing(options, query, subjects), *_remarks(ranking, options.explain)], exit_code=1
+    )
 
 
 def _ranking(core: Core, query: str, options: argparse.Namespace) -> Ranking:
@@ -160,12 +166,21 @@ def _blocks(findings: Findings, options: argparse.Namespace) -> list[Block]:
         blocks.append(Hint("Nothing sure; the nearest:"))
     for place, each in enumerate(findings.shown, 1):
         blocks += [*([""] if place > 1 else []), *_block(findings, place, each, options.explain)]
-    if not findings.shown:
-        blocks.append(nothing(options, "memory or conversation", "Nothing found."))
-    if options.explain:
+    return [*blocks, *_remarks(ranking, options.explain)]
+
+
+def _nothing(options: argparse.Namespace, query: str, subjects: Sequence[str]) -> Iterator[Block]:
+    yield nothing(options, "memory or conversation", f"No results for {terminal_line(query, SHOWN)!r}.")
+    recent = f" The latest subjects are: {terminal_line(', '.join(subjects), SHOWN)}." if subjects else ""
+    yield Hint(f"Try fewer or other words.{recent}")
+
+
+def _remarks(ranking: Ranking, explain: bool) -> Iterator[Block]:
+    if explain:
         how = {"hybrid": "by words and by meaning", "text": "by words alone"}[ranking.strategy]
-        blocks += ["", f"Searched {how}."]
-    return [*blocks, *(block for notice in ranking.notices for block in ("", Paragraph(notice)))]
+        yield from ("", f"Searched {how}.")
+    for notice in ranking.notices:
+        yield from ("", Paragraph(notice))
 
 
 def _block(findings: Findings, place: int, shown: Preview, explain: bool) -> Iterator[Block]:

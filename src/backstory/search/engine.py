@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -60,8 +60,6 @@ class Found(NamedTuple):
     """What was looked for, to show the passages that hold it."""
     is_whole: bool = True
     """Whether all that matches was weighed."""
-    strangers: Callable[[], Sequence[Hit]] = tuple
-    """Gives memories that have nothing of the query, the nearest first: for who wants so many, however far they are."""
 
 
 class Search:
@@ -74,15 +72,18 @@ class Search:
         self._notices = notices
 
     def find(self, query: str, where: Filter, *, pool: int = 1, by_place: bool = False) -> Found:
-        """All that may answer a query, best first: each conversation once, or each of its places. `where` excludes; a
-        larger `pool` weighs more candidates."""
+        """The hits of a query, best first: each conversation once, or each of its messages. Hits that have nothing to do
+        with the query are left out. `where` excludes; a larger `pool` compares more candidates."""
         from .evidence import Gathering  # numpy, which most of a server's life does not need
-        from .grouping import apart, grouped, strangers
+        from .grouping import apart, grouped
+        from .relevance import relevant
         from .scoring import score
 
         evidence = Gathering(self._store, self._backlog, query, where, pool).evidence()
         scores = score(evidence)
         groups = apart(evidence, scores) if by_place else grouped(self._store, evidence, scores)
+        is_relevant = relevant(evidence, lambda: self._store.entries.count(where))
+        groups = [group for group in groups if is_relevant[[*group.places]].any()]
         return Found(
             hits=_hits(groups, evidence, scores),
             strategy="text" if evidence.vector is None else "hybrid",
@@ -90,7 +91,6 @@ class Search:
             vector=evidence.vector,
             words=tuple(word for term in evidence.terms for word in term.unit.words),
             is_whole=evidence.is_whole,
-            strangers=lambda: _hits(strangers(evidence, scores), evidence, scores),
         )
 
 

@@ -71,15 +71,6 @@ def apart(evidence: Evidence, scores: Scores) -> list[Group]:
     return _best_first(groups)
 
 
-def strangers(evidence: Evidence, scores: Scores) -> list[Group]:
-    """Memories that have a vector and nothing of the query, the nearest first."""
-    is_memory = np.array([not outline.role for outline in evidence.outlines], bool)
-    known = is_memory & evidence.is_candidate & ~np.isnan(evidence.cosine)
-    columns = np.flatnonzero(known & (scores.total <= 0))
-    order = np.lexsort((-columns, -evidence.nearness[columns]))
-    return [Group(column, 0.0, None, (column,), is_apt=False) for column in columns[order].tolist()]
-
-
 def _best_first(groups: list[Group]) -> list[Group]:
     return sorted(groups, key=lambda group: (-group.score, -group.column))
 

@@ -5,6 +5,7 @@ The table is made once from the embedding model, by scripts/make_related_words.p
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,6 +39,11 @@ def _table() -> _Table:
         words = arrays["words"].tobytes().decode("ascii").split("\n")
         number = {word: place for place, word in enumerate(words)}
         return _Table(words, number, arrays["neighbours"], arrays["similarities"])
+
+
+def table_words() -> Collection[str]:
+    """Words that documentation of programs uses often."""
+    return _table().number.keys()
 
 
 def related_words(word: str) -> list[RelatedWord]:

@@ -88,14 +88,12 @@ class Searching(Facet):
         *,
         limit: int,
         least: float = 0.0,
-        with_strangers: bool = False,
     ) -> MemoryHits:
-        """Memories of every surface and project that are at least so sure; among equals the caller's own project
-        comes first. Strangers make up the number on demand, as far as they are so sure."""
+        """Memories of every surface and project with a certainty of at least `least`; among equals the caller's own
+        project comes first."""
         visible = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
         found = self.find(query, visible, least, are_enough=lambda hits: len(hits) >= limit)
-        hits = [*found.hits, *found.strangers()] if with_strangers else found.hits
-        best = [hit for hit in hits if hit.certainty >= least]
+        best = [hit for hit in found.hits if hit.certainty >= least]
         own = self.caller.project
         best.sort(key=lambda hit: (-hit.certainty, hit.project != own, -hit.score))
         entries = self.loaded(hit.entry for hit in best[:limit])

@@ -150,12 +150,11 @@ def context_semantic_search(
     ] = None,
     categories: by.Categories = None,
 ) -> SemanticAnswer:
-    """Find context items by what they mean, whatever their words. Everything any tool saved is searched."""
+    """Find context items by what they mean, whatever their words. Everything any tool saved is searched; items that have
+    nothing to do with the query are left out."""
     session = None if session_id == ALL_SESSIONS else session_id
     where = by.item_filter(core, session, categories=categories or ())
-    found = core.search.memories(
-        query, where, limit=page_size(top_k), least=min_similarity, with_strangers=True
-    )
+    found = core.search.memories(query, where, limit=page_size(top_k), least=min_similarity)
     share = ANSWER_BYTES // max(len(found.hits), 1)
     results = [
         cut(AnswerItem(hit.memory.id, _similar_item(hit.memory, hit.certainty)), share) for hit in found.hits

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ...domain.records import Memory
 
 CONFIRMATION = "confirm"
-NEAREST = "None of these has anything of the query: they are the nearest."
 
 
 def _word_error(error: BackstoryError) -> str:
@@ -68,12 +67,9 @@ def retrieve_context(
     limit: Annotated[int, "Maximum number of results", Range(low=1)] = 5,
     offset: Annotated[int, "How many results to pass over", Range(low=0)] = 0,
 ) -> RetrievalAnswer:
-    """Find the saved texts that answer a query best, by words and by meaning, best first. Where none has anything of it, the
-    nearest are shown, and `notices` says so."""
+    """Find the saved texts that answer a query best, by words and by meaning, best first. Texts that have nothing to do
+    with it are left out."""
     found = core.search.memories(query, limit=offset + limit)
-    if not found.hits:
-        found = core.search.memories(query, limit=offset + limit, with_strangers=True)
-        found = found._replace(notices=(*found.notices, NEAREST)) if found.hits else found
     memories, notices = _fitted(found, offset)
     notices += core.search.in_conversations(query, found.hits)
     reply: RetrievalAnswer = {

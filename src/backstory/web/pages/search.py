@@ -51,6 +51,8 @@ def page(core: Core, asked: PageQuery) -> View:
     shown = core.previews.show(ranking.hits[SIZE * (number - 1) : SIZE * number], ranking.words)
     results = _results(core, shown, ranking.words)
     body = _body(query, number, ranking, results, _facets(core, ranking.hits))
+    if not ranking.hits:
+        body["suggestions"] = core.previews.suggestions(ranking).subjects
     return View("search.html", body, query, "results.html")
 
 

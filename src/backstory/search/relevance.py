@@ -1,0 +1,115 @@
+"""Whether a query has anything to do with what is in the store, and which texts have. If it has not, nothing is found.
+
+A query is about the store if a text has one of its words, or a word that means nearly the same, or if the nearest vector
+is nearer than those of texts on other subjects are. All numbers were measured with MiniLM (docs/scores.md)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING
+from unicodedata import combining, normalize
+
+import numpy as np
+
+from ..domain.words import STOP_WORDS, Unit
+from .related import related_words, table_words
+from .terms import stem
+from .wordpiece import VOCABULARY
+
+if TYPE_CHECKING:
+    from .evidence import Evidence, Flags, Floats
+
+USUAL_UNRELATED_COSINE = 0.18  # 95 of 100 pairs of a text and a query on something else are below it
+# about 95 of 100 queries on something else are no nearer to any of n texts than BASE + GROWTH · ln n; a single word, and
+# one that the model does not know, is near to more texts by chance
+UNRELATED_SENTENCE_BASE, UNRELATED_SENTENCE_GROWTH = 0.15, 0.025
+UNRELATED_WORD_BASE, UNRELATED_WORD_GROWTH = 0.21, 0.036
+FEWEST_TEXTS = 10  # in a store of fewer, each is compared as strictly as in a store of so many
+RELATED_SIMILARITY = 0.5
+"""Of a word in a text to a word of the query; what is less similar is often only used in similar texts."""
+RELATED_WORTH = 0.06  # added to the cosine of a text that has one
+NAME_PARTS_SHARE = 0.5
+"""Of the parts of a name such as `getUserName`: a text without the name must have more of them."""
+# the commonest words of languages that share their letters with English, without accents: a query in one of them has
+# these in common with paths, commands and texts on anything
+FOREIGN_STOP_WORDS = frozenset((
+    "al", "als", "att", "au", "auf", "aus", "aux", "av", "avec", "bei", "che", "com", "como", "con", "da", "das", "dans", "dar",
+    "dat", "de", "dei", "del", "della", "dem", "den", "der", "des", "det", "di", "die", "dos", "du", "ein", "eine", "el", "en",
+    "er", "es", "est", "et", "fur", "gli", "har", "het", "ich", "il", "im", "ist", "jag", "je", "jest", "la", "las", "le", "les",
+    "lo", "los", "med", "mit", "na", "ne", "nicht", "nie", "nao", "och", "og", "om", "op", "os", "ou", "para", "pas", "per",
+    "por", "pour", "pa", "que", "qui", "se", "sie", "som", "su", "sur", "sus", "te", "til", "um", "uma", "un", "una", "und",
+    "une", "uno", "van", "von", "wie", "zu", "zum", "zur",
+))  # fmt: skip
+
+
+def relevant(evidence: Evidence, count_texts: Callable[[], int]) -> Flags:
+    """For each candidate whether it has to do with the query; none has where the query is about nothing in the store.
+
+    `count_texts` returns how many texts the candidates were chosen from. A message is relevant, too, if the message that
+    it answers or one beside it is."""
+    by_words = _by_words(evidence)
+    cosine = np.nan_to_num(evidence.cosine)
+    is_near: Flags = cosine >= USUAL_UNRELATED_COSINE
+    if not by_words.any():
+        by_words = _without_words(evidence, cosine, count_texts())
+    if not by_words.any():
+        return by_words
+    own = by_words | is_near
+    flags: Flags = own.copy()
+    for beside in (evidence.prompt, evidence.before, evidence.after):
+        flags |= (beside >= 0) & own[beside]
+    return flags
+
+
+def _without_words(evidence: Evidence, cosine: Floats, texts: int) -> Flags:
+    """Where no text has a word of the query: those with a related word and no vector, and those near enough."""
+    has_related = _has_related_words(evidence)
+    is_near: Flags = cosine + RELATED_WORTH * has_related >= highest_unrelated_cosine(evidence, texts)
+    return is_near | (has_related & np.isnan(evidence.cosine) & evidence.related.any(0))
+
+
+def highest_unrelated_cosine(evidence: Evidence, texts: int) -> float:
+    """What the nearest of so many texts may have without having anything to do with the query."""
+    words = [term.unit.words[0] for term in evidence.terms if _is_content(term.unit)]
+    is_sentence = len(words) > 1 and all(word in _known_words() for word in words)
+    base = UNRELATED_SENTENCE_BASE if is_sentence else UNRELATED_WORD_BASE
+    growth = UNRELATED_SENTENCE_GROWTH if is_sentence else UNRELATED_WORD_GROWTH
+    return base + growth * math.log(max(texts, FEWEST_TEXTS))
+
+
+def _by_words(evidence: Evidence) -> Flags:
+    held = evidence.counts > 0
+    is_content = np.array([_is_content(term.unit) for term in evidence.terms], bool)
+    if not is_content.any():  # a query such as "to be or not to be" means all of its words
+        return held.all(0) & bool(len(held))
+    is_part = np.array([term.unit.is_bonus for term in evidence.terms], bool)
+    flags: Flags = held[is_content & ~is_part].any(0)
+    return flags | (held[is_part].mean(0) > NAME_PARTS_SHARE) if is_part.any() else flags
+
+
+def _has_related_words(evidence: Evidence) -> Flags:
+    words = {term.unit.words[0] for term in evidence.terms if _is_content(term.unit)}
+    related = [each for word in words for each in related_words(word)]
+    stems = sorted({stem(each.word) for each in related if each.similarity >= RELATED_SIMILARITY})
+    if not stems:
+        return np.zeros(len(evidence.lowered), bool)
+    pattern = re.compile(rf"\b(?:{'|'.join(stems)})[a-z]{{0,3}}\b")
+    return np.array([pattern.search(text) is not None for text in evidence.lowered], bool)
+
+
+def _is_content(unit: Unit) -> bool:
+    """A phrase, or a word that texts on other subjects are unlikely to hold."""
+    word = "".join(
+        letter for letter in normalize("NFD", unit.words[0]) if not combining(letter)
+    )  # as indexed
+    is_letter = len(word) == 1 and not unit.is_prefix  # of a script with spaces
+    return len(unit.words) > 1 or not (is_letter or word in STOP_WORDS or word in FOREIGN_STOP_WORDS)
+
+
+@lru_cache(1)
+def _known_words() -> frozenset[str]:
+    """English words; the model knows any other by pieces of its spelling."""
+    return frozenset((*VOCABULARY.read_text("utf-8").split("\n"), *table_words()))
