@@ -22,6 +22,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -180,8 +181,8 @@ def measure_tools(questions: Questions, state: str) -> None:
     names = core.browsing.names()
     try:
 
-        def reflect(row: Json) -> Json:
-            body, tokens = server.call("reflect_on_past", query=row["question"], limit=PAGE)
+        def reflect(row: Json, **least: float) -> Json:
+            body, tokens = server.call("reflect_on_past", query=row["question"], limit=PAGE, **least)
             return {**questions.messages(body["results"]), "tokens": tokens}
 
         def recall(row: Json) -> Json:
@@ -194,7 +195,9 @@ def measure_tools(questions: Questions, state: str) -> None:
             results = [{"id": one.id, "conversation_id": one.conversation} for one in said]
             return {**questions.messages(results), "tokens": len(text) // 4}
 
-        questions.run(f"{state}: reflect_on_past", reflect, at_now=False)
+        everything = partial(reflect, min_score=0)
+        questions.run(f"{state}: reflect_on_past, min_score 0", everything, at_now=False)
+        questions.run(f"{state}: reflect_on_past, default min_score", reflect, at_now=False)
         questions.run(f"{state}: recall", recall, at_now=False)
     finally:
         core.close()

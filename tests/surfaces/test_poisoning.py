@@ -127,14 +127,14 @@ def test_a_history_of_a_clone_is_marked_and_neutral(core: Core, clone: Path, pos
     commit_as_stranger(clone, ".aider.chat.history.md", chat)
     places = Places(clone.parent / "home", {}, "linux", projects=(clone,))
     assert Sync(core.engine).run(load_readers(["aider"]).values(), places) is not None
-    reply = TOOLS["reflect_on_past"].call(at(core, clone), {"query": "deploy walrus"})
+    reply = TOOLS["reflect_on_past"].call(at(core, clone), {"query": "deploy walrus", "min_score": 0})
     answer = json.loads(reply.text)
     assert answer["results"]
     assert {result["trust"] for result in answer["results"]} == {"project"}
     assert {result["source"] for result in answer["results"]} == {"aider"}
     assert CAUTION in answer["notices"]
     assert not any(is_live(result["content"]) for result in answer["results"])
-    assert not json.loads(TOOLS["reflect_on_past"].call(core, {"query": "deploy walrus"}).text)["results"]
+    assert not json.loads(TOOLS["reflect_on_past"].call(core, {"query": "deploy walrus", "min_score": 0}).text)["results"]
 
 
 def test_a_session_of_a_clone_is_marked_and_neutral(core: Core, clone: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -105,8 +106,13 @@ def test_min_score_is_honoured_by_meaning_and_by_words(
         assert contents(strict) == ["automobile repair"]
         assert len(contents(loose)) == 2
         usual = call("reflect_on_past", query="repair automobile")
-        assert contents(usual) == contents(loose)
-        assert usual["notices"][-1] == "1 of these reach 0.7; the others are the nearest."
+        assert (contents(usual), usual["total_found"]) == (["automobile repair"], 1)
+        lower = loose["results"][1]["similarity_score"]
+        assert usual["suggestions"][-1].startswith(f"The nearest below min_score has {lower:.2f}; min_score ")
+        quick = call("quick_search", query="repair automobile")
+        assert (quick["total_count"], quick["has_more"]) == (1, False)
+        more = call("get_more_results", query="repair automobile", offset=0)
+        assert (contents(more), more["total_available"]) == (["automobile repair"], 1)
     assert "min_score" in by_meaning("reflect_on_past", query="x", min_score=1.5)["error"]
 
 
@@ -202,6 +208,32 @@ def test_when_little_is_found_the_words_of_what_came_nearest_are_suggested(call:
     assert answer["results"] == []
     assert answer["suggestions"][0] == "login_flow"
     assert "min_score" in answer["suggestions"][1]
+
+
+@requirement("session-mgmt-search.reflect.suggestions", "session-mgmt-search.reflect.min-score")
+def test_the_suggested_min_score_shows_what_was_below_it(call: Call) -> None:
+    call("context_save", key="login_flow", value="login with a token from the identity provider")
+    query = {"query": "token of the printer in the office"}
+    for tool, results in (("reflect_on_past", "total_found"), ("quick_search", "total_count")):
+        answer = call(tool, **query)
+        assert answer[results] == 0
+        lower = float(re.findall(r"min_score (0\.\d\d) shows 1 more", answer["suggestions"][-1])[0])
+        assert call(tool, **query, min_score=lower)[results] == 1
+
+
+@requirement("session-mgmt-search.nothing")
+@pytest.mark.parametrize("query", ["zzqxjk wvut", "photosynthesis"])
+def test_what_nothing_has_to_do_with_finds_nothing_in_any_tool(call: Call, store: Store, query: str) -> None:
+    talk(store, "lexer", "parser bug in the lexer", "The lexer reads one token too many.")
+    call("context_save", key="login_flow", value="login with a token from the identity provider")
+    for tool, argument in (("reflect_on_past", "query"), ("search_by_concept", "concept")):
+        answer = call(tool, **{argument: query}, **({"min_score": 0} if argument == "query" else {}))
+        assert (answer["results"], answer["total_found"]) == ([], 0)
+        assert answer["suggestions"] == ["login_flow", "About lexer"]
+    assert call("quick_search", query=query, min_score=0)["total_count"] == 0
+    assert call("get_more_results", query=query, offset=0)["total_available"] == 0
+    assert call("retrieve_context", query=query)["results"] == []
+    assert call("context_semantic_search", query=query)["results"] == []
 
 
 @requirement("session-mgmt-search.reflect.suggestions")

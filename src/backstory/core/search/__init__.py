@@ -33,7 +33,7 @@ LIKELY = 0.2
 
 
 class Ranking(NamedTuple):
-    """All that is sure enough, in order, and the best of what is not."""
+    """The hits that reach the minimum, in order, and those below it, the nearest first."""
 
     hits: list[Hit]
     missed: list[Hit]
@@ -62,7 +62,6 @@ class Searching(Facet):
         query: str,
         *,
         least: float = 0.0,
-        fill: int = 0,
         project: str | None = None,
         with_related: bool = True,
         narrow: Filter = EVERYTHING,
@@ -70,16 +69,15 @@ class Searching(Facet):
         largest_pool: int = LARGEST_POOL,
         are_enough: Enough | None = None,
     ) -> Ranking:
-        """Memories and conversations that `narrow` lets through and that are at least so sure; unless that is not
-        wanted, the caller's own project comes first, then what is related to it. When fewer than `fill` are, the next
-        best make up the number, and a notice says so. A smaller pool is weighed sooner, and may lack what is hardly sure;
-        so may one whose hits are enough to who asks."""
+        """Memories and conversations that match `narrow` and have a certainty of at least `least`. With `own_first` the
+        caller's project comes first, then related projects. A smaller pool is faster but can miss low-certainty hits;
+        ranking stops early once `are_enough(hits)` returns true."""
         unread = self.engine.sync_first(self.call)
         where = self._where(project, with_related, narrow)
         if where is None:
             return _unknown(project, unread)
         found = self.find(query, where, least, largest_pool, are_enough)
-        return self._ranking(found._replace(notices=(*unread, *found.notices)), least, fill, own_first)
+        return self._ranking(found._replace(notices=(*unread, *found.notices)), least, own_first)
 
     def memories(
         self,
@@ -181,20 +179,12 @@ class Searching(Facet):
                 return found
             pool *= 4
 
-    def _ranking(self, found: Found, least: float, fill: int, own_first: bool) -> Ranking:
+    def _ranking(self, found: Found, least: float, own_first: bool) -> Ranking:
         order = sorted(found.hits, key=lambda hit: -hit.certainty)
         sure = [hit for hit in order if hit.certainty >= least]
-        sure = self._own_first(sure) if own_first else sure
-        rest = [hit for hit in order if hit.certainty < least]
-        notices = found.notices
-        added = rest[: max(fill - len(sure), 0)]
-        if added:
-            rest = rest[len(added) :]
-            notices = (
-                *notices,
-                f"{len(sure) or 'None'} of these reach {least:g}; the others are the nearest.",
-            )
-        return Ranking([*sure, *added], rest, found.strategy, notices, found.words)
+        below = [hit for hit in order if hit.certainty < least]
+        hits = self._own_first(sure) if own_first else sure
+        return Ranking(hits, below, found.strategy, found.notices, found.words)
 
     def _own_first(self, hits: Sequence[Hit]) -> list[Hit]:
         ranks = self._nearness({hit.project for hit in hits})

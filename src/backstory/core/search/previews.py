@@ -43,8 +43,10 @@ class Preview(NamedTuple):
 class Suggestions(NamedTuple):
     subjects: list[str]
     """Words of what came nearest, else of what is newest."""
-    least: float = 1.0
-    """The certainty down to which `more` would be found."""
+    nearest: float = 0.0
+    """The certainty of the best hit below the minimum."""
+    least: float = 0.0
+    """The minimum with which `more` hits would be found; `nearest` to two digits, rounded down."""
     more: int = 0
 
 
@@ -80,7 +82,7 @@ class Previews(Facet):
         subjects = [_subject(entry, terms_of(entry.text)) for entry in texts]
         lower = int(nearest[0].certainty * 100) / 100
         more = sum(hit.certainty >= lower for hit in ranking.missed)
-        return Suggestions(list(dict.fromkeys(filter(None, subjects))), lower, more)
+        return Suggestions(list(dict.fromkeys(filter(None, subjects))), nearest[0].certainty, lower, more)
 
     def other_files(self, path: str) -> list[str]:
         """Files that the newest conversations worked on beside this one, those first whose paths are most like it."""

@@ -22,12 +22,7 @@ if TYPE_CHECKING:
     from ...search.engine import Hit
 
 
-class UsualScore(float):
-    """A bar that nobody asked for: when little reaches it, the nearest are shown all the same."""
-
-
-DEFAULT_SCORE = UsualScore(0.7)
-FILL = 5
+DEFAULT_SCORE = 0.7
 CONCEPT_SCORE = 0.5  # a concept is a word or two, about which nobody can be as sure as about a question
 FEW = 3
 NOTHING_ELSE = "Nothing else is remembered yet; store_reflection saves what is worth finding again."
@@ -36,7 +31,9 @@ TOP_NOTE = "get_more_results with this cache_key, offset 0 and limit 1 gives the
 _RANKING = "ranking"
 
 Strategy = Literal["semantic", "text_fallback"]
-Score = Annotated[float, "Least similarity, 0 to 1; how it is calibrated is in docs/scores.md", Range(0, 1)]
+Score = Annotated[
+    float, "Minimum similarity, 0 to 1: nothing below it is returned or counted (docs/scores.md)", Range(0, 1)
+]
 Project = Annotated[
     str | None,
     "Only this project: its directory or its name. Without it all, your own first",
@@ -76,6 +73,7 @@ class QuickSearch(TypedDict):
     has_more: bool
     search_strategy: Strategy
     cache_key: NotRequired[str]
+    suggestions: NotRequired[list[str]]
     notices: NotRequired[list[str]]
 
 
@@ -101,11 +99,10 @@ def reflect_on_past(
     ranking = core.search.everywhere(
         query,
         least=min_score,
-        fill=_fill(min_score),
         project=project,
         with_related=include_related_projects,
     )
-    return _reflected(core, ranking, limit, lambda: _suggested(core, ranking, min_score))
+    return _reflected(core, ranking, limit, lambda: _suggestions(core, ranking))
 
 
 @surface.tool("Quick search", READS)
@@ -117,7 +114,7 @@ def quick_search(
 ) -> QuickSearch:
     """Count what past conversations, reflections and items have on a subject and show the best. `get_more_results`
     with the cache_key pages the rest of the very same ranking."""
-    ranking = core.search.everywhere(query, least=min_score, fill=_fill(min_score), project=project)
+    ranking = core.search.everywhere(query, least=min_score, project=project)
     shown = core.previews.show(ranking.hits[:1], ranking.words)
     top = _result(shown[0]) if shown else None
     reply: QuickSearch = {
@@ -129,6 +126,8 @@ def quick_search(
     if reply["has_more"] or reply["top_result"] != top:
         frozen = {"query": query, "words": ranking.words, "found": [_frozen(hit) for hit in ranking.hits]}
         reply["cache_key"] = core.answers.keep(_RANKING, frozen, owner=core.caller.id)
+    if not ranking.hits:
+        reply["suggestions"] = _suggestions(core, ranking)
     if ranking.notices:
         reply["notices"] = list(ranking.notices)
     return reply
@@ -147,7 +146,7 @@ def get_more_results(
 ) -> MoreResults:
     """Get the next results of a search."""
     if cache_key is None:
-        ranking = core.search.everywhere(query, least=DEFAULT_SCORE, fill=FILL, project=project)
+        ranking = core.search.everywhere(query, least=DEFAULT_SCORE, project=project)
         hits, words = ranking.hits, ranking.words
     else:
         hits, words = _thawed(core, cache_key, query)
@@ -175,7 +174,7 @@ def search_by_file(
         core,
         ranking,
         limit,
-        lambda: core.previews.other_files(file_path) or _suggested(core, ranking, 0.0),
+        lambda: core.previews.other_files(file_path) or _suggestions(core, ranking),
         files=True,
     )
 
@@ -189,10 +188,8 @@ def search_by_concept(
     project: Project = None,
 ) -> ReflectionAnswer:
     """Find past conversations, reflections and items about a development concept, with the files they dealt with."""
-    ranking = core.search.everywhere(concept, least=CONCEPT_SCORE, fill=FILL, project=project)
-    return _reflected(
-        core, ranking, limit, lambda: _suggested(core, ranking, CONCEPT_SCORE), files=include_files
-    )
+    ranking = core.search.everywhere(concept, least=CONCEPT_SCORE, project=project)
+    return _reflected(core, ranking, limit, lambda: _suggestions(core, ranking), files=include_files)
 
 
 def _reflected(
@@ -205,25 +202,22 @@ def _reflected(
         "search_strategy": _strategy(ranking),
     }
     if len(ranking.hits) < FEW:
-        reply["suggestions"] = suggest() or [NOTHING_ELSE]
+        reply["suggestions"] = suggest()
     if notices := [*ranking.notices, *cautions(each.entry.trust for each in shown)]:
         reply["notices"] = notices
     return cast(ReflectionAnswer, _fitted(core, {**reply}, (*ranking.hits, *ranking.missed)))
 
 
-def _suggested(core: Core, ranking: Ranking, least: float) -> list[str]:
-    found = core.previews.suggestions(ranking)
-    lower = [f"min_score {found.least:.2f} finds {found.more} more"] if found.least < least else []
-    return [*found.subjects, *lower]
+def _suggestions(core: Core, ranking: Ranking) -> list[str]:
+    """Subjects to search for, and which min_score shows the nearest of those below it."""
+    suggested = core.previews.suggestions(ranking)
+    lower = f"The nearest below min_score has {suggested.nearest:.2f}; min_score {suggested.least:.2f} shows {suggested.more} more."
+    return [*suggested.subjects, *([lower] if suggested.more else [])] or [NOTHING_ELSE]
 
 
 def _fitted(core: Core, reply: Json, hits: Sequence[Hit]) -> Json:
     """An answer of any size, of which all chunks tell of these entries, if only by their number."""
     return in_chunks(core, reply, {hit.entry for hit in hits})
-
-
-def _fill(least: float) -> int:
-    return FILL if isinstance(least, UsualScore) else 0
 
 
 def _frozen(hit: Hit) -> list[Any]:
