@@ -146,6 +146,10 @@ class Settings:
     related_projects: tuple[str, ...] = _setting(
         (), "Directories of projects whose memories belong together, separated by commas."
     )
+    import_dirs: tuple[str, ...] = _setting(
+        (),
+        "Directories or files that `context_import` may read besides the export directory and the project, separated by commas.",
+    )
     conversation_exports: Path = _setting(
         Path("~/.gandalf/exports"),
         "Where `export_individual_conversations` writes when it is not told where; made when something is written.",

@@ -701,13 +701,52 @@ def test_files_that_cannot_be_read_have_their_codes(call: Call, exports: Path, t
     (exports / "link.json").symlink_to(tmp_path / "out.json")
     expected = {
         "missing.json": "FILE_NOT_FOUND",
-        str(tmp_path / "missing.json"): "FILE_NOT_FOUND",
+        str(tmp_path / "missing.json"): "PERMISSION_ERROR",
         "bad.json": "PARSE_ERROR",
         "deep.json": "PARSE_ERROR",
         "../out.json": "PERMISSION_ERROR",
         "link.json": "PERMISSION_ERROR",
     }
     assert {path: code(call("context_import", filePath=path)) for path in expected} == expected
+
+
+@requirement("keeper-transfer.import.places")
+def test_an_import_reads_the_export_directory_the_project_and_what_the_user_named(
+    keeper: Core, exports: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, downloads, home = (tmp_path / name for name in ("home/shop", "home/downloads", "home"))
+    for folder in (project, downloads):
+        folder.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    named = home / "named.json"
+    for folder in (exports, project, downloads, home):
+        write(folder, ORIGINAL)
+    write(home, ORIGINAL, "named.json")
+    (project / "link.json").symlink_to(downloads / "in.json")
+    (project / "out").symlink_to(downloads)
+
+    def readable(directory: Path, *import_dirs: Path) -> set[str]:
+        settings = keeper.engine.settings.changed(import_dirs=tuple(map(str, import_dirs)))
+        monkeypatch.setattr(keeper.engine, "settings", settings)
+        call = caller_of(keeper._replace(caller=Caller(project=str(directory))))
+        paths = [
+            "in.json",
+            "link.json",
+            *map(str, (project / "in.json", downloads / "in.json", home / "in.json")),
+        ]
+        paths += map(str, (named, project / "link.json", project / "out" / "in.json", "~/in.json"))
+        answers = {path: call("context_import", filePath=path) for path in paths}
+        refusals = {path: code(answer) for path, answer in answers.items() if "error" in answer}
+        refusals.pop("link.json")  # is not in the export directory
+        assert {*refusals.values()} == {"PERMISSION_ERROR"}
+        return {path.removeprefix(str(home)) for path in answers.keys() - refusals.keys() - {"link.json"}}
+
+    assert readable(project) == {"in.json", "/shop/in.json"}
+    assert readable(project, downloads, named) == {
+        "in.json", "/shop/in.json", "/downloads/in.json", "/named.json", "/shop/out/in.json"
+    }  # fmt: skip
+    for no_project in (home, tmp_path, Path("/")):
+        assert readable(no_project) == {"in.json"}
 
 
 @requirement("keeper-transfer.import.storage-full")

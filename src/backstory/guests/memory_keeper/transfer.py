@@ -77,7 +77,10 @@ def context_export(
 def context_import(
     core: Core,
     file_path: Annotated[
-        str, "File to import: absolute, or relative to the export directory", PathName(), CoreName("path")
+        str,
+        "File to import, relative to the export directory, or an absolute path in it or in the project",
+        PathName(),
+        CoreName("path"),
     ],
     merge: Annotated[bool, "Merge into the current session instead of making new ones"] = False,
     merge_strategy: Annotated[

@@ -13,11 +13,12 @@ from .... import __version__
 from ....core import export_paths
 from ....core.facet import Facet
 from ....core.memories.merging import MemoryCopy
-from ....domain.errors import InvalidInput, NotFound
+from ....domain.errors import InvalidInput, NotAllowed, NotFound
 from ....domain.filters import Filter, Order, Page
 from ....domain.records import Former, Memory, Session
 from ....domain.topics import slug
 from ....domain.when import iso
+from ....settings import expand_home
 from . import arrival, ours, reading, table
 from .arrival import ImportResult, Strategy
 from .bundle import CheckpointCopy, Counts, FileCopy, SessionCopy, count
@@ -61,7 +62,7 @@ class Transfer(Facet):
                 hint="Leave out the name, or do not merge.",
                 field="name",
             )
-        source = self._locate(path)
+        source = self._source(path)
         contents = reading.read(source, self.surface, self.caller.project)
         if contents.problems:
             return ImportResult(problems=contents.problems)
@@ -86,6 +87,26 @@ class Transfer(Facet):
         real = export_paths.locate(self._exports, path, "path")
         shown = real if self.caller.is_local else real.relative_to(self._exports.resolve())
         return export_paths.ExportPlace(real, str(shown))
+
+    def _source(self, path: str) -> export_paths.ExportPlace:
+        """A file to import. A path comes from a model, so it may only name what its user put there for it to read."""
+        source = self._locate(path)
+        bases = [self._exports, *self._import_places()]
+        if not any(source.path.is_relative_to(base.resolve()) for base in bases):
+            raise NotAllowed(
+                f"{path} is neither in the export directory nor in the project.",
+                hint=f"Copy it to {self._exports}, or start the server with --import-dirs.",
+                field="path",
+            )
+        return source
+
+    def _import_places(self) -> Iterator[Path]:
+        """Besides the export directory. A server that is started in the user's home or above it has no project."""
+        if not self.caller.is_local:
+            return
+        yield from map(expand_home, self.engine.settings.import_dirs)
+        if not expand_home("~").is_relative_to(self.caller.directory):
+            yield Path(self.caller.directory)
 
     def _sessions(self, ids: Sequence[str]) -> Iterator[Session]:
         """Each once, in the order asked for."""
