@@ -134,7 +134,9 @@ def test_a_history_of_a_clone_is_marked_and_neutral(core: Core, clone: Path, pos
     assert {result["source"] for result in answer["results"]} == {"aider"}
     assert CAUTION in answer["notices"]
     assert not any(is_live(result["content"]) for result in answer["results"])
-    assert not json.loads(TOOLS["reflect_on_past"].call(core, {"query": "deploy walrus", "min_score": 0}).text)["results"]
+    assert not json.loads(
+        TOOLS["reflect_on_past"].call(core, {"query": "deploy walrus", "min_score": 0}).text
+    )["results"]
 
 
 def test_a_session_of_a_clone_is_marked_and_neutral(core: Core, clone: Path) -> None:

@@ -13,6 +13,14 @@ class Cancelled(Exception):
     """The client withdrew the request. Raised between steps, so nothing is left half done."""
 
 
+class Unanswered(Exception):
+    """The user has to answer a question first; the client then makes the same call again, with the answer."""
+
+    def __init__(self, question: str) -> None:
+        super().__init__(question)
+        self.question = question
+
+
 def _silent(done: float, total: float | None, message: str) -> None:
     pass
 
@@ -31,7 +39,8 @@ class Call(NamedTuple):
     protocol: str = ""
     """The version of MCP that it came by; empty for a call that came another way."""
     confirm: Callable[[str], bool | None] = _unasked
-    """Asks the user whether to go on; None where the client cannot ask."""
+    """Asks the user whether to go on; None where the client cannot ask. It may raise Unanswered, so a tool asks before it
+    changes anything."""
 
     def raise_if_cancelled(self) -> None:
         """Long work calls this between steps."""

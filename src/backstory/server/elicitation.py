@@ -1,19 +1,60 @@
-"""Ask the user whether to go on, through a client that can: a request of ours, whose answer comes like any other message.
+"""Ask the user whether to go on, through a client that can.
 
-Only over standard input and output, and in the era of `initialize`: there a client may be asked while its call runs."""
+In the era of `initialize` that is a request of ours while the call runs, whose answer comes like any other message; only
+standard input and output carry it. From 2026-07-28 the call ends with an `input_required` result, and the client makes the
+same call again with the answer; nothing is remembered in between, so every transport carries it."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from hashlib import sha256
+from typing import Any, Protocol
 
+from ..core.calls import Unanswered
 from . import wire
+
+Json = dict[str, Any]
 
 LONGEST_WAIT_S = 600.0
 """A user who does not answer for so long said no."""
 POLL_S = 0.1
+
+
+class Asking(Protocol):
+    """How the user of one call is asked."""
+
+    def ask(self, question: str, send: Callable[[bytes], None], is_cancelled: Callable[[], bool]) -> bool:
+        """Whether the user agrees. Raises Unanswered when the client has to call again to say."""
+
+
+class GivenAnswers:
+    """The answers that a call of 2026-07-28 or later brings with it."""
+
+    def __init__(self, responses: Json) -> None:
+        self._responses = responses
+
+    def ask(self, question: str, send: Callable[[bytes], None], is_cancelled: Callable[[], bool]) -> bool:
+        response = self._responses.get(_key(question))
+        if not isinstance(response, dict):
+            raise Unanswered(question)
+        return response.get("action") == "accept"
+
+
+def input_required(question: str) -> Json:
+    """The result of a call that waits for an answer."""
+    request = {"method": "elicitation/create", "params": {"mode": "form", **_form(question)}}
+    return {"resultType": "input_required", "inputRequests": {_key(question): request}}
+
+
+def _key(question: str) -> str:
+    """Made of the question, so that an answer is never taken for that to another one, as after the memory changed."""
+    return f"confirm-{sha256(question.encode('utf-8', 'replace')).hexdigest()[:32]}"
+
+
+def _form(question: str) -> Json:
+    return {"message": question, "requestedSchema": {"type": "object", "properties": {}}}
 
 
 class Questions:
@@ -31,8 +72,7 @@ class Questions:
             self._count += 1
             id = f"backstory-{self._count}"
             answered = self._waiting[id] = threading.Event()
-        params = {"message": question, "requestedSchema": {"type": "object", "properties": {}}}
-        send(wire.request(id, "elicitation/create", params))
+        send(wire.request(id, "elicitation/create", _form(question)))
         deadline = time.monotonic() + LONGEST_WAIT_S
         while not answered.wait(POLL_S) and not is_cancelled() and time.monotonic() < deadline:
             pass
@@ -40,7 +80,7 @@ class Questions:
             del self._waiting[id]
             return self._answers.pop(id, False)
 
-    def answer(self, message: dict[str, Any]) -> None:
+    def answer(self, message: Json) -> None:
         """A response of the client. What nobody waits for is dropped."""
         id, result = message.get("id"), message.get("result")
         with self._lock:

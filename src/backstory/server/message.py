@@ -49,6 +49,11 @@ class Request(NamedTuple):
         return self.meta.get(_LEVEL) if self.modern else None
 
     @property
+    def capabilities(self) -> Json:
+        """From 2026-07-28 each request says what the client can do."""
+        return self.meta.get(_CAPABILITIES, {})
+
+    @property
     def client(self) -> str:
         """The name of the program that asks, where each request gives it."""
         client = self.meta.get(_CLIENT)
@@ -84,6 +89,12 @@ def _check_envelope(meta: Json) -> None:
         raise Refused(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data=versions)
     if meta.get(_LEVEL) is not None:
         check_level(meta[_LEVEL])
+
+
+def can_ask(capabilities: Any) -> bool:
+    """Whether a client with these capabilities shows its user a form. Without a mode, forms are meant."""
+    modes = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
+    return isinstance(modes, dict) and ("form" in modes or "url" not in modes)
 
 
 def check_level(level: Any) -> str:

@@ -16,12 +16,13 @@ from .. import __version__
 from ..domain.errors import NotFound
 from ..tools import Reply
 from . import wire
-from .elicitation import Questions
+from .elicitation import Asking, GivenAnswers, Questions
 from .message import (
     HANDSHAKE_VERSIONS,
     PREFIX,
     VERSIONS,
     Request,
+    can_ask,
     check_level,
     is_response,
     read_id,
@@ -167,10 +168,7 @@ class RpcPeer:
         client = request.params.get("clientInfo")
         name = client.get("name") if isinstance(client, dict) else None
         self._client = name if isinstance(name, str) else ""
-        abilities = request.params.get("capabilities")
-        self._can_ask = (
-            self._offer.can_announce and isinstance(abilities, dict) and "elicitation" in abilities
-        )
+        self._can_ask = self._offer.can_announce and can_ask(request.params.get("capabilities"))
         self._version = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0]
         return wire.to_json(
             {
@@ -223,10 +221,18 @@ class RpcPeer:
             version=request.version or self._version,
             envelope=_COMPLETE if request.modern else {},
             client=request.client or self._client,
-            questions=self._questions if self._can_ask and not request.modern else None,
+            asking=self._asking(request),
         )
         self._in_flight[request.id] = call
         return call
+
+    def _asking(self, request: Request) -> Asking | None:
+        if not request.modern:
+            return self._questions if self._can_ask else None
+        responses = request.params.get("inputResponses")
+        if not isinstance(responses, dict | None):
+            raise Refused(INVALID_PARAMS, "Invalid params: inputResponses must be an object")
+        return GivenAnswers(responses or {}) if can_ask(request.capabilities) else None
 
     def _ask(self, method: str, request: Request) -> PendingCall:
         """What is no call of a tool is asked on a thread as well: it looks into the store."""

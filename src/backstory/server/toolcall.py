@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..core import Core
-from ..core.calls import Call, Cancelled, Progress
+from ..core.calls import Call, Cancelled, Progress, Unanswered
 from ..domain.errors import BackstoryError, Unavailable
 from ..problems import frames_of
 from ..tools import Reply, Tool
 from . import wire
-from .elicitation import Questions
+from .elicitation import Asking, input_required
 from .message import Request
 from .sessionlog import SessionLog, is_at_least
 
@@ -33,7 +33,7 @@ class PendingCall:
         envelope: Json,
         result: Callable[[Reply], Json] | None = None,
         client: str = "",
-        questions: Questions | None = None,
+        asking: Asking | None = None,
     ) -> None:
         """`level`: the least severe event the client wants to hear of; `version`: of the protocol, as agreed on;
         `envelope`: what its era adds to a result; `result`: what it is made of, if not that of a tool, raises Refused;
@@ -46,7 +46,7 @@ class PendingCall:
         self.envelope = envelope
         self.result = result or tool_result
         self.client = client
-        self.questions = questions
+        self.asking = asking
         """Of a client that can ask its user."""
         self.is_withdrawn = False
 
@@ -63,6 +63,8 @@ class ToolAnswer(NamedTuple):
 
     @property
     def outcome(self) -> str:
+        if "inputRequests" in self.body:
+            return "waits for the user"
         return "failed" if self.body.get("isError") else "completed"
 
 
@@ -125,6 +127,9 @@ class Runner:
                 self._progress(call), is_cancelled, call.version, self._confirmation(call, is_cancelled)
             )
             reply = call.tool.call(self._core.during(during), call.arguments)
+        except Unanswered as unanswered:
+            body = call.envelope | input_required(unanswered.question)
+            return ToolAnswer(body, wire.to_json(body))
         except Cancelled:
             reply = call.tool.surface.fail(Unavailable("The server is shutting down."))
         return _written(reply, call)
@@ -135,10 +140,10 @@ class Runner:
     def _confirmation(
         self, call: PendingCall, is_cancelled: Callable[[], bool]
     ) -> Callable[[str], bool | None]:
-        questions = call.questions
-        if questions is None:
+        asking = call.asking
+        if asking is None:
             return lambda question: None
-        return lambda question: questions.ask(question, self._send, is_cancelled)
+        return lambda question: asking.ask(question, self._send, is_cancelled)
 
     def _progress(self, call: PendingCall) -> Progress:
         last = float("-inf")
