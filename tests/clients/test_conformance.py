@@ -33,7 +33,6 @@ GREEN = {
         "tools-call-with-progress",
         "server-sse-multiple-streams",
         "dns-rebinding-protection",
-        "completion-complete",
         "prompts-list",
         "resources-list",
     },
@@ -47,7 +46,6 @@ GREEN = {
         "http-header-validation",
         "input-required-result-unsupported-methods",
         "input-required-result-validate-input",
-        "completion-complete",
         "prompts-list",
         "resources-list",
         "sep-2164-resource-not-found",
@@ -64,7 +62,6 @@ PARTLY = {
 """Scenarios of which only these checks do not apply."""
 NEED_FIXTURE = {"tools-call-simple-text", "tools-call-error", "tools-call-with-progress"}
 NEED_PRODUCT = {
-    "completion-complete",
     "prompts-list",
     "resources-list",
     "sep-2164-resource-not-found",
@@ -74,7 +71,7 @@ NEED_PRODUCT = {
 NO_LOG = "sep-2575-server-no-log-without-loglevel"
 """A check that needs a tool of the suite."""
 INAPPLICABLE = re.compile(
-    r"prompts-get-.*|resources-(read|templates|subscribe|unsubscribe).*"
+    r"completion-complete|prompts-get-.*|resources-(read|templates|subscribe|unsubscribe).*"
     r"|tools-call-(image|audio|embedded-resource|mixed-content|with-logging|sampling|elicitation)"
     r"|elicitation-sep.*|input-required-result-(?!unsupported-methods|validate-input).*"
     r"|json-schema-2020-12|server-sse-polling|http-custom-header-server-validation"

@@ -14,6 +14,8 @@ import pytest
 from backstory.core import Caller, Core
 from backstory.core.search.running import assistant_called
 from backstory.domain.filters import Filter, Page
+from backstory.domain.metadata import FileMark, as_metadata
+from backstory.domain.records import Trace
 from backstory.server.elicitation import Questions
 from backstory.server.offer import Offer
 from backstory.server.rpc import RpcPeer
@@ -173,26 +175,88 @@ def test_prompts_hold_what_is_known(client: Client) -> None:
     assert client.ask("prompts/get", name="poem")["error"]["code"] == -32602
 
 
-@pytest.mark.requirement("backstory.completions")
-def test_what_is_typed_is_completed(client: Client) -> None:
-    fill(client.core)
-    client.core.engine.store.memories.put([make_memory("m4", "x", project="/work/shop")])
+def prompt(name: str) -> Json:
+    return {"type": "ref/prompt", "name": name}
 
-    def values(name: str, typed: str) -> list[str]:
-        ref = {"type": "ref/prompt", "name": "resume"}
-        completion = client.result("completion/complete", ref=ref, argument={"name": name, "value": typed})[
-            "completion"
-        ]
-        assert completion["hasMore"] is False
-        found: list[str] = completion["values"]
+
+def template(path: str) -> Json:
+    return {"type": "ref/resource", "uri": f"backstory://{path}"}
+
+
+def completion(client: Client, ref: Json, name: str, typed: str) -> Json:
+    argument = {"name": name, "value": typed}
+    body: Json = client.result("completion/complete", ref=ref, argument=argument)["completion"]
+    return body
+
+
+@pytest.mark.requirement("backstory.completions")
+def test_what_is_typed_is_completed_for_the_argument_of_the_reference(client: Client) -> None:
+    fill(client.core)
+    store = client.core.engine.store
+    store.memories.put([make_memory("m4", "x", project="/work/shop")])
+    marks = as_metadata([FileMark("src/pond.py")])
+    store.memories.put([make_memory("m5", "y", metadata=marks)])
+    store.memories.put(
+        [make_memory("m6", "z", metadata=as_metadata([FileMark("src/own.py")]), private=True, session="s")]
+    )
+    messages = make_messages("codex:2", "Mend it.", surface="codex")
+    paths = ("/p/src/queue.py", "/elsewhere/src/quarry.py", "C:\\work\\src\\quiet.py")
+    traces = [Trace("codex:2:0", "written", path) for path in paths]
+    store.conversations.add(make_conversation("codex:2", surface="codex", project="/p"), messages, traces)
+
+    def values(ref: Json, name: str, typed: str) -> list[str]:
+        body = completion(client, ref, name, typed)
+        assert (body["hasMore"], body["total"]) == (False, len(body["values"]))
+        found: list[str] = body["values"]
         return found
 
-    assert values("project", "sh") == values("name", "SH") == ["shop"]
-    assert set(values("id", "")) == {"m1", "m2", "m4"}
-    assert values("for", "codex") == ["codex"]
-    assert values("query", "x") == []
-    assert values("file", "zzz") == []
-    assert client.ask("completion/complete", ref={}, argument={})["error"]["code"] == -32602
+    assert values(prompt("resume"), "project", "SH") == ["shop"]
+    assert values(prompt("resume"), "project", "/work/") == ["/work/shop"]
+    assert values(template("project/{name}/tasks"), "name", "sh") == ["shop"]
+    assert values(template("brief/{project}"), "project", "sh") == ["shop"]
+    assert set(values(template("memory/{id}"), "id", "")) == {"m1", "m2", "m4", "m5"}
+    assert values(template("memory/{id}"), "id", "m4") == ["m4"]
+    assert set(values(template("session/{id}{?at,limit}"), "id", "")) == {"codex:1", "codex:2"}
+    assert values(template("session/{id}"), "id", "codex:1") == ["codex:1"]
+    assert values(template("session/{id}"), "id", "2") == ["codex:2"]
+    assert values(template("session/{id}"), "id", "m") == []
+    assert values(template("session/{id}"), "at", "1") == []
+    assert values(prompt("handoff"), "for", "codex") == ["codex"]
+    assert values(prompt("recall"), "query", "x") == []
+    assert values(prompt("why"), "file", "qu") == ["src/queue.py", *paths[1:]]
+    assert values(prompt("why"), "file", "Src/") == ["src/pond.py", "src/queue.py", *paths[1:]]
+    assert values(prompt("why"), "file", "/p/s") == ["src/queue.py"]
+    assert values(prompt("why"), "file", "zzz") == []
+
+
+@pytest.mark.requirement("backstory.completions")
+def test_all_that_match_are_counted(client: Client) -> None:
+    store = client.core.engine.store
+    store.memories.put([make_memory(f"m{number:03}", "x") for number in range(110)])
+    for typed, total in (("", 110), ("m", 110), ("m0", 100), ("m10", 10)):
+        body = completion(client, template("memory/{id}"), "id", typed)
+        assert (len(body["values"]), body["total"], body["hasMore"]) == (min(total, 100), total, total > 100)
+
+
+@pytest.mark.requirement("backstory.completions")
+@pytest.mark.parametrize(
+    ("ref", "name"),
+    [
+        ({}, "id"),
+        ({"type": "ref/tool", "name": "recall"}, "query"),
+        (prompt("nothing"), "project"),
+        ({"type": "ref/prompt", "name": ["why"]}, "file"),
+        (prompt("why"), "project"),
+        (template("nothing/{id}"), "id"),
+        (template("memory/{id}"), "file"),
+        (prompt("why"), None),
+    ],
+)
+def test_completing_for_an_unknown_reference_or_argument_is_an_error(
+    client: Client, ref: Json, name: str
+) -> None:
+    answer = client.ask("completion/complete", ref=ref, argument={"name": name, "value": ""})
+    assert answer["error"]["code"] == -32602
 
 
 @pytest.mark.requirement("backstory.recall.running")

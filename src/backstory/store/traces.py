@@ -76,14 +76,17 @@ class TraceRoom:
             for id in self._database.values(sql.format(listed), some)
         }
 
-    def paths_beginning(self, text: str, limit: int) -> list[str]:
-        """Files that were read or written whose last part begins so, upper and lower case alike; in order."""
+    def paths_beginning(self, text: str, where: Filter, limit: int) -> list[str]:
+        """Files read or written in messages that match, whose path or the end of it from any part on begins with a text, upper
+        and lower case alike; in order."""
+        condition, values = where_clause(where)
         sql = (
-            f"SELECT DISTINCT value FROM trace WHERE kind IN ({marks(_FILES)}) AND name LIKE ? ESCAPE '!'"
-            f" ORDER BY value {bounds(limit)}"
+            "SELECT DISTINCT t.value FROM trace t JOIN entry e ON e.n = t.entry"
+            f" WHERE t.kind IN ({marks(_FILES)}) AND '/' || lower(replace(t.value, ?, '/')) LIKE ? ESCAPE '!'"
+            f" AND {condition} ORDER BY t.value {bounds(limit)}"
         )
-        name = text.replace("\\", "/").rpartition("/")[2].lower()
-        return self._database.values(sql, [*_FILES, f"{literal(name)}%"])
+        begins = text.replace("\\", "/").lower()
+        return self._database.values(sql, [*_FILES, "\\", f"%/{literal(begins)}%", *values])
 
     def of(self, conversation: str, places: range | None = None) -> list[Trace]:
         """In the order in which they were left: all, or those of messages whose `seq` is in the range."""

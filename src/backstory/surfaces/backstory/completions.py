@@ -1,20 +1,38 @@
-"""Completions of what is typed for a prompt or a resource template: names that begin so, and nothing that has to be searched."""
+"""Completions of what is typed for an argument of a prompt or of a resource template: what begins so, nothing that has to be
+searched. Only what the caller may see is offered."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable, Iterable
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core import Core
+from ...core.browsing import HEADS
 from ...domain.errors import InvalidInput
-from ...domain.filters import Filter
+from ...domain.filters import ConversationFilter, Filter, Kind
+from ...domain.metadata import FILES, marks_of
 from ...readers import reader_names
 from ...tools import READS
+from .documents import SCHEME, TEMPLATES
+from .prompts import PROMPTS
 from .vocabulary import surface
 
 Json = dict[str, Any]
 
-MOST = 100  # values in one answer, as the protocol has it
+MOST_VALUES = 100  # in one answer, as the protocol has it
+MOST_COUNTED = 10_000
+"""Records that begin with what is typed; where there are more, the answer gives no total."""
+
+_VARIABLE = re.compile(r"\{\??([\w,]+)\}")
+
+
+class Matches(NamedTuple):
+    values: list[str]
+    total: int | None = None
+    """None where it is not known; there are more values than these then."""
 
 
 @surface.method("completion/complete", READS)
@@ -23,32 +41,103 @@ def complete(core: Core, ref: Json, argument: Json, context: Json | None = None)
     name, typed = argument.get("name"), argument.get("value", "")
     if not isinstance(name, str) or not isinstance(typed, str):
         raise InvalidInput("argument must have a name and a value, both texts.", field="argument")
-    values = _values(core, name, typed)
-    return {"completion": {"values": values[:MOST], "total": len(values), "hasMore": len(values) > MOST}}
+    known = _arguments(ref)
+    if name not in known:
+        raise InvalidInput(
+            f"There is no argument {name!r} to complete.",
+            hint=f"Known: {', '.join(known)}.",
+            field="argument",
+        )
+    matches = _COMPLETED[known[name]](core, typed) if known[name] in _COMPLETED else Matches([], 0)
+    values = matches.values[:MOST_VALUES]
+    body: Json = {"values": values, "hasMore": matches.total is None or matches.total > len(values)}
+    return {"completion": body if matches.total is None else {**body, "total": matches.total}}
 
 
-def _values(core: Core, name: str, typed: str) -> list[str]:
-    if name in ("project", "name"):
-        return _projects(core, typed)
-    if name == "file":
-        return core.engine.store.traces.paths_beginning(typed, MOST + 1)
-    if name == "id":
-        return _ids(core, typed)
-    if name == "for":
-        return [each for each in reader_names() if each.startswith(typed.lower())]
-    return []
+def _arguments(ref: Json) -> dict[str, str]:
+    """The arguments of what a reference means, each with what it names: a file, a project, a memory, a session."""
+    if ref.get("type") == "ref/prompt":
+        prompt = PROMPTS.get(ref["name"]) if isinstance(ref.get("name"), str) else None
+        if prompt is not None:
+            return {prompt.argument.name: prompt.argument.name}
+        raise InvalidInput(
+            f"There is no prompt {ref.get('name')!r}.", hint=f"Known: {', '.join(PROMPTS)}.", field="ref"
+        )
+    if ref.get("type") == "ref/resource":
+        for template, kind, _ in TEMPLATES:
+            if ref.get("uri") in (f"{SCHEME}{template}", f"{SCHEME}{template.partition('{?')[0]}"):
+                names = [name for some in _VARIABLE.findall(template) for name in some.split(",")]
+                return {name: kind if name == "id" else name for name in names}
+        raise InvalidInput(f"There is no resource template {ref.get('uri')!r}.", field="ref")
+    raise InvalidInput("ref must have the type ref/prompt or ref/resource.", field="ref")
 
 
-def _projects(core: Core, typed: str) -> list[str]:
-    """The last used first."""
+def _projects(core: Core, typed: str) -> Matches:
+    """By name or by path, the last used first."""
     known = sorted(core.engine.store.entries.activity(), key=lambda each: each.last_at, reverse=True)
-    names = dict.fromkeys(PurePath(each.project).name for each in known if each.project)
-    return [name for name in names if name.lower().startswith(typed.lower())]
+    paths = [each.project for each in known if each.project]
+    names = dict.fromkeys(paths if "/" in typed or "\\" in typed else [PurePath(path).name for path in paths])
+    return _counted(name for name in names if name.lower().startswith(typed.lower()))
 
 
-def _ids(core: Core, typed: str) -> list[str]:
-    """Of memories that the caller may see, the last changed first."""
-    if not typed:
-        return [memory.id for memory in core.browsing.memories(Filter(), limit=20).memories]
-    ids = tuple(core.engine.store.memories.ids_beginning(typed, MOST + 1))
-    return [memory.id for memory in core.browsing.memories(Filter(ids=ids)).memories] if ids else []
+def _files(core: Core, typed: str) -> Matches:
+    """Files that an assistant read or wrote and files that memories are about, those of the caller's project first."""
+    store = core.engine.store
+    touched = store.traces.paths_beginning(
+        typed, core.caller.visible(Filter(kinds=(Kind.MESSAGE,))), MOST_COUNTED
+    )
+    marked = {
+        entry: marks_of(json.loads(metadata))
+        for entry, metadata in store.memories.with_metadata(FILES).items()
+    }
+    visible = store.entries.outlines(marked, core.caller.visible(Filter()))
+    plain = typed.replace("\\", "/").lower()
+    about = {
+        mark.path
+        for outline in visible
+        for mark in marked[outline.entry]
+        if f"/{plain}" in f"/{mark.path}".lower()
+    }
+    root = f"{core.caller.project.rstrip('/')}/"
+    own = {path.removeprefix(root) for path in touched if path.startswith(root)} | about
+    others = [path for path in touched if not path.startswith(root) and path not in own]
+    total = None if len(touched) == MOST_COUNTED else len(own) + len(others)
+    return Matches([*sorted(own), *others], total)
+
+
+def _memory_ids(core: Core, typed: str) -> Matches:
+    """The last changed first."""
+    ids = tuple(core.engine.store.memories.ids_beginning(typed, MOST_COUNTED)) if typed else ()
+    if typed and not ids:
+        return Matches([], 0)
+    page = core.browsing.memories(Filter(ids=ids), limit=MOST_VALUES)
+    return Matches([each.id for each in page.memories], None if len(ids) == MOST_COUNTED else page.total)
+
+
+def _session_ids(core: Core, typed: str) -> Matches:
+    """The last updated first, by the beginning of the whole id or of the assistant's own."""
+    ids = tuple(core.browsing.names().find(typed)) if typed else ()
+    if typed and not ids:
+        return Matches([], 0)
+    which = core.caller.visible_conversations(ConversationFilter(ids=ids, kinds=() if typed else HEADS))
+    room = core.engine.store.conversations
+    return Matches([each.id for each in room.find(which, limit=MOST_VALUES)], room.count(which))
+
+
+def _assistants(core: Core, typed: str) -> Matches:
+    return _counted(name for name in reader_names() if name.startswith(typed.lower()))
+
+
+def _counted(values: Iterable[str]) -> Matches:
+    listed = list(values)
+    return Matches(listed, len(listed))
+
+
+_COMPLETED: dict[str, Callable[[Core, str], Matches]] = {
+    "project": _projects,
+    "name": _projects,
+    "file": _files,
+    "memory": _memory_ids,
+    "session": _session_ids,
+    "for": _assistants,
+}
