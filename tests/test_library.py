@@ -13,8 +13,9 @@ import pytest
 
 import backstory
 from backstory.domain.kinds import MemoryKind
+from backstory.domain.records import Trust
 
-from .doubles import make_conversation, make_messages
+from .doubles import DAWN, make_conversation, make_messages
 
 PAGE = Path(__file__).parent.parent / "docs" / "library.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
@@ -93,17 +94,83 @@ def test_conversations_are_listed_and_opened(memory: backstory.Backstory) -> Non
         assert [message.text for message in opened.messages] == ["Where?", "In the pond."]
 
 
-@pytest.mark.parametrize("call", [
-    lambda memory: memory.remember("x", "poem"),
-    lambda memory: memory.remember(" "),
-    lambda memory: memory.recall(" "),
-    lambda memory: memory.brief(max_tokens=1),
-    lambda memory: memory.sessions(since="soon"),
+@pytest.mark.parametrize(("method", "arguments", "field"), [
+    ("remember", {"text": "x", "kind": "poem"}, "kind"),
+    ("remember", {"text": " "}, "text"),
+    ("remember", {"text": None}, "text"),
+    ("remember", {"text": "x", "files": "shop.py"}, "files"),
+    ("remember", {"text": "x", "files": [1]}, "files"),
+    ("remember", {"text": "x", "replaces": 7}, "replaces"),
+    ("recall", {"query": " "}, "query"),
+    ("recall", {"query": 7}, "query"),
+    ("recall", {"query": "x", "limit": 0}, "limit"),
+    ("recall", {"query": "x", "limit": "5"}, "limit"),
+    ("recall", {"query": "x", "limit": True}, "limit"),
+    ("recall", {"query": "x", "kind": "gossip"}, "kind"),
+    ("recall", {"query": "x", "file": " "}, "file"),
+    ("recall", {"query": "x", "project": "unknown"}, "project"),
+    ("recall", {"query": "x", "assistant": "unknown"}, "assistant"),
+    ("recall", {"query": "x", "since": "soon"}, "since"),
+    ("recall", {"query": "x", "since": DAWN.replace(tzinfo=None)}, "since"),
+    ("recall", {"query": "x", "since": "today", "until": "yesterday"}, "until"),
+    ("open", {"id": 7}, "id"),
+    ("open", {"id": "codex:1", "at": 0}, "at"),
+    ("open", {"id": "codex:1", "at": "1"}, "at"),
+    ("open", {"id": "codex:1", "limit": 0}, "limit"),
+    ("brief", {"max_tokens": 1}, "max_tokens"),
+    ("brief", {"project": 7}, "project"),
+    ("sessions", {"since": "soon"}, "since"),
+    ("sessions", {"until": 7}, "until"),
+    ("sessions", {"limit": 0}, "limit"),
+    ("sessions", {"limit": -1}, "limit"),
+    ("sessions", {"assistant": "unknown"}, "assistant"),
+    ("done", {"id": None}, "id"),
+    ("done", {"id": "x", "note": 7}, "note"),
+    ("forget", {"id": "x", "for_good": "no"}, "for_good"),
+    ("save", {"text": " "}, "text"),
+    ("save", {"text": b"x"}, "text"),
+    ("retrieve", {"query": ""}, "query"),
+    ("retrieve", {"query": "x", "limit": 0}, "limit"),
+    ("replace", {"id": "x", "text": None}, "text"),
+    ("delete", {"id": 7}, "id"),
 ])  # fmt: skip
-def test_bad_input_is_an_error_of_ours(memory: backstory.Backstory, call: object) -> None:
+def test_a_wrong_argument_is_an_error_that_names_it(
+    memory: backstory.Backstory, method: str, arguments: dict[str, object], field: str
+) -> None:
     with pytest.raises(backstory.InvalidInput) as error:
-        call(memory)  # type: ignore[operator]
-    assert error.value.message
+        getattr(memory, method)(**arguments)
+    assert error.value.field == field
+    assert field in error.value.message
+
+
+def test_opening_tells_what_became_of_the_files_and_what_was_cut(
+    memory: backstory.Backstory, home: Path
+) -> None:
+    file = home / "work" / "shop" / "cart.py"
+    file.write_text("total = 0\n")
+    saved = memory.remember("Totals are integer cents", "decision", files=["cart.py"])
+
+    def freshness() -> str:
+        opened = memory.open(saved.id)
+        assert isinstance(opened, backstory.Memory)
+        return opened.freshness
+
+    assert freshness() == memory.recall("integer cents")[0].freshness == "fresh"
+    file.write_text("total = 1\n")
+    assert freshness() == memory.recall("integer cents")[0].freshness
+    assert "cart.py" in freshness()
+    file.unlink()
+    assert freshness() == "cart.py is gone"
+    store, project = memory._core.engine.store, memory._core.caller.project
+    talk = make_conversation("codex:1", project=project, surface="codex", trust=Trust.PROJECT)
+    text = "The cart has many items. " * 500
+    store.conversations.add(talk, make_messages("codex:1", text, project=project), [])
+    session = memory.open("codex:1")
+    assert isinstance(session, backstory.Session)
+    (message,) = session.messages
+    assert message.text + text[len(message.text) :] == text
+    assert message.left_out == len(text) - len(message.text) > 0
+    assert session.trust is memory.sessions()[0].trust is Trust.PROJECT
 
 
 def test_several_threads_and_a_second_opening_use_one_store(memory: backstory.Backstory, home: Path) -> None:

@@ -4,26 +4,85 @@ One object may be used from several threads, and beside servers that run over th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import wraps
+from inspect import signature
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from .app import open_core, read_settings
 from .core import Core
 from .core.brief import USUAL_TOKENS
-from .core.browsing.pages import ConversationPage
+from .core.browsing.pages import ConversationPage, PagedMessage
 from .core.projects import work_tree
 from .core.search.lookup import LookupHit, LookupQuery
 from .domain.errors import InvalidInput
 from .domain.kinds import MemoryKind, kind_of
-from .domain.records import Memory, Trust
+from .domain.records import Conversation, Memory, Trust
 from .domain.when import parse_until, parse_when
 from .settings import expand_home
 
+P = ParamSpec("P")
+R = TypeVar("R")
+Moment = datetime | str | None
+"""Words such as "7d", or a datetime with its time zone."""
+
 SURFACE, TEXTS = "backstory", "projectmemory"
 """The families of tools whose memories these are: a tool and this library see the same."""
+
+
+def _validated(method: Callable[P, R]) -> Callable[P, R]:
+    """Check the types of the arguments, as a tool does of its own: a wrong one is an InvalidInput that names it."""
+    parameters = signature(method)
+
+    @wraps(method)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name, value in parameters.bind(*args, **kwargs).arguments.items():
+            annotation = parameters.parameters[name].annotation
+            if annotation in _ACCEPTED and not _ACCEPTED[annotation](value):
+                raise InvalidInput(f"{name} must be {_WORDINGS[annotation]}, not {value!r}.", field=name)
+        return method(*args, **kwargs)
+
+    return call
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_moment(value: Any) -> bool:
+    return value is None or _is_text(value) or (isinstance(value, datetime) and value.utcoffset() is not None)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, Sequence) and not _is_text(value) and all(map(_is_text, value))
+
+
+# keyed by annotation text: `from __future__ import annotations` keeps annotations as strings
+_ACCEPTED: dict[str, Callable[[Any], bool]] = {
+    "str": _is_text,
+    "str | None": lambda value: value is None or _is_text(value),
+    "int": _is_number,
+    "int | None": lambda value: value is None or _is_number(value),
+    "bool": lambda value: isinstance(value, bool),
+    "Moment": _is_moment,
+    "Sequence[str]": _are_texts,
+}
+_WORDINGS = {
+    "str": "a text",
+    "str | None": "a text or None",
+    "int": "a whole number",
+    "int | None": "a whole number or None",
+    "bool": "True or False",
+    "Moment": "a text or a datetime with its time zone",
+    "Sequence[str]": "a list of texts",
+}
 
 
 class SavedMemory(NamedTuple):
@@ -38,6 +97,8 @@ class SavedMemory(NamedTuple):
     trust: Trust
     former: tuple[str, ...] = ()
     """What it said before, the oldest first; known of one that was opened."""
+    freshness: str = ""
+    """`fresh`, or what became of the files that it is about; known of one that was opened."""
 
 
 class PastMessage(NamedTuple):
@@ -45,6 +106,8 @@ class PastMessage(NamedTuple):
     role: str
     text: str
     at: datetime
+    left_out: int = 0
+    """Characters at the end of the message that are not in the text."""
 
 
 class PastSession(NamedTuple):
@@ -61,6 +124,8 @@ class PastSession(NamedTuple):
     """Of the page that was opened."""
     next: int | None = None
     """Where the next page begins."""
+    trust: Trust = Trust.OWN
+    """Whose words these are."""
 
 
 class Backstory:
@@ -81,6 +146,7 @@ class Backstory:
         """What was saved is committed already; this ends the threads behind it."""
         self._core.engine.close()
 
+    @_validated
     def remember(
         self,
         text: str,
@@ -95,6 +161,7 @@ class Backstory:
         made = own.remember(text, _kind(kind), replaces=replaces, files=files, project=project)
         return _memory(made.memory)
 
+    @_validated
     def recall(
         self,
         query: str,
@@ -102,8 +169,8 @@ class Backstory:
         project: str | None = None,
         kind: str | None = None,
         file: str | None = None,
-        since: datetime | str | None = None,
-        until: datetime | str | None = None,
+        since: Moment = None,
+        until: Moment = None,
         assistant: str | None = None,
         limit: int = 5,
     ) -> list[LookupHit]:
@@ -113,66 +180,70 @@ class Backstory:
         )
         return list(self._core.lookup.find(wanted).hits)
 
+    @_validated
     def open(self, id: str, at: int | None = None, limit: int = 10) -> SavedMemory | PastSession:
         """A memory with what it said before, or a page of a conversation."""
         page = self._core.pages.open(id, at, limit)
         if isinstance(page, ConversationPage):
-            return _session(page)
+            messages = tuple(map(_message, page.messages))
+            return _session(page.conversation, page.total)._replace(messages=messages, next=page.next)
         if isinstance(page.entry, Memory):
-            return _memory(page.entry)._replace(former=tuple(former.text for former in page.history))
+            former = tuple(former.text for former in page.history)
+            return _memory(page.entry)._replace(former=former, freshness=page.freshness)
         return self.open(page.entry.conversation, page.entry.seq + 1, limit)
 
+    @_validated
     def brief(self, project: str | None = None, max_tokens: int = USUAL_TOKENS) -> str:
         return self._core.briefing.brief(project, max_tokens).text
 
+    @_validated
     def sessions(
         self,
         *,
         project: str | None = None,
         assistant: str | None = None,
-        since: datetime | str | None = None,
-        until: datetime | str | None = None,
+        since: Moment = None,
+        until: Moment = None,
         limit: int = 10,
     ) -> list[PastSession]:
         """The newest first; of this project, another by name or path, or all for "*"."""
         found = self._core.browsing.recent(project, assistant, self._start(since), self._end(until), limit)
         return [
-            PastSession(
-                told.id, told.title, told.project, told.surface, told.branch, told.updated_at, messages
-            )
-            for told, _, messages in found.conversations
+            _session(conversation, message_count) for conversation, _, message_count in found.conversations
         ]
 
+    @_validated
     def done(self, id: str, note: str = "") -> SavedMemory:
         return _memory(self._core.through(SURFACE).remembering.done(id, note))
 
+    @_validated
     def forget(self, id: str, *, for_good: bool = False) -> None:
         self._core.forgetting.forget(id, for_good=for_good)
 
+    @_validated
     def save(self, text: str) -> str:
         """As the tool `save_context`: the text's id."""
         return self._core.through(TEXTS).memories.save(text).id
 
+    @_validated
     def retrieve(self, query: str, limit: int = 5) -> list[str]:
         """As the tool `retrieve_context`: the texts that answer best."""
         found = self._core.through(TEXTS).search.memories(query, limit=limit)
         return [hit.memory.text for hit in found.hits]
 
+    @_validated
     def replace(self, id: str, text: str) -> None:
         self._core.through(TEXTS).memories.replace(id, text)
 
+    @_validated
     def delete(self, id: str) -> None:
         self._core.through(TEXTS).deletion.by_id(id)
 
-    def _start(self, moment: datetime | str | None) -> datetime | None:
-        return (
-            parse_when(moment, self._core.engine.now(), field="since") if isinstance(moment, str) else moment
-        )
+    def _start(self, since: Moment) -> datetime | None:
+        return parse_when(since, self._core.engine.now(), field="since") if isinstance(since, str) else since
 
-    def _end(self, moment: datetime | str | None) -> datetime | None:
-        return (
-            parse_until(moment, self._core.engine.now(), field="until") if isinstance(moment, str) else moment
-        )
+    def _end(self, until: Moment) -> datetime | None:
+        return parse_until(until, self._core.engine.now(), field="until") if isinstance(until, str) else until
 
 
 def _kind(name: str | None) -> MemoryKind | None:
@@ -187,16 +258,15 @@ def _memory(kept: Memory) -> SavedMemory:
     )
 
 
-def _session(page: ConversationPage) -> PastSession:
-    told = page.conversation
-    messages = [
-        PastMessage(paged.number, paged.message.role, paged.text, paged.message.created_at)
-        for paged in page.messages
-    ]
+def _session(held: Conversation, message_count: int) -> PastSession:
     return PastSession(
-        told.id, told.title, told.project, told.surface, told.branch, told.updated_at, page.total,
-        tuple(messages), page.next,
+        held.id, held.title, held.project, held.surface, held.branch, held.updated_at, message_count, trust=held.trust
     )  # fmt: skip
+
+
+def _message(paged: PagedMessage) -> PastMessage:
+    message = paged.message
+    return PastMessage(paged.number, message.role, paged.text, message.created_at, paged.left_out)
 
 
 def open_library(home: str | Path | None, project: str | Path | None) -> Backstory:

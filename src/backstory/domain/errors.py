@@ -101,6 +101,11 @@ class Incompatible(Unavailable):
     pass
 
 
+def check_at_least(least: int, number: int, field: str) -> None:
+    if number < least:
+        raise InvalidInput(f"{field} must be at least {least}.", field=field)
+
+
 def install_hint(extra: str) -> str:
     """The command that installs an extra beside the package that runs."""
     checkout = Path(__file__).resolve().parents[3]

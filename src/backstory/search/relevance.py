@@ -20,7 +20,7 @@ from .terms import stem
 from .wordpiece import VOCABULARY
 
 if TYPE_CHECKING:
-    from .evidence import Evidence, Flags, Floats
+    from .evidence import Evidence, Flags
 
 USUAL_UNRELATED_COSINE = 0.18  # 95 of 100 pairs of a text and a query on something else are below it
 # about 95 of 100 queries on something else are no nearer to any of n texts than BASE + GROWTH · ln n; a single word, and
@@ -50,24 +50,25 @@ def relevant(evidence: Evidence, count_texts: Callable[[], int]) -> Flags:
 
     `count_texts` returns how many texts the candidates were chosen from. A message is relevant, too, if the message that
     it answers or one beside it is."""
-    by_words = _by_words(evidence)
-    cosine = np.nan_to_num(evidence.cosine)
-    is_near: Flags = cosine >= USUAL_UNRELATED_COSINE
-    if not by_words.any():
-        by_words = _without_words(evidence, cosine, count_texts())
-    if not by_words.any():
-        return by_words
-    own = by_words | is_near
+    own = _by_words(evidence)
+    if not own.any():
+        own = _without_words(evidence, count_texts())
+    if not own.any():
+        return own
+    own |= np.nan_to_num(evidence.cosine) >= USUAL_UNRELATED_COSINE
     flags: Flags = own.copy()
     for beside in (evidence.prompt, evidence.before, evidence.after):
         flags |= (beside >= 0) & own[beside]
     return flags
 
 
-def _without_words(evidence: Evidence, cosine: Floats, texts: int) -> Flags:
-    """Where no text has a word of the query: those with a related word and no vector, and those near enough."""
+def _without_words(evidence: Evidence, texts: int) -> Flags:
+    """Where no text has a word of the query: those near enough, and those without a vector that have a related word."""
     has_related = _has_related_words(evidence)
-    is_near: Flags = cosine + RELATED_WORTH * has_related >= highest_unrelated_cosine(evidence, texts)
+    nearness = (
+        evidence.cosine + RELATED_WORTH * has_related
+    )  # NaN, which is not near, where there is no vector
+    is_near: Flags = nearness >= highest_unrelated_cosine(evidence, texts)
     return is_near | (has_related & np.isnan(evidence.cosine) & evidence.related.any(0))
 
 
@@ -84,7 +85,8 @@ def _by_words(evidence: Evidence) -> Flags:
     held = evidence.counts > 0
     is_content = np.array([_is_content(term.unit) for term in evidence.terms], bool)
     if not is_content.any():  # a query such as "to be or not to be" means all of its words
-        return held.all(0) & bool(len(held))
+        every: Flags = held.all(0) & np.full(held.shape[1], bool(len(held)))
+        return every
     is_part = np.array([term.unit.is_bonus for term in evidence.terms], bool)
     flags: Flags = held[is_content & ~is_part].any(0)
     return flags | (held[is_part].mean(0) > NAME_PARTS_SHARE) if is_part.any() else flags
@@ -102,9 +104,8 @@ def _has_related_words(evidence: Evidence) -> Flags:
 
 def _is_content(unit: Unit) -> bool:
     """A phrase, or a word that texts on other subjects are unlikely to hold."""
-    word = "".join(
-        letter for letter in normalize("NFD", unit.words[0]) if not combining(letter)
-    )  # as indexed
+    letters = normalize("NFD", unit.words[0])  # an index knows none with an accent
+    word = "".join(letter for letter in letters if not combining(letter))
     is_letter = len(word) == 1 and not unit.is_prefix  # of a script with spaces
     return len(unit.words) > 1 or not (is_letter or word in STOP_WORDS or word in FOREIGN_STOP_WORDS)
 

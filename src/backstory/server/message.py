@@ -51,7 +51,8 @@ class Request(NamedTuple):
     @property
     def capabilities(self) -> Json:
         """From 2026-07-28 each request says what the client can do."""
-        return self.meta.get(_CAPABILITIES, {})
+        capabilities: Json = self.meta.get(_CAPABILITIES, {})
+        return capabilities
 
     @property
     def client(self) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from ...domain.errors import InvalidInput, NotFound
+from ...domain.errors import InvalidInput, NotFound, check_at_least
 from ...domain.filters import Bounds, ConversationFilter, Filter, Kind, Order, Page
 from ...domain.lines import one_line
 from ...domain.records import Conversation, Memory
@@ -136,6 +136,7 @@ class Browsing(Facet):
         limit: int = 10,
     ) -> ConversationList:
         """Of the caller's project, another one by name or path, or all for EVERY_PROJECT."""
+        check_at_least(1, limit, "limit")
         projects = chosen_projects(project, self.caller.project, self.engine.store.conversations.projects)
         if projects is None:
             return ConversationList([], 0)

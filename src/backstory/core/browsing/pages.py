@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ...domain.errors import InvalidInput, NotFound
+from ...domain.errors import InvalidInput, NotFound, check_at_least
 from ...domain.filters import ConversationFilter, Filter
 from ...domain.records import Conversation, Former, Memory, Message
 from ...domain.tokens import count_tokens
@@ -33,6 +33,8 @@ class TextPage(NamedTuple):
     total: int
     history: Sequence[Former] = ()
     """What a memory said before, the oldest first."""
+    freshness: str = ""
+    """What became of the files that a memory is about."""
 
 
 class PagedMessage(NamedTuple):
@@ -58,12 +60,15 @@ class Pages(Facet):
         a conversation around message N. A message's own id opens its text."""
         if at == 0:
             raise InvalidInput("at must not be 0.", hint="Numbers begin with 1; -1 is the last.", field="at")
+        check_at_least(1, limit, "limit")
         try:
             found = self.core.browsing.find(id)
         except NotFound:
             raise self._not_found(id) from None
         if isinstance(found, Memory):
-            return self._text_page(found, at or 1)._replace(history=self.core.memories.history(found))
+            page = self._text_page(found, at or 1)
+            history, freshness = self.core.memories.history(found), self.core.lookup.freshness(found)
+            return page._replace(history=history, freshness=freshness)
         if message := self.engine.store.messages.get(id):
             return self._text_page(message, at or 1)
         before = 1 if found.number is None else max(found.number - 1, 1)  # what it answers

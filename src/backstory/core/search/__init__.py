@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...domain.errors import InvalidInput
+from ...domain.errors import InvalidInput, check_at_least
 from ...domain.filters import EVERYTHING, Filter, Kind
 from ...domain.records import Memory, Message
 from ...readers import reader_names
@@ -89,6 +89,7 @@ class Searching(Facet):
     ) -> MemoryHits:
         """Memories of every surface and project with a certainty of at least `least`; among equals the caller's own
         project comes first."""
+        check_at_least(1, limit, "limit")
         visible = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
         found = self.find(query, visible, least, are_enough=lambda hits: len(hits) >= limit)
         best = [hit for hit in found.hits if hit.certainty >= least]

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...domain.errors import InvalidInput
+from ...domain.errors import InvalidInput, check_at_least
 from ...domain.filters import Filter, Kind
 from ...domain.kinds import MemoryKind, categories_of, kind_of
 from ...domain.provenance import Provenance, foreign_part
@@ -30,6 +30,7 @@ WORTH_SHOWING = 0.01  # beside a sure one; of what is less certain hardly anythi
 LARGEST_POOL = 4  # for what keeps only some of the hits: a kind, a file
 PASSAGE = 240  # characters
 CONVERSATION = "conversation"
+RECALLED_KINDS = (*MemoryKind, CONVERSATION)
 
 
 class LookupQuery(NamedTuple):
@@ -78,6 +79,9 @@ class LookupAnswer(NamedTuple):
 
 class Lookup(Facet):
     def find(self, wanted: LookupQuery) -> LookupAnswer:
+        check_at_least(1, wanted.limit, "limit")
+        if wanted.kind not in (None, *RECALLED_KINDS):
+            raise InvalidInput(f"kind must be one of {', '.join(RECALLED_KINDS)}.", field="kind")
         ranking = self._ranking(wanted)
         running = running_conversations(self.engine, self.caller)
         hits = [hit for hit in ranking.hits if hit.conversation not in running]
@@ -176,7 +180,7 @@ class Lookup(Facet):
                 kind, id, fresh = CONVERSATION, entry.conversation, ""
                 provenance = _provenance(entry, passage)
             else:
-                kind, id, fresh = kind_of(entry).value, entry.id, self._freshness(entry)
+                kind, id, fresh = kind_of(entry).value, entry.id, self.freshness(entry)
             newer = later.get(entry.id)
             shown.append(
                 LookupHit(
@@ -186,7 +190,8 @@ class Lookup(Facet):
             )  # fmt: skip
         return sorted(shown, key=lambda each: bool(each.later))
 
-    def _freshness(self, memory: Memory) -> str:
+    def freshness(self, memory: Memory) -> str:
+        """What became of the files that a memory is about; empty where they are not on this machine."""
         if not self.caller.is_local:
             return ""
         own = memory.project == self.caller.project

@@ -96,7 +96,7 @@ def _document(core: Core, uri: str) -> str:
             return core.briefing.tell(_project(core, name, uri)).text
         case ["memory" | "session", *id] if id:
             at, limit = _number(address, "at"), _number(address, "limit")
-            return open_text(core, core.pages.open("/".join(id), at, min(max(limit or 10, 1), 50)))
+            return open_text(core.pages.open("/".join(id), at, min(max(limit or 10, 1), 50)))
         case ["project", name, "decisions" | "tasks" as kind]:
             project = _project(core, name, uri)
             return _listed(project, kind, _memories(core, project, kind))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
-from ...core import Core
 from ...core.browsing import ConversationList
 from ...core.browsing.pages import ConversationPage, PagedMessage, TextPage, pieces
 from ...core.forgetting import Forgotten
-from ...core.memories.file_marks import freshness
 from ...core.memories.remembering import RememberResult
 from ...core.names import short_memory_id
 from ...core.quoting import plain
@@ -77,8 +75,8 @@ def remember_text(made: RememberResult, *, is_replacement: bool) -> str:
     return "\n".join(lines)
 
 
-def open_text(core: Core, page: TextPage | ConversationPage) -> str:
-    return _conversation(page) if isinstance(page, ConversationPage) else _text(core, page)
+def open_text(page: TextPage | ConversationPage) -> str:
+    return _conversation(page) if isinstance(page, ConversationPage) else _text(page)
 
 
 def _conversation(page: ConversationPage) -> str:
@@ -102,9 +100,9 @@ def _message(paged: PagedMessage) -> str:
     return f"#{paged.number} {message.role}: {safe_excerpt(paged.text).strip()}{cut}"
 
 
-def _text(core: Core, page: TextPage) -> str:
+def _text(page: TextPage) -> str:
     entry = page.entry
-    lines = [_message_head(entry) if isinstance(entry, Message) else _memory_head(core, entry)]
+    lines = [_message_head(entry) if isinstance(entry, Message) else _memory_head(entry, page.freshness)]
     lines.append(safe_text(page.text, entry.trust) if isinstance(entry, Memory) else safe_excerpt(page.text))
     if page.number < page.total:
         lines.append(f"next: at={page.number + 1} of {page.total}")
@@ -117,16 +115,13 @@ def _text(core: Core, page: TextPage) -> str:
     return "\n".join(lines)
 
 
-def _memory_head(core: Core, memory: Memory) -> str:
+def _memory_head(memory: Memory, freshness: str) -> str:
     parts = [memory.id, f"{memory.updated_at:%Y-%m-%d}", f"{_project(memory.project)}, {kind_of(memory)}"]
     if memory.key:
         parts.append(f"key {one_line(safe_excerpt(memory.key), LONGEST_NAME)}")
     if memory.trust is not Trust.OWN:
         parts.append(f"{memory.trust.value}, not the user's words")
-    if core.caller.is_local:
-        own = memory.project == core.caller.project
-        parts.append(freshness(memory, Path(core.caller.directory if own else memory.project)))
-    return "  ".join(filter(None, parts))
+    return "  ".join(filter(None, (*parts, freshness)))
 
 
 def _message_head(message: Message) -> str:

@@ -63,7 +63,7 @@ def open(
     """Show a memory with its history, or a page of a past conversation, by id."""
     from .texts import open_text
 
-    return open_text(core, core.pages.open(id, at, limit))
+    return open_text(core.pages.open(id, at, limit))
 
 
 @surface.tool("Brief", READS, always_loaded=True)
