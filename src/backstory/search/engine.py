@@ -72,18 +72,18 @@ class Search:
         self._notices = notices
 
     def find(self, query: str, where: Filter, *, pool: int = 1, by_place: bool = False) -> Found:
-        """The hits of a query, best first: each conversation once, or each of its messages. Hits that have nothing to do
-        with the query are left out. `where` excludes; a larger `pool` compares more candidates."""
+        """The hits of a query, best first: each conversation once, or each of its messages. None if the
+        query has nothing to do with the store. `where` excludes; a larger `pool` compares more candidates."""
         from .evidence import Gathering  # numpy, which most of a server's life does not need
         from .grouping import apart, grouped
-        from .relevance import relevant
+        from .relevance import is_relevant
         from .scoring import score
 
         evidence = Gathering(self._store, self._backlog, query, where, pool).evidence()
         scores = score(evidence)
         groups = apart(evidence, scores) if by_place else grouped(self._store, evidence, scores)
-        is_relevant = relevant(evidence, lambda: self._store.entries.count(where))
-        groups = [group for group in groups if is_relevant[[*group.places]].any()]
+        if groups and not is_relevant(evidence, lambda: self._store.entries.count(where)):
+            groups = []
         return Found(
             hits=_hits(groups, evidence, scores),
             strategy="text" if evidence.vector is None else "hybrid",

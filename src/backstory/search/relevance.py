@@ -1,6 +1,6 @@
-"""Whether a query has anything to do with what is in the store, and which texts have. If it has not, nothing is found.
+"""Whether a query has anything to do with what is in the store. If it has not, nothing is found.
 
-A query is about the store if a text has one of its words, or a word that means nearly the same, or if the nearest vector
+It has if a text has one of its words, or a word that means nearly the same, or if the nearest vector
 is nearer than those of texts on other subjects are. All numbers were measured with MiniLM (docs/scores.md)."""
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from .wordpiece import VOCABULARY
 if TYPE_CHECKING:
     from .evidence import Evidence, Flags
 
-USUAL_UNRELATED_COSINE = 0.18  # 95 of 100 pairs of a text and a query on something else are below it
 # about 95 of 100 queries on something else are no nearer to any of n texts than BASE + GROWTH · ln n; a single word, and
 # one that the model does not know, is near to more texts by chance
 UNRELATED_SENTENCE_BASE, UNRELATED_SENTENCE_GROWTH = 0.15, 0.025
@@ -36,40 +35,25 @@ NAME_PARTS_SHARE = 0.5
 # the commonest words of languages that share their letters with English, without accents: a query in one of them has
 # these in common with paths, commands and texts on anything
 FOREIGN_STOP_WORDS = frozenset((
-    "al", "als", "att", "au", "auf", "aus", "aux", "av", "avec", "bei", "che", "com", "como", "con", "da", "das", "dans", "dar",
+    "al", "als", "att", "au", "auf", "aus", "aux", "av", "avec", "bei", "che", "como", "con", "da", "das", "dans",
     "dat", "de", "dei", "del", "della", "dem", "den", "der", "des", "det", "di", "die", "dos", "du", "ein", "eine", "el", "en",
     "er", "es", "est", "et", "fur", "gli", "har", "het", "ich", "il", "im", "ist", "jag", "je", "jest", "la", "las", "le", "les",
-    "lo", "los", "med", "mit", "na", "ne", "nicht", "nie", "nao", "och", "og", "om", "op", "os", "ou", "para", "pas", "per",
+    "lo", "los", "med", "mit", "na", "ne", "nicht", "nie", "nao", "och", "og", "om", "op", "ou", "para", "pas", "per",
     "por", "pour", "pa", "que", "qui", "se", "sie", "som", "su", "sur", "sus", "te", "til", "um", "uma", "un", "una", "und",
     "une", "uno", "van", "von", "wie", "zu", "zum", "zur",
 ))  # fmt: skip
 
 
-def relevant(evidence: Evidence, count_texts: Callable[[], int]) -> Flags:
-    """For each candidate whether it has to do with the query; none has where the query is about nothing in the store.
-
-    `count_texts` returns how many texts the candidates were chosen from. A message is relevant, too, if the message that
-    it answers or one beside it is."""
-    own = _by_words(evidence)
-    if not own.any():
-        own = _without_words(evidence, count_texts())
-    if not own.any():
-        return own
-    own |= np.nan_to_num(evidence.cosine) >= USUAL_UNRELATED_COSINE
-    flags: Flags = own.copy()
-    for beside in (evidence.prompt, evidence.before, evidence.after):
-        flags |= (beside >= 0) & own[beside]
-    return flags
-
-
-def _without_words(evidence: Evidence, texts: int) -> Flags:
-    """Where no text has a word of the query: those near enough, and those without a vector that have a related word."""
+def is_relevant(evidence: Evidence, count_texts: Callable[[], int]) -> bool:
+    """Whether any candidate has to do with the query. `count_texts` returns how many texts they were chosen from."""
+    if _by_words(evidence).any():
+        return True
     has_related = _has_related_words(evidence)
     nearness = (
         evidence.cosine + RELATED_WORTH * has_related
     )  # NaN, which is not near, where there is no vector
-    is_near: Flags = nearness >= highest_unrelated_cosine(evidence, texts)
-    return is_near | (has_related & np.isnan(evidence.cosine) & evidence.related.any(0))
+    is_waiting = np.isnan(evidence.cosine) & has_related & evidence.related.any(0)
+    return bool(is_waiting.any() or (nearness >= highest_unrelated_cosine(evidence, count_texts())).any())
 
 
 def highest_unrelated_cosine(evidence: Evidence, texts: int) -> float:
