@@ -312,7 +312,8 @@ def test_an_empty_list_says_which_flags_left_nothing(typing: Typing) -> None:
     assert typing.text("sessions", "--file", "nope.py").strip() == "No conversation matches --file."
     empty = typing.text("list", "--project", "site", "--kind", "task").strip()
     assert empty == "No memory matches --project and --kind."
-    assert "Kinds are decision, fact" in typing.text("search", "deploy", "--kind", "desision")
+    status, out, _ = typing.run("search", "deploy", "--kind", "desision")
+    assert (status, "Kinds are decision, fact" in out) == (1, True)
     assert typing.text("sessions", "--offset", "9").strip() == "There are no more than 9."
 
 
