@@ -2,7 +2,8 @@
 
     python bench/redaction.py [DIRECTORY OF CODE ...] [--show] [--limit MB]
 
-Without directories: the standard library and the packages of this environment. `--show` prints what was taken for a
+The contexts of `tests/planted_contexts.py` are counted in two halves: rules are written with the misses of the first one in view,
+never with those of the second. Without directories: the standard library and the packages of this environment. `--show` prints what was taken for a
 secret: with documents and tests among the files, many of them are what it says, examples of secrets.
 """
 
@@ -13,23 +14,40 @@ import re
 import sys
 import sysconfig
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.planted import PLANTED, plant
+from tests.planted_contexts import is_held_out, samples
 
 from backstory.core.secrets import Redactor
 
 SEEDS = range(20)
-SUFFIX = re.compile(r"\.(?:pyi?|[mc]?js|ts|json|md|rst|txt|toml|ya?ml|[ch]|cfg|ini|sh|html|css|xml|svg)")
+SAMPLES_EACH = 5
+FAMILIES = {
+    "Python": "py pyi",
+    "JavaScript": "js mjs cjs jsx",
+    "TypeScript": "ts tsx",
+    "Go": "go",
+    "Rust": "rs",
+    "PHP": "php",
+    "Ruby": "rb",
+    "Java": "java kt",
+    "C": "c h",
+    "shell": "sh bash",
+    "settings": "json toml yaml yml cfg ini pp xml",
+    "documents": "md rst txt html svg css",
+}
+FAMILY_OF = {f".{suffix}": family for family, suffixes in FAMILIES.items() for suffix in suffixes.split()}
 SAMPLES = frozenset({"test", "tests", "examples", "awscli", "botocore"})
 """Directories whose files hold secrets on purpose: test vectors, and what the answers of a service look like."""
-LARGEST = 400_000
-LONGEST_LINE = 20_000
+MAX_FILE_CHARS = 400_000
+MAX_LINE_CHARS = 20_000
 """Longer ones are packed code, which has no lines to count."""
-TOGETHER = 50
+BATCH_FILES = 50
 
 
 def missed(redactor: Redactor) -> dict[str, int]:
@@ -44,16 +62,27 @@ def missed(redactor: Redactor) -> dict[str, int]:
     return left
 
 
+def contexts(redactor: Redactor) -> tuple[Counter[bool], Counter[bool]]:
+    """How many secrets were found and how many there were, by whether their context is held out."""
+    found: Counter[bool] = Counter()
+    total: Counter[bool] = Counter()
+    for sample in samples(SAMPLES_EACH):
+        redacted = redactor.redact(f"I ran this:\n{sample.text}\nand it worked.").text
+        total[is_held_out(sample.context)] += 1
+        found[is_held_out(sample.context)] += "[redacted: " in redacted and sample.secret not in redacted
+    return found, total
+
+
 def code(directories: list[Path], limit: int) -> Iterator[tuple[Path, str]]:
     left = limit
     for directory in directories:
         for path in sorted(directory.rglob("*")):
-            if not SUFFIX.fullmatch(path.suffix) or path.is_symlink() or not path.is_file():
+            if path.suffix not in FAMILY_OF or path.is_symlink() or not path.is_file():
                 continue
             if SAMPLES & set(path.relative_to(directory).parts):
                 continue
-            text = path.read_bytes()[: LARGEST + 1].decode("utf-8", "replace")
-            if len(text) > LARGEST or max(map(len, text.split("\n"))) > LONGEST_LINE:
+            text = path.read_bytes()[: MAX_FILE_CHARS + 1].decode("utf-8", "replace")
+            if len(text) > MAX_FILE_CHARS or max(map(len, text.split("\n"))) > MAX_LINE_CHARS:
                 continue
             left -= len(text)
             if left < 0:
@@ -62,10 +91,10 @@ def code(directories: list[Path], limit: int) -> Iterator[tuple[Path, str]]:
 
 
 def alarms(redactor: Redactor, files: list[tuple[Path, str]], show: bool) -> tuple[int, float]:
-    """How many, and the seconds of CPU that it took."""
+    """The number of alarms, and the seconds of CPU that they took."""
     found, seconds = 0, 0.0
-    for start in range(0, len(files), TOGETHER):
-        some = files[start : start + TOGETHER]
+    for start in range(0, len(files), BATCH_FILES):
+        some = files[start : start + BATCH_FILES]
         begun = time.process_time()
         redacted, count = redactor.redact_all([text for _, text in some])
         seconds += time.process_time() - begun
@@ -88,11 +117,22 @@ def main() -> None:
         f"planted: {len(PLANTED) - len(left)} of {len(PLANTED)} kinds found for each of {len(SEEDS)} seeds",
         left or "",
     )
+    found_of, total_of = contexts(redactor)
+    for half in (False, True):
+        name = "held out" if half else "in view"
+        print(
+            f"contexts {name}: {found_of[half]:,} of {total_of[half]:,}, {found_of[half] / total_of[half]:.1%}"
+        )
     places = [Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib")]
     files = list(code(options.directories or places, options.limit * 1_000_000))
-    lines, size = sum(text.count("\n") for _, text in files), sum(len(text) for _, text in files)
-    found, seconds = alarms(redactor, files, options.show)
-    print(f"code: {found} alarms in {lines:,} lines, {found / lines * 10_000:.2f} in 10,000")
+    seconds = 0.0
+    for family in FAMILIES:
+        some = [(path, text) for path, text in files if FAMILY_OF[path.suffix] == family]
+        found, spent = alarms(redactor, some, options.show)
+        seconds += spent
+        if lines := sum(text.count("\n") for _, text in some):
+            print(f"{family}: {found} alarms in {lines:,} lines, {found / lines * 40_000:.2f} in 40,000")
+    size = sum(len(text) for _, text in files)
     print(f"speed: {size / 1e6 / seconds:.0f} MB/s CPU over {size / 1e6:.0f} MB")
 
 

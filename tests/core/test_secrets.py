@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from backstory.core.secrets import Redactor, read_rules, redactor
 
 from ..planted import PLANTED, plant
+from ..planted_contexts import CONTEXTS, SERVICES, samples
 
 # Written in parts: none of these is a real secret, and none shall look like one to whoever scans this file.
 LETTERS = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hL"
@@ -52,6 +53,7 @@ SECRETS = {
         f"export SLACK_TOKEN={LETTERS[:24]}",
         f"aws_secret_access_key = {LETTERS}+/{LETTERS[:6]}",
         f"token => '{LETTERS[:16]}'",
+        "token: schlüssel-für-2-häuser",
         f"  secret := `{LETTERS[:16]}`".replace("`", '"'),
     ],
 }  # fmt: skip
@@ -112,6 +114,30 @@ HARMLESS = [
     "npm_config_registry and npm_package_version",
     "ghp_ is the prefix of a personal token",
     "mail me at ann@example.org",
+    'const STORAGE_KEY = "authToken"',
+    'localStorage.setItem("refreshTokenExpiresAt", "accessTokenExpiresAt")',
+    'key: "primaryBackgroundColor"',
+    'cacheKey: "9fceb02d0ae598e95dc970b74767f19372d61af8"',
+    'queryKey: "organization-members-with-invitations"',
+    'publicKey: "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE="',
+    "token = tokens[index_of_the_current_token]",
+    "the token is validated by AuthenticationMiddleware",
+    "the api key is stored in organization_settings_table",
+    "password reset for user 550e8400-e29b-41d4-a716-446655440000",
+    "rotate the secret after commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
+    "the password is at least twelve characters",
+    'define("API_KEY", getenv("PRODUCTION_API_KEY_VARIABLE"))',
+    "set -gx ACME_TOKEN (pass show acme/production-access-token)",
+    "ENV ACME_TOKEN $BUILD_ARGUMENT_FOR_TOKEN",
+    "gh secret set ACME_TOKEN --body $ACME_PRODUCTION_TOKEN",
+    "kubectl get secret my-application-database-credentials",
+    "AstPass::StandardLibraryImports",
+    "git checkout -b fix/refresh-token-rotation-in-background",
+    "git checkout -b feature/api-key-management-for-organizations",
+    'i18n: {tokenLabel: "settings.integrations.token.label"}',
+    "secret abcdefghijklmnopqrstuvwxyz",
+    "token 12345678901234567890",
+    "echo production-configuration-name | gh secret set ENVIRONMENT",
 ]
 
 
@@ -197,6 +223,32 @@ def test_planted_secrets_of_two_hundred_kinds_are_found(standard: Redactor) -> N
             missed.append(kind)
     assert len(PLANTED) >= 200
     assert missed == []
+
+
+def test_secrets_of_every_shape_are_found_in_almost_every_context(standard: Redactor) -> None:
+    planted = list(samples(1))
+    texts = [f"I ran this:\n{sample.text}\nand it worked." for sample in planted]
+    redacted, _ = standard.redact_all(texts)
+    missed = [
+        sample
+        for sample, text in zip(planted, redacted, strict=True)
+        if "[redacted: " not in text or sample.secret in text
+    ]
+    assert len(CONTEXTS) >= 150
+    assert len(SERVICES) >= 150
+    assert len(missed) <= 0.03 * len(planted), missed
+
+
+def test_texts_together_are_redacted_as_each_alone(standard: Redactor) -> None:
+    """Whatever stands at the end of one and at the beginning of the next."""
+    texts = [sample.text for sample in samples(1)]
+    assert standard.redact_all(texts)[0] == [standard.redact(text).text for text in texts]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_redacting_planted_contexts_again_changes_nothing(standard: Redactor, seed: int) -> None:
+    once, _ = standard.redact_all([sample.text for sample in samples(1, seed)])
+    assert standard.redact_all(once) == (once, 0)
 
 
 def test_in_ten_thousand_lines_of_ordinary_code_there_is_at_most_one_false_alarm(standard: Redactor) -> None:

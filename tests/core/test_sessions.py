@@ -60,6 +60,8 @@ def test_the_branch_of_a_worktree_and_of_a_detached_head(tmp_path: Path) -> None
     side.mkdir()
     (side / ".git").write_text("gitdir: ../main/.git/worktrees/side\n")
     assert git_branch(side) == "side"
+    (own / "HEAD").write_text("ref: refs/heads/fix/acme-token-" + "kQ7wZp3XbN9dRt5LmV2c\n")
+    assert git_branch(side) == "fix/acme-token-[redacted: secret]"
     (own / "HEAD").write_text("0123456789abcdef0123456789abcdef01234567\n")
     assert git_branch(side) is None
     (side / ".git").write_text("gitdir: nowhere\n")

@@ -483,11 +483,13 @@ def test_secrets_are_gone_before_anything_is_kept(
         "error": f"bad {key}",
         "reads": [f"/{key}"],
     }
-    write(home / "a.toy", said("1", f"use {key}", title=f"Key {key}", thinking=key, calls=[call]))
+    line = said("1", f"use {key}", title=f"Key {key}", branch=f"fix/{key}", thinking=key, calls=[call])
+    write(home / "a.toy", line)
     told = sync()
-    assert told.redacted == 7
-    assert store.sync.sources()[str(home / "a.toy")].redacted == 7
-    assert store.sync.census()["toy"].redacted == 7
+    assert told.redacted == 8
+    assert store.sync.sources()[str(home / "a.toy")].redacted == 8
+    assert store.sync.census()["toy"].redacted == 8
+    assert only(store).branch == "fix/[redacted: aws key]"
     assert only(store).title == "Key [redacted: aws key]"
     assert key not in repr(dump(store))
 

@@ -81,6 +81,7 @@ def _header(source: Source, talk: str, lines: list[Line]) -> ConversationHeader:
         source=str(source.path),
         title=known.get("title", ""),
         directory=known.get("directory", ""),
+        branch=known.get("branch", ""),
         kind=ConversationKind(known.get("kind", "main")),
         parent=known.get("parent"),
         completeness=known.get("completeness", "full"),

@@ -82,7 +82,9 @@ def memory_keeper(folder: Path) -> Path:
             "file_cache": [
                 {"id": "f-1", "session_id": "s-1", "file_path": "a.py", "content": "x = 1\n", "updated_at": at},
             ],
-            "checkpoints": [{"id": "c-1", "session_id": "s-1", "name": "before", "created_at": at}],
+            "checkpoints": [
+                {"id": "c-1", "session_id": "s-1", "name": "before", "git_branch": f"fix/{SECRET}", "created_at": at}
+            ],
             "checkpoint_items": [{"id": 1, "checkpoint_id": "c-1", "context_item_id": "i-3"}],
             "checkpoint_files": [{"id": 1, "checkpoint_id": "c-1", "file_cache_id": "f-1"}],
             "feature_flags": [{"id": "x"}],

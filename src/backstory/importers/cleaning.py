@@ -21,15 +21,15 @@ R = TypeVar("R", bound=Record)
 
 _WRITTEN: dict[type, tuple[str, ...]] = {
     ForeignSession: ("name", "description"),
-    ForeignMemory: ("text", "key", "tags", "metadata", "history"),
-    ForeignConversation: ("conversation", "messages"),
+    ForeignMemory: ("text", "key", "category", "channel", "tags", "metadata", "history"),
+    ForeignConversation: ("conversation", "messages", "traces"),
     ForeignFile: ("content",),
-    ForeignCheckpoint: ("name", "description", "git_status", "files"),
+    ForeignCheckpoint: ("name", "description", "git_branch", "git_status", "files"),
     UnplacedRecords: (),
 }
 """What somebody wrote. Ids and places must come out as they were, though they look random."""
-_INSIDE = ("title", "text", "content", "metadata")
-"""The same in the records inside: messages, former values, files."""
+_INSIDE = ("title", "branch", "model", "text", "content", "value", "metadata")
+"""The same in the records inside: messages, traces, former values, files."""
 
 
 class Cleaning:
@@ -58,6 +58,7 @@ def _parts(value: Any) -> Iterator[Any]:
     if hasattr(value, "_fields"):
         yield from (getattr(value, name) for name in value._fields if name in _INSIDE)
     elif isinstance(value, Mapping):
+        yield from value
         yield from value.values()
     elif isinstance(value, list | tuple):
         yield from value
@@ -77,7 +78,7 @@ def _replaced(value: Any, changed: Mapping[str, str]) -> Any:
         inside = {name: _replaced(getattr(value, name), changed) for name in value._fields if name in _INSIDE}
         return value._replace(**inside)
     if isinstance(value, Mapping):
-        return {key: _replaced(part, changed) for key, part in value.items()}
+        return {_replaced(key, changed): _replaced(part, changed) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return type(value)(_replaced(part, changed) for part in value)
     return value

@@ -6,6 +6,7 @@ import os
 from pathlib import Path, PurePath
 
 _HEAD = "ref: refs/heads/"
+_SECRET_CHARS = 20  # a shorter branch holds no secret
 _LONGEST_HEAD = 4_096
 
 
@@ -38,12 +39,21 @@ def project_root(directory: Path) -> Path:
 
 
 def git_branch(directory: Path) -> str | None:
-    """The branch that is checked out; None outside a repository and where HEAD is no branch."""
+    """The branch that is checked out, with secrets redacted: it is saved and shown, and no command gets it.
+
+    None outside a repository and where HEAD is no branch."""
     try:
         head = _first_line(_git_directory(work_tree(directory)) / "HEAD")
     except (OSError, ValueError):
         return None
-    return head.removeprefix(_HEAD) if head.startswith(_HEAD) else None
+    if not head.startswith(_HEAD):
+        return None
+    branch = head.removeprefix(_HEAD)
+    if len(branch) < _SECRET_CHARS:
+        return branch
+    from ..secrets import redactor  # most branches need no rules, which take long to load
+
+    return redactor("standard").redact(branch).text
 
 
 def _git_directory(tree: Path) -> Path:

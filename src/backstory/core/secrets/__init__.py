@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import re2
 
 from .checks import CHECKS, Check
+from .nearby import value_behind
 
 _LONGEST_HINT = 64
 _MEMORY = 32 << 20  # for the states of a scanner: with less it forgets them, and is ten times slower
@@ -50,7 +51,10 @@ class Redactor:
         self._hinted = [number for number, rule in enumerate(self._rules) if not rule.marks]
         self._mark = _scanner([re2.escape(mark.decode()) for mark in self._marks])
         self._hint = _scanner([self._rules[number].hint for number in self._hinted])
-        self._hints = [self._rules[number].hint.encode() for number in self._hinted]
+
+    @cached_property
+    def _which_hints(self) -> Any:
+        return _set([self._rules[number].hint for number in self._hinted])
 
     def redact(self, text: str) -> RedactedText:
         """The text with `[redacted: name]` in the place of each secret, and how many there were."""
@@ -81,7 +85,9 @@ class Redactor:
         hinted: dict[int, list[bytes]] = {}
         for hit in self._hint.finditer(whole):
             around = whole[max(hit.start() - 1, 0) : hit.end() + _LONGEST_HINT]  # one may hide another
-            hinted.setdefault(bisect_right(ends, hit.start()), []).append(around)
+            # a hint may reach into the next text, and hide what is there
+            for place in range(bisect_right(ends, hit.start()), bisect_right(ends, hit.end() - 1) + 1):
+                hinted.setdefault(place, []).append(around)
         for place, hits in hinted.items():
             suspects.setdefault(place, set()).update(self._hinting(b"\0".join(hits)))
         return suspects
@@ -94,11 +100,7 @@ class Redactor:
 
     def _hinting(self, hits: bytes) -> Iterator[int]:
         """The rules whose hints are there."""
-        return (
-            number
-            for number, hint in zip(self._hinted, self._hints, strict=True)
-            if _compiled(hint).search(hits)
-        )
+        return (self._hinted[place] for place in self._which_hints.Match(hits))
 
     def _without_secrets(self, raw: bytes, numbers: Sequence[int]) -> tuple[bytes, int]:
         count = 0
@@ -110,10 +112,24 @@ class Redactor:
 
 def _scanner(patterns: Sequence[str]) -> Any:
     """Finds the longest of all: that needs far fewer states than finding the first."""
+    return re2.compile("|".join(patterns).encode(), _options())
+
+
+def _set(patterns: Sequence[str]) -> Any:
+    """Says which of them match a text, in one pass."""
+    patterns_together = re2.Set.SearchSet(_options())
+    for pattern in patterns:
+        patterns_together.Add(pattern.encode())
+    patterns_together.Compile()
+    return patterns_together
+
+
+def _options(is_longest: bool = True) -> Any:
     options = re2.Options()
-    options.longest_match = options.never_capture = True
+    options.longest_match = options.never_capture = is_longest
     options.max_mem = _MEMORY
-    return re2.compile("|".join(patterns).encode(), options)
+    options.log_errors = False  # to standard error, which is the user's terminal
+    return options
 
 
 def _hidden(marks: Mapping[bytes, object]) -> dict[bytes, list[tuple[int, bytes]]]:
@@ -140,43 +156,64 @@ def _redacted(rule: Rule, raw: bytes) -> tuple[bytes, int]:
     end = 0
     pattern = _compiled(rule.pattern)
     for match in pattern.finditer(raw):
-        group = next((g for g in range(1, pattern.groups + 1) if match.start(g) >= 0), 0)
-        if rule.is_secret(match.group(group), match):
-            parts += (raw[end : match.start(group)], f"[redacted: {rule.name}]".encode())
-            end = match.end(group)
+        span = value_behind(match) if rule.is_name else _span(rule, match)
+        if span is not None and span[0] >= end:
+            parts += (raw[end : span[0]], f"[redacted: {rule.name}]".encode())
+            end = span[1]
     return (b"".join((*parts, raw[end:])), len(parts) // 2) if parts else (raw, 0)
+
+
+def _span(rule: Rule, match: Any) -> tuple[int, int] | None:
+    """Of the first group that matched, or of all, if that is a secret."""
+    group = next((g for g in range(1, match.re.groups + 1) if match.start(g) >= 0), 0)
+    return match.span(group) if rule.is_secret(match.group(group), match) else None
 
 
 @cache
 def _compiled(pattern: bytes) -> Any:
     """When something points to its rule: most processes meet few of them. google-re2 has no types."""
-    return re2.compile(pattern)
+    return re2.compile(pattern, _options(is_longest=False))
 
 
 class Rule(NamedTuple):
     name: str
     marks: tuple[bytes, ...]
-    """One of these is in every match; none where `hint` tells."""
+    """One of these is in every match; without any, `hint` matches wherever the pattern does."""
     hint: str
     pattern: bytes
     is_secret: Check
+    is_name: bool
+    """Whether the pattern finds the name of a secret, which is to be sought behind it."""
 
 
 def read_rules(mode: str) -> list[Mapping[str, Any]]:
     """As the file has them; those for wide mode only in that."""
+    return [rule for rule in _file()["rule"] if rule.get("mode", mode) == mode]
+
+
+@cache
+def _file() -> Any:
     with FILE.open("rb") as file:
-        rules: Sequence[Mapping[str, Any]] = tomllib.load(file)["rule"]
-    return [rule for rule in rules if rule.get("mode", mode) == mode]
+        return tomllib.load(file)
 
 
 def load_rules(mode: str) -> list[Rule]:
+    parts = _file()["parts"]
     return [
         Rule(
             name=rule["name"],
-            marks=() if "hint" in rule else tuple(mark.encode() for mark in rule["marks"]),
-            hint=rule.get("hint", ""),
-            pattern=rule["pattern"].encode(),
+            marks=tuple(mark.encode() for mark in rule.get("marks", ())),
+            hint=_whole(rule.get("hint", rule["pattern"]), parts),
+            pattern=_whole(rule["pattern"], parts).encode(),
             is_secret=CHECKS[rule.get("check", "any")],
+            is_name=rule.get("is_name", False),
         )
         for rule in read_rules(mode)
     ]
+
+
+def _whole(pattern: str, parts: Mapping[str, str]) -> str:
+    """The pattern with the parts that it shares with others."""
+    for name, part in parts.items():
+        pattern = pattern.replace(f"%{name}%", part)
+    return pattern

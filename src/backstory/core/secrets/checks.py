@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from .randomness import is_random, random_bits
+
 Check = Callable[[bytes, Any], bool]
 """By the value and by the match."""
 
@@ -23,12 +25,29 @@ _PLACEHOLDER_WORDS = (
 _PLACEHOLDERS = frozenset(_PLACEHOLDER_WORDS.split())
 _LEAST_ENTROPY = 2.5  # bits for each character; a word that somebody made up has more
 _LEAST_DENSITY = 4.0
+_LEAST_PASSWORD = 8
+_SIGNS = frozenset(b"!@#$%^*?~+")
+_ADDRESS = re.compile(rb"@[A-Za-z0-9-]+\.[A-Za-z]")
+_LEAST_BITS_WITH_DIGITS = -12.0  # `PKCS7PrivateKeyTypes` is a name
+_LEAST_BITS_OF_A_KEY = 14.0  # the name says less here, so that the value must say more
 _NAME = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:-"
 _LISTING = re.compile(
-    rb"(?i)(?:next|page|starting|continuation|pagination|client|sync|request|resume|lock)[_-]?token\b"
+    rb"(?i)(?:next|page|starting|continuation|pagination|client|sync|request|resume|lock|publickey|public[_-]key)[_-]?token\b"
 )
+_PASSWORD_NAME = re.compile(rb"(?i)[_-]?p(?:ass|w)")
+_VERB = re.compile(rb"[Pp]ass\b|[a-z0-9]Pass\b")
+"""A pass over a graph is called that too, and what passes a test."""
+_CODE = re.compile(rb"-?0x[0-9a-fA-F]{1,8}|-[0-9]+")
+"""A number that a program knows an error or a flag by."""
 _PARTS = re.compile(rb"[=;\s]+")
 _HEX = re.compile(rb"[0-9a-f]{24,}")
+UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_OPEN_KEYS = re.compile(
+    rb"(?i)(?:public|publishable|anon|cache|primary|foreign|sort|partition|object|row|hash|idempotency|content|unique|index|group"
+    rb"|query|registry|host|block|state|map|search|storage|tracking|translation|item|resource|ssh|gpg|pgp|verify(?:ing)?|pub"
+    rb"|site|recaptcha|issue|bucket|s3|etag|dedup\w*|cursor|node|record|entry|lookup|sitemap|measurement|project)[ _-]?key"
+)
+"""Keys that open nothing: they are public, or they find a thing."""
 _OPENED = (b"$", b"%", b"<", b"{", b"*", b"#", b"@", b"[redacted", b"...")
 
 
@@ -36,36 +55,77 @@ def _any(value: bytes, match: Any) -> bool:
     return True
 
 
-def _is_random(value: bytes, match: Any) -> bool:
+def _is_varied(value: bytes, match: Any) -> bool:
     """A prefix with a row of the same letter behind it, or with EXAMPLE, is how documents show a token."""
     return len(set(value[-16:])) >= 6 and b"EXAMPLE" not in value
 
 
 def _is_credential(value: bytes, match: Any) -> bool:
-    return _has_digit_and_letter(value) and not _is_placeholder(value) and _entropy(value) >= _LEAST_ENTROPY
+    if is_placeholder(value):
+        return False
+    return is_random(value) or (has_digit_and_letter(value) and _entropy(value) >= _LEAST_ENTROPY)
+
+
+def _is_value_of_a_key(value: bytes, match: Any) -> bool:
+    """A key may as well be that of a table or a cache, so that an id is no secret."""
+    before: bytes = match.string[max(match.start() - 20, 0) : match.end() - len(value)]
+    if (
+        _OPEN_KEYS.search(before) is not None
+        or is_placeholder(value)
+        or UUID.fullmatch(value)
+        or _is_compound(value)
+    ):
+        return False
+    return is_random(value, _LEAST_BITS_OF_A_KEY)
+
+
+def _is_compound(value: bytes) -> bool:
+    """`setup-uv-linux-9fceb02d0ae5`: words that say what it is the key of."""
+    parts: list[bytes] = re.split(rb"[-_./+]", value)
+    return sum(len(part) >= 4 and part.isalpha() and random_bits(part) < 0 for part in parts) > 1
+
+
+def _is_stated(value: bytes, match: Any) -> bool:
+    return is_mixed_password(value) or (not is_placeholder(value) and is_random(value, _LEAST_BITS_OF_A_KEY))
+
+
+def is_mixed_password(value: bytes) -> bool:
+    """Letters, digits and signs among each other, as a rule for passwords wants them and no word of a sentence has them."""
+    return (
+        len(value) >= _LEAST_PASSWORD
+        and has_digit_and_letter(value)
+        and not _SIGNS.isdisjoint(value[1:])
+        and not is_placeholder(value)
+        and not _ADDRESS.search(value)
+    )
 
 
 def _is_password(value: bytes, match: Any) -> bool:
-    return not _is_placeholder(value)
+    return not is_placeholder(value)
 
 
 def _is_command_password(value: bytes, match: Any) -> bool:
-    return not _is_placeholder(value) and not value.isdigit() and not _is_path(value)
+    return not is_placeholder(value) and not value.isdigit() and not _is_path(value)
 
 
 def _is_assigned(value: bytes, match: Any) -> bool:
     """`token: str`, `password = get_password()` and `api_key = settings.key` assign no secret."""
     if (
-        _is_placeholder(value)
+        is_placeholder(value)
         or b"://" in value
         or value.startswith(b"arn:")
+        or _CODE.fullmatch(value)
         or any(byte in b" \t" for byte in value)
     ):
         return False
-    if _is_no_secrets_name(match):
+    if is_no_secrets_name(match):
         return False
     is_quoted = match.start(4) < 0
-    is_password = match.group(0)[:3].lower().lstrip(b"_-")[:2] in (b"pa", b"pw")
+    if _VERB.match(match.group(0)):
+        return (
+            is_random(value) or is_mixed_password(value) or (len(value) >= 8 and has_digit_and_letter(value))
+        )
+    is_password = _PASSWORD_NAME.match(match.group(0)) is not None
     if not is_quoted and (
         match.string[match.end() : match.end() + 1] in (b"(", b"[", b"{") or _is_path(value)
     ):
@@ -76,10 +136,15 @@ def _is_assigned(value: bytes, match: Any) -> bool:
             and (is_quoted or not value.replace(b"_", b"").isalpha())
             and _entropy(value) >= 1.5
         )
-    return len(value) >= 12 and _has_digit_and_letter(value) and _entropy(value) >= _LEAST_ENTROPY
+    return is_random(value) or (
+        len(value) >= 12
+        and has_digit_and_letter(value)
+        and _entropy(value) >= _LEAST_ENTROPY
+        and random_bits(value) > _LEAST_BITS_WITH_DIGITS
+    )
 
 
-def _is_no_secrets_name(match: Any) -> bool:
+def is_no_secrets_name(match: Any) -> bool:
     """`AWS::IAM::AccessKey` is a type, `arn:…:secret:…` a path; a token that says where a listing goes on opens
     nothing."""
     start = match.start()
@@ -87,15 +152,15 @@ def _is_no_secrets_name(match: Any) -> bool:
     return (
         before.endswith(b":")
         or b"::" in before[len(before.rstrip(_NAME)) :]
-        or _goes_on(before + match.group(0))
+        or names_a_listing(before + match.group(0))
     )
 
 
 def _is_flag(value: bytes, match: Any) -> bool:
-    return _is_credential(value, match) and not _goes_on(match.group(0))
+    return _is_credential(value, match) and not names_a_listing(match.group(0))
 
 
-def _goes_on(text: bytes) -> bool:
+def names_a_listing(text: bytes) -> bool:
     return _LISTING.search(text) is not None
 
 
@@ -115,7 +180,7 @@ def _is_path(value: bytes) -> bool:
     )
 
 
-def _is_placeholder(value: bytes) -> bool:
+def is_placeholder(value: bytes) -> bool:
     if value.startswith(_OPENED) or any(sign in value for sign in (b"${", b"{{", b"EXAMPLE")):
         return True
     letters = bytes(byte if chr(byte).isalpha() else 32 for byte in value.lower() if byte < 128)
@@ -127,8 +192,8 @@ def _is_mixed(value: bytes, match: Any) -> bool:
     return (
         not value.isupper()
         and not value.islower()
-        and _has_digit_and_letter(value)
-        and _is_random(value, match)
+        and (has_digit_and_letter(value) or is_random(value))
+        and _is_varied(value, match)
     )
 
 
@@ -137,7 +202,7 @@ def _is_dense(value: bytes, match: Any) -> bool:
     return _is_mixed(value, match) and _entropy(value) >= _LEAST_DENSITY
 
 
-def _has_digit_and_letter(value: bytes) -> bool:
+def has_digit_and_letter(value: bytes) -> bool:
     return any(byte in b"0123456789" for byte in value) and any(chr(byte).isalpha() for byte in value)
 
 
@@ -148,13 +213,15 @@ def _entropy(value: bytes) -> float:
 
 CHECKS: dict[str, Check] = {
     "any": _any,
-    "random": _is_random,
+    "random": _is_varied,
     "credential": _is_credential,
     "password": _is_password,
     "command password": _is_command_password,
     "assigned": _is_assigned,
     "cookie": _is_cookie,
     "flag": _is_flag,
+    "value of a key": _is_value_of_a_key,
+    "stated": _is_stated,
     "mixed": _is_mixed,
     "dense": _is_dense,
 }

@@ -13,6 +13,7 @@ from ...domain.records import Session
 from ..facet import Facet
 from ..memories.merging import fresh_copies, merge_memories, take_arriving
 from ..projects import git_branch, git_status
+from ..secrets import redactor
 from . import GENERAL
 from .branches import lineage
 
@@ -51,7 +52,9 @@ class Checkpoints(Facet):
         store, session = self.engine.store, self.core.sessions.current()
         directory = Path(self.caller.directory)
         branch, status = (
-            (git_branch(directory), git_status(directory)) if git and self.caller.is_local else (None, None)
+            (git_branch(directory), self._git_status(directory))
+            if git and self.caller.is_local
+            else (None, None)
         )
         own = self.own(Filter(threads=(session.id,)))
         with store.transaction():
@@ -74,6 +77,11 @@ class Checkpoints(Facet):
             )
             store.checkpoints.put(checkpoint)
         return checkpoint
+
+    def _git_status(self, directory: Path) -> str | None:
+        """With secrets redacted: a file may be named after one."""
+        status = git_status(directory)
+        return status and redactor(self.engine.settings.redaction).redact(status).text
 
     def find(self, *, id: str | None, name: str | None) -> Checkpoint:
         """The checkpoint with the id, else the newest with the name, else the newest; the caller's own project

@@ -23,7 +23,8 @@ class Redaction:
 
     def piece(self, piece: Piece) -> tuple[Piece, int]:
         """With every text of it redacted and fit for UTF-8, its cursor too; and how many secrets that were."""
-        given = [piece.header.title, *_texts(piece.turns)]
+        header = piece.header
+        given = [header.title, header.branch, header.model, *_texts(piece.turns)]
         remembered = [] if piece.cursor is None else list(_strings(piece.cursor.state))
         # few have a secret, and to see that there is none takes one look through all of it
         if self._is_clean([*given, *remembered]):
@@ -34,7 +35,7 @@ class Redaction:
         if clean == given:
             return piece, 0
         texts = iter(clean)
-        header = piece.header._replace(title=next(texts))
+        header = header._replace(title=next(texts), branch=next(texts), model=next(texts))
         return piece._replace(header=header, turns=[_rewritten(turn, texts) for turn in piece.turns]), count
 
     def _is_clean(self, texts: list[str]) -> bool:
@@ -58,18 +59,17 @@ def _clean(texts: set[str], rules: Redactor) -> dict[str, str]:
 
 def _texts(turns: Iterable[Turn]) -> Iterator[str]:
     for turn in turns:
-        yield turn.text
-        yield turn.thinking
+        yield from (turn.text, turn.thinking, turn.model)
         for call in turn.calls:
-            yield from (call.arguments, call.command, call.error, *call.reads, *call.writes)
+            yield from (call.name, call.arguments, call.command, call.error, *call.reads, *call.writes)
 
 
 def _rewritten(turn: Turn, texts: Iterator[str]) -> Turn:
     """With the texts in the order of `_texts`."""
-    text, thinking = next(texts), next(texts)
+    text, thinking, model = next(texts), next(texts), next(texts)
     calls = tuple(
         ToolCall(
-            call.name,
+            next(texts),
             arguments=next(texts),
             command=next(texts),
             error=next(texts),
@@ -78,7 +78,7 @@ def _rewritten(turn: Turn, texts: Iterator[str]) -> Turn:
         )
         for call in turn.calls
     )
-    return turn._replace(text=text, thinking=thinking, calls=calls)
+    return turn._replace(text=text, thinking=thinking, model=model, calls=calls)
 
 
 def _sound(texts: list[str]) -> list[str]:

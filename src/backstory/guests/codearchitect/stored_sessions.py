@@ -270,9 +270,13 @@ class StoredSessions(Facet):
         self, id: str, session: StoredSession, reading: SessionReading, known: Conversation | None
     ) -> None:
         store, head = self.engine.store, session.head
+        title = head.topic
+        if session.trust is not Trust.OWN:
+            reading = reading._replace(turns=self._without_secrets(reading.turns))
+            title = redactor(self.engine.settings.redaction).redact(title).text
         conversation = known or Conversation(
             id=id,
-            title=head.topic,
+            title=title,
             project=self.caller.project,
             surface=self.surface,
             created_at=head.date,
@@ -285,8 +289,6 @@ class StoredSessions(Facet):
             trust=session.trust,
             subject=subject_of(conversation.title, _asked(reading.turns)[:OPENING]),
         )
-        if session.trust is not Trust.OWN:
-            reading = reading._replace(turns=self._without_secrets(reading.turns))
         if known is None or not reading.is_cut:
             store.conversations.put(conversation, messages_of(conversation, reading.turns))
             return
