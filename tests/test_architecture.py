@@ -208,3 +208,38 @@ def test_core_names_the_wrong_parameter_in_its_own_words() -> None:
         and keyword.value.value != str(keyword.value.value).lower()
     }
     assert fields == set()
+
+
+PRINTING = {
+    "console.py": "the one way to a terminal",
+    "cli/terminal.py": "colours what the console made harmless",
+    "clients/hook.py": "runs alone, and answers an assistant",
+    "core/sync/decoder_process.py": "hands bytes to its own process",
+    "front.py": "answers a client before anything is imported",
+    "server/stdio.py": "answers a client",
+}
+"""Modules that may write to standard output or standard error, and why."""
+
+
+def test_nothing_prints_but_the_console() -> None:
+    """A name or a text of somebody else that is printed elsewhere could steer the user's terminal."""
+    printing = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        if path.relative_to(SOURCE).as_posix() not in PRINTING
+        for node in ast.walk(parsed(path))
+        if _prints(node)
+    ]
+    assert printing == []
+
+
+def _prints(node: ast.AST) -> bool:
+    """Whether it is a call of `print` or `input`, a use of a standard stream but to ask about it, or rich."""
+    if isinstance(node, ast.Call):
+        name = ast.unparse(node.func)
+        return name in ("print", "input") or bool(
+            re.fullmatch(r"sys\.std(?:out|err)(?:\.buffer)?\.write.*", name)
+        )
+    if isinstance(node, ast.ImportFrom):
+        return (node.module or "").split(".")[0] == "rich"
+    return False

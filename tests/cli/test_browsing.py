@@ -216,6 +216,16 @@ def test_what_cannot_be_resumed_is_said(typing: Typing, filled: Store) -> None:
     assert "no command that opens one conversation" in typing.refusal("resume", "talk-1", status=1)
 
 
+@pytest.mark.parametrize("native", ["--dangerously-skip-permissions", "-c", "a & calc.exe", "x\n--yes"])
+def test_an_id_of_a_foreign_file_is_never_a_flag_of_the_assistant(
+    typing: Typing, filled: Store, native: str
+) -> None:
+    talk = make_conversation("codex:odd-1", surface="codex", native_id=native)
+    filled.conversations.put(talk, [])
+    assert "not fit for a command line" in typing.refusal("resume", "codex:odd-1", status=1)
+    assert native not in typing.text("show", "codex:odd-1")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_on_a_terminal_lists_are_in_colour_and_resume_starts_the_assistant(
     typing: Typing, tmp_path: Path

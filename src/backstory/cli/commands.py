@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import importlib
-import io
-import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +12,7 @@ from keyword import iskeyword
 from types import ModuleType
 from typing import NoReturn
 
-from .. import __version__
+from .. import __version__, console
 from ..app import read_settings
 from ..domain.errors import InvalidInput
 from ..front import Heard
@@ -105,10 +103,10 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
     if words[:1] == ["help"] and len(words) > 1:
         words = [*words[1:2], "--help"]
     if not words or words[0] in ("-h", "--help", "help"):
-        print(OVERVIEW.format(commands=_overview()))
+        console.write(OVERVIEW.format(commands=_overview()))
         return 0
     if words[0] in ("-V", "--version"):
-        print(f"backstory {__version__}")
+        console.write(f"backstory {__version__}")
         return 0
     name, *rest = words
     name = ALIASES.get(name, name)
@@ -141,11 +139,11 @@ def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
 
 def _show(report: Report, *, as_json: bool) -> None:
     if as_json:
-        _print(json.dumps(report.body, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+        console.write_json(report.body)
     elif isinstance(report.text, str) or not sys.stdout.isatty():
-        _print(plain(report.text))
+        console.write(plain(report.text))
         for hint in hints(report.text):
-            print(hint, file=sys.stderr)
+            console.notify(hint)
     else:
         terminal = importlib.import_module(".terminal", __package__)
         terminal.show(report.text)
@@ -231,10 +229,3 @@ def _nearest(word: str, known: Iterable[str]) -> str:
     # whoever mistypes a flag must not be talked into agreeing to something
     near = difflib.get_close_matches(word, [name for name in known if name != "--yes"], n=1)
     return f"Did you mean {near[0]}?" if near else ""
-
-
-def _print(text: str) -> None:
-    """Memories are in any language; the console's encoding may not be."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
-    print(text, flush=True)

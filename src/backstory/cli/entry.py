@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from collections.abc import Sequence
 
+from .. import console
 from ..domain.errors import BackstoryError, InvalidInput
 from ..front import Heard, refuse_rest
 from .flags import take_settings
@@ -27,9 +27,9 @@ def run(words: Sequence[str], heard: Heard) -> int:
 
         return run(rest, flags)
     except BackstoryError as error:
-        print("backstory:", error.message, file=sys.stderr)
+        console.notify(f"backstory: {error.message}")
         if error.hint:
-            print(error.hint, file=sys.stderr)
+            console.notify(error.hint)
         refuse_rest(heard, str(error))
         return MISUSED if isinstance(error, InvalidInput) else FAILED
     except KeyboardInterrupt:

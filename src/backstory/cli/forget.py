@@ -9,6 +9,7 @@ from collections import Counter
 from contextlib import closing
 from typing import NamedTuple
 
+from .. import console
 from ..app import open_core
 from ..core import Core
 from ..core.forgetting.erasure import Erasure
@@ -186,8 +187,8 @@ def _announcement(chosen: Selection) -> str:
 def _is_confirmed(announcement: str) -> bool:
     if not sys.stdin.isatty():
         raise InvalidInput("Forgetting cannot be undone.", hint=f"Add --yes to forget:\n{announcement}")
-    print(announcement, file=sys.stderr)
-    print("Forget these for good? [y/N] ", end="", file=sys.stderr, flush=True)
+    console.notify(announcement)
+    console.notify("Forget these for good? [y/N] ", end="")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 

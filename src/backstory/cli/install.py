@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
+from .. import console
 from ..app import this_machine
 from ..clients import hooks
 from ..clients.catalogue import CLIENTS, is_there
@@ -64,7 +65,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     if not chosen:
         if not there or not is_asking:
             return _overview(there)
-        print(_client_table(there))
+        console.write(_client_table(there))
         if not _agrees(f"\nInstall Backstory for {', '.join(there)}?"):
             return Report({"steps": []}, "Nothing was changed.")
         chosen = there
@@ -143,5 +144,5 @@ def _next_steps(outcomes: Sequence[StepOutcome], *, is_plugin: bool) -> list[str
 
 
 def _agrees(question: str) -> bool:
-    print(f"{question} [y/N] ", end="", flush=True)
+    console.write(f"{question} [y/N] ", end="")
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -12,6 +12,8 @@ from enum import StrEnum
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
+from .. import console
+
 Json = dict[str, Any]
 LONGEST_PROJECT = 18
 FAILED = 1  # the status of a command that found something wrong
@@ -191,7 +193,7 @@ class _ProgressLine:
         if not text and not self.length:
             return
         text = text[: shutil.get_terminal_size().columns - 1]  # a line that wraps could not be overwritten
-        print(f"\r{text:<{self.length}}", end="" if text else "\r", file=sys.stderr, flush=True)
+        console.overwrite_line(f"{text:<{self.length}}", end="" if text else "\r")
         self.length = len(text)
 
 

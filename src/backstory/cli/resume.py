@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import closing
 
+from .. import console
 from ..app import open_core
 from ..core import Core
 from ..core.browsing.resumption import Resumption, missing_directory, resumption
@@ -74,7 +75,7 @@ def _start(wanted: Resumption) -> int:
         raise Unavailable(f"There is no program {wanted.words[0]!r} on PATH.", hint=wanted.line)
     if missing_directory(wanted):
         raise Unavailable(f"The directory {wanted.directory} is not there any more.", hint=wanted.line)
-    print(wanted.line, file=sys.stderr, flush=True)
+    console.notify(wanted.line)
     if os.name == "nt":  # exec would let the shell go on while the assistant runs
         return subprocess.call([program, *wanted.words[1:]], cwd=wanted.directory or None)
     if wanted.directory:

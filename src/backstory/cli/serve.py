@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from collections.abc import Mapping
 from threading import Thread
 
+from .. import console
 from ..app import open_core, read_settings
 from ..core import Core
 from ..core.background import BRIEFS
@@ -53,7 +53,7 @@ def serve(flags: Mapping[str, str], heard: Heard) -> int:
     core = open_core(settings)
     surfaces = load_surfaces(settings.surfaces, settings.prefix)
     if os.isatty(0):
-        print(AT_A_TERMINAL, file=sys.stderr)
+        console.notify(AT_A_TERMINAL)
     gc.freeze()
     gc.enable()
     server = StdioServer(core, surfaces, settings)

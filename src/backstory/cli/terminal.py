@@ -10,6 +10,7 @@ from rich.table import Table as RichTable
 from rich.text import Text as RichText
 from rich.theme import Theme
 
+from ..console import harmless_parts
 from .report import Block, Hint, Paragraph, Span, Style, Table, Text
 
 GAP = 2  # between columns
@@ -29,7 +30,7 @@ THEME = Theme(
 
 def show(blocks: Sequence[Block]) -> None:
     console = Console(theme=THEME, highlight=False, markup=False, emoji=False)
-    for place, block in enumerate(blocks):
+    for place, block in enumerate(harmless_parts(blocks)):
         if isinstance(block, Table):
             if block.above:
                 console.print(("\n" if place else "") + block.above, style=Style.HEADING.value)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
-import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from .. import console
 from ..domain.errors import InvalidInput, Unavailable
 from ..settings import Settings, variable
 from ..tools import Surface
@@ -52,7 +52,7 @@ def serve_http(surfaces: Mapping[str, Surface], settings: Settings) -> int:
     protocol = prompt_http(settings.http_arrival_s)
     server = http_server(team, grace_s=round(settings.grace_s), protocol=protocol)
     stop_at_signals(server)
-    print(f"backstory: http://{address.name}:{listening.getsockname()[1]}{MCP}", file=sys.stderr, flush=True)
+    console.notify(f"backstory: http://{address.name}:{listening.getsockname()[1]}{MCP}")
     server.run(sockets=[listening])
     team.close()
     return 0

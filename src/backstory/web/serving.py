@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import sys
 import threading
 import webbrowser
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from urllib.parse import urlsplit
 from starlette.applications import Starlette
 from starlette.requests import Request
 
+from .. import console
 from ..core import Core
 from ..domain.errors import InvalidInput, Unavailable
 from .access import Hosts, Keys, SameSite, WebDoor
@@ -81,7 +81,7 @@ def guarded_app(site: Site, keys: Keys, port: int, public: Host | None = None) -
 
 
 def _say(what: str, start: str, keys: Keys) -> None:
-    print(f"{what}: {start}/?{keys.link}", file=sys.stderr, flush=True)
+    console.notify(f"{what}: {start}/?{keys.link}")
 
 
 def _public(url: str) -> Host | None:

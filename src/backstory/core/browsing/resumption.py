@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -11,6 +12,10 @@ from ...domain.errors import BackstoryError, NotAllowed, NotFound
 from ...domain.records import Conversation
 from ...readers import load_readers, reader_names
 from ...store import Store
+
+_ID = re.compile(r"\w[\w.:@/\\+=~-]*")
+"""An id comes from a file that anybody may have written. One that begins with a dash would be a flag, and a script of Windows obeys
+signs such as `&`."""
 
 
 class Resumption(NamedTuple):
@@ -67,4 +72,9 @@ def _words(conversation: Conversation) -> tuple[str, ...]:
     resume = load_readers([conversation.surface])[conversation.surface].resume
     if resume is None or not fnmatchcase(conversation.source.replace("\\", "/"), resume.sources):
         return ()
+    if not _ID.fullmatch(conversation.native_id):
+        raise NotAllowed(
+            f"{conversation.id} cannot be resumed: its id is not fit for a command line.",
+            hint=f"Read it here instead: backstory show {conversation.id}",
+        )
     return tuple(word.replace("{id}", conversation.native_id) for word in resume.words)

@@ -1,0 +1,66 @@
+"""The one way to a terminal: what people read is written here, without characters that a terminal would obey.
+
+Names of directories, files and branches, titles and texts come from elsewhere, and any of them may hold an escape sequence. A test
+sees to it that nothing else prints."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any, TextIO
+
+_OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+"""Control characters but newline and tab, other ends of lines, changes of direction, halves of characters, unseen tags."""
+REPLACEMENT = "�"
+
+
+def harmless(text: str) -> str:
+    """The text with a mark in the place of each character that a terminal would obey."""
+    return _OBEYED.sub(REPLACEMENT, text)
+
+
+def harmless_parts(value: Any) -> Any:
+    """A text, or records and sequences of texts, made harmless throughout."""
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return harmless(value)
+    if hasattr(value, "_fields"):
+        return type(value)(*map(harmless_parts, value))
+    return (
+        [harmless_parts(part) for part in value]
+        if isinstance(value, Sequence) and not isinstance(value, str)
+        else value
+    )
+
+
+def write(text: str, end: str = "\n") -> None:
+    """To standard output."""
+    _write(sys.stdout, harmless(text), end)
+
+
+def write_json(document: Any) -> None:
+    """To standard output, as one JSON document: escapes stand for what a terminal would obey, so that its values stay exact."""
+    text = json.dumps(document, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)
+    _write(sys.stdout, _OBEYED.sub(lambda found: json.dumps(found[0])[1:-1], text), "\n")
+
+
+def notify(text: str, end: str = "\n") -> None:
+    """To standard error, where whoever reads the output does not get it."""
+    _write(sys.stderr, harmless(text), end)
+
+
+def overwrite_line(text: str, end: str = "") -> None:
+    """To standard error, from the beginning of the line that stands there."""
+    _write(sys.stderr, f"\r{harmless(text)}", end)
+
+
+def _write(stream: TextIO, text: str, end: str) -> None:
+    """In UTF-8: memories are in any language, and the console's encoding may not be."""
+    if isinstance(stream, io.TextIOWrapper) and stream is sys.stdout:
+        stream.reconfigure(encoding="utf-8")
+    print(text, end=end, file=stream, flush=True)
