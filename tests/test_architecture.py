@@ -224,7 +224,7 @@ PRINTING = {
 def test_nothing_prints_but_the_console() -> None:
     """A name or a text of somebody else that is printed elsewhere could steer the user's terminal."""
     printing = [
-        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        f"{path.relative_to(SOURCE)}: {ast.unparse(node)}"
         for path in sorted(SOURCE.rglob("*.py"))
         if path.relative_to(SOURCE).as_posix() not in PRINTING
         for node in ast.walk(parsed(path))

@@ -51,6 +51,20 @@ def test_codearchitect_sessions_come_with_every_message(core: Core, tmp_path: Pa
     assert said(core, old) == [("user", "Which day?"), ("assistant", "Tuesday.")]
 
 
+@pytest.mark.parametrize("damaged", [b"\xff\xfe" + "Walrus".encode("utf-16-le"), bytes(range(128, 256)) * 4])
+def test_a_codearchitect_session_whose_full_text_is_damaged_comes_as_its_summary(
+    core: Core, tmp_path: Path, damaged: bytes
+) -> None:
+    folder = codearchitect(tmp_path) / "2026-01-02" / "walrus"
+    (folder / "full.md").write_bytes(damaged)
+    assert counts(run(core, "codearchitect", tmp_path / "shop"))["stored sessions"].skipped == 2
+    (folder / "summary.md").write_text("# Walrus\n\nUser: Which animal?\n\nAI: A walrus.\n", "utf-8")
+    assert counts(run(core, "codearchitect", tmp_path / "shop"))["stored sessions"].new == 1
+    assert [text for talk in conversations(core) for _, text in said(core, talk) if "walrus" in text] == [
+        "A walrus."
+    ]
+
+
 def test_a_session_that_its_own_project_knows_is_the_same(core: Core, tmp_path: Path, call: Call) -> None:
     path = codearchitect(tmp_path)
     git(tmp_path / "shop", "init", "-q")

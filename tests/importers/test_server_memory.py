@@ -31,6 +31,14 @@ def archived(core: Core) -> list[str]:
     return sorted(each.memory.text for each in core.engine.store.archive.find_memories(Filter()))
 
 
+def test_a_separator_of_lines_within_a_text_ends_no_record(core: Core, foreign: Path) -> None:
+    text = "first\u2028second\u2029third\x85fourth\x0cfifth"
+    line = {"type": "entity", "name": "rota", "entityType": "rule", "observations": [text]}
+    foreign.write_text(json.dumps(line, ensure_ascii=False) + "\n", "utf-8")
+    assert counts(run(core, NAME, foreign))["observations"] == Counts(new=1)
+    assert text in memory(core, "second").text
+
+
 def test_each_observation_is_a_memory_of_the_folder_that_the_file_lies_in(core: Core, foreign: Path) -> None:
     assert counts(run(core, NAME, foreign)) == {
         "observations": Counts(new=2),

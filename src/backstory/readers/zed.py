@@ -118,7 +118,7 @@ def _piece(id: str, source: str, row: Mapping[str, Any], thread: Mapping[str, An
 
 def _folder(row: Mapping[str, Any]) -> str:
     """The first folder of the window, in the order in which it shows them."""
-    folders = [line for line in text_of(row.get("folder_paths")).splitlines() if line]
+    folders = [line for line in text_of(row.get("folder_paths")).split("\n") if line]
     order = [
         int(place) for place in text_of(row.get("folder_paths_order")).split(",") if place.strip().isdecimal()
     ]

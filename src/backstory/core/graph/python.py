@@ -55,7 +55,7 @@ def _parse(source: str) -> ast.Module | None:
 def _without_prompts(source: str) -> str:
     if ">>> " not in source:
         return source
-    lines = source.splitlines()
+    lines = source.split("\n")
     return "\n".join(line[4:] for line in lines if line.startswith((">>> ", "... ")))
 
 

@@ -15,12 +15,13 @@ from ...domain.records import Conversation
 from ...importers.contents import ForeignConversation, Record, UnplacedRecords
 from ...importers.stores import Importer, existing_path
 from ...readers import Places
-from .places import DEFAULT, SessionFile, SessionsPlace, days, found_on
+from .places import DEFAULT, FULL, SUMMARY, SessionFile, SessionsPlace, days, found_on
 from .reading import read_head, read_session, session_id
 from .rows import messages_of
 
 NAME = "codearchitect"
 KIND = "stored sessions"
+MAX_WRONG_SHARE = 0.01
 
 
 def find(places: Places) -> Iterator[Path]:
@@ -45,11 +46,12 @@ def folder(path: Path) -> Path:
 
 def read(path: Path) -> Iterator[Record]:
     tracked = _tracked(path)
-    for found in _sessions(path):
-        if found.file in tracked and is_by_others(found.file):
-            yield UnplacedRecords(KIND, "came with the repository, and is found in that project anyway")
-            continue
+    for session in _sessions(path):
         try:
+            found = _readable(session)
+            if found.file in tracked and is_by_others(found.file):
+                yield UnplacedRecords(KIND, "came with the repository, and is found in that project anyway")
+                continue
             yield _conversation(found, path)
         except Unreadable as error:
             yield UnplacedRecords(KIND, error.message)
@@ -78,6 +80,26 @@ def _conversation(found: SessionFile, path: Path) -> ForeignConversation:
         directory=str(folder(path)),
     )
     return ForeignConversation(KIND, row, tuple(messages_of(row, reading.turns)))
+
+
+def _readable(found: SessionFile) -> SessionFile:
+    """The session as its summary has it where the full text is damaged; raises Unreadable where both are."""
+    name = found.file.name
+    summary = f"{name.removesuffix(FULL)}{SUMMARY}" if name.endswith(FULL) else name
+    for file in dict.fromkeys((found.file, found.file.with_name(summary))):
+        if _is_text(file):
+            return found._replace(file=file)
+    raise Unreadable(f"{found.file} is not a text.")
+
+
+def _is_text(file: Path) -> bool:
+    try:
+        raw = file.read_bytes()
+    except OSError:
+        return False
+    # a few wrong bytes are a word cut in half, many are another encoding or no text at all
+    replaced = raw.decode("utf-8", "replace").count("\N{REPLACEMENT CHARACTER}")
+    return b"\0" not in raw and replaced <= len(raw) * MAX_WRONG_SHARE
 
 
 importer = Importer(NAME, "CodeArchitect", read, locate, find, folder, realm=lambda path: "")

@@ -143,7 +143,7 @@ def _front_matter(lines: str) -> tuple[dict[str, str], tuple[str, ...]]:
     about: dict[str, str] = {}
     tags: list[str] = []
     name = ""
-    for line in lines.splitlines():
+    for line in lines.split("\n"):
         if found := _FACT.fullmatch(line):
             name, value = found["name"], found["value"].strip().strip("'\"")
             about[name] = value

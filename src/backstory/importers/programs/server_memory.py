@@ -45,7 +45,8 @@ def find(places: Places) -> Iterator[Path]:
 def read(path: Path) -> Iterator[Record]:
     try:
         at = from_ms(path.stat().st_mtime_ns // 1_000_000)
-        lines = [line for line in read_text(path).splitlines() if line.strip()]
+        # JSON leaves U+2028 as it is, so that only a newline ends a line
+        lines = [line for line in read_text(path).split("\n") if line.strip()]
     except OSError as error:
         raise Unreadable(f"{path} cannot be read: {error.strerror or error}.") from error
     rows = [_row(line) for line in lines]

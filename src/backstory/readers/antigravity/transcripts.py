@@ -53,9 +53,9 @@ def _turn(n: int, step: dict[str, Any]) -> Turn | None:
             return Turn(
                 id, Role.ASSISTANT, content.strip(), at_ms, text_of(step.get("thinking")).strip(), calls
             )
-        case "SYSTEM", kind if content:
+        case "SYSTEM", kind if kind not in INJECTED and (text := without_blocks(content, INJECTED)):
             role = Role.SUMMARY if kind in SUMMARIES else Role.SYSTEM
-            return Turn(id, role, head_and_tail(content.strip()), at_ms)
+            return Turn(id, role, head_and_tail(text), at_ms)
     return None
 
 

@@ -40,7 +40,7 @@ def workspace_beside(log: Path) -> Workspace:
 def _values(text: str) -> dict[str, str]:
     values: dict[str, str] = {}
     folded = ""
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if folded and (line.startswith((" ", "\t")) or not line.strip()):
             values[folded] = f"{values[folded]}\n{line.strip()}".strip()
             continue

@@ -185,7 +185,7 @@ def _answer(id: str, said: str) -> Turn | None:
             thoughts.append(f"{line}\n{body}".strip())
             texts.append(after)
         elif kind == "Tool call":
-            pairs = (pair.partition(":") for pair in body.splitlines() if pair.startswith((" ", "\t")))
+            pairs = (pair.partition(":") for pair in body.split("\n") if pair.startswith((" ", "\t")))
             calls.append(tool_call(line.strip(), {key.strip(): value.strip() for key, _, value in pairs}))
             texts.append(after)
     text = "\n\n".join(filter(None, (each.strip() for each in texts)))

@@ -96,7 +96,8 @@ def _patched(patch: str) -> Iterator[Edit]:
     path, is_new = "", False
     old: list[str] = []
     new: list[str] = []
-    for line in (*patch.splitlines(), "*** End Patch"):
+    # a file may hold other ends of lines, which belong to its text
+    for line in (*patch.replace("\r\n", "\n").removesuffix("\n").split("\n"), "*** End Patch"):
         header = _PATCH_FILE.match(line)
         if header or line.startswith(("@@", "*** ")):
             if old != new:
