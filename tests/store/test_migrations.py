@@ -50,6 +50,8 @@ RELEASED = {
     "0023_removals.sqlite.sql": "3a7061908ea55e0bba2bb52c8142cadd1938c16c05de5324cc6f188d26c40c3c",
     "0024_activity.sql": "6a253692b71aed71a3ea12a6afc68b70c6eb13856e892beed8988b588c24a5f1",
     "0025_metadata.sql": "59556ff7d40cce8731a9d4a663ee570eecfb31f7ddc89bcaf62998c8e798a144",
+    "0026_deleted_words.postgres.sql": "8bbf41ae79a50800546678cf8f64f4557b871889b06cc78ca524909591b20235",
+    "0026_deleted_words.sqlite.sql": "6856c1dd46152bcfc6494f80d7bb6085a3df732ffbc417eccfa48d4b3ccd17ef",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 
@@ -167,3 +169,17 @@ def test_a_newer_database_that_still_understands_us_is_used(path: Path) -> None:
     with closing(SqliteStore(path)) as store:
         store.memories.put([make_memory("b")])
         assert store.entries.count(Filter()) == 2
+
+
+@pytest.mark.parametrize("is_any_deleted", [True, False])
+def test_words_that_older_versions_deleted_are_noted_to_be_erased(path: Path, is_any_deleted: bool) -> None:
+    make_store(path, "a", "b")
+    if is_any_deleted:
+        with closing(SqliteStore(path)) as store:
+            store.memories.delete(Filter(ids=("a",)))
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("DELETE FROM migration WHERE name = 'deleted_words'")
+        database.commit()
+    with closing(SqliteStore(path)) as store:
+        residue = store.residue.get()
+    assert (residue.tables if residue else None) == ({"entry_text", "key_text"} if is_any_deleted else None)

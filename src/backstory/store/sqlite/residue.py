@@ -7,22 +7,44 @@ merged: only a file that is written anew is sure to hold nothing else.
 from __future__ import annotations
 
 import sqlite3
+import time
 
 from ...domain.erasure import Residue
 from ...domain.errors import TimedOut
+from .fts import INDEXES, purge
 
 PATIENCE_MS = 5_000  # for others who read or write meanwhile
+CHECKPOINT_RETRY_S = 0.02
 
 
 def overwrite(connection: sqlite3.Connection, residue: Residue, busy_timeout_s: float) -> None:
     connection.execute(f"PRAGMA busy_timeout = {PATIENCE_MS:d}")
     try:
-        for index in sorted(residue.tables & {"entry_text", "key_text"}):
-            # deleted words stay in their segments until these are merged
-            connection.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
+        _purge_words(connection, residue)
         connection.execute("VACUUM")
-        is_busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        _empty_log(connection)
     finally:
         connection.execute(f"PRAGMA busy_timeout = {int(busy_timeout_s * 1000):d}")
-    if is_busy:
-        raise TimedOut("Another process is reading; the write-ahead log was not emptied.", hint="Try again.")
+
+
+def _purge_words(connection: sqlite3.Connection, residue: Residue) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for index in INDEXES:
+            if index.name in residue.tables:
+                purge(connection, index)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _empty_log(connection: sqlite3.Connection) -> None:
+    """SQLite itself waits for readers, but not for another checkpoint: any commit in this or another process may
+    start one."""
+    deadline = time.monotonic() + PATIENCE_MS / 1000
+    while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+        if time.monotonic() > deadline:
+            raise TimedOut("The store is still being read; its log was not emptied.", hint="Try again.")
+        time.sleep(CHECKPOINT_RETRY_S)

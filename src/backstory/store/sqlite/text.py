@@ -13,6 +13,7 @@ from ..entries import COLUMNS
 from ..text import INSERT, LEAST_SHARE, TextIndex, Words
 from ..where import where_clause
 from .database import SqliteDatabase
+from .fts import INDEXES
 
 if TYPE_CHECKING:
     from ...domain.entries import Numbers
@@ -77,39 +78,32 @@ class SqliteText(TextIndex):
         return inserted[0] if inserted else None
 
     def add(self, entries: Sequence[Words]) -> None:
-        self._database.change_many(
-            "INSERT INTO entry_text (rowid, body, heading) VALUES (?, ?, ?)", _texts(entries)
-        )
-        self._database.change_many("INSERT INTO key_text (rowid, key) VALUES (?, ?)", _keys(entries))
+        for index in INDEXES:
+            self._database.change_many(index.insertion, index.rows(entries))
 
     def remove(self, entries: Sequence[Words]) -> None:
         # what a process keeps of the index in memory is then read anew
         self._database.change_many(
             "INSERT OR REPLACE INTO moved (entry) VALUES (?)", [(entry.n,) for entry in entries]
         )
-        self._database.change_many(
-            "INSERT INTO entry_text (entry_text, rowid, body, heading) VALUES ('delete', ?, ?, ?)",
-            _texts(entries),
-        )
-        self._database.change_many(
-            "INSERT INTO key_text (key_text, rowid, key) VALUES ('delete', ?, ?)", _keys(entries)
-        )
+        for index in INDEXES:
+            self._database.change_many(index.deletion, index.rows(entries))
 
     def remove_where(self, condition: str, values: Sequence[Any]) -> None:
         self.remove(self._database.records(_WORDS, f"FROM entry e WHERE {condition}", values))
 
     def compact(self) -> None:
         """A removal is a note of its own, and may be as large as the words; both go when the segments are merged."""
-        for table in ("entry_text", "key_text"):
-            self._database.change(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+        for index in INDEXES:
+            self._database.change(index.command("optimize"))
 
     def checks(self) -> dict[str, Callable[[], list[str]]]:
         return {"text index": self._faults}
 
     def _faults(self) -> list[str]:
         with self._database.transaction():
-            for table in ("entry_text", "key_text"):
-                self._database.change(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
+            for index in INDEXES:
+                self._database.change(index.command("integrity-check"))
         unindexed = "SELECT count(*) FROM entry WHERE n NOT IN (SELECT id FROM entry_text_docsize)"
         stray = "SELECT count(*) FROM entry_text_docsize WHERE id NOT IN (SELECT n FROM entry)"
         keyless = (
@@ -122,20 +116,6 @@ class SqliteText(TextIndex):
         }
         counts = {fault: self._database.value(sql) for fault, sql in faults.items()}
         return [f"{count} {fault}" for fault, count in counts.items() if count]
-
-
-def _texts(entries: Sequence[Words]) -> list[Row]:
-    from ...domain.words import indexed_text  # compiling its patterns is not for start-up
-
-    # a day's messages share their heading
-    headings = {heading: indexed_text(heading) for heading in {entry.heading for entry in entries}}
-    return [(entry.n, indexed_text(entry.text), headings[entry.heading]) for entry in entries]
-
-
-def _keys(entries: Sequence[Words]) -> list[Row]:
-    from ...domain.words import indexed_text
-
-    return [(entry.n, indexed_text(entry.key)) for entry in entries if entry.key is not None]
 
 
 def _phrase(unit: Unit | TermQuery) -> str:
