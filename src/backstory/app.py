@@ -123,14 +123,9 @@ def open_engine(
 ) -> Engine:
     """Over the user's own store, or that of a team server's space. Spaces may share an embedder and a pool."""
     own = _settings_of(settings, space) if space else settings
-    return Engine(
-        own,
-        open_store(settings, space, pool=pool),
-        embedder or build_embedder(settings),
-        _writer(settings),
-        background=_background,
-        derivations=guest_derivations,
-    )
+    embedder, writer = embedder or build_embedder(settings), _writer(settings)
+    store = open_store(settings, space, pool=pool)  # last: nothing that can fail would leave it open
+    return Engine(own, store, embedder, writer, background=_background, derivations=guest_derivations)
 
 
 def guest_derivations() -> list[Derivation]:

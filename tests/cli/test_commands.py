@@ -295,6 +295,8 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path, words: tuple[str, ...], s
         (["token", "create"], 2),
         (["token", "create", "--user", "not a name"], 2),
         (["audit"], 0),
+        (["serve", "--surfaces", "nothing"], 2),
+        (["serve", "--summaries", "openai", "--chat-url", ""], 2),
     ],
 )
 def test_a_look_at_tokens_and_a_slip_make_no_store(tmp_path: Path, words: list[str], status: int) -> None:

@@ -50,8 +50,8 @@ def serve(flags: Mapping[str, str], heard: Heard) -> int:
     if settings.http:
         gc.enable()
         return _serve_http(settings)
+    surfaces = load_surfaces(settings.surfaces, settings.prefix)  # first: a wrong name opens no store
     core = open_core(settings)
-    surfaces = load_surfaces(settings.surfaces, settings.prefix)
     if os.isatty(0):
         console.notify(AT_A_TERMINAL)
     gc.freeze()

@@ -306,7 +306,7 @@ def _crowding(vectors: Vector) -> Floats:
     alike = _products(vectors)
     np.fill_diagonal(alike, -1.0)
     means = np.partition(alike, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:].mean(1)
-    crowding: Floats = means - means.mean()
+    crowding: Floats = (means - means.mean()).astype(np.float64)
     return crowding
 
 

@@ -263,7 +263,9 @@ class SqliteDatabase(Database):
         return {"pages": self._damaged_pages, "rows": self._dangling_rows}
 
     def _damaged_pages(self) -> list[str]:
-        return [fault for fault in self.values("PRAGMA integrity_check") if fault != "ok"]
+        faults = self.values("PRAGMA integrity_check")
+        # since 3.44 it also checks the text index, which has a check of its own
+        return [fault for fault in faults if fault != "ok" and "fts5" not in fault.lower()]
 
     def _dangling_rows(self) -> list[str]:
         rows = self.rows("PRAGMA foreign_key_check")
