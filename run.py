@@ -1,7 +1,8 @@
 """Set up a checkout of Backstory and use it: `python3 run.py demo`, `python3 run.py test`.
 
-Needs Python 3.11 or newer, and nothing else: everything is installed into `.venv` beside this file. Older Pythons,
-from 3.7 on, can read this file too: they look for a newer one, or say that it is missing.
+Needs Python 3.11 or newer, and nothing else: everything is installed into `.venv` beside this file, and nothing outside
+the checkout changes. Older Pythons, from 3.7 on, can read this file too: they look for a newer one, or say that it is
+missing.
 """
 
 from __future__ import annotations
@@ -15,19 +16,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
-BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
-PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
+NEWEST_VENV = ROOT / ".venv-newest-{}.{}".format(*sys.version_info)
+CONSTRAINTS = ROOT / "constraints.txt"
 CLIENTS = ROOT / "tests" / "clients"
 ASSISTANTS = CLIENTS / "assistants"
 
-PROGRAMS = {
-    "chromium": ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
-    "pgbouncer": ["pgbouncer", "/usr/sbin/pgbouncer"],
-}
-"""What tests need besides packages of Python, by the name of Debian's package: the commands that it may have."""
-
 OLDEST = (3, 11)
 NEWER = ["python3." + str(minor) for minor in range(20, 10, -1)] + ["python3", "python"]
+NEWEST_MINOR = 14  # all dependencies have wheels for it
 
 LINT = [
     ["ruff", "check", "."],
@@ -39,6 +35,26 @@ LINT = [
 TESTS = ["pytest", "--numprocesses=3", "--dist=loadfile"]
 FULL = [*LINT, TESTS]
 QUICK = [*LINT, [*TESTS, "--quick", "--hypothesis-profile=quick"]]
+NEWEST = [  # what depends on the versions of numpy and SQLite
+    ["mypy"],
+    [
+        *TESTS,
+        "--quick",
+        "tests/store",
+        "tests/search",
+        "tests/core/test_erasure.py",
+        "tests/core/test_forgetting.py",
+        "tests/core/test_retention.py",
+        "tests/core/test_search.py",
+        "tests/readers/test_databases.py",
+    ],
+]
+SQLITE_WHEEL = "pysqlite3-binary"
+# a line of a .pth file runs whenever Python starts, so processes that tests start have the newer SQLite too
+USE_SQLITE_WHEEL = (
+    "import sys, pysqlite3;"
+    ' sys.modules["sqlite3"] = pysqlite3; sys.modules["sqlite3.dbapi2"] = pysqlite3.dbapi2'
+)
 COVERAGE = [  # twice the time
     ["coverage", "erase"],
     ["coverage", "run", "-m", *TESTS],
@@ -50,6 +66,7 @@ USAGE = """\
 python3 run.py demo          set up, then show Backstory at work
 python3 run.py test          set up, then run every check and test
 python3 run.py test --quick  the checks and tests that need no PostgreSQL and no whole processes
+python3 run.py test --newest the tests of store and search, with the newest dependencies, SQLite and Python that are to be had
 python3 run.py coverage      which lines and branches the tests reach
 python3 run.py assistants    install the real assistants, 2 GB, that tests/clients/test_assistants.py asks
 python3 run.py setup         set up only"""
@@ -62,18 +79,24 @@ def main(words: list[str]) -> int:
     if sys.version_info < OLDEST:
         return run_with_newer_python(words)
     command, *rest = words
+    if command == "test" and rest == ["--newest"]:
+        return check_newest()
     set_up(with_tools=command != "demo")
     if command == "demo":
-        return subprocess.call([str(PYTHON), "-m", "backstory", "demo", *rest])
+        return subprocess.call([program(VENV, "python"), "-m", "backstory", "demo", *rest])
     if command == "test" and rest == ["--quick"]:
         return run_checks(QUICK)
     if command == "assistants":
         return install_packages(ASSISTANTS)
     if command in ("test", "coverage"):
         install_packages(CLIENTS)
-        install_programs()
         return run_checks(FULL if command == "test" else COVERAGE)
     return 0
+
+
+def program(venv: Path, name: str) -> str:
+    """The path of a program in a virtual environment."""
+    return str(venv / "Scripts" / (name + ".exe")) if os.name == "nt" else str(venv / "bin" / name)
 
 
 def run_with_newer_python(words: list[str]) -> int:
@@ -94,60 +117,92 @@ def is_new_enough(python: str) -> bool:
 
 def set_up(*, with_tools: bool) -> None:
     """Make `.venv` hold what pyproject.toml asks for. Nothing is done when it does already."""
-    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + str(ROOT).encode()).hexdigest()
+    contents = (ROOT / "pyproject.toml").read_bytes() + CONSTRAINTS.read_bytes() + str(ROOT).encode()
+    wanted = hashlib.sha256(contents).hexdigest()
     stamps = [VENV / "tools.stamp"] if with_tools else [VENV / "tools.stamp", VENV / "demo.stamp"]
-    if PYTHON.exists() and any(stamp.exists() and stamp.read_text() == wanted for stamp in stamps):
+    if Path(program(VENV, "python")).exists() and any(
+        stamp.exists() and stamp.read_text() == wanted for stamp in stamps
+    ):
         return
     say("Setting up .venv; the first time this takes about a minute.")
-    installer = make_venv()
-    # with the extras, or their tests would be skipped
-    packages = (
-        ["--editable", f"{ROOT}[code,http]", *development_tools()]
-        if with_tools
-        else ["--editable", str(ROOT)]
-    )
-    if subprocess.call([*installer, "install", "--quiet", *packages]):
-        sys.exit("run.py: the packages could not be installed; the lines above say why.")
+    packages = packages_to_test() if with_tools else ["--editable", str(ROOT)]
+    install(VENV, ["--constraint", str(CONSTRAINTS), *packages])
     stamps[-1].write_text(wanted)
 
 
-def development_tools() -> list[str]:
-    """Read here, since `pip install --group` is newer than many a pip."""
+def check_newest() -> int:
+    """Test with the newest version of everything that a newcomer could have: the constraints are left out."""
+    for minor in range(NEWEST_MINOR, sys.version_info[1], -1):
+        python = shutil.which("python3." + str(minor))
+        if python and is_new_enough(python):
+            return subprocess.call([python, str(Path(__file__).resolve()), "test", "--newest"])
+    say(f"Setting up {NEWEST_VENV.name}.")
+    install(NEWEST_VENV, ["--upgrade", *packages_to_test(), SQLITE_WHEEL])
+    question = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    modules = subprocess.check_output([program(NEWEST_VENV, "python"), "-c", question], encoding="utf-8")
+    (Path(modules.strip()) / "newer_sqlite.pth").write_text(USE_SQLITE_WHEEL + "\n")
+    question = (
+        "import sys, sqlite3, numpy;"
+        " print('Python', sys.version.split()[0] + ', SQLite', sqlite3.sqlite_version + ', numpy', numpy.__version__)"
+    )
+    subprocess.call([program(NEWEST_VENV, "python"), "-c", question])
+    return run_checks(NEWEST, NEWEST_VENV)
+
+
+def packages_to_test() -> list[str]:
+    """With the extras, or their tests would be skipped. The groups are read here, since `pip install --group` is newer
+    than many a pip."""
     import tomllib
 
     with (ROOT / "pyproject.toml").open("rb") as file:
         tools: list[str] = tomllib.load(file)["dependency-groups"]["dev"]
-    return tools
+    return ["--editable", f"{ROOT}[code,http]", *tools]
 
 
-def make_venv() -> list[str]:
-    """Make `.venv` if need be; the command that installs into it. A Python without ensurepip (Debian splits
-    it off) can still lend its own pip, and uv needs neither."""
-    usable = PYTHON.exists() and is_new_enough(str(PYTHON))
+def install(venv: Path, packages: list[str]) -> None:
+    # uv upgrades the dependencies of what it upgrades without being asked
+    environment = {**os.environ, "PIP_UPGRADE_STRATEGY": "eager"}
+    if subprocess.call([*make_venv(venv), "install", "--quiet", *packages], env=environment):
+        sys.exit("run.py: the packages could not be installed; the lines above say why.")
+
+
+def make_venv(venv: Path) -> list[str]:
+    """Make a virtual environment if need be; the command that installs into it.
+
+    A Python without ensurepip (Debian splits it off) may have uv or a pip beside it. If not, pip is downloaded."""
+    python = program(venv, "python")
     pip = ["-m", "pip", "--disable-pip-version-check"]
-    if usable and not subprocess.call(
-        [str(PYTHON), *pip, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ):
-        return [str(PYTHON), *pip]
-    shutil.rmtree(VENV, ignore_errors=True)
-    if not subprocess.call(
-        [sys.executable, "-m", "venv", str(VENV)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ):
-        return [str(PYTHON), *pip]
-    shutil.rmtree(VENV, ignore_errors=True)
+    if Path(python).exists() and is_new_enough(python) and succeeds([python, *pip, "--version"]):
+        return [python, *pip]
+    shutil.rmtree(venv, ignore_errors=True)
+    if succeeds([sys.executable, "-m", "venv", str(venv)]):
+        return [python, *pip]
+    shutil.rmtree(venv, ignore_errors=True)
     uv = shutil.which("uv")
-    if uv and not subprocess.call([uv, "venv", "--quiet", "--python", sys.executable, str(VENV)]):
-        return [uv, "pip", "--python", str(PYTHON)]
-    lent = [sys.executable, *pip, "--python", str(PYTHON)]
-    made = subprocess.call([sys.executable, "-m", "venv", "--without-pip", str(VENV)]) == 0
-    if made and not subprocess.call(
-        [*lent, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ):
+    if uv and succeeds([uv, "venv", "--quiet", "--python", sys.executable, str(venv)]):
+        return [uv, "pip", "--python", python]
+    lent = [sys.executable, *pip, "--python", python]
+    is_made = subprocess.call([sys.executable, "-m", "venv", "--without-pip", str(venv)]) == 0
+    if is_made and succeeds([*lent, "--version"]):
         return lent
+    if is_made and install_pip(venv):
+        return [python, *pip]
     sys.exit(
-        "run.py: this Python can make no virtual environment: it has neither ensurepip nor pip, and uv is not"
-        " installed.\nOn Debian and Ubuntu: sudo apt install python3-venv"
+        "run.py: this Python can make no virtual environment: it has neither ensurepip nor pip, uv is not"
+        " installed, and pip could not be downloaded.\nOn Debian and Ubuntu: sudo apt install python3-venv"
     )
+
+
+def install_pip(venv: Path) -> bool:
+    """Install pip from its own wheel, which can run before it is installed."""
+    download = [sys.executable, str(ROOT / "scripts" / "pip_wheel.py"), str(venv)]
+    wheel = subprocess.run(download, stdout=subprocess.PIPE, encoding="utf-8").stdout.strip()
+    command = [program(venv, "python"), "-m", "pip", "install", "--quiet", "--no-index", wheel]
+    return bool(wheel) and subprocess.call(command, env={**os.environ, "PYTHONPATH": wheel}) == 0
+
+
+def succeeds(command: list[str]) -> bool:
+    return subprocess.call(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
 
 
 def install_packages(folder: Path) -> int:
@@ -173,32 +228,14 @@ def install_packages(folder: Path) -> int:
     return failed
 
 
-def install_programs() -> None:
-    """A browser for the pages and a pooler for PostgreSQL. Tests that miss one are skipped, or fail when CI is set."""
-    apt = shutil.which("apt-get")
-    if not missing_programs() or apt is None or os.geteuid() != 0:
-        return
-    say("Installing {} to test with.".format(" and ".join(missing_programs())))
-    apt_get = ["env", "DEBIAN_FRONTEND=noninteractive", apt]
-    install = [*apt_get, "install", "--yes", "--no-install-recommends", *missing_programs()]
-    # a new machine has no list of packages
-    for command in (install, [*apt_get, "update"], install):
-        if missing_programs():
-            subprocess.call(command, stdout=subprocess.DEVNULL)
-
-
-def missing_programs() -> list[str]:
-    return [package for package, commands in PROGRAMS.items() if not any(map(shutil.which, commands))]
-
-
-def run_checks(checks: list[list[str]]) -> int:
+def run_checks(checks: list[list[str]], venv: Path = VENV) -> int:
     """Every check, even after one failed: whoever corrects the first wants to know the others."""
     failed = []
-    for number, (program, *arguments) in enumerate(checks):
-        line = " ".join([program, *arguments])
+    for number, (name, *arguments) in enumerate(checks):
+        line = " ".join([name, *arguments])
         say(line)
         try:
-            if finish([str(BIN / program), *arguments]):
+            if finish([program(venv, name), *arguments]):
                 failed.append(line)
         except KeyboardInterrupt:
             rest = [" ".join(check) for check in checks[number:]]

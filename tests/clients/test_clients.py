@@ -26,6 +26,7 @@ from ..example_calls import (
     example_calls,
     largest_calls,
 )
+from ..missing import NPM_PACKAGES, skip_without
 from ..patience import PATIENCE_S
 from ..processes import BACKSTORY, core_over, environment
 
@@ -60,12 +61,9 @@ def calls(tmp_path: Path) -> list[Json]:
 def node() -> str:
     """Node with the clients of package.json. CI must have them; elsewhere they may be missing."""
     found = shutil.which("node")
-    if found and INSPECTOR.exists():
-        return found
-    reason = "the clients in tests/clients are not installed: `python3 run.py test` does it, with npm"
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
+    if found is None or not INSPECTOR.exists():
+        skip_without("MCP clients from npm", NPM_PACKAGES)
+    return found
 
 
 def server(home: Path, embeddings: str = "off") -> Json:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from ..missing import NPM_PACKAGES, skip_without
 from ..patience import PATIENCE_S
 from ..server.team import fixture, listening
 
@@ -87,13 +87,11 @@ class Ran(NamedTuple):
 
 @pytest.fixture
 def suite() -> list[str]:
-    if PACKAGE.exists() and (node := _node()):
-        (script,) = json.loads((PACKAGE / "package.json").read_text("utf-8"))["bin"].values()
-        return [node, str(PACKAGE / script), "server", "--suite", "all"]
-    reason = f"the conformance suite or Node {OLDEST_NODE} is not installed: `python3 run.py test` does it, with npm"
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
+    node = _node()
+    if node is None or not PACKAGE.exists():
+        skip_without(f"conformance suite or no Node {OLDEST_NODE}", NPM_PACKAGES)
+    (script,) = json.loads((PACKAGE / "package.json").read_text("utf-8"))["bin"].values()
+    return [node, str(PACKAGE / script), "server", "--suite", "all"]
 
 
 def _node() -> str | None:

@@ -16,6 +16,7 @@ import pytest
 from backstory import __version__
 from backstory.clients.packages import ON_PATH
 
+from ..missing import NPM_PACKAGES, skip_without
 from ..patience import PATIENCE_S
 
 ROOT = Path(__file__).parent.parent.parent
@@ -25,12 +26,9 @@ MCPB = Path(__file__).parent / "node_modules" / "@anthropic-ai" / "mcpb" / "dist
 @pytest.fixture
 def mcpb() -> list[str]:
     node = shutil.which("node")
-    if node and MCPB.exists():
-        return [node, str(MCPB)]
-    reason = "mcpb is not installed: `python3 run.py test` does it, with npm"
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
+    if node is None or not MCPB.exists():
+        skip_without("mcpb from npm", NPM_PACKAGES)
+    return [node, str(MCPB)]
 
 
 def run(*words: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -16,6 +15,8 @@ from hypothesis import strategies as st
 
 from backstory.guests.codearchitect.toon import LARGEST_NUMBER, is_table, session_content
 from backstory.guests.codearchitect.turns import SessionTurn
+
+from ..missing import NPM_PACKAGES, skip_without
 
 HERE = Path(__file__).parent
 REFERENCE = HERE / "node_modules" / "@toon-format" / "toon"
@@ -43,10 +44,7 @@ def decode() -> Iterator[Decode]:
     """CI must have the package; elsewhere it may be missing."""
     node = shutil.which("node")
     if node is None or not REFERENCE.exists():
-        reason = "TOON in tests/clients is not installed: `python3 run.py test` does it, with npm"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        skip_without("TOON from npm", NPM_PACKAGES)
     script = [node, str(HERE / "toon_decode.mjs")]
     with subprocess.Popen(script, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as process:
         assert process.stdin is not None

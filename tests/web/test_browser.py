@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from backstory.core import Caller, Core, Engine
 
 from ..conftest import open_sqlite
 from ..doubles import SteppedClock, make_settings
+from ..missing import NPM_PACKAGES, skip_without
 from ..patience import PATIENCE_S
 from .conftest import Pages, open_sample, serve_pages
 from .sample import HARMFUL, LONG, LONG_LENGTH, MAIN, fill_long, message
@@ -52,19 +52,11 @@ Open = Callable[..., Page]
 expect.set_options(timeout=PATIENCE_S * 1000)
 
 
-def missing(reason: str) -> None:
-    """CI must have it; elsewhere it may be missing."""
-    reason += ": `python3 run.py test` installs it where it can"
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
-        missing("there is no Chromium")
+        skip_without("Chromium for the browser tests", "apt install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS, timeout=PATIENCE_S * 1000)
         yield browser
@@ -110,7 +102,7 @@ def long_pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pages]:
 
 def test_everybody_can_use_every_page_in_light_and_dark(pages: Pages, opened: Open) -> None:
     if not AXE.exists():
-        missing("axe-core is not installed")
+        skip_without("axe-core", NPM_PACKAGES)
     page = opened(pages, bypass_csp=True)  # or the checker itself would not be let in
     found: dict[str, list[str]] = {}
     for path in ALL:

@@ -1,0 +1,18 @@
+"""Parts of the machine that some tests need: required in CI, optional elsewhere."""
+
+from __future__ import annotations
+
+import os
+from typing import NoReturn
+
+import pytest
+
+NPM_PACKAGES = "install npm, then `python3 run.py test` installs the packages into tests/clients"
+
+
+def skip_without(part: str, remedy: str) -> NoReturn:
+    """Skip the test, or fail it in CI. Every reason is listed at the end of the run."""
+    reason = f"no {part}; {remedy}"
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
