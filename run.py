@@ -210,8 +210,11 @@ def install_packages(folder: Path) -> int:
     npm = shutil.which("npm")
     stamp = folder / "node_modules" / "installed.stamp"
     wanted = (folder / "package.json").read_text()
-    if npm is None or (stamp.exists() and stamp.read_text() == wanted):
-        return 0 if npm else 1
+    if npm is None:
+        say("npm is not installed.")
+        return 1
+    if stamp.exists() and stamp.read_text() == wanted:
+        return 0
     say("Installing the {} to test with.".format("MCP clients" if folder == CLIENTS else "assistants"))
     command = [
         npm,
