@@ -7,11 +7,11 @@ from typing import NoReturn
 
 import pytest
 
-NPM_PACKAGES = "install npm, then `python3 run.py test` installs the packages into tests/clients"
+NPM_PACKAGES = "`python3 run.py test` installs it where npm is"
 
 
 def skip_without(part: str, remedy: str) -> NoReturn:
-    """Skip the test, or fail it in CI. Every reason is listed at the end of the run."""
+    """Skip the test, or fail it in CI. `tests/conftest.py` lists all reasons at the end of the run."""
     reason = f"no {part}; {remedy}"
     if os.environ.get("CI"):
         pytest.fail(reason)

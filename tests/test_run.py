@@ -100,3 +100,19 @@ def test_constraints_pin_every_dependency_and_name_no_index() -> None:
 def package_name(requirement: str) -> str:
     (name,) = re.findall(r"^[\w.-]+", requirement)
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@pytest.mark.parametrize(("is_ci", "status"), [("", 0), ("true", 1)])
+def test_a_missing_program_is_a_skip_with_its_reason_and_a_failure_in_ci(
+    tmp_path: Path, is_ci: str, status: int
+) -> None:
+    process = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/clients/test_toon.py"],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PATH": str(tmp_path), "CI": is_ci},
+    )
+    assert process.returncode == status
+    reason = "no TOON from npm; `python3 run.py test` installs it where npm is"
+    assert f"{'Failed' if is_ci else '1 skipped'}: {reason}" in process.stdout
