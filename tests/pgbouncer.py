@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-import pytest
-
+from .missing import skip_without
 from .patience import PATIENCE_S
 
 POOL_SIZE = 2
@@ -40,10 +39,7 @@ def program() -> str:
     """PgBouncer; where it is not installed the test is skipped, except in CI."""
     # Debian has it where only the administrator's PATH leads
     path = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
-    if path is None:
-        assert not os.environ.get("CI"), "CI needs pgbouncer"
-        pytest.skip("pgbouncer is not installed")
-    return path
+    return path or skip_without("PgBouncer", "apt install pgbouncer")
 
 
 @contextmanager
