@@ -52,6 +52,9 @@ def _backstory(known: Known) -> list[tuple[str, Json]]:
     ]
 
 
+OFF_BY_DEFAULT = {"context_git_commit"}
+"""Tools that refuse until the user switches them on; tests/surfaces/test_memory_keeper_commits.py calls them."""
+
 NOTHING, LARGE = "qqzzxx", "walrus " * 20_000
 ONE_SIZE = {
     "get_server_version",
@@ -115,6 +118,20 @@ def emptiest_calls(directory: str, session: str) -> list[tuple[str, Json]]:
         ("context_find_related", {"key": "alone"}),
         ("context_journal_entry", {"entry": "x"}),
         ("context_integrate_tool", {"toolName": "t", "eventType": "e", "data": None}),
+        ("context_batch_save", {"items": [{"key": "other", "value": "x"}]}),
+        ("context_batch_update", {"updates": [{"key": NOTHING, "value": "x"}]}),
+        ("context_batch_delete", {"keys": [NOTHING]}),
+        ("context_link", {"sourceKey": "alone", "targetKey": "other", "relationship": "blocks"}),
+        ("context_get_related", {"key": "alone", "relationship": "serves"}),
+        ("context_watch", {"action": "list"}),
+        ("context_list_channels", {"sessionIds": ["current"]}),
+        ("context_channel_stats", {"timeRange": {"end": "2001-01-01"}}),
+        ("context_reassign_channel", {"toChannel": "tusks", "keys": [NOTHING]}),
+        ("context_diff", {"since": "now", "category": NOTHING}),
+        ("context_search_all", {"query": NOTHING}),
+        ("context_status", {}),
+        ("context_prepare_compaction", {}),
+        ("context_set_project_dir", {"projectDir": directory}),
     ]
 
 
@@ -122,6 +139,10 @@ def largest_calls(directory: str, session: str) -> list[tuple[str, Json]]:
     """Calls whose answers are as large as they get."""
     said = [{"role": "user", "content": LARGE}, {"role": "assistant", "content": LARGE}]
     related = "AuthService calls TokenRepository in src/auth.ts; fixes AUTH-12."
+    many = [
+        {"key": f"key {number}", "value": LARGE[:100], "channel": f"c{number % 50}"}
+        for number in range(1_000)
+    ]
     return [
         ("codearchitect_help", {}),
         (
@@ -180,6 +201,25 @@ def largest_calls(directory: str, session: str) -> list[tuple[str, Json]]:
         ("context_merge_sessions", {"sourceSessionId": session, "conflictResolution": "keep_source"}),
         ("context_export", {"outputPath": "large.json", "includeMetadata": True}),
         ("context_import", {"filePath": "large.json", "merge": True, "mergeStrategy": "rename"}),
+        ("context_batch_save", {"items": many}),
+        ("context_batch_update", {"updates": [{**item, "priority": "high"} for item in many]}),
+        (
+            "context_link",
+            {"sourceKey": "large", "targetKey": "key 1", "relationship": "serves", "metadata": LARGE},
+        ),
+        ("context_get_related", {"key": "large", "depth": 10}),
+        ("context_watch", {"action": "create", "filters": {"keys": ["*"]}, "includeExisting": True}),
+        ("context_list_channels", {"includeEmpty": True, "sort": "count"}),
+        ("context_channel_stats", {"includeTimeSeries": True, "includeInsights": True}),
+        ("context_channel_stats", {"channel": "tusks", "includeTimeSeries": True, "includeInsights": True}),
+        ("context_reassign_channel", {"toChannel": "ivory", "keyPattern": "*"}),
+        ("context_diff", {"since": "2001-01-01"}),
+        ("context_search_all", {"query": "walrus", "includeMetadata": True, "limit": 100}),
+        ("context_status", {}),
+        ("context_prepare_compaction", {}),
+        ("context_set_project_dir", {"projectDir": directory}),
+        ("context_batch_delete", {"keyPattern": "*", "dryRun": True}),
+        ("context_batch_delete", {"keyPattern": "key *"}),
         ("context_compress", {"olderThan": "2999-01-01"}),
     ]
 
@@ -257,5 +297,25 @@ def _memory_keeper(known: Known) -> list[tuple[str, Json]]:
         ("context_export", {"sessionId": known.session, "outputPath": "example.json"}),
         ("context_import", {"filePath": "example.json"}),
         ("context_compress", {"olderThan": "30 days ago"}),
+        (
+            "context_batch_save",
+            {"items": [{**item, "category": "task"}, {"key": "tokens", "value": "Renewed daily."}]},
+        ),
+        (
+            "context_batch_update",
+            {"updates": [{"key": "auth", "priority": "critical", "metadata": {"by": "us"}}]},
+        ),
+        ("context_link", {"sourceKey": "auth", "targetKey": "tokens", "relationship": "depends_on"}),
+        ("context_get_related", {"key": "auth", "depth": 2, "direction": "outgoing"}),
+        ("context_watch", {"action": "create", "filters": {"keys": ["auth*"]}, "includeExisting": True}),
+        ("context_list_channels", {"sort": "activity", "includeEmpty": True}),
+        ("context_channel_stats", {"includeInsights": True, "includeTimeSeries": True}),
+        ("context_reassign_channel", {"toChannel": "security", "keyPattern": "auth*"}),
+        ("context_diff", {"since": "2 hours ago"}),
+        ("context_search_all", {"query": "token", "sort": "updated_desc"}),
+        ("context_status", {}),
+        ("context_prepare_compaction", {}),
+        ("context_set_project_dir", {"projectDir": known.directory}),
+        ("context_batch_delete", {"keys": ["tokens", "auth"]}),
         ("context_delete", {"key": DOOMED, "sessionId": known.session}),
     ]

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .readers import Places
     from .search.embed import Embedder
     from .store.postgres.pool import PostgresPool
+    from .surfaces import Surfaces
 
 CONFIG = "config.toml"
 STORE = "store.db"
@@ -69,6 +70,16 @@ def read_settings(flags: Mapping[str, Any]) -> Settings:
             place = variable(error.field) if error.field in environment else str(home / CONFIG)
             error.hint = f"{error.hint} It is in {place}.".lstrip()
         raise
+
+
+def served_surfaces(settings: Settings) -> Surfaces:
+    """The surfaces that a server offers, with the tools of the chosen profile."""
+    from .surfaces import load_surfaces
+    from .tools.profiles import FULL, ProfileChoice
+
+    choice = ProfileChoice(settings.profile, expand_home(settings.profile_config))
+    is_usual = settings.profile in ("", FULL) and not choice.config.exists()
+    return load_surfaces(settings.surfaces, settings.prefix, None if is_usual else choice)
 
 
 def _usual_home() -> str:

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 PREPARED = os.path.join(os.path.dirname(__file__), "prepared")
 ALL = "all"
 _META = "io.modelcontextprotocol/"
-_OTHERWISE = ("http", "prefix")
+_OTHERWISE = ("http", "prefix", "profile", "profile_config")
 """Settings that make other answers."""
+_PROFILE_VARIABLES = ("TOOL_PROFILE", "TOOL_PROFILE_CONFIG")
+_PROFILE_CONFIG = "~/.mcp-memory-keeper/config.json"
+"""Memory Keeper's own names for the last two. Its file may give any profile other tools."""
 INTERNAL_ERROR = -32603
 AS_BEFORE = "+"
 """Begins a prepared answer that is the one of the older protocol with something more at its end."""
@@ -150,7 +153,15 @@ def _prepared(words: Sequence[str], environment: Mapping[str, str], home: str) -
     config = _config(given["home"] or home)
     if any(given[name] for name in _OTHERWISE) or any(name in config for name in ("surfaces", *_OTHERWISE)):
         return None
-    return read_answers(given["surfaces"] or ALL)
+    surfaces = given["surfaces"] or ALL
+    if surfaces in (ALL, "memory-keeper") and _has_profile(environment):
+        return None
+    return read_answers(surfaces)
+
+
+def _has_profile(environment: Mapping[str, str]) -> bool:
+    is_named = any(environment.get(name) for name in _PROFILE_VARIABLES)
+    return is_named or os.path.exists(os.path.expanduser(_PROFILE_CONFIG))
 
 
 def _read_flags(words: Sequence[str]) -> dict[str, str] | None:

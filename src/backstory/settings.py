@@ -71,6 +71,16 @@ class Settings:
         "",
         "What the names of the `backstory` surface's tools begin with, such as `backstory_`, for clients that show the tools of all servers in one list.",
     )
+    profile: str = _setting(
+        "full",
+        "Which tools the `memory-keeper` surface has: `minimal` (8), `standard` (22), `full` (all), or a profile of `profile_config`; also read from `TOOL_PROFILE`.",
+        also="TOOL_PROFILE",
+    )
+    profile_config: Path = _setting(
+        Path("~/.mcp-memory-keeper/config.json"),
+        'JSON file with profiles of your own: `{"profiles": {"name": ["context_save"]}}`; also read from `TOOL_PROFILE_CONFIG`. It is only read.',
+        also="TOOL_PROFILE_CONFIG",
+    )
     project: Path = _setting(
         COMPUTED,
         "The project that memories belong to. Default: the git root of the working directory, else the directory.",
@@ -141,6 +151,11 @@ class Settings:
     git_checkpoints: str = _setting(
         "off",
         "Whether `checkpoint` also keeps the tracked changes as a commit under `refs/backstory/checkpoints`.",
+        choices=("off", "on"),
+    )
+    git_commit: str = _setting(
+        "off",
+        "Whether `context_git_commit` may commit what is staged in the project. Untracked files are never committed.",
         choices=("off", "on"),
     )
     related_projects: tuple[str, ...] = _setting(

@@ -19,6 +19,7 @@ from backstory.surfaces import all_tools, load_surfaces
 from ..conftest import caller_of
 from ..example_calls import (
     DOOMED,
+    OFF_BY_DEFAULT,
     ONE_SIZE,
     Known,
     chunked_answer,
@@ -73,9 +74,9 @@ def server(home: Path, embeddings: str = "off") -> Json:
 
 
 def test_every_tool_is_called_here(calls: list[Json]) -> None:
-    assert {call["name"] for call in calls} == set(TOOLS)
+    assert {call["name"] for call in calls} == set(TOOLS) - OFF_BY_DEFAULT
     for extremes in (emptiest_calls("", ""), largest_calls("", "")):
-        assert {name for name, _ in extremes} == set(TOOLS) - TEXTS - ONE_SIZE
+        assert {name for name, _ in extremes} == set(TOOLS) - TEXTS - ONE_SIZE - OFF_BY_DEFAULT
 
 
 @pytest.mark.parametrize(("mode", "embeddings"), [("legacy", "local"), ("auto", "off")])

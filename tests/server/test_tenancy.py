@@ -11,7 +11,7 @@ import pytest
 
 from backstory.surfaces import all_tools, load_surfaces
 
-from ..example_calls import DOOMED, Known, chunked_answer, example_calls
+from ..example_calls import DOOMED, OFF_BY_DEFAULT, Known, chunked_answer, example_calls
 from .team import Web, bearer, listening, token
 
 Json = dict[str, Any]
@@ -74,10 +74,11 @@ def test_another_user_sees_and_changes_nothing_through_any_tool(home: Path, web:
     before = view(web, alice)
     assert SECRET in json.dumps(before)
     calls = prying(known)
-    assert {name for name, _ in calls} == set(all_tools(load_surfaces()))
+    assert {name for name, _ in calls} == set(all_tools(load_surfaces())) - OFF_BY_DEFAULT
     for tool, arguments in calls:
         answer = json.dumps(web.call(tool, arguments, **bob)).lower()
         asked = json.dumps(arguments).lower()
+        answer = answer.replace(known.directory.lower(), "")  # which some calls ask for, and are told again
         assert SECRET not in answer.replace(SECRET, "", asked.count(SECRET)), tool
     assert view(web, alice) == before
 

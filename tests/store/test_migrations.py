@@ -52,6 +52,7 @@ RELEASED = {
     "0025_metadata.sql": "59556ff7d40cce8731a9d4a663ee570eecfb31f7ddc89bcaf62998c8e798a144",
     "0026_deleted_words.postgres.sql": "8bbf41ae79a50800546678cf8f64f4557b871889b06cc78ca524909591b20235",
     "0026_deleted_words.sqlite.sql": "6856c1dd46152bcfc6494f80d7bb6085a3df732ffbc417eccfa48d4b3ccd17ef",
+    "0027_links.sql": "1646f87e58c957abdc4dd9db397687305f8876713bfd5acda54841184dd373f0",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

@@ -84,7 +84,7 @@ BEGINNING = (
 )
 """Commands that may be the first in a new home, or need none. In others a missing one is a mistake, not to be made true."""
 
-SERVING = ("surfaces", "http", "http_auth", "http_hosts", "project", "home")
+SERVING = ("surfaces", "profile", "http", "http_auth", "http_hosts", "project", "home")
 MEANINGS = {setting.name: setting.meaning.replace("%", "%%") for setting in TABLE}
 
 OVERVIEW = f"""\

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from threading import Thread
 
 from .. import console
-from ..app import open_core, read_settings
+from ..app import open_core, read_settings, served_surfaces
 from ..core import Core
 from ..core.background import BRIEFS
 from ..front import Heard
 from ..server.stdio import StdioServer
 from ..settings import Settings
-from ..surfaces import load_surfaces
+from ..surfaces import Surfaces
 
 CLOSING_S = 0.2
 RENDERING_S = 3.0
@@ -29,7 +29,14 @@ AT_A_TERMINAL = (
 def _serve_http(settings: Settings) -> int:
     from ..server.http import serve_http  # stdio needs none of it
 
-    return serve_http(load_surfaces(settings.surfaces, settings.prefix), settings)
+    return serve_http(_surfaces(settings), settings)
+
+
+def _surfaces(settings: Settings) -> Surfaces:
+    surfaces = served_surfaces(settings)
+    for warning in surfaces.profile_warnings():
+        console.notify(f"backstory: {warning}")
+    return surfaces
 
 
 def _close(core: Core, is_brief_due: bool) -> None:
@@ -50,7 +57,7 @@ def serve(flags: Mapping[str, str], heard: Heard) -> int:
     if settings.http:
         gc.enable()
         return _serve_http(settings)
-    surfaces = load_surfaces(settings.surfaces, settings.prefix)  # first: a wrong name opens no store
+    surfaces = _surfaces(settings)  # first: a wrong name opens no store
     core = open_core(settings)
     if os.isatty(0):
         console.notify(AT_A_TERMINAL)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from ..app import served_surfaces
 from ..settings import Settings
-from ..surfaces import load_surfaces
 from ..tools import Surface
 from .report import Report, wrapped
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    surfaces = load_surfaces(settings.surfaces, settings.prefix)
+    surfaces = served_surfaces(settings)
     body = {
         "surfaces": [
             {

@@ -88,3 +88,19 @@ class HourTally(NamedTuple):
     category: str | None
     priority: Priority
     total: int
+
+
+class ChannelTally(NamedTuple):
+    """Memories of one channel that are alike in session, category, priority and privacy."""
+
+    channel: str | None
+    session: str | None
+    category: str | None
+    priority: Priority
+    is_private: bool
+    total: int
+    bytes: int
+    first: datetime
+    """When the first of them was saved."""
+    last: datetime
+    """When one of them was last changed."""

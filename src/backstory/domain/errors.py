@@ -5,6 +5,9 @@
     │   └── Missing        it is required and was not given
     ├── NotFound       there is no such record
     ├── NotAllowed     the caller, or the file system, does not permit it
+    │   └── Disabled       the server was started without this tool
+    ├── GitFailed      git refused, or could not be run
+    │   └── NothingToCommit
     ├── Unreadable     a file or text is not what it should be
     ├── StorageFull    the disk, or the configured limit, is reached
     ├── NotWritten     a file the user asked for could not be written
@@ -21,18 +24,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 
 class BackstoryError(Exception):
     """A failure the caller can understand: a sentence about this request, and a hint what to do.
 
-    `field` is the parameter of core that is wrong, where one is. `spell` gives it the caller's name."""
+    `field` is the parameter of core that is wrong, where one is. `spell` gives it the caller's name. `details` are
+    further facts as JSON, for surfaces whose errors have a place for them."""
 
-    def __init__(self, message: str, *, hint: str = "", field: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        field: str | None = None,
+        details: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.field = field
+        self.details = details
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".rstrip()
@@ -60,12 +74,27 @@ class Missing(InvalidInput):
 
 
 class NotFound(BackstoryError):
-    def __init__(self, kind: str, id: str, *, hint: str = "") -> None:
-        super().__init__(f"There is no {kind} {id!r}.", hint=hint)
+    def __init__(self, kind: str, id: str, *, hint: str = "", reason: str = "") -> None:
+        """`reason` says why it is not there any more, as in "is stopped"."""
+        super().__init__(
+            f"The {kind} {id!r} {reason}." if reason else f"There is no {kind} {id!r}.", hint=hint
+        )
         self.kind = kind
 
 
 class NotAllowed(BackstoryError):
+    pass
+
+
+class Disabled(NotAllowed):
+    pass
+
+
+class GitFailed(BackstoryError):
+    pass
+
+
+class NothingToCommit(GitFailed):
     pass
 
 

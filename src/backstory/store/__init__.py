@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .answers import AnswerRoom
     from .archive import ArchiveRoom
     from .backups import BackupFiles
+    from .changes import ChangeRoom
     from .checkpoints import CheckpointRoom
     from .conversations import ConversationRoom
     from .copying import CopyingRoom
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from .imports import Imports
     from .injections import InjectionRoom
     from .leases import LeaseRoom
+    from .links import LinkRoom
     from .messages import MessageRoom
     from .residue import Residues
     from .sessions import SessionRoom
@@ -66,6 +68,7 @@ class Store:
 
     answers: AnswerRoom
     archive: ArchiveRoom
+    changes: ChangeRoom
     checkpoints: CheckpointRoom
     conversations: ConversationRoom
     copying: CopyingRoom
@@ -74,6 +77,7 @@ class Store:
     imports: Imports
     injections: InjectionRoom
     leases: LeaseRoom
+    links: LinkRoom
     messages: MessageRoom
     residue: Residues
     sessions: SessionRoom

@@ -104,6 +104,10 @@ class Database(ABC):
         """An expression that gives SQL values as the text of one JSON array, without line breaks."""
 
     @abstractmethod
+    def byte_length(self, column: str) -> str:
+        """An expression that gives the length of a text in bytes of UTF-8."""
+
+    @abstractmethod
     def reserve(self, count: int) -> int:
         """The first of so many numbers for entries that the same transaction inserts."""
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ..domain.census import HourTally, Tally
+from ..domain.census import ChannelTally, HourTally, Tally
 from ..domain.entries import ALL, ListedMemory, numbers_of
 from ..domain.filters import Filter, Kind, Order, Page
 from ..domain.records import Former, Memory, Priority
-from .columns import FORMER, MEMORY, PRIORITY, TIME, Columns, marks
+from ..domain.when import to_ms
+from .columns import FLAG, FORMER, MEMORY, PRIORITY, TIME, Columns, marks
 from .database import Database
 from .where import MEMORIES, bounds, literal, order_clause, where_clause
 from .writing import EntryWriter
@@ -132,6 +134,37 @@ class MemoryRoom:
         condition, values = where_clause(where)
         rest = f"FROM entry e WHERE {MEMORIES} AND {condition} GROUP BY e.category, e.priority"
         return self._database.records(_TALLY, rest, values)
+
+    def tally_channels(self, where: Filter) -> list[ChannelTally]:
+        """How many memories match, by channel, session, category, priority and privacy."""
+        condition, values = where_clause(where)
+        columns = Columns(
+            ChannelTally, {"priority": PRIORITY, "is_private": FLAG, "first": TIME, "last": TIME},
+            channel="e.channel", session="e.thread", category="e.category", priority="e.priority",
+            is_private="e.private", total="count(*)", bytes=f"sum({self._database.byte_length('e.text')})",
+            first="min(e.created_at)", last="max(e.updated_at)",
+        )  # fmt: skip
+        alike = "e.channel, e.thread, e.category, e.priority, e.private"
+        rest = f"FROM entry e WHERE {MEMORIES} AND {condition} GROUP BY {alike} ORDER BY {alike}"
+        return self._database.records(columns, rest, values)
+
+    def count_updated(self, where: Filter, since: datetime) -> int:
+        """How many memories that match were saved again, the last time then or later."""
+        condition, values = where_clause(where)
+        again = "EXISTS (SELECT 1 FROM former f WHERE f.entry = e.n)"
+        sql = (
+            f"SELECT count(*) FROM entry e WHERE {MEMORIES} AND e.updated_at >= ? AND {again} AND {condition}"
+        )
+        return int(self._database.value(sql, [to_ms(since), *values]))
+
+    def former_channels(self, where: Filter) -> list[str]:
+        """Channels that memories which match were in before; a value that was private tells its own session only."""
+        condition, values = where_clause(where)
+        sql = (
+            "SELECT DISTINCT f.channel FROM former f JOIN entry e ON e.n = f.entry"
+            f" WHERE {MEMORIES} AND f.channel IS NOT NULL AND (f.private = 0 OR e.thread = ?) AND {condition}"
+        )
+        return self._database.values(sql, [where.public_or_in or "", *values])
 
     def tally_hours(self, where: Filter) -> list[HourTally]:
         """In the order of time."""

@@ -16,7 +16,7 @@ from .database import Database
 
 OF_MEMORIES = (
     "archive_pack", "archived", "entry", "entry_text", "event", "former", "imported", "injection", "kept_answer",
-    "key_text", "mention", "relation", "vector",
+    "key_text", "link", "memory_change", "mention", "relation", "vector",
 )  # fmt: skip
 OF_CONVERSATIONS = (
     "archived_conversation", "conversation", "entry", "entry_text", "injection", "kept_answer", "mention", "relation",

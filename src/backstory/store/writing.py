@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..domain.filters import Kind
+from ..domain.links import ChangeKind
 from ..domain.records import QUIET_ROLES, Entry
+from .changes import note_changes
 from .columns import marks
 from .database import Database, Row, batches
 from .entries import COLUMNS, SHARED_COLUMNS, entry_row
@@ -19,9 +21,12 @@ _INSERT = {
     for columns in (COLUMNS, SHARED_COLUMNS)
 }
 _UPDATE = f"UPDATE entry SET {', '.join(f'{c} = ?' for c in COLUMNS)}, revision = revision + ? WHERE n = ?"
-_KIND, _TEXT, _HEADING, _KEY, _ROLE, _PRIVATE = map(
-    COLUMNS.index, ("kind", "text", "heading", "key", "role", "private")
+_KIND, _TEXT, _HEADING, _KEY, _ROLE, _PRIVATE, _UPDATED_AT = map(
+    COLUMNS.index, ("kind", "text", "heading", "key", "role", "private", "updated_at")
 )
+_WATCHED = ("private", "updated_at", "priority", "channel", "metadata")
+"""What a watcher is told of besides the words; a better summary is no change."""
+_WATCHED_PLACES = [COLUMNS.index(name) for name in _WATCHED]
 
 
 class EntryWriter:
@@ -38,6 +43,7 @@ class EntryWriter:
             self.replace({entry.id: row})
         else:
             self._queue({n: row})
+            self._note(ChangeKind.CREATE, {entry.id: row})
 
     def put_all(self, entries: Sequence[Entry]) -> None:
         """The same of many, in a few statements. Of two with one id the last is put."""
@@ -54,6 +60,7 @@ class EntryWriter:
         values = [(n, *row[: len(columns)]) for n, row in numbered.items()]
         self._database.change_many(_INSERT[columns], values)
         self._make_findable(numbered)
+        self._note(ChangeKind.CREATE, rows)
         return dict(zip(rows, numbered, strict=True))
 
     def replace(self, rows: Mapping[str, Row]) -> dict[str, int]:
@@ -61,14 +68,18 @@ class EntryWriter:
         no answer is kept that may quote it."""
         numbers: dict[str, int] = {}
         changed: dict[int, Row] = {}
+        watched: dict[str, Row] = {}
         becomes_private = False
         for listed, some in batches(rows):
-            known = f"SELECT id, role, private, n, text, heading, key FROM entry WHERE id IN ({listed})"
-            for id, role, was_private, *words in self._database.rows(known, some):
-                old, row = Words(*words), rows[id]
+            columns = f"id, role, n, text, heading, key, {', '.join(_WATCHED)}"
+            known = f"SELECT {columns} FROM entry WHERE id IN ({listed})"
+            for id, role, n, text, heading, key, *former in self._database.rows(known, some):
+                old, row = Words(n, text, heading, key), rows[id]
                 numbers[id] = old.n
-                becomes_private |= row[_PRIVATE] > was_private
+                becomes_private |= row[_PRIVATE] > former[0]
                 is_same = (role, old) == (row[_ROLE], _words(old.n, row))
+                if not is_same or former != [row[place] for place in _WATCHED_PLACES]:
+                    watched[id] = row
                 self._database.change(_UPDATE, [*row, int(not is_same), old.n])
                 if not is_same:
                     self._text.remove([old])
@@ -77,6 +88,7 @@ class EntryWriter:
             self._database.change("DELETE FROM kept_answer")
         self._vectors.drop(changed)
         self._make_findable(changed)
+        self._note(ChangeKind.UPDATE, watched)
         return numbers
 
     def delete(self, condition: str, values: Sequence[Any]) -> int:
@@ -88,6 +100,12 @@ class EntryWriter:
         """By words at once, by meaning when they have their vectors."""
         self._text.add([_words(n, row) for n, row in rows.items()])
         self._queue(rows)
+
+    def _note(self, kind: ChangeKind, rows: Mapping[str, Row]) -> None:
+        memories = [
+            (kind.value, id, row[_UPDATED_AT]) for id, row in rows.items() if row[_KIND] == Kind.MEMORY
+        ]
+        note_changes(self._database, memories)
 
     def _queue(self, rows: Mapping[int, Row]) -> None:
         self._vectors.queue([n for n, row in rows.items() if row[_ROLE] not in QUIET_ROLES])

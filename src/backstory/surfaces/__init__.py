@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ..domain.discovery import guest_modules, modules_in
 from ..domain.errors import InvalidInput
 from ..tools import Surface, Tool
+from ..tools.profiles import ProfileChoice, choose
 
 LONGEST_PREFIX = 20
 
@@ -23,14 +24,30 @@ class Surfaces(Mapping[str, Surface]):
     """Surfaces by name. One is imported when it is first looked at: a client waits for `initialize`, which needs
     their names alone."""
 
-    def __init__(self, names: Iterable[str], prefix: str = "") -> None:
+    def __init__(self, names: Iterable[str], prefix: str = "", profile: ProfileChoice | None = None) -> None:
         self._names = tuple(names)
         self.prefix = prefix
+        self._profile = profile
+        self._narrowed: dict[str, Surface] = {}
+        self._warnings: list[str] = []
 
     def __getitem__(self, name: str) -> Surface:
         if name not in self._names:
             raise KeyError(name)
-        return _load(name).prefixed(self.prefix)
+        surface = _load(name).prefixed(self.prefix)
+        if self._profile is None or surface.profiles is None:
+            return surface
+        if name not in self._narrowed:  # the user's file is read once
+            profile = choose(self._profile, surface.profiles, surface.tools)
+            self._warnings += profile.warnings
+            self._narrowed[name] = surface.narrowed(profile.name, profile.tools)
+        return self._narrowed[name]
+
+    def profile_warnings(self) -> list[str]:
+        """Why the chosen profile is not served as the user wrote it."""
+        if self._profile is not None:
+            list(self.values())
+        return self._warnings
 
     def __contains__(self, name: object) -> bool:
         """Without importing it, which the one that is inherited would."""
@@ -43,9 +60,11 @@ class Surfaces(Mapping[str, Surface]):
         return len(self._names)
 
 
-def load_surfaces(names: Iterable[str] = (), prefix: str = "") -> Surfaces:
+def load_surfaces(
+    names: Iterable[str] = (), prefix: str = "", profile: ProfileChoice | None = None
+) -> Surfaces:
     """The named surfaces, or all. Modules are named after their surface: `memory-keeper` is memory_keeper. Those tools that
-    take a prefix get this one."""
+    take a prefix get this one, and surfaces with profiles have the tools of the chosen one."""
     if prefix and not (
         len(prefix) <= LONGEST_PREFIX and prefix.isascii() and prefix.replace("-", "_").isidentifier()
     ):
@@ -61,7 +80,7 @@ def load_surfaces(names: Iterable[str] = (), prefix: str = "") -> Surfaces:
             raise InvalidInput(
                 f"There is no surface {name!r}.", hint=f"Known: {', '.join(known)}.", field="surfaces"
             )
-    return Surfaces(wanted, prefix)
+    return Surfaces(wanted, prefix, profile)
 
 
 def _modules() -> dict[str, str]:

@@ -7,13 +7,13 @@ and how it spells parameter names. A tool is then its arguments, its description
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..core import Core
-from ..domain.errors import BackstoryError, NotFound
+from ..domain.errors import BackstoryError, Disabled, NotFound
 from ..domain.scopes import Scope
 from .params import (
     Json,
@@ -107,6 +107,8 @@ class Tool:
         """Looks into the caller's working directory, so it is nothing for a caller on another machine."""
         self.always_loaded = always_loaded
         """Clients that show a model only the names of tools until it looks for one shall show this one at once."""
+        self.left_out_by = ""
+        """The profile that this tool is not in; empty when it can be called."""
 
     @cached_property
     def params(self) -> tuple[Param, ...]:
@@ -118,10 +120,21 @@ class Tool:
         other.name = name
         return other
 
+    def left_out(self, profile: str) -> Tool:
+        """The same tool, which says that a profile leaves it out."""
+        other = copy(self)
+        other.left_out_by = profile
+        return other
+
     def call(self, core: Core, arguments: Mapping[str, Any]) -> Reply:
         """Answer one call. The surface words the errors a caller can understand; any other error is a bug
         and passes through to the edge, which logs it and asks `Surface.fail` for the wording."""
         try:
+            if self.left_out_by:
+                raise Disabled(
+                    f"{self.name} is not in the profile {self.left_out_by!r} that this server was started with.",
+                    hint="The user can start it with --profile full, or TOOL_PROFILE=full.",
+                )
             core.caller.check_scope(self.effect.scope)
             keywords = decode(self.params, arguments)
             core = core.through(self.surface.name)
@@ -178,10 +191,12 @@ class Surface:
         fit: Callable[[Core, Any], Any] = lambda core, body: body,
         fitted_schema: Callable[[Json], Json] = lambda schema: schema,
         takes_prefix: bool = False,
+        profiles: Mapping[str, Collection[str]] | None = None,
     ) -> None:
         """`word_error` gives the text of a failure. `success` are fields that every success carries, such as
         `{"status": "success"}`. `wire` spells parameter names: `str` keeps snake_case, `camel` gives camelCase.
-        `fit` makes an answer fit into a message, and `fitted_schema` says what it looks like then."""
+        `fit` makes an answer fit into a message, and `fitted_schema` says what it looks like then. `profiles` are parts of its
+        tools that a user can choose; None where there is nothing to choose."""
         self.name = name
         self.about = about
         self.word_error = word_error
@@ -190,6 +205,7 @@ class Surface:
         self.fit = fit
         self.fitted_schema = fitted_schema
         self.takes_prefix = takes_prefix
+        self.profiles = profiles
         self.tools: dict[str, Tool] = {}
         self.unlisted: dict[str, Tool] = {}
         """Tools that programs call who know of them; no model sees them."""
@@ -232,6 +248,16 @@ class Surface:
         other.tools = {
             f"{prefix}{name}": tool.renamed(f"{prefix}{name}") for name, tool in self.tools.items()
         }
+        return other
+
+    def narrowed(self, profile: str, tools: Collection[str]) -> Surface:
+        """The same with these tools alone. A call of another says that the profile leaves it out."""
+        if self.tools.keys() <= set(tools):
+            return self
+        other = copy(self)
+        other.tools = {name: tool for name, tool in self.tools.items() if name in tools}
+        others = {name: tool.left_out(profile) for name, tool in self.tools.items() if name not in tools}
+        other.unlisted = self.unlisted | others
         return other
 
     def succeed(self, body: Json | Shaped[Any] | str) -> Reply:

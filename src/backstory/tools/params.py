@@ -172,6 +172,16 @@ def decode(params: tuple[Param, ...], arguments: Mapping[str, Any]) -> dict[str,
     return given
 
 
+def decode_object(shape: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """An object inside an argument, checked against its TypedDict as arguments are: InvalidInput names the wrong member."""
+    schema = _typed_dict_schema(shape)
+    members = tuple(
+        Param(name, name, member, required=name in schema.get("required", ()))
+        for name, member in schema["properties"].items()
+    )
+    return decode(members, given)
+
+
 def _takes_null(schema: Json) -> bool:
     return "type" not in schema and "anyOf" not in schema
 

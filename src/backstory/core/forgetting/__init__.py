@@ -4,6 +4,7 @@ For good it is erased at once. Conversations are other programs' to keep: they a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -44,16 +45,25 @@ class Forgetting(Facet):
         if for_good:
             receipt = erase(self.engine, (memory.id,))
             return Forgotten(memory, None, tuple(receipt.notices))
+        # it may be gone, or say something else, since it was looked at
+        until = self.set_aside(lambda: [self.memory(memory.id)])
+        return Forgotten(memory, until)
+
+    def set_aside(self, choose: Callable[[], Sequence[Memory]]) -> datetime:
+        """Hide memories from everybody in one transaction, in which `choose` is called to say which. The time until which they can be
+        brought back."""
         store, now = self.engine.store, self.engine.now()
         briefs = BriefFiles(self.engine.settings.home)
         with store.transaction():
-            memory = self.memory(memory.id)  # it may be gone, or say something else, since it was looked at
-            store.archive.put_memories([memory], forgotten_at=now)
-            store.answers.delete_all()  # they may quote it
-            store.injections.delete([memory.project])
+            memories = choose()
+            if not memories:
+                return now + RESTORABLE_FOR
+            store.archive.put_memories(memories, forgotten_at=now)
+            store.answers.delete_all()  # they may quote one
+            store.injections.delete({memory.project for memory in memories})
             briefs.clear()  # what is noted there is kept by nobody who waits for this transaction
         briefs.clear()  # what was rendered meanwhile
-        return Forgotten(memory, now + RESTORABLE_FOR)
+        return now + RESTORABLE_FOR
 
     def restore(self, id: str) -> list[Memory]:
         """Make a forgotten memory live again, also one that is private to a session: whoever knows its id may. None when there is

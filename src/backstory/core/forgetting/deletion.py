@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...domain.erasure import Receipt
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.filters import Filter, Page
@@ -17,18 +19,20 @@ class Deletion(Facet):
             raise NotFound("saved text", id)
         return receipt
 
-    def by_key(self, key: str, session: str) -> Receipt:
-        """What a session keeps under a key, as far as the caller may see it; or what has none, under its id."""
+    def by_key(self, key: str, session: str, afterwards: Callable[[], None] = lambda: None) -> Receipt:
+        """What a session keeps under a key, as far as the caller may see it; or what has none, under its id. `afterwards` is called in
+        the transaction that deleted it."""
         if not key.strip():
             raise InvalidInput("key is empty.", hint="Name the item.", field="key")
         named = self.own(Filter(threads=(session,), ids=(key,)))
         if [memory.key for memory in self.engine.store.memories.find(named, Page(limit=1))] == [None]:
-            return self._forget(named)
-        return self._forget(self.caller.visible(Filter(threads=(session,), keys=(key,))))
+            return self._forget(named, afterwards)
+        return self._forget(self.caller.visible(Filter(threads=(session,), keys=(key,))), afterwards)
 
     def all(self) -> Receipt:
         """In every project."""
         return self._forget(Filter())
 
-    def _forget(self, where: Filter) -> Receipt:
-        return Erasure(self.engine).forget(ForgetRequest(memories=where._replace(surfaces=(self.surface,))))
+    def _forget(self, where: Filter, afterwards: Callable[[], None] = lambda: None) -> Receipt:
+        request = ForgetRequest(memories=where._replace(surfaces=(self.surface,)))
+        return Erasure(self.engine).forget(request, afterwards=afterwards)

@@ -5,7 +5,7 @@ What another program or a person owns is not touched: the assistants' own files,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -28,13 +28,21 @@ class Erasure:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
 
-    def forget(self, request: ForgetRequest, *, with_backups: bool = False) -> Receipt:
+    def forget(
+        self,
+        request: ForgetRequest,
+        *,
+        with_backups: bool = False,
+        afterwards: Callable[[], None] = lambda: None,
+    ) -> Receipt:
+        """`afterwards` is called in the transaction that forgot something."""
         since = self._since(request)
         briefs = BriefFiles(self.engine.settings.home)
         with self.engine.store.transaction():
             removed = self._removal(self.engine.store).forget(request)
             if removed.counts:
                 briefs.clear()  # what is noted there is kept by nobody who waits for this transaction
+                afterwards()
         if not removed.counts and not with_backups:
             return Receipt({})
         briefs.clear()  # what was rendered meanwhile

@@ -121,6 +121,8 @@ class Graph(Facet):
             relation[:3]: relation for relation in self.engine.store.graph.relations_of_entries(narrowed)
         }
         reached = self.engine.store.graph.of_entries(narrowed)
+        linked = self._links(self._visible(Filter()), reached)
+        relations |= {relation[:3]: relation for relation in linked if relation[:3] not in relations}
         frontier = _ends(relations.values()) - reached
         reached |= frontier
         for _ in range(1, max_depth):
@@ -150,6 +152,7 @@ class Graph(Facet):
             self.call.raise_if_cancelled()
             share = MOST_STATEMENTS // len(frontier)
             found = self.engine.store.graph.relations_near(frontier, everything, predicates, share)
+            found += self._links(everything, frontier, predicates)
             relations.update({relation[:3]: relation for relation in found})
             is_whole = is_whole and len(frontier) < MOST_EXPANDED and _most_said(found) < share
             frontier = _expand(frontier, found, before)
@@ -187,6 +190,13 @@ class Graph(Facet):
     def entities(self, where: Filter) -> list[Entity]:
         """What matching items mention, the most mentioned first."""
         return self.engine.store.graph.entities(self._visible(where))
+
+    def _links(
+        self, where: Filter, entities: Iterable[int], predicates: Sequence[str] = ()
+    ) -> list[Relation]:
+        """What the user linked to memories that are among the entities."""
+        found = self.engine.store.links.relations(where, entities)
+        return [relation for relation in found if not predicates or relation.predicate in predicates]
 
     def _visible(self, where: Filter) -> Filter:
         """Of one surface; of all when it is none."""

@@ -51,7 +51,7 @@ class Memories(Facet):
 
     def save_item(self, draft: MemoryDraft) -> Memory:
         """Save under a key in the current session, as `put_item` does. Committed when this returns."""
-        _check_draft(draft)
+        check_draft(draft)
         memory = self.put_item(draft, self.core.sessions.current())
         self.follow_up(memory)
         return memory
@@ -71,15 +71,15 @@ class Memories(Facet):
             trust=draft.trust,
         )
         with store.transaction():
-            if former := self._former(draft.key, session.id):
+            if former := self.present(draft.key, session.id):
                 store.memories.add_former(former)
                 memory = memory._replace(id=former.id, created_at=former.created_at)
             self.put(memory)
             store.sessions.put(session._replace(updated_at=memory.updated_at))
         return memory
 
-    def _former(self, key: str | None, session: str) -> Memory | None:
-        """What a session has under a key, live; one that was archived comes back."""
+    def present(self, key: str | None, session: str) -> Memory | None:
+        """What this surface has under a key in a session. One that was archived comes back, in the transaction of the caller."""
         if not key:
             return None
         store = self.engine.store
@@ -144,6 +144,16 @@ class Memories(Facet):
         self.follow_up(memory)
         return memory
 
+    def amend(self, memory: Memory, **changes: Any) -> Memory:
+        """Change some fields; what they were stays in the history. For a transaction of the caller's, who calls `follow_up` after it."""
+        changed = memory._replace(**changes, updated_at=self.engine.now())
+        if changed.text != memory.text:
+            summary = self.engine.summarizer.summary(changed.text)
+            changed = changed._replace(summary=summary, trust=Trust.OWN)
+        self.engine.store.memories.add_former(memory)
+        self.put(changed)
+        return changed
+
     def _mine(self, id: str) -> Filter:
         return Filter(ids=(id,), surfaces=(self.surface,))
 
@@ -158,7 +168,7 @@ class Memories(Facet):
         self.engine.summarizer.improve(self.engine.store, memory)
 
 
-def _check_draft(draft: MemoryDraft) -> None:
+def check_draft(draft: MemoryDraft) -> None:
     if draft.key is not None and not draft.key.strip():
         raise InvalidInput("key is empty.", hint="Nothing was saved; give the item a key.", field="key")
     _check_text(draft.text)

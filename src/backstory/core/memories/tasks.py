@@ -13,11 +13,13 @@ STALE_AFTER = timedelta(days=7)
 _FINISHED = frozenset(
     ("done", "completed", "complete", "closed", "resolved", "fixed", "cancelled", "canceled", "finished")
 )
-_TICKS = ("[x]", "- [x]", "✓", "✅", "☑")
+_TICKS = ("[x]", "- [x]", "[done]", "✓", "✅", "☑")
+_CLOSING = ("[done]", "✓", "✅", "☑")
+_COMPLETED = "completed"
 
 
 def is_open_task(memory: Memory) -> bool:
-    """A task is finished when its metadata's status, a tag, or the beginning of its text says so."""
+    """A task is finished when its metadata's status, a tag, or the beginning or end of its text says so."""
     if memory.category != TASK:
         return False
     status = str(memory.metadata.get("status", "")).strip().lower()
@@ -25,8 +27,11 @@ def is_open_task(memory: Memory) -> bool:
         return status not in _FINISHED
     if any(tag.lower() in _FINISHED for tag in memory.tags):
         return False
-    start = memory.text.lstrip().lower()
-    return not start.startswith(_TICKS) and start.split(":")[0].strip(" .!") not in _FINISHED
+    text = memory.text.strip().lower()
+    if text.startswith(_TICKS) or text.endswith(_CLOSING) or text.split(":")[0].strip(" .!") in _FINISHED:
+        return False
+    words = text.split()
+    return _COMPLETED not in {word.strip(".,:;!()") for word in (*words[:1], *words[-1:])}
 
 
 def is_report(memory: Memory) -> bool:

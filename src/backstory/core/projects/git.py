@@ -43,7 +43,7 @@ def ask(
     try:
         done = subprocess.run(
             ["git", *_QUIET, "-C", str(directory), *arguments],
-            env=_environment() | dict(variables or {}),
+            env=own_environment() | dict(variables or {}),
             input=os.fsencode(given),
             capture_output=True,
             timeout=timeout_s,
@@ -76,7 +76,7 @@ def without_filters(directory: Path) -> list[str]:
     return [word for name in dict.fromkeys(configured) for word in ("-c", f"{name}=")]
 
 
-def _environment() -> dict[str, str]:
+def own_environment() -> dict[str, str]:
     """Without variables that point git at another repository: a server may have been started by a hook."""
     inherited = os.environ  # noqa: TID251  (passed on, not read as settings)
     kept = {name: value for name, value in inherited.items() if not name.startswith("GIT_") or name in _KEPT}

@@ -97,6 +97,22 @@ class Sessions(Facet):
         chosen = next(filter(None, channels), GENERAL)
         return self.start(name or UNNAMED, description=description, channel=chosen, parent=parent)
 
+    def work_in(self, directory: str) -> Session:
+        """Go on in another directory, from the connection's own if it is relative. What is saved from now on belongs to its project, what
+        was saved before stays where it is."""
+        if not directory.strip():
+            raise InvalidInput("directory is empty.", hint="Name the project's directory.", field="directory")
+        if self.caller.is_local:
+            place = _directory(os.path.join(self.caller.directory, os.path.expanduser(directory)))
+            if not place.is_dir():
+                raise NotFound("directory", directory, hint="Nothing was changed; check the path.")
+            directory = str(place)
+        session = self.current()
+        self._enter(directory)
+        session = session._replace(project=self.caller.project, updated_at=self.engine.now())
+        self.engine.store.sessions.put(session)
+        return session
+
     def _enter(self, directory: str) -> str | None:
         """Make a directory the connection's, and say which branch it is on. On another machine it is a name only, and
         what is not there names the project, while the connection goes on working where it is."""

@@ -39,10 +39,12 @@ class AnswerPage(NamedTuple):
     next_offset: int | None
 
 
-def answer_page(shown: Iterable[AnswerItem], *, offset: int, total: int) -> AnswerPage:
-    """As many whole items as fit, and at least the first, whose value is cut if it must be."""
-    whole = fitting(shown, cost=lambda one: size(one.item))
-    kept = [*(cut(one, ANSWER_BYTES) for one in whole[:1]), *(one.item for one in whole[1:])]
+def answer_page(
+    shown: Iterable[AnswerItem], *, offset: int, total: int, room: int = ANSWER_BYTES
+) -> AnswerPage:
+    """As many whole items as fit into `room` bytes, and at least the first, whose value is cut if it must be."""
+    whole = fitting(shown, room, cost=lambda one: size(one.item))
+    kept = [*(cut(one, room) for one in whole[:1]), *(one.item for one in whole[1:])]
     after = offset + len(kept)
     return AnswerPage(kept, after if kept and after < total else None)
 
@@ -55,7 +57,7 @@ def cut(shown: AnswerItem, budget: int) -> Any:
     """The item with as much of its value as the budget holds, marked when that is not all."""
     item = shown.item
     whole = size(item)
-    if whole <= budget:
+    if whole <= budget or "value" not in item:
         return item
     value: str = item["value"]
     room = max(budget - whole + size(value), LEAST_VALUE)

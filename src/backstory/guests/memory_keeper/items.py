@@ -8,7 +8,6 @@ from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 from ...core import Core
 from ...core.memories import MemoryDraft
 from ...core.memories.retrieval import Sorting
-from ...core.sessions import channel_name
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.filters import Filter
 from ...domain.metadata import as_given, as_object
@@ -18,8 +17,9 @@ from ...tools import ADDS, READS, REMOVES
 from ...tools.origin import origin, safe_text
 from ...tools.params import CoreName, Json, Range
 from . import narrowing as by
+from .deletions import Deletions
 from .fitting import AnswerItem, AnswerPage, Truncation, answer_page, mark, page_size
-from .vocabulary import CategoryName, PriorityName, surface
+from .vocabulary import CategoryName, PriorityName, checked_channel, surface
 
 
 class SavedItem(TypedDict):
@@ -56,12 +56,25 @@ class ItemBody(TypedDict):
     truncated: NotRequired[Truncation]
 
 
+class Pagination(TypedDict):
+    """The same facts under the names that MCP Memory Keeper gives them."""
+
+    total: int
+    returned: int
+    offset: int
+    hasMore: bool
+    nextOffset: int | None
+    truncated: bool
+    truncatedCount: int
+
+
 class ItemPage(TypedDict):
     items: list[ItemBody]
     count: int
     totalCount: int
     hasMore: bool
     nextOffset: NotRequired[int]
+    pagination: Pagination
     groups: NotRequired[list[by.ItemGroup]]
 
 
@@ -84,14 +97,12 @@ def context_save(
 ) -> SavedItem:
     """Save a context item under a key, with a category and a priority. The same key again in this session replaces
     the value, and keeps the former one in the item's history."""
-    if channel is not None and not channel_name(channel):
-        raise InvalidInput("channel has no letter or digit from a-z, 0-9.", field="channel")
     draft = MemoryDraft(
         text=value,
         key=key,
         category=category,
         priority=Priority(priority),
-        channel=None if channel is None else channel_name(channel),
+        channel=checked_channel(channel),
         metadata=as_object(metadata),
         private=private,
     )
@@ -159,7 +170,7 @@ def context_get(
     total = len(kept) if is_whole else listing.total
     view = _View(core, include_metadata, include_metadata and key is not None, value_offset)
     fit = answer_page((AnswerItem(one.memory.id, view.item(one)) for one in page), offset=offset, total=total)
-    reply = _item_page(fit, total)
+    reply = _item_page(fit, total, offset)
     return reply if group_by is None else {**reply, "groups": by.groups_of(listing.memories, group_by)}
 
 
@@ -171,19 +182,29 @@ def context_delete(
 ) -> DeletedItem:
     """Delete one item of a session for good, with its history."""
     session = core.caller.session if session_id is None else core.sessions.get(session_id).id
-    receipt = None if session is None else core.deletion.by_key(key, session)
+    receipt = None if session is None else Deletions(core).for_good(key, session)
     if receipt is None or not receipt.memories:
         raise NotFound("item", key)
     reply: DeletedItem = {"success": True, "deletedCount": receipt.memories}
     return {**reply, "notices": receipt.notices} if receipt.notices else reply
 
 
-def _item_page(fit: AnswerPage, total: int) -> ItemPage:
+def _item_page(fit: AnswerPage, total: int, offset: int) -> ItemPage:
+    shown, has_more = len(fit.items), fit.next_offset is not None
     reply: ItemPage = {
         "items": fit.items,
-        "count": len(fit.items),
+        "count": shown,
         "totalCount": total,
-        "hasMore": fit.next_offset is not None,
+        "hasMore": has_more,
+        "pagination": {
+            "total": total,
+            "returned": shown,
+            "offset": offset,
+            "hasMore": has_more,
+            "nextOffset": fit.next_offset,
+            "truncated": has_more,
+            "truncatedCount": max(total - offset - shown, 0),
+        },
     }
     return reply if fit.next_offset is None else {**reply, "nextOffset": fit.next_offset}
 

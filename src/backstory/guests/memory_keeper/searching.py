@@ -17,10 +17,9 @@ from ...tools.params import Json, Range
 from . import narrowing as by
 from .fitting import AnswerItem, Truncation, answer_page, cut, page_size
 from .items import item_description
-from .vocabulary import PriorityName, surface
+from .vocabulary import LONGEST_GLOB, PriorityName, surface
 
 ALL_SESSIONS = "all"
-LONGEST_GLOB = 10_000  # SQLite takes none of more than 50,000 bytes
 
 Searched = Literal["key", "value"]
 EVERYWHERE: list[Searched] = ["key", "value"]
@@ -125,7 +124,7 @@ def context_search(
     whole = core.retrieval.search(
         query,
         where._replace(key_glob=key_pattern),
-        fields=_fields(search_in),
+        fields=text_fields(search_in),
         sorting=by.sorting_of(sort, sort_by, order),
         limit=None if group_by else page_size(limit),
         offset=0 if group_by else offset,
@@ -165,7 +164,7 @@ def context_semantic_search(
     return {**reply, "notices": notices} if notices else reply
 
 
-def _fields(search_in: list[Searched]) -> TextFields:
+def text_fields(search_in: list[Searched]) -> TextFields:
     if not search_in:
         raise InvalidInput("searchIn is empty.", hint='Use ["key"], ["value"] or both.', field="searchIn")
     chosen = set(search_in)
@@ -175,7 +174,7 @@ def _fields(search_in: list[Searched]) -> TextFields:
 
 
 def _answer(listing: MemoryPage, limit: int | None, offset: int, is_detailed: bool) -> SearchResult:
-    shape = _detailed if is_detailed else _result
+    shape = detailed_item if is_detailed else found_item
     shown = (AnswerItem(memory.id, shape(memory)) for memory in listing.memories)
     fit = answer_page(shown, offset=offset, total=listing.total)
     reply: SearchResult = {}
@@ -190,13 +189,13 @@ def _answer(listing: MemoryPage, limit: int | None, offset: int, is_detailed: bo
     return reply
 
 
-def _result(memory: Memory) -> Json:
+def found_item(memory: Memory) -> Json:
     about = item_description(memory)
     about.pop("metadata", None)
     return {"key": memory.key or memory.id, "value": safe_text(memory.text, memory.trust), **about}
 
 
-def _detailed(memory: Memory) -> Json:
+def detailed_item(memory: Memory) -> Json:
     return {
         "id": memory.id,
         "key": memory.key or memory.id,
@@ -212,4 +211,9 @@ def _detailed(memory: Memory) -> Json:
 
 
 def _similar_item(memory: Memory, similarity: float) -> Json:
-    return {"id": memory.id, **_result(memory), "similarity": similarity, "sessionId": memory.session or ""}
+    return {
+        "id": memory.id,
+        **found_item(memory),
+        "similarity": similarity,
+        "sessionId": memory.session or "",
+    }

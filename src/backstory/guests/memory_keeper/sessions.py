@@ -10,6 +10,7 @@ from ...domain.when import iso, parse_when
 from ...tools import ADDS, READS
 from ...tools.budget import fitting
 from ...tools.params import CoreName, PathName, Range
+from .compaction import next_steps, open_tasks, session_items
 from .fitting import page_size
 from .vocabulary import surface
 
@@ -21,6 +22,7 @@ class StartedSession(TypedDict):
     parentId: NotRequired[str]
     createdAt: str
     channel: str
+    nextSteps: NotRequired[list[str]]
 
 
 class ListedSession(TypedDict):
@@ -53,7 +55,7 @@ def context_session_start(
     ] = None,
     default_channel: Annotated[str | None, "Channel of items that name none"] = None,
 ) -> StartedSession:
-    """Start a new session, or continue from a previous one. What is saved from now on belongs to it."""
+    """Start a new session, or continue from a previous one, whose open tasks are then in nextSteps. What is saved from now on belongs to it."""
     session = core.sessions.begin(
         (name or "").strip(),
         description=description or "",
@@ -71,6 +73,8 @@ def context_session_start(
         reply["description"] = session.description
     if session.parent is not None:
         reply["parentId"] = session.parent
+        if steps := next_steps(open_tasks(session_items(core, session.parent))):
+            reply["nextSteps"] = steps
     return reply
 
 

@@ -187,6 +187,9 @@ class PostgresDatabase(Database):
         # read_copied parses it before anything else could turn an escaped NUL into one
         return f"replace(json_build_array({', '.join(values)})::text, '{NUL}', '\\u0000')"
 
+    def byte_length(self, column: str) -> str:
+        return f"octet_length({column})"
+
     def _make_schema(self) -> None:
         if not self.rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", [self._schema]):
             self.change(f'CREATE SCHEMA "{self._schema}"')

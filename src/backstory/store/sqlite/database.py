@@ -231,6 +231,9 @@ class SqliteDatabase(Database):
     def json_array(self, values: Sequence[str]) -> str:
         return f"json_array({', '.join(values)})"
 
+    def byte_length(self, column: str) -> str:
+        return f"length(CAST({column} AS BLOB))"
+
     def has_table(self, name: str) -> bool:
         return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = ?", [name]))
 

@@ -21,7 +21,7 @@ from ....domain.when import iso
 from ....settings import expand_home
 from . import arrival, ours, reading, table
 from .arrival import ImportResult, Strategy
-from .bundle import CheckpointCopy, Counts, FileCopy, SessionCopy, count
+from .bundle import CheckpointCopy, Counts, FileCopy, LinkCopy, SessionCopy, count
 
 if TYPE_CHECKING:
     from ....domain.checkpoints import CachedFile, Checkpoint
@@ -42,7 +42,7 @@ class Transfer(Facet):
         """Write sessions, by default the current one, with all in them that the caller may see."""
         departure = Departure(self.core)
         with self.engine.store.transaction():  # all of one moment
-            parts = tuple(map(departure.part, self._sessions(sessions)))
+            parts = departure.with_links([departure.part(each) for each in self._sessions(sessions)])
         if as_table:
             parts = tuple(SessionCopy(part.session, part.items) for part in parts)
         counts = count(parts)
@@ -146,6 +146,23 @@ class Departure(Facet):
             files=self._files(store.files.find(session.id)),
             checkpoints=tuple(map(self._checkpoint, taken)),
             archived=tuple(self._item(each.memory, each.history) for each in archived),
+        )
+
+    def with_links(self, parts: Sequence[SessionCopy]) -> tuple[SessionCopy, ...]:
+        """The same with the links between their items."""
+        owners = {item.memory.id: part.session.id for part in parts for item in (*part.items, *part.archived)}
+        found = [
+            link for link in self.engine.store.links.at(owners) if {link.source, link.target} <= owners.keys()
+        ]
+        return tuple(
+            part._replace(
+                links=tuple(
+                    LinkCopy(link.source, link.target, link.relationship, link.metadata, link.created_at)
+                    for link in found
+                    if owners[link.source] == part.session.id
+                )
+            )
+            for part in parts
         )
 
     def _item(self, memory: Memory, history: Sequence[Former]) -> MemoryCopy:

@@ -4,7 +4,7 @@ Nothing here checks the file; the caller holds a transaction, so all of it arriv
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -19,7 +19,8 @@ from ....core.memories.merging import (
     take_arriving,
 )
 from ....domain.checkpoints import CachedFile
-from ....domain.filters import Filter
+from ....domain.filters import Filter, Page
+from ....domain.links import MemoryLink
 from ....domain.records import Memory, Session
 from .bundle import CheckpointCopy, Counts, FileCopy, SessionCopy, count
 
@@ -43,6 +44,7 @@ class ImportResult(NamedTuple):
 def as_new(engine: Engine, parts: tuple[SessionCopy, ...], name: str | None) -> ImportResult:
     """Sessions as they were, under their own ids where these are free."""
     ids = {part.session.id: _free_session(engine, part.session.id) for part in parts}
+    parts = _with_free_ids(engine, parts)
     for number, part in enumerate(parts, start=1):
         session = part.session
         session = session._replace(
@@ -51,7 +53,6 @@ def as_new(engine: Engine, parts: tuple[SessionCopy, ...], name: str | None) -> 
             parent=ids.get(session.parent or "", session.parent),
         )
         engine.store.sessions.put(session)
-        part = _with_free_ids(engine, part)
         for checkpoint in part.checkpoints:
             keep_checkpoint(engine, session, checkpoint)
         for item in part.items:
@@ -59,6 +60,7 @@ def as_new(engine: Engine, parts: tuple[SessionCopy, ...], name: str | None) -> 
         for file in part.files:
             keep_file(engine, session, file)
         _archive(engine, session, part.archived)
+    _keep_links(engine, parts, ids)
     return ImportResult(count(parts), sessions=tuple(ids.values()))
 
 
@@ -73,13 +75,14 @@ def into(
 ) -> ImportResult:
     """Everything into one session; an item or a file that is there already is kept or replaced, or an item is
     joined by the other under a new key. Checkpoints are copies, and join those that are there."""
-    parts = tuple(_with_free_ids(engine, part) for part in parts)
+    parts = _with_free_ids(engine, parts)
     for part in parts:
         for checkpoint in part.checkpoints:
             keep_checkpoint(engine, session, checkpoint)
     items = _merge_items(engine, session, [item for part in parts for item in part.items], strategy)
     items += _merge_archived(engine, session, [item for part in parts for item in part.archived])
     files = _merge_files(engine, session, [file for part in parts for file in part.files], strategy)
+    _keep_links(engine, parts, {part.session.id: session.id for part in parts})
     all_ = count(parts)
     return ImportResult(
         Counts(0, items, files, all_.checkpoints), all_.items - items + all_.files - files, (session.id,)
@@ -144,22 +147,59 @@ def _keep(engine: Engine, item: MemoryCopy, session: Session) -> Memory:
     return memory
 
 
-def _with_free_ids(engine: Engine, part: SessionCopy) -> SessionCopy:
-    """An item and its copies in checkpoints get the same new id where theirs is in use."""
-    copied = (memory for checkpoint in part.checkpoints for memory in checkpoint.memories)
-    memories = [*(item.memory for item in (*part.items, *part.archived)), *copied]
-    ids = {id: engine.new_id() for id in _taken(engine, sorted({memory.id for memory in memories}))}
+def _keep_links(engine: Engine, parts: tuple[SessionCopy, ...], sessions: Mapping[str, str]) -> None:
+    """Links between the items as they are now: one whose value was not taken is the session's own of the same key. `sessions` are
+    those that the items came into, by the session of the file."""
+    items = {
+        item.memory.id: (item.memory, sessions[part.session.id])
+        for part in parts
+        for item in (*part.items, *part.archived)
+    }
+    now = engine.now()
+    for link in (link for part in parts for link in part.links):
+        source, target = (_present(engine, *items[end]) for end in (link.source, link.target))
+        if engine.store.links.get(source, target, link.relationship) is None and source != target:
+            engine.store.links.put(
+                MemoryLink(
+                    engine.new_id(), source, target, link.relationship, link.created_at, now, link.metadata
+                )
+            )
+
+
+def _present(engine: Engine, memory: Memory, session: str) -> str:
+    """The id of an item that came into a session."""
+    if memory.key is None or engine.store.entries.count(Filter(ids=(memory.id,))):
+        return memory.id
+    same = Filter(surfaces=(memory.surface,), threads=(session,), keys=(memory.key,))
+    found = engine.store.memories.find(same, Page(limit=1))
+    return found[0].id if found else memory.id
+
+
+def _with_free_ids(engine: Engine, parts: tuple[SessionCopy, ...]) -> tuple[SessionCopy, ...]:
+    """An item, its copies in checkpoints and its links get the same new id where theirs is in use."""
+    items = [item.memory for part in parts for item in (*part.items, *part.archived)]
+    copied = [memory for part in parts for copy in part.checkpoints for memory in copy.memories]
+    ids = {id: engine.new_id() for id in _taken(engine, sorted({memory.id for memory in (*items, *copied)}))}
 
     def freed(memory: Memory) -> Memory:
         return memory._replace(id=ids.get(memory.id, memory.id))
 
-    return part._replace(
-        items=tuple(item._replace(memory=freed(item.memory)) for item in part.items),
-        archived=tuple(item._replace(memory=freed(item.memory)) for item in part.archived),
-        checkpoints=tuple(
-            checkpoint._replace(memories=tuple(map(freed, checkpoint.memories)))
-            for checkpoint in part.checkpoints
-        ),
+    return tuple(
+        part._replace(
+            items=tuple(item._replace(memory=freed(item.memory)) for item in part.items),
+            archived=tuple(item._replace(memory=freed(item.memory)) for item in part.archived),
+            checkpoints=tuple(
+                checkpoint._replace(memories=tuple(map(freed, checkpoint.memories)))
+                for checkpoint in part.checkpoints
+            ),
+            links=tuple(
+                link._replace(
+                    source=ids.get(link.source, link.source), target=ids.get(link.target, link.target)
+                )
+                for link in part.links
+            ),
+        )
+        for part in parts
     )
 
 

@@ -28,6 +28,16 @@ class CheckpointCopy(NamedTuple):
     files: tuple[FileCopy, ...]
 
 
+class LinkCopy(NamedTuple):
+    """A link between two items, which are named by the ids that they have in the file."""
+
+    source: str
+    target: str
+    relationship: str
+    metadata: Mapping[str, Any]
+    created_at: datetime
+
+
 class SessionCopy(NamedTuple):
     """One session with its contents."""
 
@@ -38,6 +48,8 @@ class SessionCopy(NamedTuple):
     """In the order they were taken."""
     archived: tuple[MemoryCopy, ...] = ()
     """Items that were compressed."""
+    links: tuple[LinkCopy, ...] = ()
+    """From items of this session to items of any session of the file."""
 
 
 class Counts(NamedTuple):

@@ -15,7 +15,7 @@ from ....core.memories.merging import MemoryCopy
 from ....domain.checkpoints import Checkpoint
 from ....domain.records import Former, Memory, Session, Trust
 from ....domain.when import iso
-from .bundle import CheckpointCopy, FileCopy, SessionCopy
+from .bundle import CheckpointCopy, FileCopy, LinkCopy, SessionCopy
 from .fields import Fields
 
 FORMAT = "backstory-export"
@@ -40,6 +40,7 @@ def _write_part(part: SessionCopy) -> Iterator[str]:
     yield from _write_list("files", map(_file_fields, part.files))
     yield from _write_list("checkpoints", map(_checkpoint_fields, part.checkpoints))
     yield from _write_list("archived", map(_item_fields, part.archived))
+    yield from _write_list("links", map(_link_fields, part.links))
     yield "}"
 
 
@@ -116,6 +117,16 @@ def _file_fields(file: FileCopy) -> dict[str, Any]:
     }
 
 
+def _link_fields(link: LinkCopy) -> dict[str, Any]:
+    return {
+        "source": link.source,
+        "target": link.target,
+        "relationship": link.relationship,
+        "metadata": dict(link.metadata),
+        "createdAt": iso(link.created_at),
+    }
+
+
 def _checkpoint_fields(copy: CheckpointCopy) -> dict[str, Any]:
     checkpoint = copy.checkpoint
     return {
@@ -136,7 +147,14 @@ def read(file: Fields, surface: str) -> tuple[SessionCopy, ...]:
         return ()
     if not file.has("sessions"):
         file.wrong("sessions", "is missing.")
-    return tuple(_read_part(fields, surface) for fields in file.objects("sessions"))
+    sessions = list(file.objects("sessions"))
+    parts = tuple(_read_part(fields, surface) for fields in sessions)
+    items = {item.memory.id for part in parts for item in (*part.items, *part.archived)}
+    for link in (link for fields in sessions for link in fields.objects("links")):
+        for end in ("source", "target"):
+            if link.has(end) and link.text(end) not in items:
+                link.wrong(end, "is no item of the file.")
+    return parts
 
 
 def _read_part(fields: Fields, surface: str) -> SessionCopy:
@@ -159,6 +177,17 @@ def _read_part(fields: Fields, surface: str) -> SessionCopy:
         files=_read_files(fields),
         checkpoints=tuple(_read_checkpoint(each, session) for each in fields.objects("checkpoints")),
         archived=tuple(_read_item(each, session) for each in fields.objects("archived")),
+        links=tuple(map(_read_link, fields.objects("links"))),
+    )
+
+
+def _read_link(fields: Fields) -> LinkCopy:
+    return LinkCopy(
+        source=fields.text("source"),
+        target=fields.text("target"),
+        relationship=fields.text("relationship"),
+        metadata=fields.mapping("metadata"),
+        created_at=fields.time("createdAt"),
     )
 
 

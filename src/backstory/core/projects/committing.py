@@ -1,0 +1,64 @@
+"""Commit in the user's checkout, with the user's own hooks, identity and signing."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from ...domain.errors import GitFailed
+from .git import git, names, own_environment, printable
+
+COMMIT_TIMEOUT_S = 120
+"""Hooks may run a test suite."""
+_UNCHANGED = " ?!"
+
+
+class PendingFiles(NamedTuple):
+    """Tracked files that differ from the last commit, by whether a plain commit would take them."""
+
+    staged: list[str]
+    unstaged: list[str]
+
+
+def pending_files(directory: Path) -> PendingFiles:
+    """Untracked files are left out. Raises GitFailed where git does not answer."""
+    status = git(directory, "status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")
+    if status is None:
+        raise GitFailed("git status failed; nothing was committed.", hint="Run `git status` to see why.")
+    lines = [(line[:2], printable(line[3:])) for line in names(status)]
+    return PendingFiles(
+        staged=[name for letters, name in lines if letters[0] not in _UNCHANGED],
+        unstaged=[name for letters, name in lines if letters[1] not in _UNCHANGED],
+    )
+
+
+def commit(directory: Path, message: str, *, with_tracked: bool) -> str:
+    """The id of a new commit of what is staged, or of every change to tracked files."""
+    command = ["git", "-C", str(directory), "commit", *(["-a"] if with_tracked else []), "-m", message]
+    try:
+        process = subprocess.run(
+            command,
+            env=own_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=COMMIT_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise GitFailed(
+            f"git commit did not end within {COMMIT_TIMEOUT_S} seconds.", hint="Commit in a terminal."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise GitFailed(f"git could not be run: {error}.") from None
+    if process.returncode != 0:
+        raise GitFailed(f"git commit failed: {_last_line(process.stderr) or _last_line(process.stdout)}")
+    id = git(directory, "rev-parse", "HEAD")
+    if id is None:
+        raise GitFailed("git committed, but did not say which commit it made.", hint="See `git log`.")
+    return id.strip()
+
+
+def _last_line(output: bytes) -> str:
+    lines = [line for line in output.decode(errors="replace").splitlines() if line.strip()]
+    return lines[-1].strip() if lines else ""

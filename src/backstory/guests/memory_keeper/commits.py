@@ -1,0 +1,110 @@
+"""Commit what is staged, and take a checkpoint that carries the commit's id."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, NamedTuple, NoReturn, NotRequired, TypedDict
+
+from ...core import Core
+from ...core.projects import git_branch, is_repository, work_tree
+from ...core.projects.committing import PendingFiles, commit, pending_files
+from ...domain.checkpoints import Checkpoint
+from ...domain.errors import InvalidInput, NotAllowed, NotFound, NothingToCommit
+from ...domain.lines import counted, one_line
+from ...domain.when import iso
+from ...tools import Effect
+from ...tools.budget import fitting
+from .vocabulary import surface
+
+FILE_BYTES = 20_000
+SUBJECT_CHARS = 100
+SHORT_HASH = 8
+
+
+class CommitAnswer(TypedDict):
+    committed: bool
+    commit: str
+    branch: str | None
+    files: list[str]
+    fileCount: int
+    checkpoint: str | None
+    checkpointId: str | None
+    text: str
+    notices: NotRequired[list[str]]
+
+
+@surface.tool("Commit staged changes", Effect(), of_checkout=True)
+def context_git_commit(
+    core: Core,
+    message: Annotated[str, "Commit message"],
+    auto_save: Annotated[bool, "Take a checkpoint of the session too"] = True,
+    all: Annotated[
+        bool, "With nothing staged: commit all changes to tracked files, never untracked ones"
+    ] = False,
+) -> CommitAnswer:
+    """Commit what is staged in the project, and take a checkpoint that names the commit. Nothing is ever staged that git does not track. Off unless the user set
+    BACKSTORY_GIT_COMMIT=on."""
+    if not message.strip():
+        raise InvalidInput("message is empty.", hint="Say what the commit does.", field="message")
+    if core.engine.settings.git_commit != "on":
+        _refuse(core, auto_save)
+    directory = Path(core.caller.checkout())
+    if not is_repository(work_tree(directory)):
+        raise NotFound("git repository", str(directory), hint="context_set_project_dir sets the project.")
+    selection = _selection(pending_files(directory), with_tracked=all)
+    id = commit(directory, message, with_tracked=selection.is_unstaged)
+    branch = git_branch(directory)
+    checkpoint = (
+        _checkpoint(core, f"commit-{id[:SHORT_HASH]}", f"Commit {id}: {message}") if auto_save else None
+    )
+    page = fitting(selection.names, FILE_BYTES)
+    text = f"Committed {counted(len(selection.names), 'file')} as {id[:SHORT_HASH]} on {branch or 'a detached HEAD'}."
+    if checkpoint is not None:
+        text += f" Checkpoint: {checkpoint.name}."
+    reply: CommitAnswer = {
+        "committed": True,
+        "commit": id,
+        "branch": branch,
+        "files": page,
+        "fileCount": len(selection.names),
+        "checkpoint": checkpoint.name if checkpoint else None,
+        "checkpointId": checkpoint.id if checkpoint else None,
+        "text": text,
+    }
+    if len(page) < len(selection.names):
+        reply["notices"] = [f"{len(selection.names) - len(page):,} more files do not fit into this answer."]
+    return reply
+
+
+class _ChosenFiles(NamedTuple):
+    names: list[str]
+    is_unstaged: bool
+
+
+def _selection(pending: PendingFiles, *, with_tracked: bool) -> _ChosenFiles:
+    """What is staged; if that is nothing and the caller wants it, every change to tracked files."""
+    if pending.staged:
+        return _ChosenFiles(pending.staged, is_unstaged=False)
+    if pending.unstaged and with_tracked:
+        return _ChosenFiles(pending.unstaged, is_unstaged=True)
+    hint = (
+        f"{counted(len(pending.unstaged), 'tracked file')} changed: stage with `git add`, or add all: true."
+        if pending.unstaged
+        else "Stage changes with `git add` first."
+    )
+    raise NothingToCommit("Nothing is staged; nothing was committed.", hint=hint)
+
+
+def _refuse(core: Core, auto_save: bool) -> NoReturn:
+    """Tell how commits are switched on; the checkpoint is taken all the same."""
+    checkpoint = _checkpoint(core, f"before-commit-{iso(core.engine.now())}", "") if auto_save else None
+    raise NotAllowed(
+        "Commits by tools are switched off; nothing was committed.",
+        hint="The user can start the server with BACKSTORY_GIT_COMMIT=on.",
+        details={"checkpoint": checkpoint.name, "checkpointId": checkpoint.id} if checkpoint else {},
+    )
+
+
+def _checkpoint(core: Core, name: str, description: str) -> Checkpoint:
+    about = one_line(description, SUBJECT_CHARS)
+    return core.checkpoints.take(name, description=about, files=False, git=True)

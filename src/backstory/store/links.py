@@ -1,0 +1,66 @@
+"""Links between memories. A link is seen by whoever sees both of its ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..domain.filters import Filter
+from ..domain.graph import Relation
+from ..domain.links import MemoryLink
+from .columns import JSON, Columns
+from .database import Database, batches
+from .where import where_clause
+
+_LINK = Columns(MemoryLink, {"metadata": JSON})
+_STATED = "SELECT s.entity, l.relationship, t.entity FROM link l"
+_CERTAIN = 1.0
+
+
+class LinkRoom:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, link: MemoryLink) -> None:
+        """Insert, or replace by id."""
+        with self._database.joined():
+            self._database.change(_LINK.upsert("link", "id"), _LINK.write(link))
+
+    def get(self, source: str, target: str, relationship: str) -> MemoryLink | None:
+        rest = "FROM link WHERE source = ? AND target = ? AND relationship = ?"
+        found = self._database.records(_LINK, rest, [source, target, relationship])
+        return found[0] if found else None
+
+    def at(self, memories: Iterable[str]) -> list[MemoryLink]:
+        """Links that begin or end at one of the memories, the oldest first."""
+        found: dict[str, MemoryLink] = {}
+        for marks, some in batches(memories):
+            rest = f"FROM link WHERE source IN ({marks}) OR target IN ({marks})"
+            found |= {link.id: link for link in self._database.records(_LINK, rest, [*some, *some])}
+        return sorted(found.values(), key=lambda link: (link.created_at, link.id))
+
+    def relations(self, where: Filter, entities: Iterable[int] | None = None) -> list[Relation]:
+        """Links whose ends both match, as statements of the knowledge graph; only those at one of the entities if these are given.
+
+        A memory that the graph has not read yet is not in it."""
+        condition, values = where_clause(where)
+        visible = f"(SELECT e.id, g.entity FROM entry e JOIN graphed g ON g.entry = e.n WHERE {condition})"
+        sql = f"{_STATED} JOIN {visible} AS s ON s.id = l.source JOIN {visible} AS t ON t.id = l.target"
+        parameters = [*values, *values]
+        if entities is not None:
+            numbers = list(entities)
+            begin, first = self._database.among("s.entity", numbers)
+            end, last = self._database.among("t.entity", numbers)
+            sql += f" WHERE {begin} OR {end}"
+            parameters += [first, last]
+        rows = self._database.rows(f"{sql} ORDER BY l.created_at, l.id", parameters)
+        return [Relation(subject, said, object, _CERTAIN) for subject, said, object in rows]
+
+    def delete_at(self, memories: Sequence[str]) -> int:
+        """Delete the links that begin or end at one of the memories; how many there were."""
+        with self._database.joined():
+            return sum(
+                self._database.change(
+                    f"DELETE FROM link WHERE source IN ({marks}) OR target IN ({marks})", [*some, *some]
+                )
+                for marks, some in batches(memories)
+            )
