@@ -23,7 +23,7 @@ from crash_process import Outcome, run_process
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.doubles import DAWN, make_settings
-from tests.example_calls import DOOMED, Known, chunked_answer, example_calls
+from tests.example_calls import DOOMED, OFF_BY_DEFAULT, Known, chunked_answer, example_calls
 
 from backstory.core import Caller, Core, Engine
 from backstory.store.copying import TABLES, VECTOR
@@ -195,7 +195,7 @@ def tool_trials() -> Iterator[list[ToolTrial]]:
         missing = {name for name, tool in TOOLS.items() if not tool.effect.read_only} - {
             t.name for t in writing
         }
-        assert not missing - READERS, missing
+        assert not missing - READERS - OFF_BY_DEFAULT, missing
         yield writing
 
 

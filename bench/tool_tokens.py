@@ -36,6 +36,10 @@ def tools_of(command: Sequence[str]) -> tuple[int, int]:
 def main(others: list[str]) -> None:
     own = [*BACKSTORY, "--histories=off", "--embeddings=off"]
     commands = {f"backstory, surface `{name}`": [*own, f"--surfaces={name}"] for name in load_surfaces()}
+    keeper = [*own, "--surfaces=memory-keeper"]
+    commands |= {
+        f"`memory-keeper`, profile {name}": [*keeper, f"--profile={name}"] for name in ("minimal", "standard")
+    }
     commands |= {"backstory, all": own} | {other: [other] for other in others}
     print("| | tools | tokens |\n|---|---|---|")
     for name, command in commands.items():
