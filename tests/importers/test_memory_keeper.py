@@ -119,8 +119,8 @@ def test_the_tools_of_the_same_name_find_and_restore_it(core: Core, foreign: Pat
     run(core, NAME, foreign)
     names = [each["name"] for each in call("context_session_list")["sessions"]]
     assert sorted(names) == ["Billing", "Branch"]
-    found = call("context_search", query="depends on")["results"]
-    assert any("db depends on token" in each["value"] for each in found)
+    (related,) = call("context_get_related", key="db")["related"]["outgoing"]
+    assert (related["key"], related["relationshipType"]) == ("token", "depends_on")
     call("context_restore_checkpoint", name="before")
     assert [each.text for each in memories(core, "db")] == ["PostgreSQL"] * 2
 

@@ -17,6 +17,7 @@ from ..core.calls import Call
 from ..core.engine import Engine
 from ..domain.checkpoints import CachedFile, Checkpoint
 from ..domain.filters import ConversationFilter, Filter
+from ..domain.links import MemoryLink
 from ..domain.records import ArchivedConversation, Memory, Session, Trust
 from ..domain.sources import ImportedRecord
 from .cleaning import Cleaning
@@ -24,6 +25,7 @@ from .contents import (
     ForeignCheckpoint,
     ForeignConversation,
     ForeignFile,
+    ForeignLink,
     ForeignMemory,
     ForeignSession,
     Record,
@@ -98,6 +100,8 @@ class Arrival:
                     self._take_file(record)
                 case ForeignCheckpoint():
                     self._take_checkpoint(record)
+                case ForeignLink():
+                    self._take_link(record)
                 case UnplacedRecords():
                     self._tally.add(record.kind, record.reason, times=record.times)
 
@@ -240,6 +244,25 @@ class Arrival:
             )
         )
         self._note(id, record.place, id)
+
+    def _take_link(self, record: ForeignLink) -> None:
+        id, source, target = map(self._source.id_of, (record.place, record.source, record.target))
+        present = self._store.links.get(source, target, record.relationship)
+        fate: Fate | str = self._fate(id, id, id if present else None)
+        ends = {source, target}
+        is_complete = ends <= self._seen if self._choices.dry_run else self._has(ends)
+        if fate is Fate.NEW and not is_complete:
+            fate = "one of the two is not here"
+        self._tally.add("relations", fate, record.relationship)
+        if fate is Fate.NEW and not self._choices.dry_run:
+            made = record.created_at
+            self._store.links.put(
+                MemoryLink(id, source, target, record.relationship, made, made, record.metadata)
+            )
+            self._note(id, record.place, id)
+
+    def _has(self, memories: set[str]) -> bool:
+        return self._store.entries.count(Filter(ids=tuple(memories))) == len(memories)
 
     def _fate(self, id: str, digest: str, present: str | None) -> Fate | Skip:
         """Of what is not a memory: by its digest, that it had when it was imported, and that of what is here."""

@@ -11,6 +11,7 @@ from .contents import (
     ForeignCheckpoint,
     ForeignConversation,
     ForeignFile,
+    ForeignLink,
     ForeignMemory,
     ForeignSession,
     Record,
@@ -25,6 +26,7 @@ _WRITTEN: dict[type, tuple[str, ...]] = {
     ForeignConversation: ("conversation", "messages", "traces"),
     ForeignFile: ("content",),
     ForeignCheckpoint: ("name", "description", "git_branch", "git_status", "files"),
+    ForeignLink: ("metadata",),
     UnplacedRecords: (),
 }
 """What somebody wrote. Ids and places must come out as they were, though they look random."""

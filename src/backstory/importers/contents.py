@@ -94,6 +94,18 @@ class ForeignCheckpoint(NamedTuple):
     files: tuple[ForeignFile, ...]
 
 
+class ForeignLink(NamedTuple):
+    """How two memories are related."""
+
+    place: str
+    source: str
+    target: str
+    """The places of both memories, which come before."""
+    relationship: str
+    created_at: datetime
+    metadata: Mapping[str, Any] = MappingProxyType({})
+
+
 class UnplacedRecords(NamedTuple):
     """Something that we have no place for."""
 
@@ -103,7 +115,13 @@ class UnplacedRecords(NamedTuple):
 
 
 Record = (
-    ForeignSession | ForeignMemory | ForeignConversation | ForeignFile | ForeignCheckpoint | UnplacedRecords
+    ForeignSession
+    | ForeignMemory
+    | ForeignConversation
+    | ForeignFile
+    | ForeignCheckpoint
+    | ForeignLink
+    | UnplacedRecords
 )
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..core.projects import project_root
 from ..domain.errors import InvalidInput, Unreadable
 from ..readers import Places
-from .contents import ForeignCheckpoint, ForeignFile, ForeignSession, Record, UnplacedRecords
+from .contents import ForeignCheckpoint, ForeignFile, ForeignLink, ForeignSession, Record, UnplacedRecords
 
 
 class Importer(NamedTuple):
@@ -65,6 +65,8 @@ def kind_of(record: Record) -> str:
         return "sessions"
     if isinstance(record, ForeignFile):
         return "cached files"
+    if isinstance(record, ForeignLink):
+        return "relations"
     return "checkpoints" if isinstance(record, ForeignCheckpoint) else record.kind
 
 

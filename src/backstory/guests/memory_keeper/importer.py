@@ -18,6 +18,7 @@ from ...domain.records import Former
 from ...importers.contents import (
     ForeignCheckpoint,
     ForeignFile,
+    ForeignLink,
     ForeignMemory,
     ForeignSession,
     Record,
@@ -84,7 +85,7 @@ def _records(tables: Tables) -> Iterator[Record]:
     yield from _items(tables, directories)
     yield from (_journal_entry(row, directories) for row in tables("journal_entries"))
     yield from _observations(tables, directories)
-    yield from (_relation(row, directories) for row in tables("context_relationships"))
+    yield from _relations(tables, directories)
     files = {row.id("id"): _file(row) for row in tables("file_cache")}
     yield from files.values()
     yield from _checkpoints(tables, files)
@@ -255,6 +256,29 @@ def _observations(tables: Tables, directories: Mapping[str, str]) -> Iterator[Fo
             session=_session_place(entity.id("session_id")) if entity.id("session_id") else None,
             category="observation",
             channel="general",
+        )
+
+
+def _relations(tables: Tables, directories: Mapping[str, str]) -> Iterator[ForeignLink | ForeignMemory]:
+    """Links between items; as a sentence where one of the keys is not there any more."""
+    owners: dict[str, list[str]] = {}
+    for row in tables("context_items"):
+        owners.setdefault(row.text("key"), []).append(row.id("session_id"))
+    for row in tables("context_relationships"):
+        session, keys = row.id("session_id"), (row.text("from_key"), row.text("to_key"))
+        if not all(key in owners for key in keys):
+            yield _relation(row, directories)
+            continue
+        source, target = (
+            _item_place(session if session in owners[key] else owners[key][0], key) for key in keys
+        )
+        yield ForeignLink(
+            place=f"links/{row.id('id')}",
+            source=source,
+            target=target,
+            relationship=row.text("relationship_type"),
+            created_at=row.time("created_at"),
+            metadata=row.object("metadata"),
         )
 
 
