@@ -178,9 +178,9 @@ def test_words_that_older_versions_deleted_are_noted_to_be_erased(path: Path, is
     if is_any_deleted:
         with closing(SqliteStore(path)) as store:
             store.memories.delete(Filter(ids=("a",)))
+    (script,) = [each for each in migrate.scripts("sqlite") if each.name == "deleted_words"]
     with closing(sqlite3.connect(path)) as database:
-        database.execute("DELETE FROM migration WHERE name = 'deleted_words'")
-        database.commit()
+        database.executescript(script.path.read_text("utf-8"))
     with closing(SqliteStore(path)) as store:
         residue = store.residue.get()
     assert (residue.tables if residue else None) == ({"entry_text", "key_text"} if is_any_deleted else None)
