@@ -225,7 +225,13 @@ class _Parser(argparse.ArgumentParser):
         raise InvalidInput(f"{message}.", hint=self._more)
 
 
+NEAR_ENOUGH = 0.75
+"""Of difflib's ratio: below it another flag only shares a word, as --audit-days does with --days."""
+
+
 def _nearest(word: str, known: Iterable[str]) -> str:
     # whoever mistypes a flag must not be talked into agreeing to something
-    near = difflib.get_close_matches(word, [name for name in known if name != "--yes"], n=1)
+    near = difflib.get_close_matches(
+        word, [name for name in known if name != "--yes"], n=1, cutoff=NEAR_ENOUGH
+    )
     return f"Did you mean {near[0]}?" if near else ""

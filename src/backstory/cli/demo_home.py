@@ -65,10 +65,10 @@ def _claude_code(shop: Shop, at: datetime) -> None:
     written = {"file_path": str(shop.project / "src" / "billing.py"), "content": BILLING}
     said: list[tuple[str, Any]] = [
         ("user", "Reports for accounting need running totals by month. What do we store invoices in?"),
-        ("assistant", [{"type": "text", "text": DATABASE}]),
+        ("assistant", [{"type": "text", "text": "I will write monthly_totals() for that."}]),
         ("assistant", [{"type": "tool_use", "id": "t1", "name": "Write", "input": written}]),
         ("user", [{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}]),
-        ("assistant", [{"type": "text", "text": "Done: monthly_totals() is in src/billing.py."}]),
+        ("assistant", [{"type": "text", "text": DATABASE}]),
     ]
     lines = [
         {
