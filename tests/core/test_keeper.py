@@ -1,4 +1,4 @@
-"""The keeper of conversations: its table of states, and that nothing that happens to files loses what they told."""
+"""The keeper of conversations: nothing that happens to files loses what they told."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 import zstandard
 
 from backstory.core.sync import Sync, reading
 from backstory.core.sync.redacting import Redaction
-from backstory.core.sync.states import TRANSITIONS, FileEvent, State
 from backstory.readers import Cursor, Piece, Places, Source, load_readers
 from backstory.store import Store
 
 from ..conftest import OpenCore, OpenStore
 from .test_sync import said
-from .toy_reader import Line, append, toy_reader, write
+from .toy_reader import append, toy_reader, write
 
 HOMES = Path(__file__).resolve().parents[1] / "readers"
 CLAUDE = "1f6a0000-0000-4000-8000-000000000001"
@@ -148,127 +146,7 @@ def test_a_project_folder_that_is_renamed_and_named_back_loses_nothing(
     assert not store.conversations.get([f"claude-code:{CLAUDE}"])[0].is_gone
 
 
-def test_every_event_has_a_step_in_every_state() -> None:
-    assert {state: set(steps) for state, steps in TRANSITIONS.items()} == {
-        state: set(FileEvent) for state in State
-    }
-
-
 ONE, TWO, THREE = (said(str(n), text) for n, text in enumerate(("one", "two", "three"), 1))
-
-
-class Case(NamedTuple):
-    """Files, and what they are when a sync comes next; None for one that vanished."""
-
-    state: State
-    event: FileEvent
-    before: Sequence[Mapping[str, Sequence[Line] | None]]
-    then: Mapping[str, Sequence[Line] | None]
-    texts: list[str]
-    is_gone: bool = False
-
-
-PROMPT = said("x1", "as typed", standing=0, kind="prompt-log")
-NAME = {"talk": "t", "closed": True, "title": "Named"}
-CASES = [
-    Case(State.NEW, FileEvent.TOLD, [], {"a.toy": [ONE]}, ["one"]),
-    Case(State.NEW, FileEvent.SILENT, [], {"a.toy": [NAME]}, []),
-    Case(State.NEW, FileEvent.NAMED, [], {"names.whole": [NAME]}, []),
-    Case(State.KNOWN, FileEvent.TOLD, [{"a.toy": [ONE]}], {"a.toy": [ONE, TWO]}, ["one", "two"]),
-    Case(State.KNOWN, FileEvent.TOLD, [{"a.toy": [ONE]}], {"b.toy": [ONE, TWO]}, ["one", "two"]),
-    Case(State.KNOWN, FileEvent.NAMED, [{"a.toy": [ONE]}], {"names.whole": [NAME]}, ["one"]),
-    Case(State.KNOWN, FileEvent.WORSE, [{"a.toy": [ONE]}], {"b.toy": [PROMPT]}, ["one"]),
-    Case(State.KNOWN, FileEvent.BETTER, [{"b.toy": [PROMPT]}], {"a.toy": [ONE]}, ["one"]),
-    Case(State.KNOWN, FileEvent.REWRITTEN, [{"a.toy": [ONE, TWO]}], {"a.toy": [TWO]}, ["two"]),
-    Case(
-        State.KNOWN,
-        FileEvent.REWRITTEN,
-        [{"a.toy": [ONE, TWO], "b.toy": [ONE]}],
-        {"a.toy": [THREE]},
-        ["one", "three"],
-    ),
-    Case(
-        State.KNOWN,
-        FileEvent.REWRITTEN,
-        [{"a.toy": [ONE, TWO]}, {"a.toy": None, "b.toy": [ONE, TWO]}],
-        {"b.toy": [TWO]},
-        ["two"],
-    ),
-    Case(
-        State.KNOWN,
-        FileEvent.RETURNED,
-        [{"a.toy": [ONE, TWO, THREE], "b.toy": [ONE]}, {"a.toy": None}],
-        {"a.toy": [ONE, TWO]},
-        ["one", "two", "three"],
-    ),
-    Case(State.KNOWN, FileEvent.VANISHED, [{"a.toy": [ONE]}], {"a.toy": None}, ["one"], is_gone=True),
-    Case(
-        State.KNOWN,
-        FileEvent.VANISHED,
-        [{"a.toy": [ONE], "b.toy": [ONE]}],
-        {"a.toy": None},
-        ["one"],
-        is_gone=False,
-    ),
-    Case(
-        State.GONE, FileEvent.TOLD, [{"a.toy": [ONE, TWO]}, {"a.toy": None}], {"b.toy": [ONE]}, ["one", "two"]
-    ),
-    Case(
-        State.GONE,
-        FileEvent.WORSE,
-        [{"a.toy": [ONE]}, {"a.toy": None}],
-        {"b.toy": [PROMPT]},
-        ["one"],
-        is_gone=True,
-    ),
-    Case(State.GONE, FileEvent.BETTER, [{"b.toy": [PROMPT]}, {"b.toy": None}], {"a.toy": [ONE]}, ["one"]),
-    Case(
-        State.GONE,
-        FileEvent.NAMED,
-        [{"a.toy": [ONE]}, {"a.toy": None}],
-        {"names.whole": [NAME]},
-        ["one"],
-        is_gone=True,
-    ),
-    Case(
-        State.GONE,
-        FileEvent.RETURNED,
-        [{"a.toy": [ONE, TWO]}, {"a.toy": None}],
-        {"a.toy": [said("1", "ONE")]},
-        ["ONE", "two"],
-    ),
-    Case(
-        State.GONE,
-        FileEvent.RETURNED,
-        [{"a.whole": [ONE, TWO]}, {"a.whole": None}],
-        {"a.whole": [ONE]},
-        ["one", "two"],
-    ),
-]
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.state} {case.event}")
-def test_what_is_kept_follows_the_table(
-    toy_sync: Callable[[], None], store: Store, home: Path, case: Case
-) -> None:
-    for files in (*case.before, case.then):
-        for name, lines in files.items():
-            (home / name).unlink() if lines is None else write(home / name, *lines)
-        toy_sync()
-    assert texts(store, "toy:t") == case.texts
-    assert [talk.is_gone for talk in store.conversations.get(["toy:t"])] == [case.is_gone] * bool(case.texts)
-
-
-@pytest.mark.parametrize("event", [FileEvent.REPEATED, FileEvent.TOLD])
-def test_an_archived_conversation_comes_back_when_it_goes_on(
-    toy_sync: Callable[[], None], store: Store, home: Path, event: FileEvent
-) -> None:
-    write(home / "a.toy", ONE, TWO)
-    toy_sync()
-    store.archive.put_conversation("toy:t")
-    write(home / "b.toy", *([ONE] if event is FileEvent.REPEATED else [ONE, THREE]))
-    toy_sync()
-    assert texts(store, "toy:t") == ([] if event is FileEvent.REPEATED else ["one", "two", "three"])
 
 
 def test_an_older_shorter_copy_takes_nothing_from_a_turn(

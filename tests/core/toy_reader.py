@@ -1,5 +1,5 @@
 """A reader of our own invention: JSON lines `{"talk", "id", "text", ...}`, a few of them for each piece. A line that is
-`closed` tells of its conversation, but not what was said."""
+`closed` tells of its conversation, but not what was said; one that is `deleted` that its owner deleted it."""
 
 from __future__ import annotations
 
@@ -33,25 +33,27 @@ def find(places: Places) -> Iterator[Source]:
         yield Source(path, Form.LOG)
     for path in places.home.glob("*.whole"):
         yield Source(path, Form.DOCUMENT)
+    for path in places.home.glob("*.base"):
+        yield Source(path, Form.DATABASE)
 
 
 def read_by(
     lines: int, before_each: Callable[[], None] = lambda: None
 ) -> Callable[[Source, Cursor], Iterator[Piece]]:
-    """Pieces of so many lines. A line without its end is read again."""
+    """Pieces of so many lines of a log, and all of another file. A line without its end is read again."""
 
     def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
         raw = read_regular(source.path)
         if b"encrypted" in raw[:20]:
             raise Unreadable("It is encrypted.")
-        offset = cursor.offset
+        offset = 0 if source.form is Form.DATABASE else cursor.offset
         told: dict[str, list[Line]] = {}
         ended = raw[offset : raw.rfind(b"\n") + 1].splitlines(keepends=True)
         for number, line in enumerate(ended, 1):
             offset += len(line)
             record = json.loads(line)
             told.setdefault(record["talk"], []).append(record)
-            if number % lines == 0 or number == len(ended):
+            if (source.form is Form.LOG and number % lines == 0) or number == len(ended):
                 before_each()
                 yield from _pieces(source, told, Cursor(offset, {"lines": number}))
                 told = {}
@@ -63,7 +65,7 @@ def _pieces(source: Source, told: dict[str, list[Line]], cursor: Cursor) -> Iter
     """One for each conversation; only the last has the cursor."""
     for place, (talk, lines) in enumerate(told.items(), 1):
         turns = [_turn(line) for line in lines if not line.get("closed")]
-        is_whole = source.form is Form.DOCUMENT
+        is_whole = source.form is not Form.LOG
         yield Piece(
             _header(source, talk, lines),
             turns,
@@ -71,6 +73,7 @@ def _pieces(source: Source, told: dict[str, list[Line]], cursor: Cursor) -> Iter
             is_whole,
             {"odd": 1},
             is_name=source.form is Form.DOCUMENT and source.path.stem == "names",
+            is_gone=any(line.get("deleted") for line in lines),
         )
 
 

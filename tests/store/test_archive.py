@@ -113,7 +113,7 @@ def test_forgetting_reaches_into_the_archive(store: Store) -> None:
 def test_an_archived_conversation_knows_that_its_source_vanished(store: Store) -> None:
     keep(store)
     store.archive.put_conversation("c1")
-    store.sync.mark_gone(["/h/c1.jsonl"])
+    store.sync.set_gone(["c1"], True)
     store.archive.restore_conversations(["c1"])
     assert store.conversations.get(["c1"]) == [TALK._replace(is_gone=True)]
 

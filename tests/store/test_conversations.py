@@ -316,7 +316,10 @@ def test_what_is_read_from_a_vanished_source_says_so_until_it_is_back(store: Sto
     for id, source in {"whole": "/h/a.jsonl", "part": "/h/a.jsonl#key#1", "other": "/h/a.jsonl2"}.items():
         store.conversations.add(make_conversation(id, source=source), make_messages(id, "hello"), [])
     store.sync.put(SOURCE)
-    store.sync.mark_gone(["/h/a.jsonl"])
+    store.sync.set_sources_gone(["/h/a.jsonl"], True)
+    assert store.sync.conversations_in({"/h/a.jsonl"}, is_gone=False) == ["part", "whole"]
+    assert store.sync.conversations_in({"/h/a.jsonl"}, is_gone=True) == []
+    store.sync.set_gone(["part", "whole"], True)
     assert {talk.id for talk in store.conversations.find(ConversationFilter()) if talk.is_gone} == {
         "whole",
         "part",
@@ -327,8 +330,8 @@ def test_what_is_read_from_a_vanished_source_says_so_until_it_is_back(store: Sto
     assert any(talk.is_gone for talk in store.conversations.find(ConversationFilter())), (
         "it may be back with less"
     )
-    store.sync.mark_gone(["/h/a.jsonl"])
-    store.sync.mark_back("/h/a.jsonl")
+    assert store.sync.conversations_in({"/h/a.jsonl"}, is_gone=True) == ["part", "whole"]
+    store.sync.set_gone(["part", "whole"], False)
     assert not any(talk.is_gone for talk in store.conversations.find(ConversationFilter()))
     assert store.sync.get("/h/a.jsonl") == SOURCE
     assert store.sync.get("/h/b.jsonl") is None
@@ -357,7 +360,8 @@ def test_it_is_known_which_files_told_a_message(store: Store) -> None:
     assert store.witnesses.of("c1") == {one: {7}, two: {0, -9}}
     store.conversations.delete_messages("c1", [one])
     assert store.witnesses.of("c1") == {two: {0, -9}}
-    store.witnesses.drop("c1")
+    assert [store.witnesses.has_rows(id) for id in ("c1", "c2", "c3")] == [True, True, False]
+    assert [store.witnesses.drop("c1", limit=9), store.witnesses.drop("c1", limit=9)] == [2, 0]
     assert (store.witnesses.of("c1"), store.witnesses.conversations([0, 2**62])) == ({}, ["c2"])
     assert store.messages.texts([one, two]) == {two: "two"}
 

@@ -12,7 +12,7 @@ from ..domain.when import from_ms
 from .columns import CONVERSATION, TIME, Columns
 from .database import Database, batches
 from .entries import entry_row
-from .messages import OWN
+from .messages import NAMED_OWN, OWN
 from .traces import TraceRoom
 from .where import bounds, conversations_clause, literal, portions
 from .writing import EntryWriter
@@ -123,12 +123,11 @@ class ConversationRoom:
 
     def delete_messages(self, conversation: str, ids: Sequence[str] | None = None) -> int:
         """All of a conversation, or the given ones."""
-        own = [Kind.MESSAGE, conversation]
         with self._database.joined():
             if ids is None:
-                return self._writer.delete(OWN, own)
+                return self._writer.delete(OWN, [Kind.MESSAGE, conversation])
             return sum(
-                self._writer.delete(f"{OWN} AND e.id IN ({marks})", [*own, *some])
+                self._writer.delete(NAMED_OWN.format(marks), [*some, conversation])
                 for marks, some in batches(ids)
             )
 

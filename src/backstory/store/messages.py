@@ -12,6 +12,9 @@ from .entries import SPOKEN
 from .where import bounds, places_clause
 
 OWN = "e.kind = ? AND e.thread = ?"
+NAMED_OWN = "e.id IN ({}) AND (e.thread || '') = ?"
+"""Messages with some ids, if they are in a conversation. The expression keeps the database from walking through the whole
+conversation to find a few."""
 
 
 class MessageRoom:
@@ -63,13 +66,13 @@ class MessageRoom:
 
     def places(self, conversation: str, ids: Sequence[str] | None = None) -> dict[str, int]:
         """The `seq` of each message there is, of all or of the given ones."""
-        sql = f"SELECT e.id, e.seq FROM entry e WHERE {OWN}"
-        own = [Kind.MESSAGE, conversation]
         if ids is None:
-            return self._database.pairs(sql, own)
+            sql = f"SELECT e.id, e.seq FROM entry e WHERE {OWN}"
+            return self._database.pairs(sql, [Kind.MESSAGE, conversation])
         found: dict[str, int] = {}
         for marks, some in batches(ids):
-            found |= self._database.pairs(f"{sql} AND e.id IN ({marks})", [*own, *some])
+            sql = f"SELECT e.id, e.seq FROM entry e WHERE {NAMED_OWN.format(marks)}"
+            found |= self._database.pairs(sql, [*some, conversation])
         return found
 
     def texts(self, ids: Sequence[str]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from ..domain.census import ReaderCensus, SourceCount
@@ -36,6 +36,7 @@ _KNOWN = (
     " UNION ALL SELECT 1 FROM forgotten WHERE conversation = ?"
 )
 _COUNT = Columns(SourceCount, files="count(*)")
+_TABLES = ("conversation", "archived_conversation")
 
 
 class SyncRoom:
@@ -63,32 +64,33 @@ class SyncRoom:
         with self._database.joined():
             self._database.change(_PUT, _SOURCE.write(known))
 
-    def mark_gone(self, paths: Sequence[str]) -> None:
-        """Their conversations say so too; nothing else changes."""
+    def set_sources_gone(self, paths: Sequence[str], is_gone: bool) -> None:
         with self._database.joined():
-            sql = "UPDATE source SET is_gone = 1 WHERE path = ?"
-            self._database.change_many(sql, [(path,) for path in paths])
-            self._set_gone(set(paths), 1)
+            sql = "UPDATE source SET is_gone = ? WHERE path = ?"
+            self._database.change_many(sql, [(int(is_gone), path) for path in paths])
 
-    def mark_back(self, path: str) -> None:
-        """A source that was gone is there again as it was, and so are its conversations."""
+    def conversations_in(self, paths: Collection[str], *, is_gone: bool) -> list[str]:
+        """The conversations, live or archived, whose source is one of these files and which are marked so."""
+        sql = "SELECT id, source FROM {} WHERE is_gone = ? AND source <> ''"
+        return sorted(
+            id
+            for table in _TABLES
+            for id, source in self._database.rows(sql.format(table), [int(is_gone)])
+            if source_path(source, paths) is not None
+        )
+
+    def set_gone(self, conversations: Sequence[str], is_gone: bool) -> None:
+        """Mark conversations, live or archived, as gone from their source, or as there."""
         with self._database.joined():
-            self._database.change("UPDATE source SET is_gone = 0 WHERE path = ?", [path])
-            self._set_gone({path}, 0)
+            for table in _TABLES:
+                sql = f"UPDATE {table} SET is_gone = ? WHERE id = ?"
+                self._database.change_many(sql, [(int(is_gone), id) for id in conversations])
 
     def restart(self, path: str) -> None:
         """It is read from its start if it comes back."""
         sql = "UPDATE source SET size = -1, position = 0, state = ? WHERE path = ?"
         with self._database.joined():
             self._database.change(sql, [_NOTHING_READ, path])
-
-    def _set_gone(self, paths: set[str], is_gone: int) -> None:
-        for table in ("conversation", "archived_conversation"):
-            rows = self._database.rows(
-                f"SELECT id, source FROM {table} WHERE is_gone <> ? AND source <> ''", [is_gone]
-            )
-            ids = [(is_gone, id) for id, source in rows if source_path(source, paths) is not None]
-            self._database.change_many(f"UPDATE {table} SET is_gone = ? WHERE id = ?", ids)
 
     def problems(self) -> dict[str, str]:
         """Why sources could not be read, by path."""
@@ -106,11 +108,16 @@ class SyncRoom:
         rest = "FROM source GROUP BY reader, problem ORDER BY reader, problem"
         return self._database.records(_COUNT, rest)
 
-    def forget(self, conversations: Sequence[str], at: datetime) -> int:
-        """Delete, from the archive too, and leave tombstones; how many conversations went."""
+    def bury(self, conversations: Sequence[str], at: datetime) -> None:
+        """Leave tombstones: no sync adds to these any more."""
         sql = "INSERT INTO forgotten (conversation, forgotten_at) VALUES (?, ?) ON CONFLICT (conversation) DO NOTHING"
         with self._database.joined():
             self._database.change_many(sql, [(id, to_ms(at)) for id in conversations])
+
+    def forget(self, conversations: Sequence[str], at: datetime) -> int:
+        """Delete, from the archive too, and leave tombstones; how many conversations went."""
+        with self._database.joined():
+            self.bury(conversations, at)
             archived = sum(
                 self._database.change(f"DELETE FROM archived_conversation WHERE id IN ({marks})", some)
                 for marks, some in batches(conversations)

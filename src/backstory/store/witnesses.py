@@ -19,6 +19,12 @@ class WitnessRoom:
             found.setdefault(id, set()).add(source)
         return found
 
+    def has_rows(self, conversation: str) -> bool:
+        """Whether anything but its own file told some of a conversation."""
+        return bool(
+            self._database.rows("SELECT 1 FROM witness WHERE conversation = ? LIMIT 1", [conversation])
+        )
+
     def conversations(self, sources: Sequence[int]) -> list[str]:
         """Those of which these files told something, beside others."""
         marks = ", ".join("?" * len(sources))
@@ -38,6 +44,9 @@ class WitnessRoom:
             self._database.change_many(delete, removed)
             self._database.change_many(insert, [(source, conversation, id) for id, source in added])
 
-    def drop(self, conversation: str) -> None:
+    def drop(self, conversation: str, limit: int) -> int:
+        """Delete at most `limit` rows of a conversation, and say how many went."""
+        some = "SELECT entry FROM witness WHERE conversation = ? LIMIT ?"
+        sql = f"DELETE FROM witness WHERE conversation = ? AND entry IN ({some})"
         with self._database.joined():
-            self._database.change("DELETE FROM witness WHERE conversation = ?", [conversation])
+            return self._database.change(sql, [conversation, conversation, limit])

@@ -12,6 +12,8 @@ from ...store import Store
 from ...store.residue import OF_CHECKPOINTS, OF_CONVERSATIONS, OF_MEMORIES
 from ..derived import QUOTED_CHARS, Derivation, FileRewrite, ForgottenMemories
 from ..sync.cursors import without
+from ..sync.transactions import ShortTransactions
+from ..sync.witness_rows import LONG_CONVERSATION, ROWS_AT_ONCE, portions
 
 
 class ForgetRequest(NamedTuple):
@@ -36,13 +38,16 @@ class Removal:
         self.derivations = derivations
 
     def forget(self, request: ForgetRequest) -> RemovalResult:
-        """In one transaction. The bytes are overwritten afterwards, by the store's residue."""
+        """In one transaction, but for the messages of long conversations, which go before. The bytes are overwritten
+        afterwards, by the store's residue."""
         files: list[FileRewrite] = []
+        messages = sum(self.store.messages.count(request.conversations).values())
+        self._empty_long(request.conversations)
         counts: dict[str, int] = {}
         with self.store.transaction():
             projects = self._projects(request)
             if request.conversations:
-                counts |= self._forget_conversations(request.conversations)
+                counts |= {"messages": messages} | self._forget_conversations(request.conversations)
             if request.memories is not None:
                 found = self._quotable(request.memories)
                 ids = list(dict.fromkeys([*request.memories.ids, *(id for id, _ in found)]))
@@ -59,6 +64,22 @@ class Removal:
                 "injected briefs": self.store.injections.delete(projects),
             }
         return RemovalResult({place: count for place, count in counts.items() if count}, files)
+
+    def _empty_long(self, ids: Sequence[str]) -> None:
+        """Delete the messages of long conversations in short transactions, so that nobody waits long to save. Whoever is
+        interrupted here has a conversation that no sync adds to, and can forget it again."""
+        store = self.store
+        for id in ids:
+            if store.messages.last_place(id) < LONG_CONVERSATION:
+                continue
+            messages = list(store.messages.places(id))
+            with ShortTransactions(store) as transactions:
+                store.sync.bury([id], self.now)
+                for some in portions(messages, ROWS_AT_ONCE):
+                    store.conversations.delete_messages(id, some)
+                    store.residue.note(OF_CONVERSATIONS)
+                    transactions.spend(len(some))
+                    transactions.rest()
 
     def _projects(self, request: ForgetRequest) -> set[str]:
         """Whose briefs may quote what is forgotten."""
@@ -97,7 +118,6 @@ class Removal:
     def _forget_conversations(self, ids: Sequence[str]) -> dict[str, int]:
         store, told = self.store, all_conversations(self.store, ConversationFilter(ids=tuple(ids)))
         removed = {
-            "messages": sum(store.messages.count(ids).values()),
             "conversations": store.sync.forget(ids, self.now),
             "cursors": self._clear_cursors(ids, {conversation.title for conversation in told} - {""}),
         }

@@ -26,6 +26,7 @@ from .files import Stamp, stamp_of
 from .keeping import Keeper, PieceOutcome, SourceFiles
 from .reading import SourceReading
 from .redacting import Redaction
+from .transactions import ShortTransactions
 from .worktrees import join_worktrees
 
 LEASE = "sync"
@@ -33,9 +34,6 @@ LEASE_MS = 15_000
 ASK_AGAIN_S = 0.1
 FIND_S = 300.0
 """Looking for files takes no longer, or what holds them hangs."""
-BRIEF_BYTES = 500_000
-"""Files are kept together up to SMALL_BYTES: each commit waits for the disk and has the text index write out what it
-gathered. While calls run in this process only up to so many, so that these need not wait."""
 
 
 class SyncReport(NamedTuple):
@@ -168,12 +166,13 @@ class Sync:
             reader.name,
             Identities(places.platform, places.projects),
             SourceFiles(found.keys(), known.keys()),
+            ShortTransactions(self._store),
         )
         vanished = [path for path, stamp in known.items() if path not in found and not stamp.is_gone]
         if reader.is_export:
             vanished = []
         if vanished:
-            with self._store.transaction():
+            with keeper.transactions:
                 keeper.vanish(vanished)
         tally.sources, tally.vanished = len(found), len(vanished)
         reading = SourceReading(self._engine, reader, self._redaction, keeper, process)
@@ -199,8 +198,7 @@ class Sync:
         for each, portion in reading.portions(due):
             batch.append((each, portion))
             size += each.stamp.size
-            most = BRIEF_BYTES if self._engine.is_serving else decoding.SMALL_BYTES
-            if size >= most or not portion.is_last:
+            if size >= decoding.SMALL_BYTES or not portion.is_last:
                 self._keep(reading, batch, tally)
                 done += sum(each.stamp.size for each, portion in batch if portion.is_last)
                 call.progress(done, total, f"Reading {tally.title}")
@@ -214,10 +212,11 @@ class Sync:
         self, reading: SourceReading, batch: Sequence[tuple[DueSource, Portion]], tally: _Tally
     ) -> None:
         if batch:
-            with self._store.transaction():
+            with reading.transactions:
                 for each, portion in batch:
-                    for kept in reading.keep(each, portion):
-                        tally.add(kept)
+                    for outcome in reading.keep(each, portion):
+                        tally.add(outcome)
+                    reading.transactions.rest()
 
 
 def _find(reader: Reader, places: Places) -> dict[str, tuple[Source, Stamp]]:

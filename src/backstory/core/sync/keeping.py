@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -12,13 +12,17 @@ from ...domain.filters import ConversationFilter
 from ...domain.records import Conversation, Message, Trust
 from ...domain.sources import source_path
 from ...domain.when import to_ms
-from ...readers import Piece, Role
+from ...readers import Piece, Role, Turn
 from ...store import Store
 from ..projects.identity import Identities
 from ..subjects import OPENING, subject_of
 from .pieces import conversation_id, merged, message_ids, messages_of, times_of, traces_of
 from .states import TRANSITIONS, Action, FileEvent, State
+from .transactions import ROW_COST, TRANSACTION_COST, ShortTransactions
+from .witness_rows import ROWS_AT_ONCE, WitnessRows, portions
 from .witnesses import NOBODY, Witnesses, number_of
+
+PART_COST = TRANSACTION_COST // 4
 
 
 class PieceOutcome(NamedTuple):
@@ -55,41 +59,99 @@ class SourceFiles:
         return number if number in self.living and not conversation.is_gone else NOBODY
 
 
+class Found(NamedTuple):
+    """A conversation as it is in the store when a file tells of it."""
+
+    id: str
+    state: State
+    known: Conversation | None = None
+    archived: Conversation | None = None
+
+    @property
+    def kept(self) -> Conversation | None:
+        return self.known or self.archived
+
+
 class Keeper:
     """Of what one assistant's files tell. What changes the store belongs inside a transaction, here and below."""
 
-    def __init__(self, store: Store, reader: str, identities: Identities, files: SourceFiles) -> None:
+    def __init__(
+        self,
+        store: Store,
+        reader: str,
+        identities: Identities,
+        files: SourceFiles,
+        transactions: ShortTransactions,
+    ) -> None:
         self.store = store
         self.reader = reader
         self.identities = identities
         self.files = files
+        self.transactions = transactions
+
+    def find(self, id: str) -> Conversation | None:
+        return next(iter(self.store.conversations.get([id])), None)
+
+    def look_up(self, id: str) -> Found:
+        if not self.store.sync.knows(id):
+            return Found(id, State.NEW)
+        if self.store.sync.forgotten([id]):
+            return Found(id, State.FORGOTTEN)
+        if (known := self.find(id)) is not None:
+            return Found(id, State.GONE if known.is_gone else State.KNOWN, known)
+        (archived,) = self.store.archive.find_conversations(ConversationFilter(ids=(id,)))
+        return Found(id, State.ARCHIVED, archived=archived.conversation)
 
     def vanish(self, paths: Sequence[str]) -> None:
-        """Take nothing back. What another file tells too is that one's from now on."""
-        self.store.sync.mark_gone(paths)
+        """Take nothing back. What another file tells too is that one's from now on. The files themselves are marked last, so
+        that all of it is done again if it is interrupted."""
         numbers = [number for path in paths for number in (number_of(path), -number_of(path))]
+        rows = WitnessRows(self.store, self.transactions)
         for id in self.store.witnesses.conversations(numbers):
-            stored = self.store.witnesses.of(id)
-            witnesses = Witnesses(stored)
-            self.restart(witnesses.yield_to_living(self.files.living))
-            save(self.store, id, _pairs(stored), witnesses.pairs())
-            others = sorted(witnesses.files() & self.files.living)
-            known = self.find(id)
-            if others and known is not None and known.is_gone:
-                path = self.files.paths[others[0]]
-                self.store.conversations.add(known._replace(source=path, is_gone=False), [], [])
+            if (known := self.find(id)) is not None:
+                self._hand_over(known, rows, paths)
+        self._mark(FileEvent.VANISHED, paths)
+        self.store.sync.set_sources_gone(paths, True)
+
+    def _hand_over(self, known: Conversation, rows: WitnessRows, paths: Collection[str]) -> None:
+        def yielded() -> tuple[set[int], list[int]]:
+            witnesses = rows.of(known.id, self.files.owner_of(known))
+            former = witnesses.yield_to_living(self.files.living)
+            return former, sorted(witnesses.files() & self.files.living)
+
+        former, others = rows.aside(known.id, yielded)
+        self.restart(former)
+        rows.spread(known.id)
+        if others and (known.is_gone or source_path(known.source, paths) is not None):
+            known = known._replace(source=self.files.paths[others[0]], is_gone=False)
+            self.store.conversations.add(known, [], [])
+        rows.flush(known.id, self.files.owner_of(known))
+        rows.discard(known.id)
+
+    def reappear(self, path: str) -> None:
+        """The file is there again as it was, and so are the conversations that belong to it."""
+        self._mark(FileEvent.REAPPEARED, [path])
+        self.store.sync.set_sources_gone([path], False)
+
+    def _mark(self, event: FileEvent, paths: Collection[str]) -> None:
+        is_gone = event is FileEvent.VANISHED
+        for id in self.store.sync.conversations_in(paths, is_gone=not is_gone):
+            found = self.look_up(id)
+            self.mark(found, TRANSITIONS[found.state, event])
+            self.transactions.spend(1)
+            self.transactions.rest()
+
+    def mark(self, found: Found, action: Action) -> None:
+        """A conversation is gone from its source, or there again."""
+        is_gone = {Action.MARK_GONE: True, Action.MARK_BACK: False}[action]
+        assert found.kept is not None
+        assert found.kept.is_gone is not is_gone
+        self.store.sync.set_gone([found.id], is_gone)
 
     def restart(self, files: Collection[int]) -> None:
         """How far these vanished files were read is of no use any more: what they told is told by others."""
         for number in files & self.files.paths.keys():
             self.store.sync.restart(self.files.paths[number])
-
-    def find(self, id: str) -> Conversation | None:
-        return next(iter(self.store.conversations.get([id])), None)
-
-    def find_archived(self, id: str) -> Conversation | None:
-        found = self.store.archive.find_conversations(ConversationFilter(ids=(id,)))
-        return found[0].conversation if found else None
 
     def told_by(self, path: str) -> list[str]:
         """The conversations of which a file told something."""
@@ -110,136 +172,188 @@ class FileKeeper:
         self._keeper = keeper
         self._store = keeper.store
         self._files = keeper.files
+        self._transactions = keeper.transactions
         self._path = path
         self._number = number_of(path)
         self._trust = trust
         self._is_back = is_back
-        self._witnesses: dict[str, Witnesses] = {}
-        self._stored: dict[str, set[tuple[str, int]]] = {}
+        self._rows = WitnessRows(self._store, self._transactions)
+        self._last: dict[str, int] = {}
+        """By conversation whose witnesses are loaded, the place of the last message that the file tells."""
         self._renewed = set(self._store.witnesses.conversations([-self._number]))
         self.retold = set(retold)
         """Conversations that the file told before it was rewritten or vanished, and has not told of since."""
 
     def keep(self, piece: Piece, modified_ms: int) -> PieceOutcome:
+        """Keep a piece, a long one in parts that are committed one after the other."""
         id = conversation_id(self._keeper.reader, piece.header.native_id)
-        is_known = self._store.sync.knows(id)
-        known = self._keeper.find(id) if is_known else None
-        archived = self._keeper.find_archived(id) if is_known and known is None else None
-        # what to do is a table (`states`): here it is only found out which row and column apply
-        state = self._state(id, known, archived) if is_known else State.NEW
-        event = self._event(id, piece, known or archived, state, modified_ms)
-        step = TRANSITIONS[state][event]
-        if event is FileEvent.VANISHED and known is not None and self._files.owner_of(known) == self._number:
-            self._store.conversations.add(known._replace(is_gone=step.state is State.GONE), [], [])
-        if step.action is Action.IGNORE:
-            return PieceOutcome(skipped=piece.skipped)
-        if step.action is Action.RENAME and known is not None:
-            return self._rename(known, piece)
-        if archived is not None:
-            self._store.archive.restore_conversations([id])
-            known = archived
-        if step.action is Action.SUPERSEDE:
-            self._store.conversations.delete_messages(id)
-            self._witnesses.pop(id, None)
-            known = None
-        self._merge(known, piece, modified_ms, step.action)
-        self.retold.discard(id)
-        # a whole piece told all there is, and was settled at once; else the end of the file settles it
-        if step.state is State.RENEWED and not piece.is_whole:
-            self._renewed.add(id)
+        event: FileEvent | None = None
+        for part in _parts(piece):
+            found = self._keeper.look_up(id)
+            event = FileEvent.TOLD if event else self._event(found, piece, modified_ms)
+            if event is None or not self._apply(event, found, part, modified_ms):
+                return PieceOutcome(skipped=piece.skipped)
+            self._transactions.rest()
+        if piece.is_whole and id in self._renewed:
+            self._end(id)
         return PieceOutcome(id, len(piece.turns), skipped=piece.skipped)
 
     def end(self, *, is_whole: bool) -> None:
         """The file was read to its end: what it told before it was rewritten, and not since, goes. `is_whole`: from its
         beginning, so that a file which came back told all that is its own."""
-        for id in sorted(self._renewed):
-            known = self._keeper.find(id)
-            if known is not None:
-                self._settle(known)
-        self._renewed.clear()
         if self._is_back:
-            for id in sorted(self.retold) if is_whole else ():
-                if (known := self._keeper.find(id)) is not None:
-                    self._release(known)
+            for id in sorted(self._renewed | self.retold if is_whole else self._renewed):
+                self._send(FileEvent.LEFT_OUT, id)
+            self._renewed.clear()
             self.retold.clear()
+        for id in sorted(self._renewed):
+            self._end(id)
         self.flush()
+        for id in self._rows.loaded():
+            if (known := self._keeper.find(id)) is not None:
+                self._rows.drop_needless(id, self._files.owner_of(known))
 
     def flush(self) -> None:
         """Store who told what, as far as it is known by now."""
-        for id, witnesses in self._witnesses.items():
+        for id in self._rows.loaded():
             known = self._keeper.find(id)
-            # of most conversations one file tells all, which its source says already: no rows for these
-            is_simple = known is not None and witnesses.are_only_by(self._files.owner_of(known))
-            save(self._store, id, self._stored[id], set() if is_simple else witnesses.pairs())
-        self._witnesses.clear()
+            if known is None:  # archived or forgotten meanwhile, and its rows with it
+                self._rows.discard(id)
+            else:
+                self._rows.flush(id, self._files.owner_of(known))
+            if not self._rows.is_loaded(id):
+                self._last.pop(id, None)
 
-    def _state(self, id: str, known: Conversation | None, archived: Conversation | None) -> State:
-        if self._store.sync.forgotten([id]):
-            return State.FORGOTTEN
-        if known is None:
-            return State.NEW if archived is None else State.ARCHIVED
-        if known.is_gone:
-            return State.GONE
-        return State.RENEWED if id in self._renewed else State.KNOWN
-
-    def _event(
-        self, id: str, piece: Piece, kept: Conversation | None, state: State, modified_ms: int
-    ) -> FileEvent:
+    def _event(self, found: Found, piece: Piece, modified_ms: int) -> FileEvent | None:
+        """What the file does, as the table calls it; None when it does not matter."""
+        kept = found.kept
         if piece.is_name:
             return FileEvent.NAMED
         if piece.is_gone:
-            return FileEvent.VANISHED
-        if kept is not None and kept.standing > piece.header.standing:
+            is_owner = kept is None or number_of(self._files.file_of(kept)) == self._number
+            return FileEvent.VANISHED if is_owner and not (kept and kept.is_gone) else None
+        if kept is None:
+            is_silent = not piece.turns and piece.header.completeness == "full"
+            return FileEvent.SILENT if is_silent else FileEvent.TOLD
+        if kept.standing > piece.header.standing:
             return FileEvent.WORSE
-        until_ms = max(times_of(piece, modified_ms))
-        if state is State.ARCHIVED and kept is not None and until_ms <= to_ms(kept.updated_at):
-            return FileEvent.REPEATED
-        if kept is not None and kept.standing < piece.header.standing:
+        if kept.standing < piece.header.standing:
             return FileEvent.BETTER
-        if kept is None and not piece.turns and piece.header.completeness == "full":
-            return FileEvent.SILENT
-        if id in self.retold or piece.is_whole:
+        if found.archived and max(times_of(piece, modified_ms)) <= to_ms(kept.updated_at):
+            return FileEvent.REPEATED
+        if found.known and (found.id in self.retold or piece.is_whole):
             return FileEvent.RETURNED if self._is_back else FileEvent.REWRITTEN
         return FileEvent.TOLD
 
-    def _merge(self, known: Conversation | None, piece: Piece, modified_ms: int, action: Action) -> None:
-        if known is None:
-            row = self._merged(piece, None, modified_ms)
-            asked = [turn.text for turn in piece.turns if turn.role is Role.USER and turn.text]
-            row = row._replace(subject=subject_of(row.title, asked[:OPENING]))
-            self._add(row, piece, messages_of(row, piece.turns, {}, -1, row.created_at))
+    def _apply(self, event: FileEvent, found: Found, piece: Piece, modified_ms: int) -> bool:
+        """Do what the table says; whether anything was kept. Each action asserts what it needs."""
+        known, action = found.known, TRANSITIONS[found.state, event]
+        match action:
+            case Action.IGNORE:
+                return False
+            case Action.MARK_GONE | Action.MARK_BACK:
+                self._keeper.mark(found, action)
+                return False
+            case Action.RENAME:
+                assert known is not None
+                return self._rename(known, piece)
+            case Action.ADD:
+                assert found.kept is None
+                self._insert(piece, modified_ms)
+            case Action.SUPERSEDE:
+                assert found.kept is not None
+                self._supersede(found)
+                self._insert(piece, modified_ms)
+            case Action.RESTORE:
+                assert found.archived is not None
+                self._store.archive.restore_conversations([found.id])
+                self._merge(found.archived, piece, modified_ms, action)
+            case Action.MERGE | Action.RENEW | Action.RELEASE:
+                assert known is not None
+                self._merge(known, piece, modified_ms, action)
+            case _:
+                raise AssertionError(action)
+        self.retold.discard(found.id)
+        return True
+
+    def _send(self, event: FileEvent, id: str) -> None:
+        """An event that is about a live conversation and tells nothing of it."""
+        found = self._keeper.look_up(id)
+        if found.known is None:
             return
-        witnesses = self._witnesses_of(known, is_needed=action is not Action.MERGE)
-        is_anew = False
-        if witnesses is None:
-            row = self._row(piece, known, modified_ms)
-            self._put_alone(row, piece)
-        else:
-            if action is Action.RENEW:
-                witnesses.renew(self._number)
-                is_anew = self._files.owner_of(known) == self._number and witnesses.are_only_by(-self._number)
-            elif action is Action.RELEASE:
-                witnesses.release(self._number)
-            row = self._row(piece, known, modified_ms, is_anew=is_anew)
-            self._put(row, piece, witnesses)
-            if piece.is_whole:
-                self._drop(row.id, witnesses.settle(self._number))
+        match TRANSITIONS[found.state, event]:
+            case Action.IGNORE:
+                pass
+            case Action.SETTLE:
+                self._settle(found.known)
+            case Action.RELEASE:
+                self._witnesses_of(found.known, Action.RELEASE)
+            case action:
+                raise AssertionError(action)
+
+    def _end(self, id: str) -> None:
+        self._send(FileEvent.ENDED, id)
+        self._renewed.discard(id)
+
+    def _insert(self, piece: Piece, modified_ms: int) -> None:
+        row = self._merged(piece, None, modified_ms)
+        asked = [turn.text for turn in piece.turns if turn.role is Role.USER and turn.text]
+        row = row._replace(subject=subject_of(row.title, asked[:OPENING]))
+        self._add(row, piece, messages_of(row, piece.turns, {}, -1, row.created_at))
+
+    def _supersede(self, found: Found) -> None:
+        """Delete what the worse witness told. Until the better one is kept, the conversation is still that of the worse, so
+        that all of it is done again if it is interrupted."""
+        if found.archived is not None:
+            self._store.archive.restore_conversations([found.id])
+        for some in portions(self._store.messages.places(found.id), ROWS_AT_ONCE):
+            self._drop(found.id, some)
+            self._transactions.rest()
+        self._rows.discard(found.id)
+
+    def _merge(self, known: Conversation, piece: Piece, modified_ms: int, action: Action) -> None:
+        is_plain = action is Action.MERGE and self._is_alone(known)
+        witnesses = None if is_plain else self._witnesses_of(known, action)
+        is_anew = (
+            action is Action.RENEW
+            and witnesses is not None
+            and self._files.owner_of(known) == self._number
+            and self._rows.aside(known.id, lambda: witnesses.are_only_by(-self._number))
+        )
+        row = self._row(piece, known, modified_ms, is_anew=is_anew)
+        self._put(row, piece, witnesses)
         if row.source != known.source and self._files.owner_of(known) == NOBODY:
             self._keeper.restart({number_of(self._files.file_of(known))} - {self._number})
         self._store.conversations.add(row._replace(subject=self._subject(row)), [], [])
 
-    def _witnesses_of(self, known: Conversation, *, is_needed: bool) -> Witnesses | None:
-        """None where the file at hand tells all there is, alone, and goes on."""
-        id = known.id
-        if id not in self._witnesses:
-            stored = self._store.witnesses.of(id)
-            owner = self._files.owner_of(known)
-            if not is_needed and not stored and owner == self._number:
-                return None
-            messages = self._store.messages.places(id)
-            self._witnesses[id] = Witnesses({message: stored.get(message, {owner}) for message in messages})
-            self._stored[id] = _pairs(stored)
-        return self._witnesses[id]
+    def _is_alone(self, known: Conversation) -> bool:
+        """Whether the file at hand tells all there is, alone, and goes on."""
+        return (
+            self._files.owner_of(known) == self._number
+            and not self._rows.is_loaded(known.id)
+            and not self._store.witnesses.has_rows(known.id)
+        )
+
+    def _witnesses_of(self, known: Conversation, action: Action) -> Witnesses:
+        """Who told what by now, with what the action says of the file at hand."""
+        is_loaded = self._rows.is_loaded(known.id)
+        if is_loaded and action is Action.MERGE:
+            return self._rows.of(known.id, self._files.owner_of(known))
+
+        def prepared() -> Witnesses:
+            witnesses = self._rows.of(known.id, self._files.owner_of(known))
+            if action is Action.RENEW:
+                witnesses.renew(self._number)
+            elif action is Action.RELEASE:
+                witnesses.release(self._number)
+            self._last[known.id] = witnesses.last_place(self._number)
+            return witnesses
+
+        witnesses = self._rows.aside(known.id, prepared)
+        if action is Action.RENEW:
+            self._renewed.add(known.id)
+        self._rows.spread(known.id)
+        return witnesses
 
     def _row(
         self, piece: Piece, known: Conversation, modified_ms: int, *, is_anew: bool = False
@@ -264,25 +378,28 @@ class FileKeeper:
             self._keeper.reader, piece, known, project=project, modified_ms=modified_ms, trust=self._trust
         )
 
-    def _put_alone(self, row: Conversation, piece: Piece) -> None:
-        there = self._store.messages.places(row.id, sorted(_candidates(row.id, piece)))
-        last = self._store.messages.last_place(row.id)
+    def _put(self, row: Conversation, piece: Piece, witnesses: Witnesses | None) -> None:
+        """Without witnesses the file tells the conversation alone."""
+        candidates = _candidates(row.id, piece)
+        places = self._store.messages.places(row.id, sorted(candidates))
+        if witnesses is None:
+            there, last = places, self._store.messages.last_place(row.id)
+        else:
+            there = {id: seq for id, seq in places.items() if witnesses.is_told(id, self._files.living)}
+            last = self._last[row.id]
         messages = messages_of(row, piece.turns, there, last, self._time_at(row, piece, last))
-        self._drop(row.id, sorted(there.keys() - {message.id for message in messages}))
-        self._add(row, piece, self._news(messages, there.keys()))
-
-    def _put(self, row: Conversation, piece: Piece, witnesses: Witnesses) -> None:
-        living, number = self._files.living, self._number
-        places = self._store.messages.places(row.id)
-        there = {id: seq for id, seq in places.items() if witnesses.is_told(id, living)}
-        last = max((seq for id, seq in places.items() if witnesses.is_told_by(id, number)), default=-1)
-        messages = messages_of(row, piece.turns, there, last, self._time_at(row, piece, last))
-        ids = {message.id for message in messages}
+        told = {message.id: message.seq for message in messages}
         # a turn that lost its thinking or its calls has ids which the file no longer tells
-        self._drop(row.id, witnesses.retract(_candidates(row.id, piece) - ids, number))
-        others = {id for id in ids & places.keys() if not witnesses.is_only_by(id, -number)}
-        news = self._news(messages, others)
-        self._keeper.restart(witnesses.tell(ids, number, living))
+        lost = candidates - told.keys()
+        if witnesses is None:
+            self._drop(row.id, sorted(lost & places.keys()))
+            news = self._news(messages, places.keys())
+        else:
+            self._drop(row.id, witnesses.retract(lost, self._number))
+            own = {id for id in places if witnesses.is_only_by(id, -self._number)}
+            news = self._news(messages, places.keys() - own)
+            self._keeper.restart(witnesses.tell(told, self._number, self._files.living))
+            self._last[row.id] = max((last, *told.values()))
         self._add(row, piece, news)
 
     def _time_at(self, row: Conversation, piece: Piece, place: int) -> datetime:
@@ -300,44 +417,50 @@ class FileKeeper:
         ids = {message.id for message in messages}
         traces = [trace for turn in piece.turns for trace in traces_of(row.id, turn) if trace.message in ids]
         self._store.conversations.add(row, messages, traces)
+        self._transactions.spend(len(messages) + len(traces), sum(len(each.text) for each in messages))
 
     def _settle(self, known: Conversation) -> None:
-        witnesses = self._witnesses_of(known, is_needed=True)
-        assert witnesses is not None
-        if dropped := witnesses.settle(self._number):
+        witnesses = self._witnesses_of(known, Action.SETTLE)
+        is_changed = False
+        waiting = self._rows.aside(known.id, lambda: witnesses.waiting(self._number))
+        for some in portions(waiting, ROWS_AT_ONCE):
+            dropped = witnesses.retract(some, -self._number)
+            is_changed |= bool(dropped)
             self._drop(known.id, dropped)
+            self._transactions.spend(len(some))
+            self._transactions.rest()
+        if is_changed:
             self._store.conversations.add(known._replace(subject=self._subject(known)), [], [])
-
-    def _release(self, known: Conversation) -> None:
-        witnesses = self._witnesses_of(known, is_needed=True)
-        assert witnesses is not None
-        witnesses.release(self._number)
 
     def _drop(self, id: str, messages: Sequence[str]) -> None:
         if messages:
             self._store.conversations.delete_messages(id, messages)
+            self._transactions.spend(len(messages))
 
-    def _rename(self, known: Conversation, piece: Piece) -> PieceOutcome:
+    def _rename(self, known: Conversation, piece: Piece) -> bool:
         if piece.header.title in ("", known.title):
-            return PieceOutcome(skipped=piece.skipped)
+            return False
         row = known._replace(title=piece.header.title)
         self._store.conversations.add(row._replace(subject=self._subject(row)), [], [])
-        return PieceOutcome(known.id, skipped=piece.skipped)
+        return True
 
     def _subject(self, row: Conversation) -> str:
         return subject_of(row.title, self._store.messages.opening(row.id, OPENING))
 
 
-def save(store: Store, id: str, before: set[tuple[str, int]], now: set[tuple[str, int]]) -> None:
-    """Who told what of a conversation, where it changed."""
-    if before and not now:
-        store.witnesses.drop(id)
-    elif before != now:
-        store.witnesses.change(id, sorted(now - before), sorted(before - now))
-
-
-def _pairs(stored: Mapping[str, Collection[int]]) -> set[tuple[str, int]]:
-    return {(message, file) for message, files in stored.items() for file in files}
+def _parts(piece: Piece) -> Iterator[Piece]:
+    """A piece as several that are cheap to write; at least one."""
+    turns: list[Turn] = []
+    cost = 0
+    for turn in piece.turns:
+        turns.append(turn)
+        cost += ROW_COST * (1 + len(turn.calls)) + len(turn.text) + len(turn.thinking)
+        if cost >= PART_COST:
+            yield piece._replace(turns=turns)
+            piece = piece._replace(is_whole=False)
+            turns, cost = [], 0
+    if turns or not piece.turns:
+        yield piece._replace(turns=turns)
 
 
 def _candidates(conversation: str, piece: Piece) -> set[str]:

@@ -41,6 +41,7 @@ class SourceReading:
         self._reader = reader
         self._redaction = redaction
         self._keeper = keeper
+        self.transactions = keeper.transactions
         self._process = process
         self._progress: SourceProgress | None = None
 
@@ -93,21 +94,30 @@ class SourceReading:
                     left.popleft()
 
     def keep(self, due: DueSource, portion: Portion) -> list[PieceOutcome]:
-        """What a portion tells, and where to go on after it, inside one transaction of the caller's. Nothing, when
-        another process was quicker."""
+        """What a portion tells, and where to go on after it, inside `transactions`. Nothing more, when another process was
+        quicker."""
         progress = self._progress
         if progress is None or progress.due is not due:
             progress = self._progress = SourceProgress(
                 self._engine, self._keeper, self._reader, due, goes_on=portion.goes_on
             )
-        if progress.is_overtaken():
-            return []
-        kept = [progress.take(step) for step in portion.steps]
-        if portion.is_last:
-            progress.end(portion.problem)
-        else:
-            progress.pause(portion.steps[-1])
-        return kept
+        outcomes: list[PieceOutcome] = []
+        try:
+            progress.check()
+            with self.transactions.guarded(progress.flush, progress.check):
+                progress.begin()
+                outcomes.extend(progress.take(step) for step in portion.steps)
+                if portion.is_last:
+                    progress.end(portion.problem)
+                else:
+                    progress.pause(portion.steps[-1])
+        except Overtaken:
+            pass
+        return outcomes
+
+
+class Overtaken(Exception):
+    """Another process read the source meanwhile, or what is known of it was forgotten."""
 
 
 class SourceProgress:
@@ -118,6 +128,7 @@ class SourceProgress:
     ) -> None:
         self._engine = engine
         self._store = engine.store
+        self._keeper = keeper
         self.due = due
         self._goes_on = goes_on
         self._path = str(due.source.path)
@@ -135,14 +146,24 @@ class SourceProgress:
         self._is_back = is_back
         self._file = FileKeeper(keeper, self._path, retold, due.trust, is_back=is_back)
 
-    def is_overtaken(self) -> bool:
-        """Whether another process read the source meanwhile, or what is known of it was forgotten."""
+    def check(self) -> None:
+        """Raises Overtaken."""
         if self._store.sync.get(self._path) != self._stored:
-            return True
+            raise Overtaken
+
+    def begin(self) -> None:
+        """A log that was gone and goes on is there again, with its conversations."""
         was_gone = self._stored is not None and self._stored.is_gone
         if was_gone and self._goes_on and self.due.source.form is Form.LOG:
-            self._store.sync.mark_back(self._path)
-        return False
+            self._reappear()
+
+    def _reappear(self) -> None:
+        self._keeper.reappear(self._path)
+        self._stored = self._store.sync.get(self._path)
+
+    def flush(self) -> None:
+        """Store all that must be committed along with the messages that are kept so far."""
+        self._file.flush()
 
     def take(self, step: ReadStep) -> PieceOutcome:
         kept = self._file.keep(step.piece, self.due.stamp.modified_ms)._replace(redacted=step.redacted)
@@ -170,7 +191,7 @@ class SourceProgress:
         if not problem:
             self._file.end(is_whole=not self._goes_on)
             if self._is_back and self._goes_on:
-                self._store.sync.mark_back(self._path)
+                self._reappear()
         self._file.flush()
         is_back = self._is_back and bool(problem)
         state = self._state(self._now.state.get("mark", {}), is_back=is_back)

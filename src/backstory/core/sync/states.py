@@ -1,4 +1,4 @@
-"""What becomes of a conversation when a file tells of it: the states of the keeper, and every step between them.
+"""What becomes of a conversation when a file tells of it: one table, and nothing else decides.
 
 All that ever existed is kept, and the files that are there have the say about what they tell:
 
@@ -9,13 +9,13 @@ All that ever existed is kept, and the files that are there have the say about w
 - a file that vanished takes nothing back. If it comes back, as it was or older or changed, nothing is taken back either;
   what it tells from then on is its own again, and so is what any other file tells of what the vanished one told: a
   conversation that was moved, copied or compressed belongs to the file that is there.
+
+The state is read from the store each time. A pair that is not in the table cannot occur.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum, auto
-from typing import NamedTuple
 
 
 class State(StrEnum):
@@ -23,8 +23,6 @@ class State(StrEnum):
     """Nothing is kept of it."""
     KNOWN = auto()
     """It is kept, and a file that tells it is there."""
-    RENEWED = auto()
-    """Its file was rewritten and is being read anew: what it told before waits to be told again."""
     GONE = auto()
     """It is kept, and no file that tells it is there."""
     ARCHIVED = auto()
@@ -35,7 +33,7 @@ class FileEvent(StrEnum):
     TOLD = auto()
     """A file tells something of it."""
     SILENT = auto()
-    """A file tells that there is one, and nothing that was said."""
+    """A file tells that there is one of which nothing is kept, and nothing that was said."""
     REPEATED = auto()
     """A file tells nothing newer than what is in the archive."""
     NAMED = auto()
@@ -48,10 +46,14 @@ class FileEvent(StrEnum):
     """A file that told of it was rewritten in place, and tells of it for the first time since."""
     RETURNED = auto()
     """A file that told of it had vanished, is there again, and tells of it for the first time since."""
-    VANISHED = auto()
-    """The last file that told it vanished, or does not hold it any more."""
     ENDED = auto()
-    """A file that told of it was read to its end."""
+    """A file that was rewritten, and told of it again, was read to its end."""
+    LEFT_OUT = auto()
+    """A file that had vanished was read to its end, and does not tell of it any more."""
+    VANISHED = auto()
+    """The file that it belongs to vanished, or does not hold it any more."""
+    REAPPEARED = auto()
+    """The file that it belongs to is there again, as it was."""
 
 
 class Action(StrEnum):
@@ -62,7 +64,7 @@ class Action(StrEnum):
     RENEW = auto()
     """Let what the file told before wait for being told again; then merge."""
     RELEASE = auto()
-    """Let what the file told before stay as that of a file that is no more; then merge."""
+    """Let what the file told before stay as that of a file that is no more; then merge what it tells now, if anything."""
     SUPERSEDE = auto()
     """Drop what the worse witness told; then add."""
     RESTORE = auto()
@@ -70,79 +72,42 @@ class Action(StrEnum):
     RENAME = auto()
     SETTLE = auto()
     """Drop what was not told again and is told by no other file that is there."""
+    MARK_GONE = auto()
+    MARK_BACK = auto()
 
 
-class Transition(NamedTuple):
-    action: Action
-    state: State
-    """In which the conversation is then."""
-
-
-_IGNORED = (FileEvent.WORSE, FileEvent.REPEATED, FileEvent.VANISHED, FileEvent.ENDED)
-
-
-def _row(state: State, steps: Mapping[FileEvent, Transition]) -> dict[FileEvent, Transition]:
-    return {event: Transition(Action.IGNORE, state) for event in _IGNORED} | dict(steps)
-
-
-TRANSITIONS: Mapping[State, Mapping[FileEvent, Transition]] = {
-    State.NEW: _row(
-        State.NEW,
-        {
-            FileEvent.TOLD: Transition(Action.ADD, State.KNOWN),
-            FileEvent.SILENT: Transition(Action.IGNORE, State.NEW),
-            FileEvent.NAMED: Transition(Action.IGNORE, State.NEW),
-            FileEvent.BETTER: Transition(Action.ADD, State.KNOWN),
-            FileEvent.REWRITTEN: Transition(Action.ADD, State.KNOWN),
-            FileEvent.RETURNED: Transition(Action.ADD, State.KNOWN),
-        },
-    ),
-    State.KNOWN: _row(
-        State.KNOWN,
-        {
-            FileEvent.TOLD: Transition(Action.MERGE, State.KNOWN),
-            FileEvent.SILENT: Transition(Action.MERGE, State.KNOWN),
-            FileEvent.NAMED: Transition(Action.RENAME, State.KNOWN),
-            FileEvent.BETTER: Transition(Action.SUPERSEDE, State.KNOWN),
-            FileEvent.REWRITTEN: Transition(Action.RENEW, State.RENEWED),
-            FileEvent.RETURNED: Transition(Action.RELEASE, State.KNOWN),
-            FileEvent.VANISHED: Transition(Action.IGNORE, State.GONE),
-        },
-    ),
-    State.RENEWED: _row(
-        State.RENEWED,
-        {
-            FileEvent.TOLD: Transition(Action.MERGE, State.RENEWED),
-            FileEvent.SILENT: Transition(Action.MERGE, State.RENEWED),
-            FileEvent.NAMED: Transition(Action.RENAME, State.RENEWED),
-            FileEvent.BETTER: Transition(Action.SUPERSEDE, State.KNOWN),
-            FileEvent.REWRITTEN: Transition(Action.RENEW, State.RENEWED),
-            FileEvent.RETURNED: Transition(Action.RELEASE, State.KNOWN),
-            FileEvent.VANISHED: Transition(Action.IGNORE, State.GONE),
-            FileEvent.ENDED: Transition(Action.SETTLE, State.KNOWN),
-        },
-    ),
-    State.GONE: _row(
-        State.GONE,
-        {
-            FileEvent.TOLD: Transition(Action.MERGE, State.KNOWN),
-            FileEvent.SILENT: Transition(Action.MERGE, State.KNOWN),
-            FileEvent.NAMED: Transition(Action.RENAME, State.GONE),
-            FileEvent.BETTER: Transition(Action.SUPERSEDE, State.KNOWN),
-            FileEvent.REWRITTEN: Transition(Action.RELEASE, State.KNOWN),
-            FileEvent.RETURNED: Transition(Action.RELEASE, State.KNOWN),
-        },
-    ),
-    State.ARCHIVED: _row(
-        State.ARCHIVED,
-        {
-            FileEvent.TOLD: Transition(Action.RESTORE, State.KNOWN),
-            FileEvent.SILENT: Transition(Action.IGNORE, State.ARCHIVED),
-            FileEvent.NAMED: Transition(Action.IGNORE, State.ARCHIVED),
-            FileEvent.BETTER: Transition(Action.SUPERSEDE, State.KNOWN),
-            FileEvent.REWRITTEN: Transition(Action.RESTORE, State.KNOWN),
-            FileEvent.RETURNED: Transition(Action.RESTORE, State.KNOWN),
-        },
-    ),
-    State.FORGOTTEN: {event: Transition(Action.IGNORE, State.FORGOTTEN) for event in FileEvent},
+TRANSITIONS: dict[tuple[State, FileEvent], Action] = {
+    (State.NEW, FileEvent.TOLD): Action.ADD,
+    (State.NEW, FileEvent.SILENT): Action.IGNORE,
+    (State.NEW, FileEvent.NAMED): Action.IGNORE,
+    (State.NEW, FileEvent.VANISHED): Action.IGNORE,
+    (State.KNOWN, FileEvent.TOLD): Action.MERGE,
+    (State.KNOWN, FileEvent.NAMED): Action.RENAME,
+    (State.KNOWN, FileEvent.WORSE): Action.IGNORE,
+    (State.KNOWN, FileEvent.BETTER): Action.SUPERSEDE,
+    (State.KNOWN, FileEvent.REWRITTEN): Action.RENEW,
+    (State.KNOWN, FileEvent.RETURNED): Action.RELEASE,
+    (State.KNOWN, FileEvent.ENDED): Action.SETTLE,
+    (State.KNOWN, FileEvent.LEFT_OUT): Action.RELEASE,
+    (State.KNOWN, FileEvent.VANISHED): Action.MARK_GONE,
+    (State.GONE, FileEvent.TOLD): Action.MERGE,
+    (State.GONE, FileEvent.NAMED): Action.RENAME,
+    (State.GONE, FileEvent.WORSE): Action.IGNORE,
+    (State.GONE, FileEvent.BETTER): Action.SUPERSEDE,
+    (State.GONE, FileEvent.REWRITTEN): Action.RELEASE,
+    (State.GONE, FileEvent.RETURNED): Action.RELEASE,
+    (State.GONE, FileEvent.ENDED): Action.SETTLE,
+    (State.GONE, FileEvent.LEFT_OUT): Action.RELEASE,
+    (State.GONE, FileEvent.REAPPEARED): Action.MARK_BACK,
+    (State.ARCHIVED, FileEvent.TOLD): Action.RESTORE,
+    (State.ARCHIVED, FileEvent.NAMED): Action.IGNORE,
+    (State.ARCHIVED, FileEvent.WORSE): Action.IGNORE,
+    (State.ARCHIVED, FileEvent.REPEATED): Action.IGNORE,
+    (State.ARCHIVED, FileEvent.BETTER): Action.SUPERSEDE,
+    (State.ARCHIVED, FileEvent.VANISHED): Action.MARK_GONE,
+    (State.ARCHIVED, FileEvent.REAPPEARED): Action.MARK_BACK,
+    (State.FORGOTTEN, FileEvent.TOLD): Action.IGNORE,
+    (State.FORGOTTEN, FileEvent.SILENT): Action.IGNORE,
+    (State.FORGOTTEN, FileEvent.NAMED): Action.IGNORE,
+    (State.FORGOTTEN, FileEvent.VANISHED): Action.IGNORE,
 }

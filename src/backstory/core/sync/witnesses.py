@@ -5,10 +5,14 @@ file that is no more what it was when it told it. A message that a file tells wh
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import blake2b
+from typing import NamedTuple
 
 NOBODY = 0
+
+Pair = tuple[str, int]
+"""A message and a file that tells it."""
 
 
 def number_of(path: str) -> int:
@@ -17,9 +21,41 @@ def number_of(path: str) -> int:
     return int.from_bytes(raw, "big") >> 1 | 1
 
 
+class WitnessChange(NamedTuple):
+    """Rows to insert and to delete for one message."""
+
+    added: list[Pair]
+    removed: list[Pair]
+
+
 class Witnesses:
-    def __init__(self, told: Mapping[str, Collection[int]]) -> None:
-        self._told = {id: set(files) for id, files in told.items()}
+    def __init__(
+        self, messages: Mapping[str, int], stored: Mapping[str, Collection[int]], owner: int
+    ) -> None:
+        """Of messages with their places. A message without stored rows is told by the conversation's owner alone."""
+        self._sets: dict[frozenset[int], frozenset[int]] = {}
+        """Most messages are told by the same files: a long conversation needs few sets."""
+        self._stored = {id: self._shared(files) for id, files in stored.items() if id in messages}
+        by_owner = self._shared((owner,))
+        self._told = {id: self._stored.get(id, by_owner) for id in messages}
+        self._changed = dict.fromkeys(id for id in messages if id not in self._stored)
+        self._places = dict(messages)
+
+    def _shared(self, files: Iterable[int]) -> frozenset[int]:
+        each = frozenset(files)
+        return self._sets.setdefault(each, each)
+
+    def __len__(self) -> int:
+        return len(self._told)
+
+    @property
+    def has_rows(self) -> bool:
+        return bool(self._stored)
+
+    def last_place(self, file: int) -> int:
+        """The place of the last message that the file tells; -1 when it tells none."""
+        told = (self._places[id] for id, files in self._told.items() if file in files)
+        return max(told, default=-1)
 
     def renew(self, file: int) -> None:
         """It was rewritten: what it told waits to be told again."""
@@ -31,18 +67,28 @@ class Witnesses:
         self._rename(-file, NOBODY)
 
     def _rename(self, former: int, latter: int) -> None:
-        for files in self._told.values():
+        for id, files in self._told.items():
             if former in files:
-                files.discard(former)
-                files.add(latter)
+                self._set(id, files - {former} | {latter})
 
-    def tell(self, ids: Iterable[str], file: int, living: Collection[int]) -> set[int]:
-        """The file tells these. The vanished files that told them before, and do not count any more."""
+    def adopt(self, former: str, message: str) -> None:
+        """A message has another id from now on; its rows follow by themselves."""
+        self._told[message] = self._told.pop(former)
+        self._places[message] = self._places.pop(former)
+        if former in self._stored:
+            self._stored[message] = self._stored.pop(former)
+        if former in self._changed:
+            del self._changed[former]
+            self._changed[message] = None
+
+    def tell(self, places: Mapping[str, int], file: int, living: Collection[int]) -> set[int]:
+        """The file tells these messages. The vanished files that told them before, and do not count any more."""
         former: set[int] = set()
-        for id in ids:
-            files = self._told.setdefault(id, set())
+        self._places.update(places)
+        for id in places:
+            files = self._told.get(id, frozenset())
             former |= _vanished(files, living)
-            self._told[id] = {other for other in files if abs(other) in living and other != -file} | {file}
+            self._set(id, {other for other in files if abs(other) in living and other != -file} | {file})
         return former
 
     def yield_to_living(self, living: Collection[int]) -> set[int]:
@@ -51,35 +97,38 @@ class Witnesses:
         for id, files in self._told.items():
             if self.is_told(id, living) and (vanished := _vanished(files, living)):
                 former |= vanished
-                self._told[id] = {file for file in files if abs(file) in living}
+                self._set(id, {file for file in files if abs(file) in living})
         return former
 
     def retract(self, ids: Iterable[str], file: int) -> list[str]:
         """The file does not tell these any more. Those that go, because nobody does."""
         return self._without([id for id in ids if file in self._told.get(id, ())], file)
 
-    def settle(self, file: int) -> list[str]:
-        """The file was read to its end. Those that go, because it did not tell them again, and nobody does."""
-        return self._without([id for id, files in self._told.items() if -file in files], -file)
+    def waiting(self, file: int) -> list[str]:
+        """The messages that the file told before it was rewritten, and has not told again."""
+        return [id for id, files in self._told.items() if -file in files]
 
     def _without(self, ids: Iterable[str], number: int) -> list[str]:
         dropped = []
         for id in ids:
-            self._told[id].discard(number)
+            self._set(id, self._told[id] - {number})
             if not self._told[id]:
                 del self._told[id]
+                self._stored.pop(id, None)  # rows go with their message
+                self._changed.pop(id, None)
                 dropped.append(id)
         return dropped
+
+    def _set(self, id: str, files: Iterable[int]) -> None:
+        self._told[id] = self._shared(files)
+        self._changed[id] = None
 
     def is_told(self, id: str, living: Collection[int]) -> bool:
         """Whether a file that is there tells it."""
         return any(file in living for file in self._told.get(id, ()))
 
-    def is_told_by(self, id: str, file: int) -> bool:
-        return file in self._told.get(id, ())
-
     def is_only_by(self, id: str, file: int) -> bool:
-        return self._told.get(id) == {file}
+        return self._told.get(id) == frozenset((file,))
 
     def are_only_by(self, file: int) -> bool:
         """Whether all is told by one file, and was told by no other."""
@@ -88,8 +137,13 @@ class Witnesses:
     def files(self) -> set[int]:
         return {file for files in self._told.values() for file in files}
 
-    def pairs(self) -> set[tuple[str, int]]:
-        return {(id, file) for id, files in self._told.items() for file in files}
+    def changes(self) -> Iterator[WitnessChange]:
+        """What differs from the stored rows, message by message. Whatever was given counts as stored."""
+        while self._changed:
+            id, _ = self._changed.popitem()
+            stored, now = self._stored.get(id, frozenset()), self._told[id]
+            self._stored[id] = now
+            yield WitnessChange([(id, file) for file in now - stored], [(id, file) for file in stored - now])
 
 
 def _vanished(files: Iterable[int], living: Collection[int]) -> set[int]:

@@ -6,6 +6,9 @@ from ...domain.filters import ConversationFilter
 from ...domain.records import Conversation
 from ...store import Store
 from ..projects.identity import Identities, is_worktree
+from .transactions import ShortTransactions
+
+PLACES_AT_ONCE = 200
 
 
 def join_worktrees(store: Store, identities: Identities) -> None:
@@ -14,12 +17,16 @@ def join_worktrees(store: Store, identities: Identities) -> None:
         repository = identities.project_of(project, project)
         if repository != project:
             for conversation in store.conversations.find(ConversationFilter(projects=(project,))):
-                with store.transaction():
-                    _move(store, conversation, repository)
+                with ShortTransactions(store) as transactions:
+                    _move(store, conversation, repository, transactions)
 
 
-def _move(store: Store, conversation: Conversation, project: str) -> None:
-    messages = [message._replace(project=project) for message in store.messages.of(conversation.id)]
-    store.conversations.add(
-        conversation._replace(project=project), messages, store.traces.of(conversation.id)
-    )
+def _move(store: Store, conversation: Conversation, project: str, transactions: ShortTransactions) -> None:
+    """The conversation's own row is the last, so that all of it is moved again if this is interrupted."""
+    for start in range(0, store.messages.last_place(conversation.id) + 1, PLACES_AT_ONCE):
+        places = range(start, start + PLACES_AT_ONCE)
+        messages = [each._replace(project=project) for each in store.messages.of(conversation.id, places)]
+        store.conversations.add(conversation, messages, store.traces.of(conversation.id, places))
+        transactions.spend(len(messages), sum(len(message.text) for message in messages))
+        transactions.rest()
+    store.conversations.add(conversation._replace(project=project), [], [])

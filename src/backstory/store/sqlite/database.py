@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
@@ -26,7 +27,7 @@ from ..database import OUTSIDE, Database, Row
 from ..migrate import migrate
 from ..whole_files import draft_path, make_private, put_in_place
 from .copy import copy_checked, copy_pages
-from .errors import in_our_words, translated
+from .errors import in_our_words, primary_code, translated
 from .header import new_store_id
 from .pool import SqlitePool
 from .residue import overwrite
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from .facts import EntryFacts
 
 OLDEST_SQLITE = (3, 35, 0)  # RETURNING
+LOCK_POLL_S = 0.002
 MOST_COMMITS = 2**31  # what the field holds; then it begins anew, which looks like an older store once
 
 
@@ -146,8 +148,7 @@ class SqliteDatabase(Database):
             with self._connection() as connection:
                 self._local.connection = connection
                 try:
-                    # IMMEDIATE: wait for the write lock now, rather than fail at the first write
-                    self.change("BEGIN IMMEDIATE")
+                    self._begin(connection)
                     with self._undone_on_error("ROLLBACK"):
                         if not self._pool.is_unchanged():
                             self.change("ROLLBACK")
@@ -158,6 +159,23 @@ class SqliteDatabase(Database):
                     return
                 finally:
                     self._local.connection = None
+
+    def _begin(self, connection: sqlite3.Connection) -> None:
+        """Wait for the write lock now, rather than fail at the first write. SQLite itself would look for it every 100 ms, and
+        miss the moments in which a long sync lets others write."""
+        deadline = time.monotonic() + self._busy_timeout_s
+        self.change("PRAGMA busy_timeout = 0")
+        try:
+            while True:
+                try:
+                    connection.execute("BEGIN IMMEDIATE")
+                    return
+                except sqlite3.OperationalError as error:
+                    if primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
+                        raise in_our_words(error, self.path) from error
+                time.sleep(LOCK_POLL_S)
+        finally:
+            self.change(f"PRAGMA busy_timeout = {self._busy_timeout_s * 1000:.0f}")
 
     def _commit(self, is_changed: bool) -> None:
         """What is in no file that the path names was not saved, and nobody may be told so."""
