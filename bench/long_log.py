@@ -31,7 +31,7 @@ from backstory.settings import Settings
 from backstory.store.sqlite import SqliteStore
 from backstory.store.sqlite.database import SqliteDatabase
 
-DEFAULT_TURNS = 200_000
+DEFAULT_TURNS = "200000"
 SAVE_PAUSE_S = 0.02
 THREAD = "0199aaaa-0000-7000-8000-00000000000f"
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -14,7 +14,7 @@ import zstandard
 
 from backstory.core.sync import Sync, reading
 from backstory.core.sync.redacting import Redaction
-from backstory.readers import Cursor, Piece, Places, Source, load_readers
+from backstory.readers import Cursor, Piece, Places, Reader, Source, load_readers
 from backstory.store import Store
 
 from ..conftest import OpenCore, OpenStore
@@ -124,6 +124,121 @@ def test_a_log_that_is_compressed_and_expanded_is_whole(
     touch(log)
     sync("codex")
     assert texts(store, f"codex:{CODEX}") == before
+
+
+def codex_line(at: int, role: str, text: str) -> str:
+    item = {
+        "type": "message",
+        "role": role,
+        "content": [{"type": "input_text" if role == "user" else "output_text", "text": text}],
+    }
+    entry = {"timestamp": f"2026-01-01T00:00:{at:02}.000Z", "type": "response_item", "payload": item}
+    return json.dumps(entry) + "\n"
+
+
+CODEX_META = json.dumps({"type": "session_meta", "payload": {"id": CODEX, "cwd": "/w/app"}}) + "\n"
+ASKED = [codex_line(1, "user", "Which cache?"), codex_line(2, "assistant", "The small one.")]
+HERE = [codex_line(3, "user", "Why small here?"), codex_line(4, "assistant", "It is enough.")]
+THERE = [codex_line(5, "user", "And large there"), codex_line(6, "assistant", "It is slower.")]
+
+
+def write_codex(home: Path, *lines: str, folder: str = "sessions") -> Path:
+    log = home / ".codex" / folder / f"rollout-2026-01-01T00-00-00-{CODEX}.jsonl"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text(CODEX_META + "".join(lines))
+    return log
+
+
+def codex_texts(store: Store) -> list[str]:
+    return sorted(texts(store, f"codex:{CODEX}"))
+
+
+def said_in(*lines: str) -> list[str]:
+    return sorted(json.loads(line)["payload"]["content"][0]["text"] for line in lines)
+
+
+def test_a_codex_session_that_went_on_on_two_machines_has_all_that_was_said(
+    sync: Callable[..., None], store: Store, home: Path, tmp_path: Path
+) -> None:
+    write_codex(home, *ASKED, *HERE)
+    write_codex(tmp_path / "other", *ASKED, *THERE)
+    sync("codex", codex=(tmp_path / "other/.codex",))
+    assert codex_texts(store) == said_in(*ASKED, *HERE, *THERE)
+
+
+def test_a_line_that_is_edited_in_a_codex_log_doubles_nothing(
+    sync: Callable[..., None], store: Store, home: Path
+) -> None:
+    write_codex(home, *ASKED, *HERE)
+    write_codex(home, *ASKED, *HERE, folder="archived_sessions")
+    sync("codex")
+    edited = codex_line(1, "user", "Which [removed] cache?")
+    for folder in ("sessions", "archived_sessions"):
+        write_codex(home, edited, ASKED[1], *HERE, folder=folder)
+        sync("codex")
+    assert codex_texts(store) == said_in(edited, ASKED[1], *HERE)
+
+
+def test_a_shorter_codex_log_that_goes_on_overwrites_nothing(
+    sync: Callable[..., None], store: Store, home: Path
+) -> None:
+    log = write_codex(home, *ASKED, *HERE)
+    sync("codex")
+    log.unlink()
+    sync("codex")
+    write_codex(home, *ASKED, *THERE)
+    sync("codex")
+    assert codex_texts(store) == said_in(*ASKED, *HERE, *THERE)
+
+
+def as_before(reader: Reader) -> Reader:
+    """The reader as it was when it named turns by their place in the file."""
+
+    def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
+        for piece in reader.read(source, Cursor(cursor.offset, {**cursor.state, "named": {}})):
+            turns = [turn._replace(id=turn.former_id or turn.id, former_id="") for turn in piece.turns]
+            state = {} if piece.cursor is None else {**piece.cursor.state}
+            state.pop("named", None)
+            yield piece._replace(turns=turns, cursor=piece.cursor and piece.cursor._replace(state=state))
+
+    return reader._replace(read=read)
+
+
+@pytest.mark.parametrize("change", ["unchanged", "grown", "moved", "compressed", "copied", "gone and back"])
+def test_a_store_that_named_turns_by_their_place_doubles_none(
+    open_core: OpenCore, store: Store, home: Path, change: str
+) -> None:
+    (reader,) = load_readers(["codex"]).values()
+    places = Places(home, {}, "linux")
+    log = write_codex(home, *ASKED, *HERE)
+    (home / ".codex/history.jsonl").write_text(
+        json.dumps({"session_id": "lost", "ts": 1_767_225_601, "text": "only a prompt"}) + "\n"
+    )
+    syncs = Sync(open_core(store, None).engine)
+    assert syncs.run([as_before(reader)], places) is not None
+    assert all("/@" in message.id for message in store.messages.of(f"codex:{CODEX}"))
+    match change:
+        case "grown":
+            log.write_text(log.read_text() + "".join(THERE))
+            with (home / ".codex/history.jsonl").open("a") as file:
+                file.write(json.dumps({"session_id": "lost", "ts": 1_767_225_602, "text": "and one"}) + "\n")
+        case "moved":
+            log.rename(write_codex(home, folder="archived_sessions"))
+        case "compressed":
+            log.with_name(f"{log.name}.zst").write_bytes(zstandard.compress(log.read_bytes()))
+            log.unlink()
+        case "copied":
+            write_codex(home, *ASKED, *HERE, *THERE, folder="archived_sessions")
+        case "gone and back":
+            raw = log.read_bytes()
+            log.unlink()
+            assert syncs.run([reader], places) is not None
+            log.write_bytes(raw)
+    assert syncs.run([reader], places) is not None
+    more = THERE if change in ("grown", "copied") else []
+    assert codex_texts(store) == said_in(*ASKED, *HERE, *more)
+    assert texts(store, "codex:lost") == ["only a prompt", *(["and one"] if change == "grown" else [])]
+    assert store.problems() == []
 
 
 def test_a_project_folder_that_is_renamed_and_named_back_loses_nothing(

@@ -8,8 +8,10 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -136,6 +138,10 @@ class World:
                     self.write(path, longer)
             case "cut":
                 self.write(path, _part(name, self.whole[name], change.part))
+            case "edit":
+                self.write(path, _edited(raw, change.part))
+            case "continue" if path.suffix == ".jsonl":
+                self.write(path, _continued(raw, change.part, self.clock))
 
 
 def _make_home(name: str, home: Path) -> None:
@@ -157,6 +163,29 @@ def _part(name: str, whole: bytes, part: float) -> bytes:
     if not name.endswith(".json"):
         return whole[: max(1, int(len(whole) * part))]
     return json.dumps(_shortened(json.loads(whole), part)).encode()
+
+
+_WORD = re.compile(rb"(?<=[a-z] )[a-z]{5,}(?= [a-z])")
+
+
+def _edited(raw: bytes, part: float) -> bytes:
+    """Some word in a sentence is another, and longer. Files that hold more than text stay."""
+    words = [] if raw.startswith(b"SQLite") else list(_WORD.finditer(raw))
+    if not words:
+        return raw
+    word = words[int(part * (len(words) - 1))]
+    return raw[: word.start()] + b"edited" + word[0] + raw[word.end() :]
+
+
+def _continued(raw: bytes, part: float, clock: int) -> bytes:
+    """A log was cut at a line, and goes on with other words than before, as on another machine."""
+    lines = raw.splitlines(keepends=True)
+    kept = max(1, int(len(lines) * part))
+    return b"".join([*lines[:kept], *(_said_otherwise(line, clock) for line in lines[kept - 1 :])])
+
+
+def _said_otherwise(line: bytes, clock: int) -> bytes:
+    return _WORD.sub(lambda word: b"%s%d" % (word[0], clock), line)
 
 
 def _shortened(value: Any, part: float, depth: int = 0) -> Any:
@@ -212,6 +241,8 @@ class Model:
         self.living: set[str] = set()
         self.kept: dict[str, dict[str, Known]] = {}
         self.standing: dict[str, int] = {}
+        self.most_often: Counter[tuple[str, str]] = Counter()
+        """How often one file ever said the same in one conversation."""
 
     def sync(self, sources: list[Source]) -> None:
         found = {str(source.path): source for source in sources}
@@ -230,6 +261,9 @@ class Model:
 
     def read(self, path: str, source: Source, former: Reading | None) -> None:
         now = self.files[path] = read_alone(self.reader, source)
+        for id, texts in now.told.items():
+            for text, count in Counter(texts.values()).items():
+                self.most_often[id, text] = max(self.most_often[id, text], count)
         for id, texts in now.told.items():
             if now.standing[id] > self.standing.get(id, -1):
                 self.standing[id] = now.standing[id]
@@ -291,7 +325,23 @@ def check(store: Store, model: Model) -> None:
         for path in set.intersection(*(set(known.tellers) for known in messages.values())):
             said = [message for message in model.files[path].told.get(id, ()) if "#" not in message]
             assert not said or [message for message in kept[id] if "#" not in message] == said
+    check_words(store, model)
     assert store.problems() == []
+
+
+def check_words(store: Store, model: Model) -> None:
+    """Whatever ids a reader gives: what a file says that is there is kept, and no oftener than one file ever said it."""
+    kept = {id: Counter(messages.values()) for id, messages in kept_in(store).items()}
+    for path in model.living:
+        reading = model.files[path]
+        for id, messages in reading.told.items():
+            if reading.standing[id] == model.standing[id]:
+                lost = Counter(messages.values()) - kept.get(id, Counter())
+                lost_texts = [text for text in lost if not any(each.startswith(text) for each in kept[id])]
+                assert not lost_texts, f"{path} says it"
+    for id, texts in kept.items():
+        for text, count in texts.items():
+            assert count <= model.most_often[id, text], f"{text!r} is there {count} times"
 
 
 CI = settings(
@@ -312,6 +362,10 @@ CI = settings(
 def test_after_any_sequence_the_store_holds_what_every_file_told_last(
     name: str, changes: list[Change]
 ) -> None:
+    run_sequence(name, changes)
+
+
+def run_sequence(name: str, changes: list[Change]) -> None:
     with tempfile.TemporaryDirectory(prefix="backstory-") as folder:
         world = World(name, Path(folder))
         engine = Engine(make_settings(), open_sqlite(Path(folder) / "store.db"), None)
@@ -326,6 +380,18 @@ def test_after_any_sequence_the_store_holds_what_every_file_told_last(
                 model.sync(list(world.find(places)))
                 check(engine.store, model)
         engine.close()
+
+
+NAMED_BY_CONTENT = ["codex", "trae-cli"]
+
+
+@pytest.mark.parametrize("name", NAMED_BY_CONTENT)
+@CI
+@given(changes=changes("edit", "continue", "continue", "copy", "move", "delete", "restore", "grow", "touch"))
+def test_logs_that_are_edited_or_continued_on_two_machines_lose_and_double_nothing(
+    name: str, changes: list[Change]
+) -> None:
+    run_sequence(name, changes)
 
 
 @pytest.mark.parametrize("name", APART)

@@ -310,3 +310,19 @@ def test_the_list_of_names_names_threads_whose_logs_rest(tmp_path: Path) -> None
     named = [(piece.header.native_id, piece.header.title, piece.is_name) for piece in pieces]
     assert named == [(THREAD, "Last", True), ("another", "Other", True)]
     assert [piece.cursor for piece in pieces] == [None, Cursor()]
+
+
+@pytest.mark.parametrize("question", ["", " ", "\u200b"])
+def test_answers_to_two_questions_are_two_though_the_second_question_says_nothing(
+    tmp_path: Path, question: str
+) -> None:
+    source = write(
+        tmp_path / f"{NAME}.jsonl",
+        entry("session_meta", id=THREAD),
+        message("user", "First?"),
+        message("assistant", "\u200b"),
+        message("user", question),
+        message("assistant", "Second."),
+    )
+    answers = [turn.text for turn in turns(source) if turn.role is Role.ASSISTANT]
+    assert answers == ["\u200b", "Second."]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections import Counter
 from typing import Any
 
@@ -11,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backstory.domain.errors import Unreadable
 from backstory.readers.formats import lines
-from backstory.readers.formats.lines import CUT, MISFIT, TOO_LONG, read_lines, read_records, to_ms
+from backstory.readers.formats.lines import CUT, MISFIT, OBJECTS, TOO_LONG, read_lines, read_records, to_ms
 
 ANY = msgspec.json.Decoder(dict[str, Any])
 
@@ -116,3 +118,49 @@ def test_reading_starts_where_it_is_told_to() -> None:
 )
 def test_times_are_read_in_every_spelling(recorded: str | float | None, ms: int | None) -> None:
     assert to_ms(recorded) == ms
+
+
+WHOLE = {"type": "a", "says": {"type": "b", "parts": [{"text": "}{"}]}}
+
+
+@pytest.mark.parametrize(
+    "torn",
+    [
+        '{"type": "a", "says": {"type": "b", "te',
+        '{"type": "a", "says": "first, ',
+        '{"type": "a", "says": {"type": "b"}',
+        '{"type": "a", "says": {"type": "b"}, "mo',
+        '{"type": "a", "says": tru',
+        '{"type": "a", "says": "so \\',
+        '{"typ',
+        "{",
+    ],
+)
+@pytest.mark.parametrize("count", [1, 2])
+def test_records_behind_half_a_line_are_read(torn: str, count: int) -> None:
+    skipped: Counter[str] = Counter()
+    line = torn + json.dumps(WHOLE) * count + "\n" + json.dumps({"type": "next"}) + "\n"
+    found = [record for _, record in read_records(io.BytesIO(line.encode()), OBJECTS, skipped)]
+    assert found == [*[WHOLE] * count, {"type": "next"}]
+    assert skipped == {CUT: 1}
+
+
+@pytest.mark.parametrize(
+    "torn", ['{"type": "a", "says": {"kind": "b"}', '{"a": [{"b": 1}', '{"a": [{"a": 1}']
+)
+def test_a_part_of_half_a_line_is_no_record(torn: str) -> None:
+    skipped: Counter[str] = Counter()
+    assert list(read_records(io.BytesIO(f"{torn}\n".encode()), OBJECTS, skipped)) == []
+    assert skipped == {CUT: 1}
+
+
+def test_a_line_that_still_grows_is_not_taken_for_a_torn_one() -> None:
+    growing = b'{"type": "a", "says": [{"type": "b"}'
+    assert list(read_records(io.BytesIO(growing), OBJECTS, Counter())) == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_text_that_is_not_utf_8_is_unreadable_and_not_empty(encoding: str) -> None:
+    raw = (json.dumps(WHOLE) + "\n").encode(encoding)
+    with pytest.raises(Unreadable, match="UTF-16"):
+        list(read_records(io.BytesIO(raw), OBJECTS, Counter()))

@@ -143,3 +143,17 @@ def test_real_exports_are_read_to_the_last_part(name: str) -> None:
     assert sorted(call.name for turn in piece.turns for call in turn.calls if call.name) == sorted(tools)
     texts = [part["text"].strip() for part in parts if part["type"] == "text"]
     assert [turn.text for turn in piece.turns if turn.text] == texts
+
+
+def test_a_part_that_is_written_after_its_message_is_noticed(tmp_path: Path) -> None:
+    make_home(tmp_path)
+
+    def stamp() -> str:
+        found = golden.sources(reader, tmp_path)
+        return next(source.beside for source in found if source.path.name == "ses_0.json")
+
+    storage = data(tmp_path) / "storage"
+    (first, *_) = sorted((storage / "message" / "ses_0").glob("*.json"))
+    before = stamp()
+    write(storage / "part" / first.stem / "prt_z.json", '{"type": "text", "text": "Late."}')
+    assert stamp() != before

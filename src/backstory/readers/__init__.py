@@ -107,6 +107,8 @@ class Turn(NamedTuple):
     thinking: str = ""
     calls: tuple[ToolCall, ...] = ()
     model: str = ""
+    former_id: str = ""
+    """What an earlier version called it, by its place in the file. A message that is kept under it gets the id."""
 
     @property
     def is_empty(self) -> bool:

@@ -28,7 +28,7 @@ from . import (
     ToolCall,
     Turn,
 )
-from .formats.files import open_regular, read_text
+from .formats.files import open_regular, read_text, refuse_wide_text
 from .formats.noise import head_and_tail
 from .formats.pieces import whole
 from .formats.times import TurnTimes
@@ -99,6 +99,7 @@ class Chat(NamedTuple):
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     """One piece for each chat; the last chat may go on, so its cursor stays at its start."""
     with open_regular(source.path) as file:
+        refuse_wide_text(file.read(4))
         file.seek(cursor.offset)
         raw = file.read()
     prompts = _prompts(source.path.with_name(INPUTS))

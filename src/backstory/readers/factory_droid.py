@@ -94,8 +94,9 @@ class _DroidSession:
             turn.call(use.id, use.with_errors({}))
 
     def _begin(self, record: dict[str, Any], role: Role, texts: list[str]) -> OpenTurn:
-        id = text_of(record.get("id")) or self.log.place()
-        turn = self.log.begin(self._conversation(), id, role, time_ms(record.get("timestamp")))
+        at_ms = time_ms(record.get("timestamp"))
+        id = text_of(record.get("id")) or self.log.name(at_ms)
+        turn = self.log.begin(self._conversation(), id, role, at_ms)
         turn.texts += texts
         return turn
 

@@ -150,7 +150,7 @@ class _PiSession:
         at_ms = to_ms(entry.timestamp)
         conversation = self._conversation()
         conversation.happened(at_ms)
-        return self.log.begin(conversation, entry.id or self.log.place(), role, at_ms)
+        return self.log.begin(conversation, entry.id or self.log.name(at_ms), role, at_ms)
 
     def _conversation(self) -> OpenConversation:
         parent = self.memory.get("parent")

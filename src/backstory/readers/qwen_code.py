@@ -92,8 +92,9 @@ class _QwenSession:
             self.log.answer(self._conversation(line), text_of(response.get("id")), error, at_ms)
 
     def _begin(self, line: dict[str, Any], role: Role, key: str = "") -> OpenTurn:
-        id = text_of(line.get("uuid")) or self.log.place()
-        return self.log.begin(self._conversation(line), id, role, time_ms(line.get("timestamp")), key)
+        at_ms = time_ms(line.get("timestamp"))
+        id = text_of(line.get("uuid")) or self.log.name(at_ms)
+        return self.log.begin(self._conversation(line), id, role, at_ms, key)
 
     def _conversation(self, line: dict[str, Any]) -> OpenConversation:
         conversation = self.log.conversation(self.id)

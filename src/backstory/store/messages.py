@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..domain.filters import Kind
 from ..domain.records import Message
@@ -81,6 +81,20 @@ class MessageRoom:
         for marks, some in batches(ids):
             found |= self._database.pairs(f"SELECT id, text FROM entry WHERE id IN ({marks})", some)
         return found
+
+    def named(self, ids: Sequence[str]) -> dict[str, Message]:
+        """Those of the given messages that are there, by id."""
+        found: dict[str, Message] = {}
+        for marks, some in batches(ids):
+            messages = self._database.records(MESSAGE, f"FROM entry e WHERE e.id IN ({marks})", some)
+            found |= {message.id: message for message in messages}
+        return found
+
+    def rename(self, ids: Mapping[str, str]) -> None:
+        """Give messages other ids, by their present ones. All that refers to them follows."""
+        with self._database.joined():
+            pairs = [(now, former) for former, now in ids.items()]
+            self._database.change_many("UPDATE entry SET id = ? WHERE id = ?", pairs)
 
     def last_place(self, conversation: str) -> int:
         """The highest `seq`; -1 when there is no message."""

@@ -380,6 +380,7 @@ class FileKeeper:
 
     def _put(self, row: Conversation, piece: Piece, witnesses: Witnesses | None) -> None:
         """Without witnesses the file tells the conversation alone."""
+        self._adopt(row.id, piece, witnesses)
         candidates = _candidates(row.id, piece)
         places = self._store.messages.places(row.id, sorted(candidates))
         if witnesses is None:
@@ -401,6 +402,30 @@ class FileKeeper:
             self._keeper.restart(witnesses.tell(told, self._number, self._files.living))
             self._last[row.id] = max((last, *told.values()))
         self._add(row, piece, news)
+
+    def _adopt(self, id: str, piece: Piece, witnesses: Witnesses | None) -> None:
+        """Messages that an earlier version named by their place in the file get the ids that they have now."""
+        former = {
+            before: (now, turn)
+            for turn in piece.turns
+            if turn.former_id
+            for before, now in zip(
+                message_ids(id, turn._replace(id=turn.former_id)), message_ids(id, turn), strict=True
+            )
+        }
+        if not former:
+            return
+        there = self._store.messages.named(list(former))
+        taken = self._store.messages.places(id, [former[before][0] for before in there])
+        renamed = {
+            before: former[before][0]
+            for before, message in there.items()
+            if former[before][0] not in taken and _is_same(message, former[before][1])
+        }
+        self._store.messages.rename(renamed)
+        if witnesses is not None:
+            for before, now in renamed.items():
+                witnesses.adopt(before, now)
 
     def _time_at(self, row: Conversation, piece: Piece, place: int) -> datetime:
         """When that was said after which the piece goes on."""
@@ -466,6 +491,14 @@ def _parts(piece: Piece) -> Iterator[Piece]:
 def _candidates(conversation: str, piece: Piece) -> set[str]:
     """The ids of all messages that the turns of a piece may have, or had."""
     return {id for turn in piece.turns for id in message_ids(conversation, turn)}
+
+
+def _is_same(message: Message, turn: Turn) -> bool:
+    """Whether a message that is kept by its place is what the turn at that place says, and not what was there before."""
+    if turn.at_ms is not None:
+        return to_ms(message.created_at) == turn.at_ms
+    text = {"thinking": turn.thinking, "tool": message.text}.get(message.role, turn.text)
+    return message.text.startswith(text) or text.startswith(message.text)
 
 
 def _is_beginning(text: str, kept: str) -> bool:

@@ -221,7 +221,7 @@ class _ClaudeSession:
             conversation.directory = line.cwd
         conversation.branch = line.git_branch or conversation.branch
         self.begun[conversation.native_id] = 1
-        return self.log.begin(conversation, line.uuid or self.log.place(), role, at_ms, key)
+        return self.log.begin(conversation, line.uuid or self.log.name(at_ms), role, at_ms, key)
 
     def _own(self) -> OpenConversation:
         own = self.log.conversation(self.id)

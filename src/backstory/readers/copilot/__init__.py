@@ -11,7 +11,7 @@ from .. import ConversationHeader, Cursor, Form, Piece, Places, Reader, Resume, 
 from ..formats.blocks import arguments_of, blocks_of, functions_in, text_in
 from ..formats.documents import read_document
 from ..formats.files import open_regular
-from ..formats.lines import OBJECTS, read_records
+from ..formats.lines import OBJECTS, raw_records
 from ..formats.logs import Log, OpenConversation, OpenTurn, Title
 from ..formats.noise import without_blocks
 from ..formats.paths import editor_directories, homes, workspace_folder
@@ -91,8 +91,8 @@ def _read_log(source: Source, cursor: Cursor) -> Iterator[Piece]:
     log = Log(str(path), cursor)
     workspace = workspace_beside(path) if path.name == EVENTS else Workspace()
     with open_regular(path) as stream:
-        for offset, event in read_records(stream, OBJECTS, log.skipped, cursor.offset):
-            if log.goes_on(offset):
+        for offset, line, event in raw_records(stream, OBJECTS, log.skipped, log.offset):
+            if log.goes_on(offset, line):
                 yield from log.pieces()
             conversation = log.conversation(path.parent.name if path.name == EVENTS else path.stem)
             _know(conversation, workspace)
@@ -109,7 +109,7 @@ def _know(conversation: OpenConversation, workspace: Workspace) -> None:
 
 def _hear(log: Log, conversation: OpenConversation, event: dict[str, Any]) -> None:
     data, at_ms = fields_of(event.get("data")), time_ms(event.get("timestamp"))
-    id = text_of(event.get("id")) or log.place()
+    id = text_of(event.get("id")) or log.name(at_ms)
     conversation.happened(at_ms)
     match event.get("type"):
         case "session.start":

@@ -4,11 +4,14 @@ A named pipe, a device behind a link or a socket is an OSError at once; opened a
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import stat
 from pathlib import Path
 from typing import BinaryIO
+
+from ...domain.errors import Unreadable
 
 _FLAGS = os.O_RDONLY
 for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"):  # each where the platform has it
@@ -37,5 +40,16 @@ def read_regular(path: str | Path) -> bytes:
 
 
 def read_text(path: str | Path) -> str:
-    """All of a text; what is not UTF-8 is replaced, and lines end with a newline alone."""
-    return read_regular(path).decode("utf-8", "replace").replace("\r\n", "\n")
+    """All of a text; what is not UTF-8 is replaced, and lines end with a newline alone. Raises Unreadable for UTF-16."""
+    raw = read_regular(path)
+    refuse_wide_text(raw)
+    return raw.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def refuse_wide_text(beginning: bytes) -> None:
+    """Raises Unreadable for what begins as UTF-16 or UTF-32 does, such as a file that an editor or a shell of Windows wrote
+    anew: as UTF-8 there would be nothing in it."""
+    has_mark = beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
+    zeros = [byte == 0 for byte in beginning[:4]]
+    if has_mark or zeros in ([True, False, True, False], [False, True, False, True]):
+        raise Unreadable("It is text in UTF-16 or UTF-32; assistants write UTF-8.")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, TypeVar
 
 import msgspec
+
+from .files import refuse_wide_text
 
 LONGEST_LINE = 64 * 1024 * 1024
 CHUNK = 128 * 1024
@@ -21,6 +24,10 @@ MISFIT = "unexpected shape"
 OBJECTS = msgspec.json.Decoder(dict[str, Any])
 """For lines whose fields are looked at one by one."""
 _REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+_LOOSE = json.JSONDecoder()
+_QUOTE = re.compile(r'(?<!\\)(?:\\\\)*"')
+_FIRST_KEY = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:')
 
 T = TypeVar("T")
 
@@ -55,25 +62,34 @@ def read_lines(stream: BinaryIO, skipped: Counter[str], start: int = 0) -> Itera
 
 
 def read_records(
+    stream: BinaryIO, decoder: msgspec.json.Decoder[T], skipped: Counter[str], start: int = 0
+) -> Iterator[tuple[int, T]]:
+    """The records of all lines, with where their line starts. What cannot be read is counted, unless it still grows."""
+    for offset, _, record in raw_records(stream, decoder, skipped, start):
+        yield offset, record
+
+
+def raw_records(
     stream: BinaryIO,
     decoder: msgspec.json.Decoder[T],
     skipped: Counter[str],
     start: int = 0,
     is_wanted: Callable[[bytes], bool] | None = None,
-) -> Iterator[tuple[int, T]]:
-    """The records of all lines, with where their line starts. What cannot be read is counted, unless it still grows.
-
-    Lines that `is_wanted` refuses are not decoded at all."""
+) -> Iterator[tuple[int, bytes, T]]:
+    """The records with where their line starts and their bytes. Lines that `is_wanted` refuses are not decoded at all. Raises
+    Unreadable for text that is not UTF-8 but UTF-16."""
     decode = decoder.decode
     for at, line, is_ended in read_lines(stream, skipped, start):
+        if at == 0:
+            refuse_wide_text(line)
         if is_wanted is not None and not is_wanted(line):
             continue
         try:
-            yield at, decode(line)
+            yield at, line.strip(), decode(line)
         except _REFUSED:
             lost: Counter[str] = Counter()
-            for record in _repair(line, decoder, lost):
-                yield at, record
+            for raw, record in _repair(line, decoder, lost, is_ended=is_ended):
+                yield at, raw, record
             if is_ended:
                 skipped.update(lost)
 
@@ -85,26 +101,61 @@ def decode_raw(raw: msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> T | None:
     try:
         return decoder.decode(raw)
     except _REFUSED:
-        return next(_repair(bytes(raw), decoder, Counter()), None)
+        return next((record for _, record in _repair(bytes(raw), decoder, Counter())), None)
 
 
-def _repair(line: bytes, decoder: msgspec.json.Decoder[T], lost: Counter[str]) -> Iterator[T]:
-    """What the strict decoder refuses: objects glued together, lone surrogates, bytes that are not UTF-8."""
+def _repair(
+    line: bytes, decoder: msgspec.json.Decoder[T], lost: Counter[str], *, is_ended: bool = False
+) -> Iterator[tuple[bytes, T]]:
+    """What the strict decoder refuses: objects glued together or to half of one, lone surrogates, bytes that are not UTF-8.
+
+    Each with its bytes. A line that has not ended may be half of one object."""
     text = line.decode("utf-8", "replace").strip("\0 \t\r\n\ufeff")
-    loose = json.JSONDecoder()
+    for start, end, value in _values_in(text, lost, is_ended=is_ended):
+        try:
+            yield text[start:end].encode(), decoder.decode(msgspec.json.encode(_sound(value)))
+        except _REFUSED:
+            lost[MISFIT] += 1
+
+
+def _values_in(text: str, lost: Counter[str], *, is_ended: bool) -> Iterator[tuple[int, int, Any]]:
     position = 0
     while position < len(text):
         try:
-            found, position = loose.raw_decode(text, position)
+            value, end = _LOOSE.raw_decode(text, position)
         except (ValueError, RecursionError):
             lost[CUT] += 1
+            if is_ended:
+                yield from reversed(list(_after_tear(text, position)))
             return
-        try:
-            yield decoder.decode(msgspec.json.encode(_sound(found)))
-        except _REFUSED:
-            lost[MISFIT] += 1
+        yield position, end, value
+        position = end
         while position < len(text) and text[position] in " \t\r,":
             position += 1
+
+
+def _after_tear(text: str, position: int) -> Iterator[tuple[int, int, Any]]:
+    """Whole objects behind half of one, the last first: a crash cut a line, and the next record was written behind it. One
+    that may be part of the half is left out: it begins with another key, or stands where a value is expected."""
+    if not text.startswith("{", position):
+        return
+    torn = _FIRST_KEY.match(text, position)
+    beginning = torn[0] if torn else '{"'
+    end = start = len(text)
+    while (start := text.rfind(beginning, position + 1, start)) != -1:
+        try:
+            value, reached = _LOOSE.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        if reached == end and not _may_be_part(text[position:start]):
+            yield start, end, value
+            end = len(text[:start].rstrip(" \t\r,"))
+
+
+def _may_be_part(before: str) -> bool:
+    """Whether an object behind this beginning of another may be a value in it. None begins within a text."""
+    is_within_text = len(_QUOTE.findall(before)) % 2 == 1
+    return not is_within_text and before.rstrip().endswith((":", "[", ","))
 
 
 def _sound(value: Any) -> Any:

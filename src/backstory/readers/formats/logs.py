@@ -25,14 +25,19 @@ from .. import (
     WitnessRank,
 )
 from .echoes import without_echoes
-from .lines import read_records
+from .lines import raw_records
 from .noise import head_and_tail, without_payloads
+from .occurrences import Occurrences
 from .titles import headline, is_command, is_silent
 
 T = TypeVar("T")
 
 REMEMBERED = 50
 """Conversations and unanswered calls that a cursor speaks of: of a log of prompts there may be thousands."""
+
+
+NAMED = "named"
+"""Where a cursor has the names that were given to records; one of an earlier version has none."""
 
 
 class Title(IntEnum):
@@ -120,14 +125,15 @@ class OpenConversation:
         """Fit for JSON, with the turns that were not given because nobody said anything yet."""
         known = {name: value for name, value in vars(self).items() if name not in ("turns", "is_changed")}
         silent = () if self.is_spoken else self.turns.values()
-        return {**known, "silent": [(turn.id, turn.role, turn.text, turn.at_ms) for turn in silent]}
+        turns = [(turn.id, turn.role, turn.text, turn.at_ms, turn.former_id) for turn in silent]
+        return {**known, "silent": turns}
 
     @classmethod
     def restored(cls, saved: dict[str, Any]) -> OpenConversation:
         conversation = cls(saved["native_id"])
         vars(conversation).update({name: value for name, value in saved.items() if name != "silent"})
-        for id, role, text, at_ms in saved.get("silent", ()):
-            conversation.turns[id] = Turn(id, Role(role), text, at_ms)
+        for id, role, text, at_ms, former_id in saved.get("silent", ()):
+            conversation.turns[id] = Turn(id, Role(role), text, at_ms, former_id=former_id)
         conversation.kind, conversation.standing, conversation.rank = (
             ConversationKind(conversation.kind),
             WitnessRank(conversation.standing),
@@ -143,6 +149,7 @@ class OpenTurn:
         "at_ms",
         "calls",
         "conversation",
+        "former_id",
         "id",
         "key",
         "model",
@@ -159,6 +166,7 @@ class OpenTurn:
     ) -> None:
         self.conversation = conversation
         self.id = id
+        self.former_id = ""
         self.role = role
         self.at_ms = at_ms
         self.start = start
@@ -179,7 +187,8 @@ class OpenTurn:
         """As it is by now; None while it says nothing."""
         text = self.texts[0] if len(self.texts) == 1 else "\n\n".join(self.texts)
         text, thinking = without_payloads(text).strip(), without_payloads("\n\n".join(self.thoughts)).strip()
-        turn = Turn(self.id, self.role, text, self.at_ms, thinking, tuple(self.calls), self.model)
+        calls = tuple(self.calls)
+        turn = Turn(self.id, self.role, text, self.at_ms, thinking, calls, self.model, self.former_id)
         turn = without_echoes(turn)
         return None if turn.is_empty else turn
 
@@ -189,6 +198,10 @@ class Log:
 
     def __init__(self, source: str, cursor: Cursor) -> None:
         self.source = source
+        if NAMED not in cursor.state:
+            cursor = (
+                Cursor()
+            )  # an earlier version named records by their place: all are told again, by their names of now
         state = cursor.state
         self.conversations = {
             id: OpenConversation.restored(conversation)
@@ -202,6 +215,9 @@ class Log:
         self.open: OpenTurn | None = None
         self.offset = self._given = cursor.offset
         self._nth = -1
+        self._line = b""
+        self._names = Occurrences(state.get(NAMED, {}))
+        self._former_ids: dict[str, str] = {}
 
     def read(
         self,
@@ -211,21 +227,25 @@ class Log:
         is_wanted: Callable[[bytes], bool] | None = None,
     ) -> Iterator[Piece]:
         """Have `hear` take in each record from the cursor on, and give the pieces as they get full."""
-        for offset, record in read_records(stream, decoder, self.skipped, self.offset, is_wanted):
-            if self.goes_on(offset):
+        for offset, line, record in raw_records(stream, decoder, self.skipped, self.offset, is_wanted):
+            if self.goes_on(offset, line):
                 yield from self.pieces()
             hear(record)
         yield from self.pieces(is_last=True)
 
-    def goes_on(self, offset: int) -> bool:
-        """Say where the next record stands. Whether it is time to give the pieces before it."""
+    def goes_on(self, offset: int, line: bytes) -> bool:
+        """Say where the next record stands, and its bytes. Whether it is time to give the pieces before it."""
         self._nth = self._nth + 1 if offset == self.offset else 0
         self.offset = offset
+        self._line = line
         return offset - self._given >= PIECE_BYTES
 
-    def place(self) -> str:
-        """An id for the record at hand where it has none of its own."""
-        return f"@{self.offset}.{self._nth}" if self._nth else f"@{self.offset}"
+    def name(self, at_ms: int | None, prefix: str = "") -> str:
+        """An id for the record at hand where it has none of its own. What a prefix names is told apart."""
+        name = prefix + self._names.name(self._line, at_ms, self.offset)
+        place = f"@{self.offset}.{self._nth}" if self._nth else f"@{self.offset}"
+        self._former_ids = {name: prefix + place}
+        return name
 
     def conversation(self, native_id: str, **made: Any) -> OpenConversation:
         conversation = self.conversations.get(native_id)
@@ -242,6 +262,7 @@ class Log:
         # two objects on one line cannot be told apart by where they start
         start = former.start if former is not None and self._nth else self.offset
         self.open = OpenTurn(conversation, id, role, at_ms, start, key)
+        self.open.former_id = self._former_ids.pop(id, "")
         self.conversations[conversation.native_id] = self.conversations.pop(
             conversation.native_id
         )  # the last ones spoken of are remembered
@@ -256,7 +277,7 @@ class Log:
         }
         conversation = self.conversation(native_id, **told)
         conversation.entitle_by_prompt(text)
-        self.begin(conversation, self.place(), Role.USER, at_ms).texts.append(text)
+        self.begin(conversation, self.name(at_ms), Role.USER, at_ms).texts.append(text)
         return conversation
 
     def close(self) -> None:
@@ -312,9 +333,13 @@ class Log:
             conversation.native_id: conversation.saved()
             for conversation in list(self.conversations.values())[-REMEMBERED:]
         }
-        return Cursor(
-            offset, {"conversations": conversations, "late": dict(self.late), "memory": _copy(self.memory)}
-        )
+        state = {
+            "conversations": conversations,
+            "late": dict(self.late),
+            "memory": _copy(self.memory),
+            NAMED: self._names.saved(offset),
+        }
+        return Cursor(offset, state)
 
 
 def _copy(memory: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

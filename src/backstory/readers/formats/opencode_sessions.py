@@ -34,13 +34,20 @@ def find_filed(root: Path) -> Iterator[Source]:
     """The sessions that are files below a program's data."""
     for pattern in FILED:
         for path in sorted(root.glob(pattern)):
-            messages = _messages_of(path).glob("*.json")
-            yield Source(path, Form.DOCUMENT, beside=fingerprint(stamps(*sorted(messages))))
+            yield Source(path, Form.DOCUMENT, beside=fingerprint(stamps(*_filed_with(path))))
 
 
-def _messages_of(session: Path) -> Path:
-    """The directory of a session's messages; its file is named after it."""
-    return _storage(session) / "message" / session.stem
+def _filed_with(session: Path) -> Iterator[Path]:
+    """The files of a session's messages and of their parts, which are written after them. Directories are named after
+    sessions and messages."""
+    storage = _storage(session)
+    messages = sorted((storage / "message" / session.stem).glob("*.json"))
+    yield from messages
+    if session.parent.name == OLDEST:
+        yield from sorted((storage / "part" / session.stem).rglob("*.json"))
+    else:
+        for message in messages:
+            yield from sorted((storage / "part" / message.stem).glob("*.json"))
 
 
 def _storage(session: Path) -> Path:

@@ -64,8 +64,8 @@ class RolloutEntry(RolloutItem, gc=False):
 class Rollout(msgspec.Struct, gc=False):
     """The oldest form: one object for the whole session."""
 
-    session: RolloutEntry = msgspec.field(default_factory=RolloutEntry)
-    items: list[RolloutEntry] = []
+    session: msgspec.Raw = msgspec.Raw()
+    items: list[msgspec.Raw] = []
 
 
 class RolloutPrompt(msgspec.Struct, gc=False):

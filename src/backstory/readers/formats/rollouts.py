@@ -16,7 +16,7 @@ import zstandard
 from ...domain.errors import Unreadable
 from .. import ConversationHeader, ConversationKind, Cursor, Form, Piece, Role, Source, WitnessRank
 from .files import open_regular, read_regular
-from .lines import read_records, to_ms
+from .lines import decode_raw, read_records, to_ms
 from .logs import Log, OpenConversation, OpenTurn, Title
 from .noise import CODEX, head_and_tail, is_injected
 from .rollout_lines import (
@@ -115,15 +115,16 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _read_document(path: Path, log: Log) -> Iterator[Piece]:
-    """The oldest form; where an item stands in it is its place."""
+    """The oldest form."""
     try:
         rollout = ROLLOUT.decode(read_regular(path))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Unreadable(f"{path} is not a rollout: {error}.") from error
     thread = _Thread(path, log)
-    for position, entry in enumerate((rollout.session, *rollout.items)):
-        log.goes_on(position)
-        thread.hear(entry)
+    for position, raw in enumerate((rollout.session, *rollout.items)):
+        log.goes_on(position, bytes(raw))
+        if (entry := decode_raw(raw, ENTRIES)) is not None:
+            thread.hear(entry)
     yield from log.pieces(is_last=True)
 
 
@@ -205,9 +206,13 @@ class _Thread:
                 at_ms = to_ms(entry.timestamp)
                 conversation = self._conversation()
                 conversation.happened(at_ms)
-                if (turn := self.log.open) is not None and turn.key == SPEAKING:
-                    turn.key = ""
+                self._end_answer()
                 self.log.answer(conversation, item.call_id or "", error_of(item.output), at_ms)
+
+    def _end_answer(self) -> None:
+        """What the model says next is another turn, though nothing is kept of what stands in between."""
+        if (turn := self.log.open) is not None and turn.key == SPEAKING:
+            turn.key = ""
 
     def _hear_event(self, entry: RolloutEntry, event: RolloutItem) -> None:
         match event.type:
@@ -230,6 +235,7 @@ class _Thread:
     def _hear_user(self, entry: RolloutEntry, texts: list[str]) -> None:
         said = [text for text in (request_in(text) for text in texts if not is_injected(text, CODEX)) if text]
         if not said:
+            self._end_answer()
             self._inject(entry, texts)
             return
         self._doubt()
@@ -299,7 +305,7 @@ class _Thread:
         at_ms = to_ms(entry.timestamp)
         conversation = self._conversation()
         conversation.happened(at_ms)
-        return self.log.begin(conversation, self.prefix + self.log.place(), role, at_ms, key)
+        return self.log.begin(conversation, self.log.name(at_ms, self.prefix), role, at_ms, key)
 
     def _set_directory(self, directory: str | None) -> None:
         if directory and not self.memory.get("directory"):

@@ -78,7 +78,7 @@ class _KiroSession:
 
     def _begin(self, data: dict[str, Any], role: Role) -> OpenTurn:
         at_ms = time_ms(fields_of(data.get("meta")).get("timestamp"))
-        id = text_of(data.get("message_id")) or self.log.place()
+        id = text_of(data.get("message_id")) or self.log.name(at_ms)
         return self.log.begin(self._conversation(), id, role, at_ms)
 
     def _conversation(self) -> OpenConversation:
