@@ -39,8 +39,8 @@ def test_a_statement_that_the_database_refuses_is_unavailable(store: Store) -> N
     store.memories.put([make_memory("a")])
 
 
-def test_a_database_that_a_newer_version_changed_for_good_is_incompatible(
-    store: Store, open_store: OpenStore
+def test_a_database_that_a_newer_version_changed_for_good_is_refused_when_it_is_opened_and_by_those_who_have_it_open(
+    store: Store, open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     newer = migrate.LATEST + 1
     with store.transaction():
@@ -49,7 +49,11 @@ def test_a_database_that_a_newer_version_changed_for_good_is_incompatible(
     try:
         with pytest.raises(Incompatible, match="newer Backstory"):
             open_store()
+        with pytest.raises(Incompatible, match="newer Backstory"):
+            store.memories.put([make_memory("late")])
+        assert store.entries.count(Filter(ids=("late",))) == 0
     finally:
+        monkeypatch.setattr(migrate, "LATEST", newer)
         with store.transaction():
             store.database.change("DELETE FROM migration WHERE version = ?", [newer])
 

@@ -53,6 +53,8 @@ RELEASED = {
     "0026_deleted_words.postgres.sql": "8bbf41ae79a50800546678cf8f64f4557b871889b06cc78ca524909591b20235",
     "0026_deleted_words.sqlite.sql": "6856c1dd46152bcfc6494f80d7bb6085a3df732ffbc417eccfa48d4b3ccd17ef",
     "0027_links.sql": "1646f87e58c957abdc4dd9db397687305f8876713bfd5acda54841184dd373f0",
+    "0028_level.postgres.sql": "036af73355e6836496fdfd7ca59139b749ab93f2134cc6b767e3835db193ea9a",
+    "0028_level.sqlite.sql": "4a7e01eafa9057d87dc6239e1980467b3c66dbe858ecbbb1d4f18f7e1a07d284",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 
@@ -184,3 +186,24 @@ def test_words_that_older_versions_deleted_are_noted_to_be_erased(path: Path, is
     with closing(SqliteStore(path)) as store:
         residue = store.residue.get()
     assert (residue.tables if residue else None) == ({"entry_text", "key_text"} if is_any_deleted else None)
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "postgres"])
+def test_a_store_is_only_for_programs_that_name_turns_as_this_one_does(backend: str) -> None:
+    """CONTRIBUTING says when the level is raised."""
+    assert max(script.compat for script in migrate.scripts(backend)) >= 28
+
+
+def test_a_program_that_opened_the_store_before_it_was_migrated_keeps_no_histories(path: Path) -> None:
+    """It looked at the level when it started, and does not have what the triggers ask for."""
+    make_store(path, "a")
+    with closing(sqlite3.connect(path)) as earlier:
+        for statement in (
+            "INSERT INTO conversation (id, title, project, surface, created_at, updated_at)"
+            " VALUES ('c', '', '', '', 0, 0)",
+            "INSERT INTO source (path, reader, size, modified_ns, position, head, tail, state, skipped, read_at)"
+            " VALUES ('/a', 'codex', 0, 0, 0, '', '', '{}', '{}', 0)",
+            "UPDATE source SET is_gone = 1",
+        ):
+            with pytest.raises(sqlite3.OperationalError, match="known_level"):
+                earlier.execute(statement)

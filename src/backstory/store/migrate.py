@@ -2,7 +2,8 @@
 
 Two numbers: `version` counts scripts, `compat` is the oldest version of this program's scripts that can still
 work on the result. Several assistants keep servers running on one store, so a process may meet a database
-that a newer one migrated: it goes on while its own version is at least `compat`, else it asks for a restart.
+that a newer one migrated: it goes on while its own version is at least `compat`, else it asks for a restart. That is
+looked at in every transaction, since the newer one may come at any time.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Script(NamedTuple):
     path: Path
 
 
-LATEST = 27
+LATEST = 28
 """The version that this program's code is written for; a test holds it to the scripts."""
 
 
@@ -53,11 +54,7 @@ def scripts(backend: str) -> list[Script]:
 def migrate(database: Database, backend: str, backup: Callable[[int], None]) -> None:
     """Run what is missing. `backup` copies the database first; it is given the version it still has."""
     version, compat = schema(database)
-    if compat > LATEST:
-        raise Incompatible(
-            f"The store was written by a newer Backstory (version {version}, this one knows {LATEST}).",
-            hint="Restart this assistant's server after updating Backstory; nothing was changed.",
-        )
+    check_level(compat, version)
     if version >= LATEST:
         return
     if version:
@@ -66,8 +63,20 @@ def migrate(database: Database, backend: str, backup: Callable[[int], None]) -> 
         _apply(database, script)
 
 
+def check_level(compat: int, version: int | None = None) -> None:
+    """Raises Incompatible for a database that only newer programs may write."""
+    if compat > LATEST:
+        raise Incompatible(
+            f"The store was written by a newer Backstory (version {version or compat}, this one knows {LATEST}).",
+            hint="Restart this assistant's server after updating Backstory; nothing was changed.",
+        )
+
+
 def _missing(known: Sequence[Script], version: int) -> list[Script]:
     return [script for script in known if script.version > version]
+
+
+COMPAT = "SELECT max(compat) FROM migration"
 
 
 def schema(database: Database) -> tuple[int, int]:

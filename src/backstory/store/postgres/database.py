@@ -20,7 +20,7 @@ from psycopg import OperationalError
 from ...domain.erasure import Residue
 from ...domain.errors import BackstoryError, InvalidInput, Unavailable
 from ..database import OUTSIDE, Database, Row
-from ..migrate import migrate
+from ..migrate import COMPAT, check_level, migrate
 from .dialect import NUL, translated, translated_script
 from .pool import PooledConnection, PostgresPool
 from .residue import overwrite
@@ -48,12 +48,14 @@ class PostgresDatabase(Database):
         self._is_closed = False
         self._local = threading.local()
         self._lock = (LOCK, zlib.crc32(schema.encode()) - 2**31)
+        self._is_migrated = False
         try:
             with self.transaction():
                 self._make_schema()
                 migrate(self, "postgres", lambda version: None)
                 self._check_schema()
             self._check_schema()
+            self._is_migrated = True
         except BackstoryError:
             self.close()
             raise
@@ -144,6 +146,8 @@ class PostgresDatabase(Database):
         self._local.connection = connection
         try:
             with _undone_on_error(connection, "ROLLBACK"):
+                if self._is_migrated:
+                    check_level(self.value(COMPAT))
                 yield
             self._commit(connection)
         finally:

@@ -23,6 +23,7 @@ from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from ...domain.errors import BackstoryError, InvalidInput, NotAllowed, StorageFull, TimedOut, Unavailable
+from ..migrate import LATEST
 from .dialect import adapt_texts
 
 MOST_CONNECTIONS = 16  # what two cores of a database keep busy; more clients wait for one of these
@@ -46,6 +47,7 @@ TRY_AGAIN = "Try again; `backstory doctor` looks for the cause."
 
 
 LOCAL_SETTINGS = {
+    "backstory.level": f"{LATEST}",  # which triggers compare with what the store needs
     "jit": "off",  # a plan is used once, so that compiling it takes longer than running it
     "hnsw.iterative_scan": "strict_order",
     "hnsw.ef_search": "200",

@@ -24,7 +24,7 @@ from ...domain.filters import Filter
 from ...domain.when import utc_now
 from ..backups import FOLDER, backup_path
 from ..database import OUTSIDE, Database, Row
-from ..migrate import migrate
+from ..migrate import COMPAT, check_level, migrate
 from ..whole_files import draft_path, make_private, put_in_place
 from .copy import copy_checked, copy_pages
 from .errors import in_our_words, primary_code, translated
@@ -51,6 +51,7 @@ class SqliteDatabase(Database):
     ) -> None:
         """A copy is brought to the present shape without a backup of it."""
         self._is_copy = is_copy
+        self._is_migrated = False
         self._busy_timeout_s = busy_timeout_s
         self.path = path
         self.backups_folder = backups or path.parent / FOLDER
@@ -74,8 +75,10 @@ class SqliteDatabase(Database):
 
     def _prepare(self) -> None:
         self.generation += 1
+        self._is_migrated = False
         self._check_ours()
         migrate(self, "sqlite", self._backup_before)
+        self._is_migrated = True
 
     def _check_ours(self) -> None:
         tables = {row[0] for row in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
@@ -153,6 +156,8 @@ class SqliteDatabase(Database):
                         if not self._pool.is_unchanged():
                             self.change("ROLLBACK")
                             continue  # it was replaced while this one waited; the next connection is to what is there
+                        if self._is_migrated:
+                            check_level(self.value(COMPAT))
                         before = connection.total_changes
                         yield
                         self._commit(connection.total_changes > before)

@@ -10,13 +10,20 @@ from contextlib import suppress
 from pathlib import Path
 
 from ...domain.errors import TimedOut, Unavailable
+from .. import migrate
 from .errors import primary_code
 from .file import StoreFile, alone_in, gone, make_store_file, no_log
 from .header import new_store_id
 from .log import put_away_log
 
 LOOK_EVERY_S = 0.005  # what reads may be behind; a transaction looks each time
-PRAGMAS = ("synchronous = FULL", "foreign_keys = ON", "cache_size = -8000", "secure_delete = ON")
+PRAGMAS = (
+    "synchronous = FULL",
+    "foreign_keys = ON",
+    "cache_size = -8000",
+    "secure_delete = ON",
+    "trusted_schema = ON",
+)
 
 
 class SqlitePool:
@@ -136,6 +143,9 @@ class SqlitePool:
         self._use_wal(connection)
         for pragma in PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
+        connection.create_function(
+            "known_level", 0, lambda: migrate.LATEST, deterministic=True
+        )  # triggers ask for it
         return connection
 
     def _use_wal(self, connection: sqlite3.Connection) -> None:
