@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -364,3 +364,101 @@ def test_a_backup_is_whole_or_not_there(store: SqliteStore, tmp_path: Path) -> N
     with pytest.raises(Unavailable):
         store.backup(tmp_path / "copy.db")
     assert [each.name for each in tmp_path.glob(".*")] == []
+
+
+ANOTHER = """
+import os, sys
+from pathlib import Path
+from backstory.domain.filters import Filter, Page
+from backstory.store.sqlite import SqliteStore
+from doubles import make_memory
+store = SqliteStore(Path(sys.argv[1]), busy_timeout_s=5)
+for line in sys.stdin:
+    match line.split():
+        case ["save", id]:
+            store.memories.put([make_memory(id)])
+            print(id, flush=True)
+        case ["list"]:
+            print(*sorted(each.id for each in store.memories.find(Filter(), Page())), flush=True)
+        case _:
+            os._exit(1)
+"""
+
+
+@contextmanager
+def talking_to(path: Path) -> Iterator[Callable[[str], str]]:
+    """Another process that has the store open, and does as it is told."""
+    tests = str(Path(__file__).resolve().parents[1])
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([tests, *sys.path])}
+    command = [sys.executable, "-c", ANOTHER, str(path)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        said, heard = process.stdin, process.stdout
+
+        def tell(line: str) -> str:
+            print(line, file=said, flush=True)
+            return heard.readline().strip()
+
+        yield tell
+
+
+LOG_FILES = [("-wal",), ("-shm",), ("-wal", "-shm")]
+
+
+@pytest.mark.parametrize("suffixes", LOG_FILES, ids="".join)
+def test_what_is_acknowledged_after_the_log_was_deleted_is_there(path: Path, suffixes: Sequence[str]) -> None:
+    store = SqliteStore(path, busy_timeout_s=5)
+    save(store, "before")
+    for suffix in suffixes:
+        path.with_name(path.name + suffix).unlink()
+    for number in range(3):
+        save(store, f"after{number}")
+    expected = ["after0", "after1", "after2", "before"]
+    assert ids(store) == expected
+    with talking_to(path) as other:
+        other("list")
+        assert other("list") == " ".join(expected), "another process finds it while this one has it open"
+    store.close()
+    assert ids_in(path) == expected
+
+
+@pytest.mark.parametrize("suffixes", LOG_FILES, ids="".join)
+def test_a_log_that_is_deleted_while_a_save_is_under_way_is_noticed(
+    path: Path, suffixes: Sequence[str]
+) -> None:
+    with closing(SqliteStore(path, busy_timeout_s=5)) as store:
+        save(store, "before")
+
+        def save_meanwhile() -> None:
+            with store.transaction():
+                save(store, "within")
+                for suffix in suffixes:
+                    path.with_name(path.name + suffix).unlink()
+
+        with pytest.raises(Unavailable, match="not saved"):
+            save_meanwhile()
+        assert ids(store) == ["before"]
+        save(store, "after")
+    assert ids_in(path) == ["after", "before"]
+
+
+@pytest.mark.parametrize("suffixes", LOG_FILES, ids="".join)
+def test_two_processes_whose_log_was_deleted_lose_nothing(path: Path, suffixes: Sequence[str]) -> None:
+    with closing(SqliteStore(path, busy_timeout_s=5)) as store, talking_to(path) as other:
+        save(store, "a0")
+        other("save b0")
+        for suffix in suffixes:
+            path.with_name(path.name + suffix).unlink()
+        save(store, "a1")
+        other("save b1")
+        save(store, "a2")
+        other("save b2")
+        expected = ["a0", "a1", "a2", "b0", "b1", "b2"]
+        assert ids(store) == expected
+        assert other("list") == " ".join(expected)
+        other("die")
+        assert ids(store) == expected
+    assert ids_in(path) == expected

@@ -21,7 +21,7 @@ from ...domain.errors import TimedOut, Unavailable
 from ..backups import advice
 from ..whole_files import draft_path, make_private, put_in_place, sweep
 from .header import HEADER_BYTES, FileHeader, new_store_id, read_header
-from .log import first_page, log_holds, log_of, put_away_log
+from .log import LogFiles, first_page, log_holds, log_of, put_away_log
 
 if sys.platform != "win32":
     import fcntl
@@ -40,6 +40,7 @@ class StoreFile:
         self._held = _hold(path)
         self._ids: tuple[int, ...] = ()
         self._commits = 0
+        self._log_files: LogFiles | None = None
 
     def check(self) -> None:
         """Raises Unavailable for what is no whole store. A log that belongs to another file is put away."""
@@ -76,9 +77,25 @@ class StoreFile:
         """The id that the store has now; the file itself may get it only at the next checkpoint."""
         self._ids = (*self._ids, id)
 
+    def watch_log(self) -> None:
+        """Called when a connection has the log open. As long as one has, SQLite leaves it where it is."""
+        self._log_files = LogFiles.beside(self.path)
+
+    def has_its_log(self) -> bool:
+        """Whether the log that is written to is the one that others will read."""
+        return self._log_files is None or LogFiles.beside(self.path) == self._log_files
+
+    def has_foreign_log(self) -> bool:
+        """Whether another log took the place of the one that is written to."""
+        return self._log_files is not None and LogFiles.beside(self.path).is_foreign_to(self._log_files)
+
     def is_unchanged(self) -> bool:
-        """Whether the path still names this file, and it holds the same store, not an older state of it. The price of
-        asking is that of two system calls."""
+        """Whether the path still names this file and its log, and it holds the same store, not an older state of it. The price
+        of asking is that of four system calls."""
+        return self.has_its_log() and self.is_same_store()
+
+    def is_same_store(self) -> bool:
+        """Whether the path still names this file, and it holds the same store, not an older state of it."""
         for pause_s in LOOKS_S:
             if pause_s:
                 time.sleep(pause_s)

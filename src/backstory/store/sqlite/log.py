@@ -26,6 +26,29 @@ def _index_of(path: Path) -> Path:
     return path.with_name(f"{path.name}-shm")
 
 
+class LogFiles(NamedTuple):
+    """Which files the log and its index are; None for one that is not there."""
+
+    log: tuple[int, int] | None
+    index: tuple[int, int] | None
+
+    @classmethod
+    def beside(cls, path: Path) -> LogFiles:
+        return cls(_key(log_of(path)), _key(_index_of(path)))
+
+    def is_foreign_to(self, other: LogFiles) -> bool:
+        """Whether one of them is there and is another file: somebody else began a new log."""
+        return any(mine not in (None, theirs) for mine, theirs in zip(self, other, strict=True))
+
+
+def _key(path: Path) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 def put_away_log(path: Path, backups: Path) -> None:
     """A log without its file goes to the backups. Emptying it first makes it useless to processes that still have it
     open: what is in it must not get into the file that is there now."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from ...domain.errors import TimedOut, Unavailable
 from .. import migrate
 from .errors import primary_code
-from .file import StoreFile, alone_in, gone, make_store_file, no_log
+from .file import ASK_AGAIN_S, StoreFile, alone_in, gone, make_store_file, no_log
 from .header import new_store_id
 from .log import put_away_log
 
@@ -129,6 +129,7 @@ class SqlitePool:
             self._file.check()
             self._free.append(self._connect())
         self._file.expect(_store_id(self._free[0]))
+        self._file.watch_log()
 
     def _connect(self) -> sqlite3.Connection:
         # isolation_level=None: we say BEGIN ourselves; check_same_thread=False: threads lend them to each other
@@ -183,8 +184,26 @@ class SqlitePool:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             return
         with alone_in(self._path.parent, self._busy_timeout_s):
-            if not file.has_usable_log():
+            if not file.has_its_log():
+                # what a new log says of the same pages is newer, and another store has other pages
+                if not file.has_foreign_log() and file.is_same_store():
+                    self._save_lost_log(connection)
+            elif not file.has_usable_log():
                 put_away_log(self._path, self._backups)
+
+    def _save_lost_log(self, connection: sqlite3.Connection) -> None:
+        """Somebody deleted the log, which connections still have open: what was committed to it gets into the file."""
+        deadline = time.monotonic() + self._busy_timeout_s
+        while True:
+            is_busy, frames, copied = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if not is_busy or frames == copied:
+                return
+            if time.monotonic() > deadline:
+                raise TimedOut(
+                    f"The log of {self._path} was deleted, and another process reads what was in it.",
+                    hint="Try again.",
+                )
+            time.sleep(ASK_AGAIN_S)
 
 
 def _store_id(connection: sqlite3.Connection) -> int:
