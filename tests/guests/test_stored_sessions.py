@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backstory.guests.codearchitect import places
 from backstory.guests.codearchitect.fullfile import SessionHeader, read_full, write_full
+from backstory.guests.codearchitect.places import SessionsPlace
 from backstory.guests.codearchitect.reading import read_foreign
 from backstory.guests.codearchitect.rows import messages_of, turns_in
 from backstory.guests.codearchitect.turns import SessionTurn, first_part, plain_turn, split_plain
@@ -144,3 +150,24 @@ def test_a_speaker_needs_no_space_behind_it(text: str, turns: list[tuple[str, st
 
 def test_a_million_fences_take_no_time_to_speak_of() -> None:
     assert len(split_plain("```a\n" * 200_000)) == 1
+
+
+def test_what_a_killed_process_left_unfinished_goes_with_the_next_session_and_nothing_else_does(
+    tmp_path: Path,
+) -> None:
+    place = SessionsPlace(tmp_path, tmp_path)
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        pass
+    day = tmp_path / "2026-02-01"
+    killed = f".{ended.pid}-{'a' * 12}"
+    others = [f".{os.getpid()}-{'b' * 12}", f".{ended.pid}-{'c' * 12}", ".git", f".{ended.pid}-notes"]
+    for name in (killed, *others):
+        (day / name).mkdir(parents=True)
+        (day / name / places.FULL).write_text("half")
+    (day / others[1] / "mine.txt").write_text("somebody else's")
+    for name in (killed, *others):
+        os.utime(day / name, (0, 0))
+    (day / f".{ended.pid}-{'d' * 12}").mkdir()
+    places.save(place, "2026-03-01", "topic", {places.FULL: "whole"}, HEADER.date, lambda folder: None)
+    assert sorted(path.name for path in day.iterdir()) == sorted([*others, f".{ended.pid}-{'d' * 12}"])
+    assert (tmp_path / "2026-03-01/topic" / places.FULL).read_text() == "whole"

@@ -67,11 +67,12 @@ def sweep(folder: Path) -> None:
     """Remove what processes that died left unfinished."""
     for path in folder.glob(".*.new*"):
         match = _UNFINISHED.fullmatch(path.name)
-        if match and not _is_running(int(match[1]), path):
+        if match and not is_running(int(match[1]), path):
             path.unlink(missing_ok=True)
 
 
-def _is_running(process: int, path: Path) -> bool:
+def is_running(process: int, path: Path) -> bool:
+    """Whether the process that makes a file may still be there."""
     if sys.platform == "win32":  # which has no way to ask without harm
         return time.time() - path.stat().st_mtime < DAY_S
     try:

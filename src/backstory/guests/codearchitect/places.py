@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -15,11 +17,14 @@ from typing import NamedTuple
 
 from ...domain.errors import InvalidInput, NoFolder, NoName, NotWritten, Unreadable
 from ...domain.when import to_ms
-from ...store.whole_files import sync
+from ...store.whole_files import is_running, sync
 
 DEFAULT = Path(".codearchitect", "sessions")
 FULL, SUMMARY = "full.md", "summary.md"
 MOST_NAMES = 1_000
+DRAFT_S = 60.0
+"""A session is written in less."""
+_DRAFT = re.compile(r"\.(\d+)-[0-9a-f]{12}")
 _ROOT_MARKS = (
     *(".git", ".hg", ".svn", "package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "pom.xml"),
     *("build.gradle", "build.gradle.kts", "composer.json", "Gemfile", "mix.exs", "CMakeLists.txt"),
@@ -73,6 +78,7 @@ def save(
     before it is there, and again where another process took the name."""
     folder = place.root / day
     _make_folder(folder, place)
+    _sweep(place)
     draft = folder / f".{os.getpid()}-{os.urandom(6).hex()}"
     try:
         draft.mkdir()
@@ -86,6 +92,28 @@ def save(
         ) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _sweep(place: SessionsPlace) -> None:
+    """Remove what processes that were killed left unfinished, and nothing else."""
+    for day in days(place):
+        try:
+            with os.scandir(place.root / day) as entries:
+                drafts = [Path(entry.path) for entry in entries if _is_stale_draft(entry)]
+        except OSError:
+            continue
+        for draft in drafts:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def _is_stale_draft(entry: os.DirEntry[str]) -> bool:
+    match = _DRAFT.fullmatch(entry.name)
+    if match is None or not entry.is_dir(follow_symlinks=False):
+        return False
+    path = Path(entry.path)
+    # a process of another machine or container may be writing it
+    is_old = time.time() - entry.stat(follow_symlinks=False).st_mtime > DRAFT_S
+    return is_old and not is_running(int(match[1]), path) and set(os.listdir(path)) <= {FULL, SUMMARY}
 
 
 def remove(folder: Path) -> None:
