@@ -29,6 +29,8 @@ OUTSIDE = "a change is part of a transaction"
 class Database(ABC):
     skip_locked = ""
     """What a SELECT ends with, so that two who take rows at once get different ones."""
+    is_read_only = False
+    """Nothing can be saved; what is there can be searched."""
     generation = 0
     """Another number when another database took its place: what was derived from the former one is void."""
 

@@ -39,6 +39,10 @@ WAITING = f"SELECT number, n, {_URGENCY} FROM space CROSS JOIN entry"
 WAIT = f"INSERT INTO {_COLUMNS} VALUES (?, ?, ?)"
 
 
+NO_SPACE = 0
+"""An embedding space that has no vectors; numbers of others begin at 1."""
+
+
 class Vectors(ABC):
     table = "vector"
 
@@ -70,9 +74,12 @@ class Vectors(ABC):
         """Make what many new vectors are found by."""
 
     def open_space(self, model: str) -> int:
-        """The number of the model's embedding space. A new space starts with every entry waiting."""
+        """The number of the model's embedding space. A new space starts with every entry waiting; where nothing can be written,
+        it is NO_SPACE."""
         if known := self._database.values("SELECT number FROM space WHERE model = ?", [model]):
             return int(known[0])
+        if self._database.is_read_only:
+            return NO_SPACE
         with self._database.transaction():
             made = self._database.values(
                 "INSERT INTO space (model) VALUES (?) ON CONFLICT (model) DO NOTHING RETURNING number",

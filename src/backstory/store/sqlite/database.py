@@ -27,7 +27,7 @@ from ..database import OUTSIDE, Database, Row
 from ..migrate import COMPAT, check_level, migrate
 from ..whole_files import draft_path, make_private, put_in_place
 from .copy import copy_checked, copy_pages
-from .errors import in_our_words, primary_code, translated
+from .errors import in_our_words, primary_code, read_only, translated
 from .header import new_store_id
 from .pool import SqlitePool
 from .residue import overwrite
@@ -149,6 +149,8 @@ class SqliteDatabase(Database):
             return
         while True:
             with self._connection() as connection:
+                if self.is_read_only:
+                    raise read_only(self.path)
                 self._local.connection = connection
                 try:
                     self._begin(connection)
@@ -164,6 +166,10 @@ class SqliteDatabase(Database):
                     return
                 finally:
                     self._local.connection = None
+
+    @property
+    def is_read_only(self) -> bool:
+        return self._pool.is_read_only
 
     def _begin(self, connection: sqlite3.Connection) -> None:
         """Wait for the write lock now, rather than fail at the first write. SQLite itself would look for it every 100 ms, and

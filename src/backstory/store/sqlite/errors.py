@@ -25,6 +25,13 @@ def _full(path: Path) -> StorageFull:
     )
 
 
+def read_only(path: Path) -> NotAllowed:
+    return NotAllowed(
+        f"{path} cannot be written: its disk is read-only, or it is somebody else's. Nothing was saved.",
+        hint="Check its owner and mode; what is in it can be searched.",
+    )
+
+
 def in_our_words(error: sqlite3.Error | OSError, path: Path) -> BackstoryError:
     if isinstance(error, PermissionError):
         return NotAllowed(
@@ -40,7 +47,7 @@ def in_our_words(error: sqlite3.Error | OSError, path: Path) -> BackstoryError:
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return TimedOut("The store is busy: another process holds it for too long.", hint="Try again.")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
-        return NotAllowed(f"{path} cannot be written.", hint="Check its owner and mode.")
+        return read_only(path)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return Unavailable(f"{path} is damaged: {error}.", hint="`backstory restore` brings back a backup.")
     return Unavailable(

@@ -36,8 +36,10 @@ class StoreFile:
 
     def __init__(self, path: Path, backups: Path) -> None:
         self.path = path
+        self.is_read_only = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+        """Its disk is, or it is somebody else's: it can be searched, and nothing can be saved."""
         self._backups = backups
-        self._held = _hold(path)
+        self._held = _hold(path, os.O_RDONLY if self.is_read_only else os.O_RDWR)
         self._ids: tuple[int, ...] = ()
         self._commits = 0
         self._log_files: LogFiles | None = None
@@ -52,6 +54,8 @@ class StoreFile:
                 f"{self.path} is damaged: it does not begin as a store does.", hint=self._advice()
             )
         if self._has_strange_log():
+            if self.is_read_only:
+                raise Unavailable(f"The log beside {self.path} belongs to another store, which is read-only.")
             put_away_log(self.path, self._backups)
         if not self._is_whole():
             raise Unavailable(
@@ -80,6 +84,11 @@ class StoreFile:
     def watch_log(self) -> None:
         """Called when a connection has the log open. As long as one has, SQLite leaves it where it is."""
         self._log_files = LogFiles.beside(self.path)
+
+    def has_log(self) -> bool:
+        """Whether the log has something that the file may lack."""
+        log = log_of(self.path)
+        return log.exists() and log.stat().st_size > 0
 
     def has_its_log(self) -> bool:
         """Whether the log that is written to is the one that others will read."""
@@ -246,13 +255,13 @@ _HELD: dict[tuple[int, int], _Held] = {}
 _HOLDING = threading.Lock()
 
 
-def _hold(path: Path) -> _Held:
+def _hold(path: Path, mode: int) -> _Held:
     with _HOLDING:
         status = os.stat(path)
         if held := _HELD.get((status.st_dev, status.st_ino)):
             held.add(None)
             return held
-        descriptor = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+        descriptor = os.open(path, mode | getattr(os, "O_BINARY", 0))
         status = os.fstat(descriptor)
         key = (status.st_dev, status.st_ino)
         if held := _HELD.get(key):  # the path came to name it just now

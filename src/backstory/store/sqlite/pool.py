@@ -66,6 +66,11 @@ class SqlitePool:
             elif self._opener is not None:
                 self._changed.notify_all()
 
+    @property
+    def is_read_only(self) -> bool:
+        """Of the store that was opened last."""
+        return self._file is not None and self._file.is_read_only
+
     def is_unchanged(self) -> bool:
         """Whether what was done with a borrowed connection was done to the store that is there now."""
         return self._file is not None and self._file.is_unchanged()
@@ -128,26 +133,35 @@ class SqlitePool:
             self._file = StoreFile(self._path, self._backups)
             self._file.check()
             self._free.append(self._connect())
-        self._file.expect(_store_id(self._free[0]))
+        if not self._file.is_read_only:
+            self._file.expect(_store_id(self._free[0]))
         self._file.watch_log()
 
     def _connect(self) -> sqlite3.Connection:
         # isolation_level=None: we say BEGIN ourselves; check_same_thread=False: threads lend them to each other
         connection = sqlite3.connect(
-            f"{self._path.absolute().as_uri()}?mode=rw",  # a file that was just taken away is not made again
+            f"{self._path.absolute().as_uri()}?{self._mode()}",
             uri=True,
             timeout=self._busy_timeout_s,
             isolation_level=None,
             check_same_thread=False,
         )
         self._open.append(connection)
-        self._use_wal(connection)
+        if not self.is_read_only:
+            self._use_wal(connection)
         for pragma in PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
         connection.create_function(
             "known_level", 0, lambda: migrate.LATEST, deterministic=True
         )  # triggers ask for it
         return connection
+
+    def _mode(self) -> str:
+        """How SQLite opens the file. One that was just taken away is not made again."""
+        if self._file is None or not self._file.is_read_only:
+            return "mode=rw"
+        # SQLite would make an index of the log, which is needed only if there is one
+        return "mode=ro" if self._file.has_log() else "mode=ro&immutable=1"
 
     def _use_wal(self, connection: sqlite3.Connection) -> None:
         """The one statement that does not wait for others by itself, and only a new file needs it."""

@@ -101,9 +101,10 @@ class SqliteText(TextIndex):
         return {"text index": self._faults}
 
     def _faults(self) -> list[str]:
-        with self._database.transaction():
-            for index in INDEXES:
-                self._database.change(index.command("integrity-check"))
+        if not self._database.is_read_only:  # the check is a statement that writes, though nothing
+            with self._database.transaction():
+                for index in INDEXES:
+                    self._database.change(index.command("integrity-check"))
         unindexed = "SELECT count(*) FROM entry WHERE n NOT IN (SELECT id FROM entry_text_docsize)"
         stray = "SELECT count(*) FROM entry_text_docsize WHERE id NOT IN (SELECT n FROM entry)"
         keyless = (
