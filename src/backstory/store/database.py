@@ -29,8 +29,6 @@ OUTSIDE = "a change is part of a transaction"
 class Database(ABC):
     skip_locked = ""
     """What a SELECT ends with, so that two who take rows at once get different ones."""
-    is_read_only = False
-    """Nothing can be saved; what is there can be searched."""
     generation = 0
     """Another number when another database took its place: what was derived from the former one is void."""
 
@@ -112,6 +110,11 @@ class Database(ABC):
     @abstractmethod
     def reserve(self, count: int) -> int:
         """The first of so many numbers for entries that the same transaction inserts."""
+
+    @property
+    def is_read_only(self) -> bool:
+        """Nothing can be saved; what is there can be searched."""
+        return False
 
     def version(self) -> Hashable | None:
         """Another one after every change that anybody commits; None where the database cannot tell."""

@@ -30,7 +30,7 @@ class LogFiles(NamedTuple):
     """Which files the log and its index are; None for one that is not there."""
 
     log: tuple[int, int] | None
-    index: tuple[int, int] | None
+    log_index: tuple[int, int] | None
 
     @classmethod
     def beside(cls, path: Path) -> LogFiles:
