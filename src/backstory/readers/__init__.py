@@ -191,6 +191,8 @@ class Reader(NamedTuple):
     """None where no command opens one conversation."""
 
 
+PLACE = "@"
+"""What stands before the place in a former id."""
 FORMATS = "formats"
 """The package here that is no reader."""
 LONGEST_ARGUMENTS = 2_000

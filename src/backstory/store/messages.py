@@ -90,6 +90,11 @@ class MessageRoom:
             found |= {message.id: message for message in messages}
         return found
 
+    def has_named(self, beginning: str) -> bool:
+        """Whether an id begins so."""
+        sql = "SELECT 1 FROM entry WHERE id >= ? AND id < ? LIMIT 1"
+        return bool(self._database.rows(sql, [beginning, f"{beginning}\U0010ffff"]))
+
     def rename(self, ids: Mapping[str, str]) -> None:
         """Give messages other ids, by their present ones. All that refers to them follows."""
         with self._database.joined():

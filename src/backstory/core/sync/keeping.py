@@ -12,7 +12,7 @@ from ...domain.filters import ConversationFilter
 from ...domain.records import Conversation, Message, Trust
 from ...domain.sources import source_path
 from ...domain.when import to_ms
-from ...readers import Piece, Role, Turn
+from ...readers import PLACE, Piece, Role, Turn
 from ...store import Store
 from ..projects.identity import Identities
 from ..subjects import OPENING, subject_of
@@ -178,6 +178,7 @@ class FileKeeper:
         self._trust = trust
         self._is_back = is_back
         self._rows = WitnessRows(self._store, self._transactions)
+        self._with_former: dict[str, bool] = {}
         self._last: dict[str, int] = {}
         """By conversation whose witnesses are loaded, the place of the last message that the file tells."""
         self._renewed = set(self._store.witnesses.conversations([-self._number]))
@@ -413,7 +414,7 @@ class FileKeeper:
                 message_ids(id, turn._replace(id=turn.former_id)), message_ids(id, turn), strict=True
             )
         }
-        if not former:
+        if not former or not self._has_former(id, piece):
             return
         there = self._store.messages.named(list(former))
         taken = self._store.messages.places(id, [former[before][0] for before in there])
@@ -426,6 +427,14 @@ class FileKeeper:
         if witnesses is not None:
             for before, now in renamed.items():
                 witnesses.adopt(before, now)
+
+    def _has_former(self, id: str, piece: Piece) -> bool:
+        """Whether anything in a conversation may still be named by its place: to look for each turn costs as much again."""
+        if id not in self._with_former:
+            former = next(turn.former_id for turn in piece.turns if turn.former_id)
+            beginning, mark, _ = former.partition(PLACE)
+            self._with_former[id] = self._store.messages.has_named(f"{id}/{beginning}{mark}")
+        return self._with_former[id]
 
     def _time_at(self, row: Conversation, piece: Piece, place: int) -> datetime:
         """When that was said after which the piece goes on."""

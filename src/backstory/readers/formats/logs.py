@@ -15,6 +15,7 @@ import msgspec
 
 from .. import (
     PIECE_BYTES,
+    PLACE,
     ConversationHeader,
     ConversationKind,
     Cursor,
@@ -243,7 +244,7 @@ class Log:
     def name(self, at_ms: int | None, prefix: str = "") -> str:
         """An id for the record at hand where it has none of its own. What a prefix names is told apart."""
         name = prefix + self._names.name(self._line, at_ms, self.offset)
-        place = f"@{self.offset}.{self._nth}" if self._nth else f"@{self.offset}"
+        place = f"{PLACE}{self.offset}.{self._nth}" if self._nth else f"{PLACE}{self.offset}"
         self._former_ids = {name: prefix + place}
         return name
 

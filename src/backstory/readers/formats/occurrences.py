@@ -27,7 +27,8 @@ class Occurrences:
         if at_ms is not None and at_ms != self._moment:
             self._moment = at_ms
             self._timed.clear()
-        name = fingerprint(line)
+        # names of one log in their order are added to an index of names many times faster than at random
+        name = fingerprint(line) if at_ms is None else f"{at_ms:012x}-{fingerprint(line)}"
         places = (self._untimed if at_ms is None else self._timed).setdefault(name, [])
         places.append(offset)
         return f"={name}" if len(places) == 1 else f"={name}.{len(places)}"
