@@ -166,7 +166,7 @@ def run(turns: int, watch: Watch) -> None:
         measure(watch, path, "the copy vanished", read)
         count = len(store.messages.places(f"codex:{THREAD}"))
         assert count == turns + 1, count
-        removal = Removal(store, utc_now())
+        removal = Removal(store, utc_now(), ())
         measure(
             watch, path, "forgotten", lambda: removal.forget(ForgetRequest(conversations=[f"codex:{THREAD}"]))
         )

@@ -178,7 +178,7 @@ def test_what_is_forgotten_between_two_transactions_of_its_sync_stays_forgotten(
 
     def forget() -> None:
         pauses(lambda: None)
-        Removal(other, DAWN).forget(ForgetRequest(conversations=["toy:t"]))
+        Removal(other, DAWN, ()).forget(ForgetRequest(conversations=["toy:t"]))
 
     pauses(forget)
     engine = open_core(store, None).engine
@@ -197,7 +197,7 @@ def test_a_long_conversation_is_forgotten_whole_though_others_save_meanwhile(
     assert Sync(engine).run([toy_reader(50)], Places(home, {}, "linux")) is not None
     counts = []
     pauses(lambda: counts.append(len(other.messages.of("toy:t"))))
-    removed = Removal(store, DAWN).forget(ForgetRequest(conversations=["toy:t"])).counts
+    removed = Removal(store, DAWN, ()).forget(ForgetRequest(conversations=["toy:t"])).counts
     assert (removed["messages"], removed["conversations"]) == (40, 1)
     assert store.conversations.get(["toy:t"]) == []
     grown(home)
