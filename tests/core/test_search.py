@@ -115,6 +115,17 @@ def test_a_time_that_is_wrong_does_not_hide_what_is_sure(core: Core) -> None:
     assert "searched without" in ranking.notices[0]
 
 
+def test_a_wrong_day_is_dropped_and_the_project_stays(core: Core) -> None:
+    for name in ("other", "shop"):
+        at = {"project": f"/home/me/{name}"}
+        said = make_messages(name, "Which walrus?", "The walrus sleeps on the ice floe.", **at)
+        core.engine.store.conversations.put(make_conversation(name, **at), said)
+    ranking = core.search.everywhere("which walrus sleeps on the ice floe two years ago in the shop project")
+    assert [hit.conversation for hit in ranking.hits] == ["shop"]
+    assert ranking.notices[0].startswith("Understood “in the shop project”")
+    assert "searched without" in ranking.notices[1]
+
+
 def test_nothing_is_said_of_the_meaning_of_a_text_without_a_vector(
     core: Core, open_core: OpenCore, store: Store
 ) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from backstory.domain.filters import Filter
-from backstory.search.question import MARGIN, Question, read_question
+from backstory.search.question import MARGIN, Question, QuestionPart, read_question
 
 NOW = datetime(2026, 5, 6, 9, tzinfo=UTC)  # a Wednesday
 
@@ -15,6 +15,10 @@ NOW = datetime(2026, 5, 6, 9, tzinfo=UTC)  # a Wednesday
 def read(query: str, where: Filter | None = None) -> Question:
     projects = ("/home/me/shop", "/home/me/afi-core")
     return read_question(query, where or Filter(), NOW, lambda: projects, lambda: ("claude-code", "codex"))
+
+
+def read_part(query: str, part: QuestionPart) -> Question:
+    return read_question(query, Filter(), NOW, lambda: ("/home/me/shop",), tuple, parts=[part])
 
 
 @pytest.mark.parametrize(
@@ -53,6 +57,32 @@ def test_a_time_becomes_a_filter_and_leaves_the_words(query: str, first: str, la
     end = datetime.fromisoformat(last).replace(tzinfo=UTC) + timedelta(days=1)
     assert (question.where.created_after, question.where.created_before) == (start - MARGIN, end + MARGIN)
     assert first in question.understood[0]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what must be done before December",
+        "What needs to be ready until June?",
+        "which tasks are due before 2026-06-01",
+        "what do we have to ship before July?",
+        "what will change until May 20",
+    ],
+)
+def test_a_deadline_is_no_filter_on_the_past(query: str) -> None:
+    assert read(query) == Question(query, Filter())
+
+
+@pytest.mark.parametrize("query", ["what did we decide before April", "what broke until last week"])
+def test_before_a_time_that_is_no_deadline_is_a_filter(query: str) -> None:
+    assert read(query).where.created_before is not None
+
+
+def test_only_the_parts_that_are_wanted_are_read() -> None:
+    query = "what broke yesterday in the shop project"
+    whole, timeless = read(query), read_part(query, QuestionPart.PROJECT)
+    assert whole.where.projects == timeless.where.projects == ("/home/me/shop",)
+    assert (timeless.where.created_after, timeless.query) == (None, "what broke yesterday")
 
 
 def test_an_hour_is_of_the_clock_and_a_day_of_the_callers_zone() -> None:

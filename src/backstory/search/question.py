@@ -6,8 +6,9 @@ alone: `today's browsers` is no day, and `a skill in Codex` no conversation with
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
+from enum import Enum
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -58,10 +59,23 @@ _TIME = re.compile(
 _ASSISTANT = (
     r"\b(?:conversation|session|chat|talk|discussion)s? (?:with|in) (?P<assistant>[\w-]+(?: code| cli)?)\b"
 )
+# what is still to be done before a month has a deadline; what was said of it may be of any time
+_TO_BE_DONE = re.compile(
+    r"\b(?:must|should|shall|ought|will|needs?|(?:have|has|going|remains?|left) to|to do|todos?|due|deadlines?|plan(?:s|ned)?|upcoming)\b",
+    re.IGNORECASE,
+)
 _PROJECT = (
     r"\b(?:in|for|of|from) (?:the |our |my )?(?:(?:project|repo|repository) (?P<named>[\w.-]+)"
     r"|(?P<name>[\w.-]+) (?:project|repo|repository)\b)|\bin (?P<last>[\w.-]+)\W*$"
 )
+
+
+class QuestionPart(Enum):
+    """What a question may say besides what to look for."""
+
+    TIME = "time"
+    ASSISTANT = "assistant"
+    PROJECT = "project"
 
 
 class Question(NamedTuple):
@@ -78,20 +92,24 @@ def read_question(
     now: datetime,
     projects: Callable[[], Sequence[str]],
     assistants: Callable[[], Sequence[str]],
+    *,
+    parts: Collection[QuestionPart] = (*QuestionPart,),
 ) -> Question:
-    """A filter that the caller gave is not overruled."""
+    """Read these parts of a question. A filter that the caller gave is not overruled."""
     question = Question(query, where)
-    if where.created_after is None and where.created_before is None:
+    if QuestionPart.TIME in parts and where.created_after is None and where.created_before is None:
         question = _with_time(question, now)
-    if not where.surfaces:
+    if QuestionPart.ASSISTANT in parts and not where.surfaces:
         question = _with_assistant(question, assistants)
-    if not where.projects:
+    if QuestionPart.PROJECT in parts and not where.projects:
         question = _with_project(question, projects)
     return question
 
 
 def _with_time(question: Question, now: datetime) -> Question:
     found = _TIME.search(question.query)
+    if found is not None and _is_deadline(found, question.query):
+        return question
     words = "" if found is None else _without(question.query, found)
     try:
         span = _spoken(found, now) if found is not None and words else None
@@ -106,6 +124,12 @@ def _with_time(question: Question, now: datetime) -> Question:
     said = " to ".join(f"{moment:%Y-%m-%d}" for moment in (after, before and before - DAY / 24) if moment)
     said = f"from {said}" if before is None else f"until {said}" if after is None else said
     return Question(words, where, (*question.understood, f"“{found.group().strip()}” as {said}"))
+
+
+def _is_deadline(found: re.Match[str], query: str) -> bool:
+    """`What must be done before December` asks for no time in the past."""
+    side = (found["side"] or found["side2"] or "").lower()
+    return side in ("before", "until") and _TO_BE_DONE.search(query) is not None
 
 
 def _spoken(found: re.Match[str], now: datetime) -> tuple[datetime | None, datetime | None] | None:

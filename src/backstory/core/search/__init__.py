@@ -6,7 +6,7 @@ search goes on without them and says so. What is shown of a hit is in `core/sear
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +15,7 @@ from ...domain.filters import EVERYTHING, Filter, Kind
 from ...domain.records import Memory, Message
 from ...readers import reader_names
 from ...search.file_mentions import file_hits
-from ...search.question import read_question
+from ...search.question import Question, QuestionPart, read_question
 from ..facet import Facet
 from ..projects import project_root
 from ..projects.related import projects_named, related_projects
@@ -152,19 +152,35 @@ class Searching(Facet):
         """All that may answer a question as people ask it, best first, of what `where` lets through."""
         if not query.strip():
             raise InvalidInput("query is empty.", hint="Say what to look for.", field="query")
-        projects = self.engine.store.conversations.projects
-        now = self.engine.now()
-        question = read_question(
-            query, where, now.astimezone() if self.caller.is_local else now, projects, reader_names
-        )
+        question = self._read(query, where, [*QuestionPart])
         found = self._weighed(question.query, question.where, least, largest_pool, are_enough)
-        said = tuple(f"Understood {each}." for each in question.understood)
+        notices = tuple(f"Understood {each}." for each in question.understood)
         if question.understood and _surest(found) < LIKELY:
-            wider = self._weighed(query, where, least, largest_pool, are_enough)
-            if not found.hits or _surest(wider) >= SURE:
-                found = wider
-                said = tuple(f"Found little with {each}; searched without." for each in question.understood)
-        return found._replace(notices=(*said, *found.notices))
+            for wider in self._wider(query, where, question):
+                more = self._weighed(wider.query, wider.where, least, largest_pool, are_enough)
+                if (more.hits and not found.hits) or _surest(more) >= SURE:
+                    found = more
+                    dropped = [each for each in question.understood if each not in wider.understood]
+                    notices = (
+                        *(f"Understood {each}." for each in wider.understood),
+                        *(f"Found little with {each}; searched without." for each in dropped),
+                    )
+                    break
+        return found._replace(notices=(*notices, *found.notices))
+
+    def _read(self, query: str, where: Filter, parts: Collection[QuestionPart]) -> Question:
+        now = self.engine.now()
+        local = now.astimezone() if self.caller.is_local else now
+        return read_question(
+            query, where, local, self.engine.store.conversations.projects, reader_names, parts=parts
+        )
+
+    def _wider(self, query: str, where: Filter, question: Question) -> Iterator[Question]:
+        """Readings of a question that filter less: without one of the parts that were understood, then without all."""
+        if len(question.understood) > 1:
+            without_one = (self._read(query, where, [*({*QuestionPart} - {part})]) for part in QuestionPart)
+            yield from (each for each in without_one if each.understood != question.understood)
+        yield Question(query, where)
 
     def _weighed(
         self, query: str, where: Filter, least: float, largest_pool: int, are_enough: Enough | None
