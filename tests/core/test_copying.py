@@ -30,7 +30,7 @@ from ..doubles import DAWN, make_conversation, make_memory, make_messages
 from ..example_calls import DOOMED, Known, chunked_answer, example_calls
 
 TOOLS = all_tools(load_surfaces())
-DERIVED = {"migration", "lease", "entry_text", "key_text"}
+DERIVED = {"migration", "lease", "entry_text", "key_text", "shape"}
 """Tables of a store that are about itself, or that it makes of others."""
 
 Elsewhere = Callable[[str], Store]

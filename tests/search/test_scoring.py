@@ -77,6 +77,55 @@ def test_what_a_user_stated_is_no_question_though_the_reply_only_announces(
     assert order(search, "staging queue port")[0] == "stated"
 
 
+@pytest.mark.parametrize(
+    ("statement", "question"),
+    [
+        ("The staging database lives on port 6543.", "Which port does the staging database live on?"),
+        ("Deploys go out on Thursdays at noon.", "When do deploys go out, on which day at noon?"),
+        ("We pin ruff to 0.6 in every repository.", "To which version do we pin ruff in every repository?"),
+        ("Ann owns the billing service.", "Who owns the billing service?"),
+    ],
+)
+def test_what_a_user_states_stands_above_who_asks_for_it(
+    store: Store, search: Search, statement: str, question: str
+) -> None:
+    keep(store, "stated", statement, "Noted.")
+    for number in range(3):
+        keep(store, f"asked{number}", question, "I could not find anything about that.")
+    keep(
+        store,
+        "other",
+        "What is new?",
+        "The service was deployed and the database migrated to every repository.",
+    )
+    assert order(search, question)[0] == "stated"
+
+
+def test_a_word_that_no_text_has_makes_nothing_sure(store: Store, search: Search) -> None:
+    keep(store, "near", "rewritenew question", "rewritenew answer")
+    assert all(hit.certainty < 0.5 for hit in search.find("rewriteold", Filter()).hits)
+
+
+def test_output_of_tools_does_not_crowd_out_what_was_said(store: Store, search: Search) -> None:
+    keep(store, "answer", "And now?", "Kafka replays what consumers lost.")
+    printed = make_messages(
+        "log", *["why kafka queue consumers choose replay lost"] * 400, surface="claude-code"
+    )
+    tools = [message._replace(role="tool") for message in printed]
+    store.conversations.put(make_conversation("log", surface="claude-code"), tools)
+    assert "answer" in order(search, "Why did we choose Kafka for the queue, and what do consumers replay?")
+
+
+def test_a_long_text_with_a_few_of_the_words_does_not_crowd_out_a_short_one(
+    store: Store, search: Search
+) -> None:
+    keep(store, "answer", "And now?", "Kafka replays.")
+    long = "kafka queue consumers " + "of something else entirely " * 400
+    for number in range(4):
+        keep(store, f"long{number}", *[long] * 60)
+    assert order(search, "Kafka queue replays")[0] == "answer"
+
+
 def test_the_answer_to_the_same_question_is_found_though_it_shares_no_word(
     store: Store, search: Search
 ) -> None:

@@ -328,14 +328,35 @@ def test_outlines_describe_the_entries_that_match(store: Store) -> None:
     assert store.entries.outlines([], Filter()) == []
 
 
-def test_sizes_tell_the_length_of_a_text_and_whether_nobody_said_it(store: Store) -> None:
-    store.memories.put([make_memory("a", "four"), make_memory("b", "x", project="/q")])
+def test_shapes_tell_length_and_thread_and_whether_nobody_said_it(store: Store) -> None:
+    store.memories.put([make_memory("a", "four", session="s")])
     spoken, printed = make_messages("c", "hello", "a tool's output")
     store.conversations.put(make_conversation("c"), [spoken, printed._replace(role="tool")])
-    sizes = {size: bool(is_quiet) for _, size, is_quiet in store.entries.sizes(range(10), Filter())}
-    assert sizes == {4: False, 1: False, 5: False, 15: True}
-    assert [size for _, size, _ in store.entries.sizes(range(10), Filter(projects=("/q",)))] == [1]
-    assert store.entries.sizes([], Filter()) == []
+    shapes = store.entries.shapes()
+    known = zip(shapes.size.tolist(), shapes.is_quiet.tolist(), shapes.thread.tolist(), strict=True)
+    entries = {(size, quiet, shapes.thread_names[thread]) for size, quiet, thread in known if size}
+    assert entries == {(4, False, "s"), (5, False, "c"), (15, True, "c")}
+    said = zip(shapes.thread_names, shapes.said_count.tolist(), shapes.said_size.tolist(), strict=True)
+    assert {("s", 1, 4), ("c", 1, 5)} <= set(said)
+
+
+def test_shapes_follow_what_is_added(store: Store) -> None:
+    assert not store.entries.shapes().size.any()
+    store.conversations.put(make_conversation("c"), make_messages("c", "one"))
+    assert store.entries.shapes().size.sum() == 3
+    store.conversations.put(make_conversation("d"), make_messages("d", "three"))
+    store.memories.put([make_memory("m", "four", session="c")])
+    shapes = store.entries.shapes()
+    assert sorted(size for size in shapes.size.tolist() if size) == [3, 4, 5]
+    assert dict(zip(shapes.thread_names, shapes.said_size.tolist(), strict=True)) == {None: 0, "c": 7, "d": 5}
+
+
+def test_a_deleted_entry_has_no_shape_in_a_store_that_is_opened_anew(open_store: OpenStore) -> None:
+    store = open_store()
+    store.memories.put([make_memory("a", "four"), make_memory("b", "three")])
+    store.memories.delete(Filter(ids=("a",)))
+    store.memories.put([make_memory("b", "seven more")])
+    assert sorted(open_store().entries.shapes().size.tolist())[-2:] == [0, 10]
 
 
 def test_neighbours_are_the_messages_before_and_after_that_match(store: Store) -> None:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..domain.entries import COUNTED, EntryText, Outline, Passing, Posting
+from ..domain.entries import COUNTED, EntryText, Outline, Posting
 from ..domain.filters import Filter
 from ..domain.numbers import are_among
 from ..domain.words import Unit, query_units
 from ..store import Store
+from .candidates import Candidates, ConversationMatches, WeightedWord, choose, match_conversations
 from .related import related_words
-from .terms import TYPICAL_LENGTH, Term, bm25, names_in, rarity, stem
+from .terms import Term, names_in, rarity, stem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-BUDGET = 40_000  # postings read for a query; bounds its cost in a store of any size
-RELATED_BUDGET = 12_000
+BUDGET = 2_000_000  # postings read for a query; bounds its cost in a store of any size
+RELATED_BUDGET = 400_000
 COMMON = 0.03  # of all entries: a related word that stands in more says nothing
 FEW, RARE = 5, 0.001  # texts, and share of all texts, that hold a rare name
-OUTLINED = 200  # entries whose length and role are looked at, of those that hold most of the query
-SAID, QUIET = 60, 15  # of them read: what somebody said, what a tool was given or printed
+SAID, QUIET = 120, 30  # entries read: what somebody said, what a tool was given or printed
+RELATED_CHOICE = 0.5  # of a word's weight, for one that means nearly the same, when candidates are chosen
 NEAR = 40  # entries proposed by their vectors
 ASKED, MOST_ASKED = 0.5, 30  # share of the query that a message holds whose reply is read too, and how many
 ACCOMPANIED = 30  # of the best by words, and of the nearest: read with what was said beside them
@@ -79,6 +80,9 @@ class Evidence(NamedTuple):
     """A message that somebody said."""
     is_candidate: Flags
     """False for what is only there because a candidate answers it."""
+    conversations: ConversationMatches
+    has_known_word: bool
+    """Whether any text of the store has a word of the query."""
     vector: Vector | None
     notices: tuple[str, ...]
     is_whole: bool
@@ -114,16 +118,16 @@ class Gathering:
         self._where = where
         self._pool = pool
         self._size = store.entries.size_hint()
+        self._shapes = store.entries.shapes()
 
     def evidence(self) -> Evidence:
         meaning = self._query_vector()
         words = self._words(meaning)
         terms = self._terms(words)
-        chosen, is_whole = self._chosen(words, terms)
         near = self._near(meaning)
-        readings = self._store.entries.readings({*chosen, *near}, self._where)
+        choice, readings = self._read(words, terms, near)
         readings += self._answers(words, readings)
-        readings += self._neighbours(readings, [*chosen[:ACCOMPANIED], *list(near)[:ACCOMPANIED]])
+        readings += self._neighbours(readings, [*choice.entries[:ACCOMPANIED], *list(near)[:ACCOMPANIED]])
         candidates = {reading.outline.entry for reading in readings}
         prompts = self._prompts([reading.outline for reading in readings])
         beside = self._store.entries.readings({*prompts.values()} - candidates, self._where)
@@ -153,9 +157,11 @@ class Gathering:
             after=after,
             is_said=np.array(is_said, bool),
             is_candidate=np.array([number in candidates for number in column], bool),
+            conversations=self._conversations(words, terms),
+            has_known_word=any(posting.frequency for posting in words.postings),
             vector=meaning.vector if meaning is not None else None,
             notices=self._notices(meaning),
-            is_whole=is_whole and len(near) < NEAR * self._pool,
+            is_whole=choice.is_whole and len(near) < NEAR * self._pool,
         )
 
     def _query_vector(self) -> QueryVector | None:
@@ -211,27 +217,43 @@ class Gathering:
             for posting in words.postings
         ]
 
-    def _chosen(self, words: _Words, terms: Sequence[Term]) -> tuple[list[int], bool]:
-        """Entries to read, and whether they are all that hold anything of the query.
+    def _chosen(self, words: _Words, terms: Sequence[Term]) -> Candidates:
+        passing = self._store.entries.passing(self._where)
+        weighted = self._weighted(words, terms)
+        return choose(weighted, self._shapes, passing, SAID * self._pool, QUIET * self._pool)
+
+    def _read(
+        self, words: _Words, terms: Sequence[Term], near: Mapping[int, float]
+    ) -> tuple[Candidates, list[EntryText]]:
+        """The candidates, and those of them that the filter lets through with what is near.
 
         Reading postings without the filter is several times cheaper. It is enough unless the filter then leaves
         too little, and there was more than was looked at."""
-        passing = self._store.entries.passing(self._where)
-        best, whole = _fullest(words, terms, OUTLINED * self._pool, self._size, passing)
-        sizes = self._store.entries.sizes(best, self._where)
-        is_whole = whole and all(posting.is_whole for posting in words.postings)
-        if len(sizes) < SAID and not is_whole:
+        choice = self._chosen(words, terms)
+        readings = self._store.entries.readings({*choice.entries, *near}, self._where)
+        is_whole = choice.is_whole and all(posting.is_whole for posting in words.postings)
+        if len(readings) < len(choice.entries) / 2 and not is_whole:
             units = [posting.unit for posting in words.postings]
             words = words._replace(postings=self._store.text.postings(units, BUDGET, self._where))
-            best, whole = _fullest(words, terms, OUTLINED * self._pool, self._size, passing)
-            sizes = self._store.entries.sizes(best, self._where)
-        entry, size, is_quiet = np.array(sizes, np.int64).reshape(-1, 3).T
-        order = np.lexsort((-entry, -_rough_scores(words, terms, entry, size, self._size)))
-        said = entry[order[is_quiet[order] == 0]].tolist()
-        quiet = entry[order[is_quiet[order] == 1]].tolist()
-        limits = SAID * self._pool, QUIET * self._pool
-        is_whole = is_whole and len(said) <= limits[0] and len(quiet) <= limits[1]
-        return [*said[: limits[0]], *quiet[: limits[1]]], is_whole
+            choice = self._chosen(words, terms)
+            readings = self._store.entries.readings({*choice.entries, *near}, self._where)
+        return choice._replace(is_whole=is_whole and choice.is_whole), readings
+
+    def _weighted(self, words: _Words, terms: Sequence[Term]) -> list[WeightedWord]:
+        weighted = []
+        for posting, term, others in zip(words.postings, terms, words.related, strict=True):
+            weighted.append(WeightedWord(posting.entries, term.rarity * term.unit.weight))
+            for related, similarity in others:
+                weight = similarity * min(term.rarity, rarity(related.frequency, self._size))
+                weighted.append(WeightedWord(related.entries, RELATED_CHOICE * weight))
+        return weighted
+
+    def _conversations(self, words: _Words, terms: Sequence[Term]) -> ConversationMatches:
+        own = [
+            WeightedWord(posting.entries, term.unit.weight if term.rarity else 0.0)
+            for posting, term in zip(words.postings, terms, strict=True)
+        ]
+        return match_conversations(own, self._shapes, self._store.entries.passing(self._where))
 
     def _near(self, meaning: QueryVector | None) -> Mapping[int, float]:
         if meaning is None or meaning.vector is None:
@@ -324,44 +346,6 @@ def _products(vectors: Vector) -> Vector:
 def _holds(posting: Posting, entry: Ints) -> Flags:
     """Which of the entries hold a unit."""
     return are_among(entry, posting.entries[::-1])
-
-
-def _fullest(
-    words: _Words, terms: Sequence[Term], limit: int, store_size: int, passing: Passing | None
-) -> tuple[list[int], bool]:
-    """The entries that pass and hold most of the query's rarity, the newest first among equals; whether these are all."""
-    lists, weights = [], []
-    for posting, term, others in zip(words.postings, terms, words.related, strict=True):
-        lists.append(posting.entries)
-        weights.append(term.rarity * term.unit.weight)
-        for related, similarity in others:
-            lists.append(related.entries)
-            weights.append(0.5 * similarity * min(term.rarity, rarity(related.frequency, store_size)))
-    if passing is not None:
-        lists = [entries[passing.among(entries)] for entries in lists]
-    entries = np.concatenate([np.zeros(0, np.int64), *lists])
-    if not len(entries):
-        return [], True
-    first = entries.min()
-    scores = np.bincount(entries - first, np.repeat(weights, [len(some) for some in lists]))
-    known = np.flatnonzero(scores > 0)
-    is_whole = len(known) <= limit
-    if not is_whole:
-        known = known[scores[known] >= np.partition(scores[known], -limit)[-limit]]
-    order = np.lexsort((-known, -scores[known]))[:limit]
-    return (known[order] + first).tolist(), is_whole
-
-
-def _rough_scores(words: _Words, terms: Sequence[Term], entry: Ints, size: Ints, store_size: int) -> Floats:
-    """By rarity and length alone, before a text is read."""
-    scores = np.zeros(len(entry))
-    for posting, term, others in zip(words.postings, terms, words.related, strict=True):
-        held = _holds(posting, entry)
-        scores += term.rarity * term.unit.weight * held
-        for related, similarity in others:
-            share = 0.5 * similarity * min(term.rarity, rarity(related.frequency, store_size))
-            scores += share * (_holds(related, entry) & ~held)
-    return scores * bm25(1, size / TYPICAL_LENGTH)
 
 
 def _counts(postings: Sequence[Posting], entry: Ints, texts: Sequence[str]) -> Floats:

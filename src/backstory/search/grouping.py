@@ -12,11 +12,10 @@ import numpy as np
 from ..store import Store
 from .evidence import Evidence
 from .families import family_heads
+from .ranking import Family, evaluate, features, likelihoods, relative_scores
 from .scoring import Scores
 
-SECOND = 0.2  # of the second best place of a conversation
 COMPANY, COMPANY_SHARE = 3, 0.4  # of the mean of a conversation's best places, for each of its places
-UNAPT = 0.5  # of the score, for what lacks the rare name that is asked for or only asks the same
 COPIED = 400  # characters at the beginning of a text that tell whether it is a copy
 SHORTEST_COPY = 120  # a shorter text may well be said twice
 
@@ -27,30 +26,52 @@ class Group(NamedTuple):
     column: int
     """Of the best place."""
     score: float
+    likelihood: float
+    """Of being the one among all that match; 0 where that is not asked."""
     head: str | None
     places: tuple[int, ...]
     """Columns of all its places that match, the best first."""
     is_apt: bool
 
 
-def grouped(store: Store, evidence: Evidence, scores: Scores) -> list[Group]:
-    """The best first; the newest among equals. What lacks the rarest name of the query, or only asks the
-    same, stands behind the rest."""
-    heads = family_heads(store, {o.thread for o in evidence.outlines if o.role and o.thread})
-    totals, is_apt = scores.total.tolist(), scores.is_apt.tolist()
-    members: dict[object, list[int]] = {}
+def families(store: Store, evidence: Evidence, scores: Scores) -> list[Family]:
+    """All that have anything that matches."""
+    head_of = family_heads(store, {o.thread for o in evidence.outlines if o.role and o.thread})
+    threads: dict[str, list[str]] = {}
+    for thread, head in head_of.items():
+        threads.setdefault(head, []).append(thread)
+    places: dict[str | int, list[int]] = {}
     matching = np.flatnonzero(scores.total > 0)
     # the newest first among equals: columns ascend with the numbers of their entries
     for column in matching[np.lexsort((-matching, -scores.total[matching]))].tolist():
         outline = evidence.outlines[column]
-        head = heads.get(outline.thread or "") if outline.role else None
-        members.setdefault(head or outline.entry, []).append(column)
-    groups = []
-    for key, columns in members.items():
-        total = totals[columns[0]] + (SECOND * totals[columns[1]] if len(columns) > 1 else 0.0)
-        head = key if isinstance(key, str) else None
-        groups.append(Group(columns[0], total, head, tuple(columns), any(is_apt[c] for c in columns)))
-    return _without_copies(_best_first(_apt_first(groups)), evidence)
+        key = head_of.get(outline.thread or "") if outline.role else None
+        places.setdefault(key or outline.entry, []).append(column)
+    return [
+        Family(key, tuple(threads[key]), tuple(columns))
+        if isinstance(key, str)
+        else Family(None, (), tuple(columns))
+        for key, columns in places.items()
+    ]
+
+
+def grouped(store: Store, evidence: Evidence, scores: Scores) -> list[Group]:
+    """The most likely first; the newest among equals."""
+    found = families(store, evidence, scores)
+    logits = evaluate(features(found, evidence, scores))
+    shares = zip(relative_scores(logits).tolist(), likelihoods(logits).tolist(), strict=True)
+    groups = [
+        Group(
+            column=family.places[0],
+            score=score,
+            likelihood=likelihood,
+            head=family.head,
+            places=family.places,
+            is_apt=bool(scores.is_apt[[*family.places]].any()),
+        )
+        for family, (score, likelihood) in zip(found, shares, strict=True)
+    ]
+    return _without_copies(_best_first(groups), evidence)
 
 
 def apart(evidence: Evidence, scores: Scores) -> list[Group]:
@@ -67,22 +88,12 @@ def apart(evidence: Evidence, scores: Scores) -> list[Group]:
         for column in columns:
             outline = evidence.outlines[column]
             head = outline.thread if outline.role else None
-            groups.append(Group(column, totals[column] + shared, head, (column,), is_apt[column]))
+            groups.append(Group(column, totals[column] + shared, 0.0, head, (column,), is_apt[column]))
     return _best_first(groups)
 
 
 def _best_first(groups: list[Group]) -> list[Group]:
     return sorted(groups, key=lambda group: (-group.score, -group.column))
-
-
-def _apt_first(groups: list[Group]) -> list[Group]:
-    apt = [group.score for group in groups if group.is_apt]
-    if not apt:
-        return groups
-    below = 0.99 * min(apt)
-    return [
-        group if group.is_apt else group._replace(score=min(UNAPT * group.score, below)) for group in groups
-    ]
 
 
 def _without_copies(groups: Sequence[Group], evidence: Evidence) -> list[Group]:

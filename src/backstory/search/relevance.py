@@ -73,7 +73,9 @@ def _by_words(evidence: Evidence) -> Flags:
         return every
     is_part = np.array([term.unit.is_bonus for term in evidence.terms], bool)
     flags: Flags = held[is_content & ~is_part].any(0)
-    return flags | (held[is_part].mean(0) > NAME_PARTS_SHARE) if is_part.any() else flags
+    if is_part.any():
+        flags = flags | (held[is_part].mean(0) > NAME_PARTS_SHARE)
+    return flags
 
 
 def _has_related_words(evidence: Evidence) -> Flags:
@@ -92,6 +94,11 @@ def _is_content(unit: Unit) -> bool:
     word = "".join(letter for letter in letters if not combining(letter))
     is_letter = len(word) == 1 and not unit.is_prefix  # of a script with spaces
     return len(unit.words) > 1 or not (is_letter or word in STOP_WORDS or word in FOREIGN_STOP_WORDS)
+
+
+def is_known_word(word: str) -> bool:
+    """Whether the model knows a word, and does not guess it by pieces of its spelling."""
+    return word in _known_words()
 
 
 @lru_cache(1)

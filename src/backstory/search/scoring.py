@@ -46,7 +46,6 @@ AGAIN_COVERS = 0.6
 AGAIN_LENGTH = 2.2  # times as long as the query
 AGAIN_COSINE = 0.8
 SHORTEST_AGAIN = 40  # characters
-FEWEST_ASKED = 4  # words: whoever writes as many, such as an error message, asks what to do about it
 NO_ANSWER = 0.3
 LONGEST_NO_ANSWER = 300  # characters
 LONGEST_ASKED = 400
@@ -213,15 +212,13 @@ def _meaning(nearness: Floats, words: Floats, is_quiet: Flags) -> Floats:
 
 
 def _asks_again(evidence: Evidence, coverage: Floats, traits: Traits) -> Flags:
-    """Messages of a person that have the question's words or meaning and hardly anything else. To a few words
-    that are no question only a question counts as asking: a remark may well be what is looked for."""
+    """Questions of a person that have the query's words or meaning and hardly anything else. A statement never counts as
+    asking: it may well be what is looked for."""
     is_person = traits.is_coding & ~traits.is_assistant & ~traits.is_quiet
     is_short = traits.size <= AGAIN_LENGTH * max(len(evidence.query), SHORTEST_AGAIN)
     cosine = np.where(np.isnan(evidence.cosine), 0.0, evidence.cosine)
     same = (coverage >= AGAIN_COVERS) | (cosine >= AGAIN_COSINE)
-    again: Flags = is_person & is_short & same
-    is_asking = len(evidence.query.split()) >= FEWEST_ASKED or _QUESTION.search(evidence.query)
-    return again if is_asking else again & _says(_QUESTION, evidence, again)
+    return _says(_QUESTION, evidence, is_person & is_short & same)
 
 
 def _asks_in_vain(

@@ -108,6 +108,11 @@ class Database(ABC):
         """An expression that gives the length of a text in bytes of UTF-8."""
 
     @abstractmethod
+    def listed(self, column: str) -> str:
+        """An expression that gives the numbers of a group as one text, with commas between them: reading it takes a
+        quarter of the time of a row for each."""
+
+    @abstractmethod
     def reserve(self, count: int) -> int:
         """The first of so many numbers for entries that the same transaction inserts."""
 

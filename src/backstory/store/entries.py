@@ -4,8 +4,8 @@ hundred thousand can be ranked without loading one text."""
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..domain.census import ProjectActivity
@@ -18,10 +18,8 @@ from .database import Database
 from .where import where_clause
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ..domain.entries import Numbers
+    from .shapes import EntryShapes, Shapes
 
 SHARED_COLUMNS = (
     "id", "kind", "text", "heading", "thread", "seq", "role", "speaker", "project", "surface", "private",
@@ -44,11 +42,6 @@ _OUTLINE = Columns(
 class EntryRoom:
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._code_of: NDArray[np.int32] | None = None
-        self._codes: dict[str | None, int] = {None: 0}
-        self._threads: list[str | None] = [None]
-        self._generation = database.generation
-        self._following = threading.Lock()
 
     def count(self, where: Filter) -> int:
         """How many entries match."""
@@ -105,14 +98,6 @@ class EntryRoom:
         condition, values = where_clause(where)
         source, numbers = self._database.chosen_entries(entries)
         return self._database.records(_OUTLINE, f"FROM {source} WHERE {condition}", [numbers, *values])
-
-    def sizes(self, entries: Iterable[int], where: Filter) -> list[tuple[int, int, bool]]:
-        """Of those entries that match: the number, how many characters the text has, and whether nobody said or saved it,
-        as what a tool printed; in no particular order."""
-        condition, values = where_clause(where)
-        source, numbers = self._database.chosen_entries(entries)
-        sql = f"SELECT e.n, length(e.text), e.role IN {QUIET_ROLES} FROM {source} WHERE {condition}"
-        return [(n, size, is_quiet) for n, size, is_quiet in self._database.rows(sql, [numbers, *values])]
 
     def readings(self, entries: Collection[int], where: Filter) -> list[EntryText]:
         """Outlines and texts of those entries that match, in no particular order."""
@@ -186,55 +171,41 @@ class EntryRoom:
         rows = self._database.rows(f"SELECT {selected} FROM {source} WHERE {condition}", [numbers, *values])
         return {row[0]: (_message if row[_KIND] == Kind.MESSAGE else _memory)(row) for row in rows}
 
+    def shapes(self) -> Shapes:
+        """Length, kind and thread of every entry, as arrays by its number."""
+        return self._shapes.latest()
+
     def threads(self, entries: Iterable[int]) -> list[str | None]:
         """For each entry the session or conversation it belongs to."""
-        codes = self._thread_codes(numbers_of([*entries]))
-        return [self._threads[code] for code in codes.tolist()]
+        numbers = numbers_of([*entries])
+        shapes = self._shapes.up_to(int(numbers.max(initial=0)))
+        return [shapes.thread_names[code] for code in shapes.thread[numbers].tolist()]
 
     def all_threads(self, numbers: Numbers, among: Collection[str] = ()) -> set[str | None]:
         """The sessions and conversations, or those of them, that any of so many entries belong to."""
         import numpy as np
 
-        codes = self._thread_codes(numbers)
-        # looked up before the flags are made: another call may learn of more threads meanwhile
-        wanted = [(thread, code) for thread in among if (code := self._codes.get(thread))]
-        is_there = np.zeros(len(self._codes), bool)
-        is_there[codes] = True
-        if among:
-            return {thread for thread, code in wanted if is_there[code]}
-        return {self._threads[code] for code in np.flatnonzero(is_there).tolist()}
+        shapes = self._shapes.up_to(int(numbers.max(initial=0)))
+        is_there = np.zeros(len(shapes.thread_names), bool)
+        is_there[shapes.thread[numbers]] = True
+        held = {shapes.thread_names[code] for code in np.flatnonzero(is_there).tolist()}
+        return held & {*among} if among else held
 
     def within(self, numbers: Numbers, threads: Collection[str]) -> Numbers:
         """Those of so many entries that belong to one of the sessions or conversations."""
         import numpy as np
 
-        codes = self._thread_codes(numbers)
-        own = [code for thread in threads if (code := self._codes.get(thread, 0))]
-        wanted = np.zeros(len(self._codes), bool)
-        wanted[own] = True
-        found: Numbers = numbers[wanted[codes]]
+        shapes = self._shapes.up_to(int(numbers.max(initial=0)))
+        wanted = np.zeros(len(shapes.thread_names), bool)
+        wanted[[code for code in self._shapes.codes(threads) if code < len(wanted)]] = True
+        found: Numbers = numbers[wanted[shapes.thread[numbers]]]
         return found
 
-    def _thread_codes(self, numbers: Numbers) -> NDArray[np.int32]:
-        """Going from a message to its conversation by SQL reads the message's row. An array in memory knows as well, since
-        a number is never used again and a message never moves: it is read once and then only continued. 0 is no thread."""
-        import numpy as np
+    @cached_property
+    def _shapes(self) -> EntryShapes:
+        from .shapes import EntryShapes  # numpy
 
-        with self._following:
-            if self._generation != (generation := self._database.generation):
-                self._generation, self._code_of = generation, None
-            known = np.zeros(0, np.int32) if self._code_of is None else self._code_of
-            last = int(numbers.max(initial=-1))
-            if last >= len(known):
-                # without a condition the index of threads holds all that is asked for, and no text is passed over
-                newer, values = ("WHERE n >= ?", [len(known)]) if len(known) else ("", [])
-                rows = self._database.rows(f"SELECT n, thread FROM entry {newer}", values)
-                known = np.pad(known, (0, max([last, *(n for n, _ in rows)]) + 1 - len(known)))
-                for n, thread in rows:
-                    known[n] = self._codes.setdefault(thread, len(self._codes))
-                self._code_of, self._threads = known, list(self._codes)
-            codes: NDArray[np.int32] = known[numbers]
-            return codes
+        return EntryShapes(self._database)
 
 
 def entry_row(entry: Entry) -> list[Any]:

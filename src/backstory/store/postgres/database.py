@@ -187,6 +187,9 @@ class PostgresDatabase(Database):
                     [table, column, max(last, 1), last > 0],
                 )
 
+    def listed(self, column: str) -> str:
+        return f"string_agg({column}::text, ',')"
+
     def json_array(self, values: Sequence[str]) -> str:
         # read_copied parses it before anything else could turn an escaped NUL into one
         return f"replace(json_build_array({', '.join(values)})::text, '{NUL}', '\\u0000')"

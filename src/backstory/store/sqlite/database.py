@@ -257,6 +257,9 @@ class SqliteDatabase(Database):
             self.change("DELETE FROM sqlite_sequence WHERE name = 'entry'")
             self.change("INSERT INTO sqlite_sequence (name, seq) VALUES ('entry', ?)", [last_number])
 
+    def listed(self, column: str) -> str:
+        return f"group_concat({column})"
+
     def json_array(self, values: Sequence[str]) -> str:
         return f"json_array({', '.join(values)})"
 

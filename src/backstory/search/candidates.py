@@ -1,0 +1,98 @@
+"""Which entries a search reads: by BM25 over every entry that has a word of the query, before any text is read.
+
+What people and assistants said and what tools were given or printed are chosen apart: two thirds of all entries are of the
+second kind, and would crowd out the first. The same postings tell how well each conversation matches as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..domain.entries import Passing
+from .terms import TYPICAL_LENGTH, bm25
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..domain.entries import Numbers
+    from ..store.shapes import Shapes
+
+    Floats = NDArray[np.float64]
+
+CONVERSATION_SATURATION = 4.0  # BM25's k1 for a conversation: a word counts once for each message that has it
+CONVERSATION_LENGTH_SHARE = 0.3  # BM25's b
+
+
+class WeightedWord(NamedTuple):
+    """Entries that have a word, and how much the word counts."""
+
+    entries: Numbers
+    weight: float
+
+
+class Candidates(NamedTuple):
+    entries: list[int]
+    """What was said first, then the quiet ones; the best first in each."""
+    is_whole: bool
+    """Whether these are all that have a word of the query."""
+
+
+def choose(
+    words: Sequence[WeightedWord], shapes: Shapes, passing: Passing | None, said: int, quiet: int
+) -> Candidates:
+    """At most `said` and `quiet` entries; among equals the newest first."""
+    scores = np.zeros(len(shapes.size))
+    for entries, weight in words:
+        scores[entries[entries < len(scores)]] += weight  # what was added since has no shape yet
+    if passing is not None:
+        scores[: len(passing.flags)] *= passing.flags[: len(scores)]
+        scores[len(passing.flags) :] = 0.0
+    matching = np.flatnonzero(scores)
+    scores = scores[matching] * bm25(1, shapes.size[matching] / TYPICAL_LENGTH)
+    is_quiet = shapes.is_quiet[matching]
+    best = [
+        _best(matching[flags], scores[flags], most) for flags, most in ((~is_quiet, said), (is_quiet, quiet))
+    ]
+    return Candidates([*best[0], *best[1]], len(matching) == len(best[0]) + len(best[1]))
+
+
+def _best(entries: Numbers, scores: Floats, most: int) -> list[int]:
+    if len(entries) > most:
+        # all that equal the last one stay until the newest of them are chosen
+        enough = scores >= np.partition(scores, -most)[-most]
+        entries, scores = entries[enough], scores[enough]
+    best: list[int] = entries[np.lexsort((-entries, -scores))[:most]].tolist()
+    return best
+
+
+class ConversationMatches(NamedTuple):
+    """By the code of a thread."""
+
+    words: Floats
+    """BM25 of all that was said in it, as a share of the query's weight."""
+    shapes: Shapes
+
+
+def match_conversations(
+    words: Sequence[WeightedWord], shapes: Shapes, passing: Passing | None
+) -> ConversationMatches:
+    """How well whole conversations match; `weight` of a word is its weight beside its rarity, which is counted here."""
+    threads = len(shapes.thread_names)
+    mean_size = shapes.said_size.sum() / max(np.count_nonzero(shapes.said_size), 1)
+    length = shapes.said_size / max(mean_size, 1.0)
+    norm = CONVERSATION_SATURATION * (1 - CONVERSATION_LENGTH_SHARE + CONVERSATION_LENGTH_SHARE * length)
+    scores, total = np.zeros(threads), 0.0
+    for entries, weight in words:
+        entries = entries[entries < len(shapes.size)]
+        entries = entries[~shapes.is_quiet[entries]]
+        if passing is not None:
+            entries = entries[passing.among(entries)]
+        counts = np.bincount(shapes.thread[entries], minlength=threads)
+        held = np.count_nonzero(counts)
+        rarity = weight * np.log(1 + (threads - held + 0.5) / (held + 0.5))
+        scores += rarity * counts * (CONVERSATION_SATURATION + 1) / (counts + norm)
+        total += rarity
+    return ConversationMatches(scores / (total or 1.0), shapes)

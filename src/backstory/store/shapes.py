@@ -1,0 +1,108 @@
+"""The shape of every entry, by its number, in memory: its length, whether somebody said it, and its thread.
+
+Candidates are chosen among all entries that hold a word of a query, and asking for their rows would read their texts. Each
+array is read once, from an index that has it, and then only continued: a number is never used again and a message never
+moves. The length of an edited memory may be that of its former text, which is near enough to choose candidates by. Deleted entries stay: no
+word finds them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .database import Database
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..domain.entries import Flags, Numbers
+
+NO_THREAD = 0
+
+
+class Shapes(NamedTuple):
+    """The first three arrays are by the number of an entry, the others by the code of a thread."""
+
+    size: NDArray[np.int32]
+    """Characters of the text; 0 for a number that no entry has."""
+    is_quiet: Flags
+    """Not said or saved by anybody, as the output of a tool."""
+    thread: NDArray[np.int32]
+    """Code of the session or conversation; NO_THREAD for an entry without one."""
+    thread_names: list[str | None]
+    said_count: NDArray[np.int64]
+    """Entries of the thread that are not quiet."""
+    said_size: NDArray[np.int64]
+    """Characters of their texts."""
+
+
+class EntryShapes:
+    """Follows what any process adds to the store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._following = threading.Lock()
+        self._generation = database.generation
+        self._codes: dict[str | None, int] = {None: NO_THREAD}
+        self._shapes = _nothing()
+
+    def latest(self) -> Shapes:
+        """The shapes of all entries that there are now."""
+        return self.up_to(int(self._database.value("SELECT coalesce(max(n), 0) FROM entry")))
+
+    def up_to(self, last: int) -> Shapes:
+        """The shapes of the entries up to a number, and of later ones if they are known."""
+        with self._following:
+            if self._generation != (generation := self._database.generation):
+                self._generation, self._shapes = generation, _nothing()
+                self._codes = {None: NO_THREAD}
+            if last >= len(self._shapes.size):
+                self._shapes = self._continued(last)
+            return self._shapes
+
+    def codes(self, threads: Iterable[str | None]) -> list[int]:
+        """The codes of those threads that have an entry."""
+        return [code for thread in threads if (code := self._codes.get(thread, NO_THREAD))]
+
+    def _continued(self, last: int) -> Shapes:
+        known = self._shapes
+        first = len(known.size)
+        more = last + 1 - first
+        size, thread = (
+            np.append(known.size, np.zeros(more, np.int32)),
+            np.append(known.thread, np.zeros(more, np.int32)),
+        )
+        is_quiet = np.append(known.is_quiet, np.zeros(more, bool))
+        newer = f"WHERE n >= {first:d} AND n <= {last:d}"
+        columns = ", ".join(map(self._database.listed, ("n", "size", "is_quiet")))
+        for row in self._database.rows(f"SELECT {columns} FROM shape {newer}"):
+            entries, length, quiet = map(_numbers, row)
+            size[entries], is_quiet[entries] = length, quiet
+        # without a condition the index of threads is read, and with one the rows, which hold the texts
+        newer, numbers = newer if first else "", self._database.listed("n")
+        for name, listed in self._database.rows(
+            f"SELECT thread, {numbers} FROM entry {newer} GROUP BY thread"
+        ):
+            entries = _numbers(listed)
+            thread[entries[entries <= last]] = self._codes.setdefault(name, len(self._codes))
+        said = first + np.flatnonzero(~is_quiet[first:])
+        count = np.bincount(thread[said], minlength=len(self._codes))
+        total = np.bincount(thread[said], size[said], minlength=len(self._codes)).astype(np.int64)
+        count[: len(known.said_count)] += known.said_count
+        total[: len(known.said_size)] += known.said_size
+        return Shapes(size, is_quiet, thread, list(self._codes), count, total)
+
+
+def _nothing() -> Shapes:
+    nothing = np.zeros(0, np.int32)
+    return Shapes(
+        nothing, nothing.astype(bool), nothing, [], nothing.astype(np.int64), nothing.astype(np.int64)
+    )
+
+
+def _numbers(listed: str | None) -> Numbers:
+    return np.fromstring(listed or "", np.int64, sep=",")
