@@ -106,6 +106,15 @@ def test_a_word_that_no_text_has_makes_nothing_sure(store: Store, search: Search
     assert all(hit.certainty < 0.5 for hit in search.find("rewriteold", Filter()).hits)
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_question_beside_a_long_paste_is_answered(store: Store, search: Search, is_first: bool) -> None:
+    keep(store, "answer", "Which queue?", "We choose Kafka for the queue because consumers must replay.")
+    keep(store, "other", "How is the build?", "The build of module seven failed.")
+    paste = " ".join(f"at frame{number} of unit{number}: build" for number in range(60))
+    query = f"{QUESTION}\n{paste}" if is_first else f"{paste}\n{QUESTION}"
+    assert order(search, query)[0] == "answer"
+
+
 def test_output_of_tools_does_not_crowd_out_what_was_said(store: Store, search: Search) -> None:
     keep(store, "answer", "And now?", "Kafka replays what consumers lost.")
     printed = make_messages(

@@ -16,7 +16,7 @@ from unicodedata import normalize
 
 LONGEST_QUERY = 4_000
 MOST_UNITS = 32
-"""A query is answered by its first words; a pasted log of a thousand words says no more than these."""
+"""Words that a query is answered by. Search chooses those of a longer one that say most."""
 MOST_TOGETHER = 16
 """Words side by side: an index reads every place of each of them at once."""
 
@@ -94,8 +94,8 @@ def _names(rest: re.Pattern[str], text: str) -> list[str]:
     return names
 
 
-def query_units(query: str) -> list[Unit]:
-    """What a query asks for. Any text is a query; quotes ask for words side by side."""
+def query_units(query: str, most: int = MOST_UNITS) -> list[Unit]:
+    """What a query asks for, at most the first `most` units. Any text is a query; quotes ask for words side by side."""
     composed = normalize("NFC", query[:LONGEST_QUERY])  # an accent on its own would split its word
     compounds = [
         _compound(piece.group()) for piece in _COMPOUND.finditer(_UNSPACED_RUN.sub(_SPACED, composed))
@@ -105,7 +105,7 @@ def query_units(query: str) -> list[Unit]:
     units: dict[tuple[str, ...], Unit] = {}
     for unit in (*_asked(compounds, wanted), *_pairs(compounds, wanted)):
         units.setdefault(unit.words, unit)
-    return list(units.values())[:MOST_UNITS]
+    return list(units.values())[:most]
 
 
 class _Compound(NamedTuple):

@@ -15,11 +15,11 @@ import numpy as np
 from ..domain.entries import COUNTED, EntryText, Outline, Posting
 from ..domain.filters import Filter
 from ..domain.numbers import are_among
-from ..domain.words import Unit, query_units
+from ..domain.words import MOST_UNITS, Unit, query_units
 from ..store import Store
 from .candidates import Candidates, ConversationMatches, WeightedWord, choose, match_conversations
 from .related import related_words
-from .terms import Term, names_in, rarity, stem
+from .terms import Term, guessed_rarity, names_in, rarity, stem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 BUDGET = 2_000_000  # postings read for a query; bounds its cost in a store of any size
 RELATED_BUDGET = 400_000
+LONG_QUERY_UNITS = 400  # of which those are searched that say most
+EDGE, EDGE_WORTH = 200, 2.0  # characters at the beginning and end of a long query, and what their words count
 COMMON = 0.03  # of all entries: a related word that stands in more says nothing
 FEW, RARE = 5, 0.001  # texts, and share of all texts, that hold a rare name
 SAID, QUIET = 120, 30  # entries read: what somebody said, what a tool was given or printed
@@ -173,12 +175,37 @@ class Gathering:
         return meaning.notices
 
     def _words(self, meaning: QueryVector | None) -> _Words:
-        units = query_units(self._query)
+        units = query_units(self._query, LONG_QUERY_UNITS)
         wanted = [unit for unit in units if len(unit.words) == 1 or not unit.is_bonus]
-        postings = self._store.text.postings(wanted, BUDGET)
         pairs = [unit for unit in units if len(unit.words) > 1 and unit.is_bonus]
+        if len(wanted) > MOST_UNITS:
+            postings = self._salient(wanted)
+        else:
+            pairs = pairs[: MOST_UNITS - len(wanted)]
+            postings = self._store.text.postings(wanted, BUDGET)
         related = self._related(postings) if self._lacks_vectors(meaning) else [[] for _ in postings]
         return _Words(postings, pairs, related)
+
+    def _salient(self, units: Sequence[Unit]) -> list[Posting]:
+        """Those units of a long query that say most, in its order: rare ones, and those at its beginning and end, where people say what they want of the text that they paste.
+
+        Which are rare is guessed from the model's vocabulary, in the order of how common words are, so that only twice as
+        many as are wanted are looked up."""
+        query = self._query.lower()
+        edges = query[:EDGE] + query[-EDGE:]
+        worth = [EDGE_WORTH if unit.words[0] in edges else 1.0 for unit in units]
+        guess = [guessed_rarity(unit.words) * each for unit, each in zip(units, worth, strict=True)]
+        likely = sorted(sorted(range(len(units)), key=lambda n: -guess[n])[: 2 * MOST_UNITS])
+        postings = self._store.text.postings([units[n] for n in likely], BUDGET)
+        said = [
+            rarity(posting.frequency, self._size) * worth[n] if posting.frequency else 0.0
+            for posting, n in zip(postings, likely, strict=True)
+        ]
+        best = sorted(range(len(postings)), key=lambda place: -said[place])[:MOST_UNITS]
+        return [
+            postings[place]._replace(unit=postings[place].unit._replace(weight=worth[likely[place]]))
+            for place in sorted(best)
+        ]
 
     def _lacks_vectors(self, meaning: QueryVector | None) -> bool:
         return meaning is None or meaning.vector is None or meaning.waiting > FEW_WAITING * self._size

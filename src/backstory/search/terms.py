@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..domain.words import Unit
+from .wordpiece import VOCABULARY
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +39,18 @@ class Term(NamedTuple):
 def rarity(frequency: int, store_size: int) -> float:
     without = max(store_size - frequency, 0)
     return math.log(1 + (without + 0.5) / (frequency + 0.5))
+
+
+@lru_cache(maxsize=1)
+def _commonness() -> dict[str, int]:
+    """The place of each word in the model's vocabulary, which has the commonest first."""
+    return {word: place for place, word in enumerate(VOCABULARY.read_text("utf-8").split("\n"), 1)}
+
+
+def guessed_rarity(words: Sequence[str]) -> float:
+    """About how rare a unit is in any text, before the store is asked; a word that the vocabulary lacks is rarest."""
+    places = _commonness()
+    return max(math.log(places.get(word, len(places))) for word in words)
 
 
 def bm25(count: float | Length, length: Length) -> Length:
