@@ -10,7 +10,7 @@ import pytest
 from backstory.core import Core
 from backstory.domain.filters import Filter, Kind
 from backstory.search.engine import Found
-from backstory.search.evidence import SAID
+from backstory.search.evidence import QUOTA
 from backstory.store import Store
 
 from ..conftest import OpenCore
@@ -51,10 +51,10 @@ def test_who_wants_a_few_memories_is_not_kept_waiting_for_all_that_match(
         return find(query, where, pool=pool)
 
     monkeypatch.setattr(core.engine.search, "find", watched)
-    core.engine.store.memories.put([make_memory(f"m{n}", f"walrus {n}") for n in range(SAID + 1)])
+    core.engine.store.memories.put([make_memory(f"m{n}", f"walrus {n}") for n in range(QUOTA.memories + 1)])
     assert len(core.search.memories("walrus", limit=5).hits) == 5
     assert pools == [1]
-    assert len(core.search.memories("walrus", limit=SAID + 1).hits) == SAID + 1
+    assert len(core.search.memories("walrus", limit=QUOTA.memories + 1).hits) == QUOTA.memories + 1
     assert pools == [1, 1, 4]
 
 
@@ -113,6 +113,15 @@ def test_a_time_that_is_wrong_does_not_hide_what_is_sure(core: Core) -> None:
     ranking = core.search.everywhere("which walrus called Anton sleeps on the ice floe two years ago")
     assert ranking.hits[0].conversation == "answer"
     assert "searched without" in ranking.notices[0]
+
+
+def test_a_memory_is_found_among_any_number_of_messages_that_have_more_of_the_words(core: Core) -> None:
+    core.engine.store.memories.put([make_memory("own", "keep commit subjects under sixty characters")])
+    for number in range(4):
+        tell(core, f"c{number}", *[f"how should commit messages look {n}" for n in range(80)])
+    ranking = core.search.everywhere("how should commit messages look")
+    entries = core.engine.store.entries.load(hit.entry for hit in ranking.hits)
+    assert "own" in {entries[hit.entry].id for hit in ranking.hits}
 
 
 def test_a_wrong_day_is_dropped_and_the_project_stays(core: Core) -> None:

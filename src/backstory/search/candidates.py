@@ -1,7 +1,7 @@
 """Which entries a search reads: by BM25 over every entry that has a word of the query, before any text is read.
 
-What people and assistants said and what tools were given or printed are chosen apart: two thirds of all entries are of the
-second kind, and would crowd out the first. The same postings tell how well each conversation matches as a whole.
+What people and assistants said, what tools were given or printed, and memories are chosen apart: two thirds of all entries are of
+the second kind and few are memories, so one would crowd out the others. The same postings tell how well each conversation matches as a whole.
 """
 
 from __future__ import annotations
@@ -33,17 +33,28 @@ class WeightedWord(NamedTuple):
     weight: float
 
 
+class Quota(NamedTuple):
+    """How many candidates of each kind are read."""
+
+    said: int
+    quiet: int
+    memories: int
+
+    def times(self, pool: int) -> Quota:
+        return Quota(*(most * pool for most in self))
+
+
 class Candidates(NamedTuple):
     entries: list[int]
-    """What was said first, then the quiet ones; the best first in each."""
+    """What was said first, then the quiet ones and the memories; the best first in each."""
     is_whole: bool
     """Whether these are all that have a word of the query."""
 
 
 def choose(
-    words: Sequence[WeightedWord], shapes: Shapes, passing: Passing | None, said: int, quiet: int
+    words: Sequence[WeightedWord], shapes: Shapes, passing: Passing | None, quota: Quota
 ) -> Candidates:
-    """At most `said` and `quiet` entries; among equals the newest first."""
+    """The best entries of each kind; among equals the newest first."""
     scores = np.zeros(len(shapes.size))
     for entries, weight in words:
         scores[entries[entries < len(scores)]] += weight  # what was added since has no shape yet
@@ -52,11 +63,11 @@ def choose(
         scores[len(passing.flags) :] = 0.0
     matching = np.flatnonzero(scores)
     scores = scores[matching] * bm25(1, shapes.size[matching] / TYPICAL_LENGTH)
-    is_quiet = shapes.is_quiet[matching]
-    best = [
-        _best(matching[flags], scores[flags], most) for flags, most in ((~is_quiet, said), (is_quiet, quiet))
-    ]
-    return Candidates([*best[0], *best[1]], len(matching) == len(best[0]) + len(best[1]))
+    is_quiet, is_memory = shapes.is_quiet[matching], shapes.is_memory[matching]
+    chosen: list[int] = []
+    for flags, most in zip((~is_quiet & ~is_memory, is_quiet, is_memory), quota, strict=True):
+        chosen += _best(matching[flags], scores[flags], most)
+    return Candidates(chosen, is_whole=len(matching) == len(chosen))
 
 
 def _best(entries: Numbers, scores: Floats, most: int) -> list[int]:

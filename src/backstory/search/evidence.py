@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..domain.entries import COUNTED, EntryText, Outline, Posting
-from ..domain.filters import Filter
+from ..domain.filters import Filter, Kind
 from ..domain.numbers import are_among
 from ..domain.words import MOST_UNITS, Unit, query_units
 from ..store import Store
-from .candidates import Candidates, ConversationMatches, WeightedWord, choose, match_conversations
+from .candidates import Candidates, ConversationMatches, Quota, WeightedWord, choose, match_conversations
 from .related import related_words
 from .terms import Term, guessed_rarity, names_in, rarity, stem
 
@@ -37,9 +37,9 @@ LONG_QUERY_UNITS = 400  # of which those are searched that say most
 EDGE, EDGE_WORTH = 200, 2.0  # characters at the beginning and end of a long query, and what their words count
 COMMON = 0.03  # of all entries: a related word that stands in more says nothing
 FEW, RARE = 5, 0.001  # texts, and share of all texts, that hold a rare name
-SAID, QUIET = 120, 30  # entries read: what somebody said, what a tool was given or printed
+QUOTA = Quota(said=120, quiet=30, memories=60)  # entries read
 RELATED_CHOICE = 0.5  # of a word's weight, for one that means nearly the same, when candidates are chosen
-NEAR = 40  # entries proposed by their vectors
+NEAR, NEAR_MEMORIES = 40, 10  # entries proposed by their vectors, and memories beside them
 ASKED, MOST_ASKED = 0.5, 30  # share of the query that a message holds whose reply is read too, and how many
 ACCOMPANIED = 30  # of the best by words, and of the nearest: read with what was said beside them
 SHORT = 800  # characters: a longer message is read without those beside it
@@ -247,7 +247,7 @@ class Gathering:
     def _chosen(self, words: _Words, terms: Sequence[Term]) -> Candidates:
         passing = self._store.entries.passing(self._where)
         weighted = self._weighted(words, terms)
-        return choose(weighted, self._shapes, passing, SAID * self._pool, QUIET * self._pool)
+        return choose(weighted, self._shapes, passing, QUOTA.times(self._pool))
 
     def _read(
         self, words: _Words, terms: Sequence[Term], near: Mapping[int, float]
@@ -285,7 +285,12 @@ class Gathering:
     def _near(self, meaning: QueryVector | None) -> Mapping[int, float]:
         if meaning is None or meaning.vector is None:
             return {}
-        return self._store.vectors.nearest(meaning.space, meaning.vector, self._where, NEAR * self._pool)
+        nearest = self._store.vectors.nearest
+        near = nearest(meaning.space, meaning.vector, self._where, NEAR * self._pool)
+        if not self._where.kinds and self._shapes.is_memory.any():
+            memories = self._where._replace(kinds=(Kind.MEMORY,))
+            near = {**near, **nearest(meaning.space, meaning.vector, memories, NEAR_MEMORIES)}
+        return near
 
     def _nearness(self, meaning: QueryVector | None, entry: Ints) -> tuple[Floats, Floats]:
         """The cosine of each entry's passage that is nearest to the query, and how crowded it is around that one."""

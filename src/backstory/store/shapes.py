@@ -25,12 +25,13 @@ NO_THREAD = 0
 
 
 class Shapes(NamedTuple):
-    """The first three arrays are by the number of an entry, the others by the code of a thread."""
+    """The first four arrays are by the number of an entry, the others by the code of a thread."""
 
     size: NDArray[np.int32]
     """Characters of the text; 0 for a number that no entry has."""
     is_quiet: Flags
     """Not said or saved by anybody, as the output of a tool."""
+    is_memory: Flags
     thread: NDArray[np.int32]
     """Code of the session or conversation; NO_THREAD for an entry without one."""
     thread_names: list[str | None]
@@ -72,16 +73,15 @@ class EntryShapes:
         known = self._shapes
         first = len(known.size)
         more = last + 1 - first
-        size, thread = (
-            np.append(known.size, np.zeros(more, np.int32)),
-            np.append(known.thread, np.zeros(more, np.int32)),
+        size, is_quiet, is_memory, thread = (
+            np.append(array, np.zeros(more, array.dtype)) for array in known[:4]
         )
-        is_quiet = np.append(known.is_quiet, np.zeros(more, bool))
         newer = f"WHERE n >= {first:d} AND n <= {last:d}"
-        columns = ", ".join(map(self._database.listed, ("n", "size", "is_quiet")))
+        columns = ", ".join(map(self._database.listed, ("n", "size", "is_quiet", "is_memory")))
         for row in self._database.rows(f"SELECT {columns} FROM shape {newer}"):
-            entries, length, quiet = map(_numbers, row)
-            size[entries], is_quiet[entries] = length, quiet
+            entries, *values = map(_numbers, row)
+            for array, own in zip((size, is_quiet, is_memory), values, strict=True):
+                array[entries] = own
         # without a condition the index of threads is read, and with one the rows, which hold the texts
         newer, numbers = newer if first else "", self._database.listed("n")
         for name, listed in self._database.rows(
@@ -94,14 +94,12 @@ class EntryShapes:
         total = np.bincount(thread[said], size[said], minlength=len(self._codes)).astype(np.int64)
         count[: len(known.said_count)] += known.said_count
         total[: len(known.said_size)] += known.said_size
-        return Shapes(size, is_quiet, thread, list(self._codes), count, total)
+        return Shapes(size, is_quiet, is_memory, thread, list(self._codes), count, total)
 
 
 def _nothing() -> Shapes:
-    nothing = np.zeros(0, np.int32)
-    return Shapes(
-        nothing, nothing.astype(bool), nothing, [], nothing.astype(np.int64), nothing.astype(np.int64)
-    )
+    codes, flags, sums = np.zeros(0, np.int32), np.zeros(0, bool), np.zeros(0, np.int64)
+    return Shapes(codes, flags, flags, codes, [], sums, sums)
 
 
 def _numbers(listed: str | None) -> Numbers:

@@ -3,14 +3,17 @@
 CREATE TABLE shape (
     n        BIGINT PRIMARY KEY REFERENCES entry (n) ON DELETE CASCADE,
     is_quiet INTEGER NOT NULL,  -- nobody said or saved it
+    is_memory INTEGER NOT NULL,
     size     INTEGER NOT NULL   -- characters
 );
-INSERT INTO shape (n, is_quiet, size)
-    SELECT n, (role IN ('system', 'thinking', 'tool'))::integer, length(text) FROM entry;
+INSERT INTO shape (n, is_quiet, is_memory, size)
+    SELECT n, (role IN ('system', 'thinking', 'tool'))::integer, (kind = 'memory')::integer, length(text) FROM entry;
 CREATE FUNCTION keep_shape() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO shape (n, is_quiet, size)
-    VALUES (new.n, (new.role IN ('system', 'thinking', 'tool'))::integer, length(new.text))
+    INSERT INTO shape (n, is_quiet, is_memory, size)
+    VALUES (
+        new.n, (new.role IN ('system', 'thinking', 'tool'))::integer, (new.kind = 'memory')::integer, length(new.text)
+    )
     ON CONFLICT (n) DO UPDATE SET is_quiet = excluded.is_quiet, size = excluded.size;
     RETURN NULL;
 END $$;
