@@ -1,13 +1,16 @@
 """Questions over real coding histories, asked through the product's tools and its command line.
 
-    python bench/questions.py QUESTIONS_DIRECTORY WORK_DIRECTORY [STATE ...]
+    python bench/questions.py QUESTIONS_DIRECTORY WORK_DIRECTORY [STATE ...] [--haystacks N --make-haystack SCRIPT DIRECTORY]
 
 QUESTIONS_DIRECTORY holds the set with its own layout, scorer and baselines; they are used as they are, so that we do not
 mark our own work. Each state is a store of the same histories: `none` right after the sync, without vectors; `tenth`
 with those of the tenth of the texts that the background embeds first; `all`. Nothing is embedded while it is asked. For
 `recall_conversations`, which looks back 60 days, a copy of each store has its times pressed into the last 50.
 What `backstory search` prints is made in one process, and for every 40th question compared with what the command prints.
-Plain FTS5 BM25 and MiniLM alone are measured over the same messages in the same run.
+Plain FTS5 BM25 and MiniLM alone are measured over the same messages in the same run, and BM25 over all that is in the
+store, too: no tool may be below it in any state. `--haystacks N` puts N copies of other people's work around the
+questions; SCRIPT is called with DIRECTORY, the home and N. Long questions are the first 1,500 characters of each conversation that answers
+one: that conversation, or one that holds the same messages, is to be found.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +39,7 @@ Ask = Callable[[Json], Json]
 STATES = ("none", "tenth", "all")
 PAGE = 5
 CHECKED = 40  # of so many questions one is also asked of the command itself
+LONG_QUESTION, SHORTEST_COPY = 1_500, 120  # characters
 BASELINES = ("bm25-question", "bm25-keywords", "minilm-question", "rrf-question")
 _RECALLED = re.compile(r"^(\S+)#(\d+)  \d{4}-", re.MULTILINE)
 
@@ -46,7 +51,7 @@ class Stop(Exception):
 class Questions:
     """The set in a directory, and a place to work."""
 
-    def __init__(self, directory: Path, work: Path) -> None:
+    def __init__(self, directory: Path, work: Path, haystack: Sequence[str] = ()) -> None:
         sys.path.insert(0, str(directory))
         self.directory, self.work = directory, work
         self.theirs = importlib.import_module("run_backstory")
@@ -54,6 +59,8 @@ class Questions:
         lines = (directory / "questions.jsonl").read_text("utf-8").splitlines()
         self.rows: list[Json] = [json.loads(line) for line in lines]
         self.clock = work / "clock"
+        self.haystack = haystack
+        """A command that adds other work to the home that it is given, and how many copies of it."""
 
     def environment(self, store: str) -> dict[str, str]:
         foreign = ("BACKSTORY_", "CLAUDE", "CODEX", "COPILOT")
@@ -75,6 +82,9 @@ class Questions:
         home, histories = self.work / "home", self.directory.parent / "histories"
         if not home.exists():
             self.theirs.layout.lay_out(histories, home, self.directory / "synthetic")
+            if self.haystack:
+                *command, copies = self.haystack
+                subprocess.run([sys.executable, *command, str(home), copies], check=True)
         (self.work / "cwd").mkdir(exist_ok=True)
         if not (self.work / "none").exists():
             subprocess.run(
@@ -174,6 +184,80 @@ def baselines(questions: Questions) -> None:
         questions.report(name, {answer["id"]: answer for answer in map(json.loads, lines)})
 
 
+class StoreBM25:
+    """Plain FTS5 BM25 over every message of a store: conversations in the order of their best message."""
+
+    def __init__(self, questions: Questions, home: Path) -> None:
+        self._canonical = questions.theirs.canonical
+        self._store = sqlite3.connect(f"file:{home / 'store.db'}?mode=ro", uri=True)
+        self._index = sqlite3.connect(":memory:")
+        self._index.execute(
+            "CREATE VIRTUAL TABLE message USING fts5 (text, tokenize = 'porter unicode61 remove_diacritics 2')"
+        )
+        rows = self._store.execute("SELECT n, text FROM entry WHERE kind = 'message'")
+        self._index.executemany("INSERT INTO message (rowid, text) VALUES (?, ?)", rows)
+        self._talks = dict(self._store.execute("SELECT n, thread FROM entry WHERE kind = 'message'"))
+
+    def ask(self, text: str) -> Json:
+        words = " OR ".join(f'"{word}"' for word in dict.fromkeys(re.findall(r"\w+", text.lower())))
+        sql = "SELECT rowid FROM message WHERE message MATCH ? ORDER BY bm25(message) LIMIT 200"
+        found = [self._talks[n] for (n,) in self._index.execute(sql, [words])]
+        return {"ranked": [*dict.fromkeys(map(self._canonical, found))][:50]}
+
+    def long_questions(self, rows: Sequence[Json]) -> list[Json]:
+        """The beginnings of the conversations that answer, with all that hold one of their messages."""
+        talks: dict[str, str] = {}
+        for (talk,) in self._store.execute("SELECT DISTINCT thread FROM entry WHERE kind = 'message'"):
+            talks.setdefault(self._canonical(talk), talk)
+        parents = {id: row.get("parents", []) for row in rows for id in row["conversations"]}
+        questions = []
+        said = (
+            "SELECT text FROM entry WHERE thread = ? AND role IN ('user', 'assistant') ORDER BY seq LIMIT 30"
+        )
+        for id in sorted(parents.keys() & talks.keys()):
+            texts = [text for (text,) in self._store.execute(said, [talks[id]])]
+            question = "\n".join(texts)[:LONG_QUESTION]
+            copied = [
+                text for text in texts if len(text) >= SHORTEST_COPY and text[:SHORTEST_COPY] in question
+            ]
+            same = {
+                self._canonical(talk)
+                for text in copied
+                for (talk,) in self._store.execute("SELECT DISTINCT thread FROM entry WHERE text = ?", [text])
+            }
+            right = sorted({id, *same, *parents[id]})
+            questions.append(
+                {"id": id, "question": question, "kind": "long", "conversations": right, "evidence": []}
+            )
+        return questions
+
+
+def measure_bm25(questions: Questions) -> None:
+    index = StoreBM25(questions, questions.work / "none")
+    questions.run("bm25 over the store", lambda row: index.ask(row["question"]), at_now=True)
+
+
+def measure_long(questions: Questions, state: str) -> None:
+    """As `recall` ranks them, beside BM25."""
+    index = StoreBM25(questions, questions.work / state)
+    rows = index.long_questions(questions.rows)
+    core = open_core(read_settings({"home": questions.work / state}))
+    setattr(core.engine.backlog, "wake", lambda: None)  # noqa: B010  (the state stays as it is)
+
+    def ours(row: Json) -> Json:
+        hits = core.search.everywhere(row["question"]).hits[:PAGE]
+        return {"ranked": [questions.theirs.canonical(hit.conversation) for hit in hits if hit.conversation]}
+
+    for name, ask in (
+        (f"{state}: long questions", ours),
+        ("bm25, long questions", lambda row: index.ask(row["question"])),
+    ):
+        answers = {row["id"]: ask(row) for row in rows}
+        found = questions.scorer.score(rows, answers)["kinds"]["all"]["conversations"]
+        print(f"| {name}, {len(rows)} | {found['hit@1']:.3f} / {found['hit@5']:.3f} | | | | | |", flush=True)
+    core.close()
+
+
 def measure_tools(questions: Questions, state: str) -> None:
     cwd = questions.work / "cwd"
     server = questions.theirs.Server(questions.frozen("serve"), questions.environment(state), cwd)
@@ -252,20 +336,31 @@ def printed_by_command(questions: Questions, state: str, row: Json) -> Any:
     return json.loads(done.stdout)
 
 
-def main(directory: Path, work: Path, states: Sequence[str]) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("states", nargs="*", metavar="STATE")
+    parser.add_argument("--haystacks", type=int, default=0, metavar="N")
+    parser.add_argument("--make-haystack", nargs=2, metavar=("SCRIPT", "DIRECTORY"))
+    options = parser.parse_args()
+    directory, work, states = options.directory, options.work, options.states
     work.mkdir(parents=True, exist_ok=True)
-    questions = Questions(directory.resolve(), work.resolve())
+    haystack = (*options.make_haystack, str(options.haystacks)) if options.haystacks else ()
+    questions = Questions(directory.resolve(), work.resolve(), haystack)
     questions.prepare()
     print(
         "| | conversation hit@1 / hit@5 | message first | asked again first | other distractor first | nothing | tokens |"
     )
     print("|---|---|---|---|---|---|---|")
     baselines(questions)
+    measure_bm25(questions)
     for state in states or STATES:
         measure_tools(questions, state)
+        measure_long(questions, state)
     for state in states or STATES:
         measure_command_line(questions, state)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
+    main()

@@ -157,13 +157,12 @@ def certain_rows(sample: Sample, order: Floats) -> tuple[Floats, Flags]:
     if not sample.families:
         return np.zeros((0, len(SIGNS))), np.zeros(0, bool)
     logits = sample.table @ order
-    best = np.argsort(-logits, kind="stable")[:TOP]
     likely = np.exp(logits - logits.max())
-    likely /= likely.sum()
-    rows = [
-        signs(sample.families[n].places, likely[n], len(likely), sample.evidence, sample.scores) for n in best
-    ]
-    return np.array(rows), sample.is_right[best]
+    rows = signs(
+        [family.places for family in sample.families], likely / likely.sum(), sample.evidence, sample.scores
+    )
+    best = np.argsort(-logits, kind="stable")[:TOP]
+    return rows[best], sample.is_right[best]
 
 
 def place(sample: Sample, order: Floats) -> int:

@@ -9,14 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .evidence import Evidence
 from .grouping import Group
-from .ranking import read_weights
+from .ranking import joined, read_weights
 from .relevance import is_known_word
 from .scoring import Scores
+
+if TYPE_CHECKING:
+    from .evidence import Floats
 
 SIGNS = (
     "likelihood",  # log odds of being the one among the others, which say little where others are few
@@ -42,17 +46,17 @@ CENTRE_OF_WORDS = 0.5
 
 
 def certainties(groups: Sequence[Group], evidence: Evidence, scores: Scores) -> list[float]:
-    conversations = sum(group.head is not None for group in groups)
+    nearness, coverage = evidence.nearness.tolist(), scores.coverage.tolist()
+    sure = [likeness(nearness[group.column], coverage[group.column]) for group in groups]
+    talks = [number for number, group in enumerate(groups) if group.head is not None]
+    if talks:
+        places = [groups[number].places for number in talks]
+        likely = np.array([groups[number].likelihood for number in talks])
+        logits = signs(places, likely, evidence, scores) @ _weights()[:-1] + _weights()[-1]
+        for number, chance in zip(talks, (1 / (1 + np.exp(-logits))).tolist(), strict=True):
+            sure[number] = chance
     most = MOST_BY_NEARNESS if _is_guess(evidence) else 1.0
-    found = []
-    for group in groups:
-        if group.head is None:
-            sure = likeness(float(evidence.nearness[group.column]), float(scores.coverage[group.column]))
-        else:
-            known = signs(group.places, group.likelihood, conversations, evidence, scores)
-            sure = _logistic(sum(map(math.prod, zip(known, _weights(), strict=False))) + _weights()[-1])
-        found.append(round(min(sure, most), 4))
-    return found
+    return [round(min(each, most), 4) for each in sure]
 
 
 def _is_guess(evidence: Evidence) -> bool:
@@ -61,32 +65,31 @@ def _is_guess(evidence: Evidence) -> bool:
     return not evidence.has_known_word and not all(map(is_known_word, words))
 
 
-def signs(
-    places: Sequence[int], likelihood: float, conversations: int, evidence: Evidence, scores: Scores
-) -> tuple[float, ...]:
-    """The values of SIGNS for a conversation, whose columns are given with the best first."""
-    columns = list(places)
-    cosine = evidence.cosine[columns]
-    has_vector = ~np.isnan(cosine)
-    alike = likeness(float(evidence.nearness[columns[0]]), float(scores.coverage[columns[0]]))
-    bounded = min(max(likelihood, LEAST_LIKELY), 1 - LEAST_LIKELY)
-    return (
-        math.log(bounded / (1 - bounded)) * (1 - 1 / conversations),
-        alike / conversations,
-        1 / conversations,
-        math.log(conversations),
-        float(scores.evidence[columns].max()),
-        float(has_vector.any()),
-        float(cosine[has_vector].max(initial=0.0)),
-        float(not scores.is_apt[columns].any()) * (1 - 1 / conversations),
-    )
+def signs(places: Sequence[Sequence[int]], likely: Floats, evidence: Evidence, scores: Scores) -> Floats:
+    """The values of SIGNS, a row for each conversation, whose columns are given with the best first and how likely it is
+    among the others."""
+    best = [columns[0] for columns in places]
+    alike = [*map(likeness, evidence.nearness[best].tolist(), scores.coverage[best].tolist())]
+    has_vector = ~np.isnan(evidence.cosine)
+    alone = np.full(len(places), 1 / len(places))
+    bounded = np.clip(likely, LEAST_LIKELY, 1 - LEAST_LIKELY)
+    return np.column_stack((
+        np.log(bounded / (1 - bounded)) * (1 - alone),
+        alike * alone,
+        alone,
+        -np.log(alone),
+        joined(np.maximum, scores.evidence, places),
+        joined(np.maximum, has_vector.astype(np.float64), places),
+        joined(np.maximum, np.where(has_vector, np.maximum(evidence.cosine, 0.0), 0.0), places),
+        joined(np.minimum, (~scores.is_apt).astype(np.float64), places) * (1 - alone),
+    ))  # fmt: skip
 
 
 @lru_cache(maxsize=1)
-def _weights() -> tuple[float, ...]:
+def _weights() -> Floats:
     """In the order of SIGNS; the last one is the constant."""
     stored = read_weights()["certainty"]
-    return tuple(stored[sign] for sign in (*SIGNS, "constant"))
+    return np.array([stored[sign] for sign in (*SIGNS, "constant")])
 
 
 def likeness(nearness: float, coverage: float) -> float:

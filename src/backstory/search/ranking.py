@@ -46,32 +46,50 @@ class Family(NamedTuple):
 
 def features(families: Sequence[Family], evidence: Evidence, scores: Scores) -> Floats:
     """One row for each conversation or memory."""
+    if not families:
+        return np.zeros((0, len(FEATURES)))
     total = scores.total
-    best = total.max(initial=0.0) or 1.0
-    is_among = np.zeros(len(total), bool)
-    is_among[np.argsort(-total, kind="stable")[:BEST_MESSAGES]] = True
-    whole, counts = evidence.conversations.words, evidence.conversations.shapes.said_count
-    codes = _codes(evidence)
-    rows = []
-    for family in families:
-        members = [codes[thread] for thread in family.threads if thread in codes]
-        own = list(family.places)
-        rows.append((
-            total[own[0]] / best,
-            total[own[2]] / best if len(own) > 2 else 0.0,
-            np.count_nonzero(is_among[own]),
-            scores.words[own].max(),
-            scores.meaning[own].max(),
-            evidence.together[own].max(),
-            whole[members].max(initial=0.0),
-            np.log1p(counts[members].sum()),
-            scores.is_apt[own].any(),
-        ))  # fmt: skip
-    table = np.array(rows, np.float64).reshape(-1, len(FEATURES))
+    is_among = np.zeros(len(total))
+    is_among[np.argsort(-total, kind="stable")[:BEST_MESSAGES]] = 1.0
+    places = [family.places for family in families]
+    third = [columns[2] if len(columns) > 2 else -1 for columns in places]
+    whole, length = _of_threads(families, evidence)
+    table = np.column_stack((
+        total[[columns[0] for columns in places]],
+        np.append(total, 0.0)[third],
+        joined(np.add, is_among, places),
+        joined(np.maximum, scores.words, places),
+        joined(np.maximum, scores.meaning, places),
+        joined(np.maximum, evidence.together, places),
+        whole,
+        length,
+        joined(np.maximum, scores.is_apt.astype(np.float64), places),
+    ))  # fmt: skip
+    table[:, :2] /= total.max() or 1.0
     relative = slice(FEATURES.index("among the best"), FEATURES.index("whole conversation") + 1)
-    largest = table[:, relative].max(0, initial=0.0)
+    largest = table[:, relative].max(0)
     table[:, relative] /= np.where(largest > 0, largest, 1.0)
     return table
+
+
+def joined(by: np.ufunc, values: Floats, places: Sequence[Sequence[int]]) -> Floats:
+    """For each group of columns their values joined into one, as by np.maximum. No group is empty."""
+    flat = values[np.concatenate([np.array(columns, np.int64) for columns in places])]
+    sizes = np.array([len(columns) for columns in places])
+    groups: Floats = by.reduceat(flat, np.cumsum(sizes) - sizes)
+    return groups
+
+
+def _of_threads(families: Sequence[Family], evidence: Evidence) -> tuple[Floats, Floats]:
+    """BM25 of whole conversations, and the logarithms of how many messages they have."""
+    codes, shapes = _codes(evidence), evidence.conversations.shapes
+    whole, length = np.zeros((2, len(families)))
+    for row, family in enumerate(families):
+        for thread in family.threads:
+            if thread in codes:
+                whole[row] = max(whole[row], evidence.conversations.words[codes[thread]])
+                length[row] += shapes.said_count[codes[thread]]
+    return whole, np.log1p(length)
 
 
 def _codes(evidence: Evidence) -> Mapping[str, int]:

@@ -73,15 +73,13 @@ class EntryShapes:
         known = self._shapes
         first = len(known.size)
         more = last + 1 - first
-        size, is_quiet, is_memory, thread = (
-            np.append(array, np.zeros(more, array.dtype)) for array in known[:4]
-        )
+        size, thread = np.pad(known.size, (0, more)), np.pad(known.thread, (0, more))
+        is_quiet, is_memory = np.pad(known.is_quiet, (0, more)), np.pad(known.is_memory, (0, more))
         newer = f"WHERE n >= {first:d} AND n <= {last:d}"
         columns = ", ".join(map(self._database.listed, ("n", "size", "is_quiet", "is_memory")))
         for row in self._database.rows(f"SELECT {columns} FROM shape {newer}"):
-            entries, *values = map(_numbers, row)
-            for array, own in zip((size, is_quiet, is_memory), values, strict=True):
-                array[entries] = own
+            entries, sizes, quiet, memory = map(_numbers, row)
+            size[entries], is_quiet[entries], is_memory[entries] = sizes, quiet, memory
         # without a condition the index of threads is read, and with one the rows, which hold the texts
         newer, numbers = newer if first else "", self._database.listed("n")
         for name, listed in self._database.rows(
