@@ -52,7 +52,7 @@ class Outline(NamedTuple):
 
 
 class EntryText(NamedTuple):
-    """An entry's outline with its text."""
+    """An entry's outline with the first COUNTED characters of its text."""
 
     outline: Outline
     text: str

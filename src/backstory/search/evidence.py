@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..domain.entries import COUNTED, EntryText, Outline, Posting
+from ..domain.entries import EntryText, Outline, Posting
 from ..domain.filters import Filter, Kind
 from ..domain.numbers import are_among
 from ..domain.words import MOST_UNITS, Unit, query_units
@@ -137,7 +137,7 @@ class Gathering:
         outlines = [reading.outline for reading in readings]
         entry = _numbers(outlines)
         column = {number: place for place, number in enumerate(entry.tolist())}
-        texts = [reading.text[:COUNTED].lower() for reading in readings]
+        texts = [reading.text.lower() for reading in readings]
         is_said = [outline.is_said for outline in outlines]
         before, after = _beside(outlines, is_said)
         cosine, crowding = self._nearness(meaning, entry)

@@ -35,7 +35,7 @@ _memory, _message = MEMORY.picker(_NUMBERED), MESSAGE.picker(_NUMBERED)
 _INDEXED = Columns(IndexedText, entry="e.n", text=f"substr(e.text, 1, {COUNTED})", heading="e.heading")
 _OUTLINE = Columns(
     Outline, entry="e.n", thread="e.thread", seq="e.seq", role="e.role", speaker="e.speaker",
-    size="length(e.text)", project="e.project", created_ms="e.created_at", surface="e.surface",
+    size="(SELECT s.size FROM shape s WHERE s.n = e.n)", project="e.project", created_ms="e.created_at", surface="e.surface",
 )  # fmt: skip
 
 
@@ -100,7 +100,7 @@ class EntryRoom:
         return self._database.records(_OUTLINE, f"FROM {source} WHERE {condition}", [numbers, *values])
 
     def readings(self, entries: Collection[int], where: Filter) -> list[EntryText]:
-        """Outlines and texts of those entries that match, in no particular order."""
+        """Outlines and the beginnings of the texts of those entries that match, in no particular order."""
         if not entries:
             return []
         condition, values = where_clause(where)
@@ -113,7 +113,9 @@ class EntryRoom:
         return self._database.records(_INDEXED, f"FROM {source}", [numbers])
 
     def _texts(self, rest: str, parameters: Sequence[Any]) -> list[EntryText]:
-        rows = self._database.rows(f"SELECT {_OUTLINE.selected}, e.text {rest}", parameters)
+        rows = self._database.rows(
+            f"SELECT {_OUTLINE.selected}, substr(e.text, 1, {COUNTED}) {rest}", parameters
+        )
         outlines = _OUTLINE.read_all([row[:-1] for row in rows])
         return [EntryText(outline, row[-1]) for outline, row in zip(outlines, rows, strict=True)]
 
