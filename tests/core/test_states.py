@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from backstory.core import Engine
-from backstory.core.sync import Sync, decoding
+from backstory.core.sync import Sync, decoding, keeper, keeping
 from backstory.core.sync.states import TRANSITIONS, Action, FileEvent, State
 from backstory.domain.filters import ConversationFilter
 from backstory.readers import Places
@@ -382,7 +382,8 @@ def usual(template: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tupl
         patch.setattr(decoding, "SMALL_BYTES", 1)
         for scenario in SCENARIOS:
             table = Recording(TRANSITIONS)
-            patch.setattr("backstory.core.sync.keeping.TRANSITIONS", table)
+            for module in (keeper, keeping):
+                patch.setattr(module, "TRANSITIONS", table)
             played.append((table, list(play(scenario, template, folder / "played"))))
     return played
 

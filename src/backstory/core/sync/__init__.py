@@ -23,7 +23,8 @@ from . import decoding
 from .decoder_process import DecoderProcess
 from .decoding import DueSource, Portion
 from .files import Stamp, stamp_of
-from .keeping import Keeper, PieceOutcome, SourceFiles
+from .keeper import Keeper, SourceFiles
+from .keeping import PieceOutcome
 from .reading import SourceReading
 from .redacting import Redaction
 from .transactions import ShortTransactions

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ...domain.filters import ConversationFilter
 from ...domain.records import Conversation, Message, Trust
-from ...domain.sources import source_path
 from ...domain.when import to_ms
 from ...readers import PLACE, Piece, Role, Turn
-from ...store import Store
-from ..projects.identity import Identities
 from ..subjects import OPENING, subject_of
+from .keeper import Keeper, StoredConversation
 from .pieces import conversation_id, merged, message_ids, messages_of, times_of, traces_of
-from .states import TRANSITIONS, Action, FileEvent, State
-from .transactions import ROW_COST, TRANSACTION_COST, ShortTransactions
+from .states import TRANSITIONS, Action, FileEvent
+from .transactions import ROW_COST, TRANSACTION_COST
 from .witness_rows import ROWS_AT_ONCE, WitnessRows, portions
 from .witnesses import NOBODY, Witnesses, number_of
 
@@ -31,136 +27,6 @@ class PieceOutcome(NamedTuple):
     turns: int = 0
     redacted: int = 0
     skipped: Mapping[str, int] = MappingProxyType({})
-
-
-class SourceFiles:
-    """The files of one assistant: those that are there, and all that were ever read."""
-
-    def __init__(self, living: Collection[str], known: Collection[str]) -> None:
-        self._living = living
-        self._all = {*living, *known}
-
-    @cached_property
-    def paths(self) -> Mapping[int, str]:
-        """By their numbers, which nobody asks for when nothing is new."""
-        return {number_of(path): path for path in self._all}
-
-    @cached_property
-    def living(self) -> frozenset[int]:
-        return frozenset(map(number_of, self._living))
-
-    def file_of(self, conversation: Conversation) -> str:
-        """The file that a conversation's source is, or is in."""
-        return source_path(conversation.source, self._all) or conversation.source
-
-    def owner_of(self, conversation: Conversation) -> int:
-        """The number of its file; NOBODY when that is not there."""
-        number = number_of(self.file_of(conversation))
-        return number if number in self.living and not conversation.is_gone else NOBODY
-
-
-class Found(NamedTuple):
-    """A conversation as it is in the store when a file tells of it."""
-
-    id: str
-    state: State
-    known: Conversation | None = None
-    archived: Conversation | None = None
-
-    @property
-    def kept(self) -> Conversation | None:
-        return self.known or self.archived
-
-
-class Keeper:
-    """Of what one assistant's files tell. What changes the store belongs inside a transaction, here and below."""
-
-    def __init__(
-        self,
-        store: Store,
-        reader: str,
-        identities: Identities,
-        files: SourceFiles,
-        transactions: ShortTransactions,
-    ) -> None:
-        self.store = store
-        self.reader = reader
-        self.identities = identities
-        self.files = files
-        self.transactions = transactions
-
-    def find(self, id: str) -> Conversation | None:
-        return next(iter(self.store.conversations.get([id])), None)
-
-    def look_up(self, id: str) -> Found:
-        if not self.store.sync.knows(id):
-            return Found(id, State.NEW)
-        if self.store.sync.forgotten([id]):
-            return Found(id, State.FORGOTTEN)
-        if (known := self.find(id)) is not None:
-            return Found(id, State.GONE if known.is_gone else State.KNOWN, known)
-        (archived,) = self.store.archive.find_conversations(ConversationFilter(ids=(id,)))
-        return Found(id, State.ARCHIVED, archived=archived.conversation)
-
-    def vanish(self, paths: Sequence[str]) -> None:
-        """Take nothing back. What another file tells too is that one's from now on. The files themselves are marked last, so
-        that all of it is done again if it is interrupted."""
-        numbers = [number for path in paths for number in (number_of(path), -number_of(path))]
-        rows = WitnessRows(self.store, self.transactions)
-        for id in self.store.witnesses.conversations(numbers):
-            if (known := self.find(id)) is not None:
-                self._hand_over(known, rows, paths)
-        self._mark(FileEvent.VANISHED, paths)
-        self.store.sync.set_sources_gone(paths, True)
-
-    def _hand_over(self, known: Conversation, rows: WitnessRows, paths: Collection[str]) -> None:
-        def yielded() -> tuple[set[int], list[int]]:
-            witnesses = rows.of(known.id, self.files.owner_of(known))
-            former = witnesses.yield_to_living(self.files.living)
-            return former, sorted(witnesses.files() & self.files.living)
-
-        former, others = rows.aside(known.id, yielded)
-        self.restart(former)
-        rows.spread(known.id)
-        if others and (known.is_gone or source_path(known.source, paths) is not None):
-            known = known._replace(source=self.files.paths[others[0]], is_gone=False)
-            self.store.conversations.add(known, [], [])
-        rows.flush(known.id, self.files.owner_of(known))
-        rows.discard(known.id)
-
-    def reappear(self, path: str) -> None:
-        """The file is there again as it was, and so are the conversations that belong to it."""
-        self._mark(FileEvent.REAPPEARED, [path])
-        self.store.sync.set_sources_gone([path], False)
-
-    def _mark(self, event: FileEvent, paths: Collection[str]) -> None:
-        is_gone = event is FileEvent.VANISHED
-        for id in self.store.sync.conversations_in(paths, is_gone=not is_gone):
-            found = self.look_up(id)
-            self.mark(found, TRANSITIONS[found.state, event])
-            self.transactions.spend(1)
-            self.transactions.rest()
-
-    def mark(self, found: Found, action: Action) -> None:
-        """A conversation is gone from its source, or there again."""
-        is_gone = {Action.MARK_GONE: True, Action.MARK_BACK: False}[action]
-        assert found.kept is not None
-        assert found.kept.is_gone is not is_gone
-        self.store.sync.set_gone([found.id], is_gone)
-
-    def restart(self, files: Collection[int]) -> None:
-        """How far these vanished files were read is of no use any more: what they told is told by others."""
-        for number in files & self.files.paths.keys():
-            self.store.sync.restart(self.files.paths[number])
-
-    def told_by(self, path: str) -> list[str]:
-        """The conversations of which a file told something."""
-        own = [
-            conversation.id
-            for conversation in self.store.conversations.find(ConversationFilter(sources=(path,)))
-        ]
-        number = number_of(path)
-        return sorted({*own, *self.store.witnesses.conversations([number, -number])})
 
 
 class FileKeeper:
@@ -190,9 +56,9 @@ class FileKeeper:
         id = conversation_id(self._keeper.reader, piece.header.native_id)
         event: FileEvent | None = None
         for part in _parts(piece):
-            found = self._keeper.look_up(id)
-            event = FileEvent.TOLD if event else self._event(found, piece, modified_ms)
-            if event is None or not self._apply(event, found, part, modified_ms):
+            stored = self._keeper.look_up(id)
+            event = FileEvent.TOLD if event else self._event(stored, piece, modified_ms)
+            if event is None or not self._apply(event, stored, part, modified_ms):
                 return PieceOutcome(skipped=piece.skipped)
             self._transactions.rest()
         if piece.is_whole and id in self._renewed:
@@ -225,70 +91,70 @@ class FileKeeper:
             if not self._rows.is_loaded(id):
                 self._last.pop(id, None)
 
-    def _event(self, found: Found, piece: Piece, modified_ms: int) -> FileEvent | None:
+    def _event(self, stored: StoredConversation, piece: Piece, modified_ms: int) -> FileEvent | None:
         """What the file does, as the table calls it; None when it does not matter."""
-        kept = found.kept
+        conversation = stored.conversation
         if piece.is_name:
             return FileEvent.NAMED
         if piece.is_gone:
-            is_owner = kept is None or number_of(self._files.file_of(kept)) == self._number
-            return FileEvent.VANISHED if is_owner and not (kept and kept.is_gone) else None
-        if kept is None:
+            is_owner = conversation is None or number_of(self._files.file_of(conversation)) == self._number
+            return FileEvent.VANISHED if is_owner and not (conversation and conversation.is_gone) else None
+        if conversation is None:
             is_silent = not piece.turns and piece.header.completeness == "full"
             return FileEvent.SILENT if is_silent else FileEvent.TOLD
-        if kept.standing > piece.header.standing:
+        if conversation.standing > piece.header.standing:
             return FileEvent.WORSE
-        if kept.standing < piece.header.standing:
+        if conversation.standing < piece.header.standing:
             return FileEvent.BETTER
-        if found.archived and max(times_of(piece, modified_ms)) <= to_ms(kept.updated_at):
+        if stored.archived and max(times_of(piece, modified_ms)) <= to_ms(conversation.updated_at):
             return FileEvent.REPEATED
-        if found.known and (found.id in self.retold or piece.is_whole):
+        if stored.known and (stored.id in self.retold or piece.is_whole):
             return FileEvent.RETURNED if self._is_back else FileEvent.REWRITTEN
         return FileEvent.TOLD
 
-    def _apply(self, event: FileEvent, found: Found, piece: Piece, modified_ms: int) -> bool:
+    def _apply(self, event: FileEvent, stored: StoredConversation, piece: Piece, modified_ms: int) -> bool:
         """Do what the table says; whether anything was kept. Each action asserts what it needs."""
-        known, action = found.known, TRANSITIONS[found.state, event]
+        known, action = stored.known, TRANSITIONS[stored.state, event]
         match action:
             case Action.IGNORE:
                 return False
             case Action.MARK_GONE | Action.MARK_BACK:
-                self._keeper.mark(found, action)
+                self._keeper.mark(stored, action)
                 return False
             case Action.RENAME:
                 assert known is not None
                 return self._rename(known, piece)
             case Action.ADD:
-                assert found.kept is None
+                assert stored.conversation is None
                 self._insert(piece, modified_ms)
             case Action.SUPERSEDE:
-                assert found.kept is not None
-                self._supersede(found)
+                assert stored.conversation is not None
+                self._supersede(stored)
                 self._insert(piece, modified_ms)
             case Action.RESTORE:
-                assert found.archived is not None
-                self._store.archive.restore_conversations([found.id])
-                self._merge(found.archived, piece, modified_ms, action)
+                assert stored.archived is not None
+                self._store.archive.restore_conversations([stored.id])
+                self._merge(stored.archived, piece, modified_ms, action)
             case Action.MERGE | Action.RENEW | Action.RELEASE:
                 assert known is not None
                 self._merge(known, piece, modified_ms, action)
             case _:
                 raise AssertionError(action)
-        self.retold.discard(found.id)
+        self.retold.discard(stored.id)
         return True
 
     def _send(self, event: FileEvent, id: str) -> None:
         """An event that is about a live conversation and tells nothing of it."""
-        found = self._keeper.look_up(id)
-        if found.known is None:
+        stored = self._keeper.look_up(id)
+        if stored.known is None:
             return
-        match TRANSITIONS[found.state, event]:
+        match TRANSITIONS[stored.state, event]:
             case Action.IGNORE:
                 pass
             case Action.SETTLE:
-                self._settle(found.known)
+                self._settle(stored.known)
             case Action.RELEASE:
-                self._witnesses_of(found.known, Action.RELEASE)
+                self._witnesses_of(stored.known, Action.RELEASE)
             case action:
                 raise AssertionError(action)
 
@@ -302,15 +168,15 @@ class FileKeeper:
         row = row._replace(subject=subject_of(row.title, asked[:OPENING]))
         self._add(row, piece, messages_of(row, piece.turns, {}, -1, row.created_at))
 
-    def _supersede(self, found: Found) -> None:
+    def _supersede(self, stored: StoredConversation) -> None:
         """Delete what the worse witness told. Until the better one is kept, the conversation is still that of the worse, so
         that all of it is done again if it is interrupted."""
-        if found.archived is not None:
-            self._store.archive.restore_conversations([found.id])
-        for some in portions(self._store.messages.places(found.id), ROWS_AT_ONCE):
-            self._drop(found.id, some)
+        if stored.archived is not None:
+            self._store.archive.restore_conversations([stored.id])
+        for some in portions(self._store.messages.places(stored.id), ROWS_AT_ONCE):
+            self._drop(stored.id, some)
             self._transactions.rest()
-        self._rows.discard(found.id)
+        self._rows.discard(stored.id)
 
     def _merge(self, known: Conversation, piece: Piece, modified_ms: int, action: Action) -> None:
         is_plain = action is Action.MERGE and self._is_alone(known)
@@ -368,8 +234,8 @@ class FileKeeper:
         behind_ms = to_ms(known.updated_at) - max(times_of(piece, modified_ms))
         if owner == self._number or behind_ms < 0 or (behind_ms == 0 and owner == NOBODY):
             return row
-        kept = known._replace(created_at=row.created_at, updated_at=row.updated_at)
-        return kept._replace(source=row.source, is_gone=False) if owner == NOBODY else kept
+        former = known._replace(created_at=row.created_at, updated_at=row.updated_at)
+        return former._replace(source=row.source, is_gone=False) if owner == NOBODY else former
 
     def _merged(
         self, piece: Piece, known: Conversation | None, modified_ms: int, before: str = ""
@@ -390,9 +256,9 @@ class FileKeeper:
             there = {id: seq for id, seq in places.items() if witnesses.is_told(id, self._files.living)}
             last = self._last[row.id]
         messages = messages_of(row, piece.turns, there, last, self._time_at(row, piece, last))
-        told = {message.id: message.seq for message in messages}
+        new_places = {message.id: message.seq for message in messages}
         # a turn that lost its thinking or its calls has ids which the file no longer tells
-        lost = candidates - told.keys()
+        lost = candidates - new_places.keys()
         if witnesses is None:
             self._drop(row.id, sorted(lost & places.keys()))
             news = self._news(messages, places.keys())
@@ -400,8 +266,8 @@ class FileKeeper:
             self._drop(row.id, witnesses.retract(lost, self._number))
             own = {id for id in places if witnesses.is_only_by(id, -self._number)}
             news = self._news(messages, places.keys() - own)
-            self._keeper.restart(witnesses.tell(told, self._number, self._files.living))
-            self._last[row.id] = max((last, *told.values()))
+            self._keeper.restart(witnesses.tell(new_places, self._number, self._files.living))
+            self._last[row.id] = max((last, *new_places.values()))
         self._add(row, piece, news)
 
     def _adopt(self, id: str, piece: Piece, witnesses: Witnesses | None) -> None:
@@ -439,8 +305,8 @@ class FileKeeper:
     def _time_at(self, row: Conversation, piece: Piece, place: int) -> datetime:
         """When that was said after which the piece goes on."""
         is_asked = not piece.is_whole and bool(piece.turns) and piece.turns[0].at_ms is None and place >= 0
-        said = self._store.messages.of(row.id, range(place, place + 1)) if is_asked else []
-        return max((message.created_at for message in said), default=row.created_at)
+        messages = self._store.messages.of(row.id, range(place, place + 1)) if is_asked else []
+        return max((message.created_at for message in messages), default=row.created_at)
 
     def _news(self, messages: Sequence[Message], ids: Collection[str]) -> list[Message]:
         """Those that are not just the beginning of what is kept under one of these ids."""
@@ -510,5 +376,5 @@ def _is_same(message: Message, turn: Turn) -> bool:
     return message.text.startswith(text) or text.startswith(message.text)
 
 
-def _is_beginning(text: str, kept: str) -> bool:
-    return len(text) < len(kept) and kept.startswith(text)
+def _is_beginning(text: str, whole: str) -> bool:
+    return len(text) < len(whole) and whole.startswith(text)

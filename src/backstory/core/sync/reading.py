@@ -20,7 +20,8 @@ from .cursors import context_of, conversations_in, without
 from .decoder_process import DecoderLost, DecoderProcess, is_worth_it
 from .decoding import AT_ONCE_BYTES, DueSource, Portion, ReadStep, SourceDecoder
 from .files import Stamp
-from .keeping import FileKeeper, Keeper, PieceOutcome
+from .keeper import Keeper
+from .keeping import FileKeeper, PieceOutcome
 from .redacting import Redaction
 
 RETRY_AFTER = timedelta(hours=1)

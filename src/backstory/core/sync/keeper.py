@@ -1,0 +1,147 @@
+"""What is kept of one assistant's conversations: which state each is in, and which files are there to tell of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from ...domain.filters import ConversationFilter
+from ...domain.records import Conversation
+from ...domain.sources import source_path
+from ...store import Store
+from ..projects.identity import Identities
+from .states import TRANSITIONS, Action, FileEvent, State
+from .transactions import ShortTransactions
+from .witness_rows import WitnessRows
+from .witnesses import NOBODY, number_of
+
+
+class SourceFiles:
+    """The files of one assistant: those that are there, and all that were ever read."""
+
+    def __init__(self, living: Collection[str], known: Collection[str]) -> None:
+        self._living = living
+        self._all = {*living, *known}
+
+    @cached_property
+    def paths(self) -> Mapping[int, str]:
+        """By their numbers, which nobody asks for when nothing is new."""
+        return {number_of(path): path for path in self._all}
+
+    @cached_property
+    def living(self) -> frozenset[int]:
+        return frozenset(map(number_of, self._living))
+
+    def file_of(self, conversation: Conversation) -> str:
+        """The file that a conversation's source is, or is in."""
+        return source_path(conversation.source, self._all) or conversation.source
+
+    def owner_of(self, conversation: Conversation) -> int:
+        """The number of its file; NOBODY when that is not there."""
+        number = number_of(self.file_of(conversation))
+        return number if number in self.living and not conversation.is_gone else NOBODY
+
+
+class StoredConversation(NamedTuple):
+    """A conversation as it is in the store when a file tells of it."""
+
+    id: str
+    state: State
+    known: Conversation | None = None
+    archived: Conversation | None = None
+
+    @property
+    def conversation(self) -> Conversation | None:
+        return self.known or self.archived
+
+
+class Keeper:
+    """Of what one assistant's files tell. What changes the store belongs inside a transaction, here and below."""
+
+    def __init__(
+        self,
+        store: Store,
+        reader: str,
+        identities: Identities,
+        files: SourceFiles,
+        transactions: ShortTransactions,
+    ) -> None:
+        self.store = store
+        self.reader = reader
+        self.identities = identities
+        self.files = files
+        self.transactions = transactions
+
+    def find(self, id: str) -> Conversation | None:
+        return next(iter(self.store.conversations.get([id])), None)
+
+    def look_up(self, id: str) -> StoredConversation:
+        if not self.store.sync.knows(id):
+            return StoredConversation(id, State.NEW)
+        if self.store.sync.forgotten([id]):
+            return StoredConversation(id, State.FORGOTTEN)
+        if (known := self.find(id)) is not None:
+            return StoredConversation(id, State.GONE if known.is_gone else State.KNOWN, known)
+        (archived,) = self.store.archive.find_conversations(ConversationFilter(ids=(id,)))
+        return StoredConversation(id, State.ARCHIVED, archived=archived.conversation)
+
+    def vanish(self, paths: Sequence[str]) -> None:
+        """Take nothing back. What another file tells too is that one's from now on. The files themselves are marked last, so
+        that all of it is done again if it is interrupted."""
+        numbers = [number for path in paths for number in (number_of(path), -number_of(path))]
+        rows = WitnessRows(self.store, self.transactions)
+        for id in self.store.witnesses.conversations(numbers):
+            if (known := self.find(id)) is not None:
+                self._hand_over(known, rows, paths)
+        self._mark(FileEvent.VANISHED, paths)
+        self.store.sync.set_sources_gone(paths, True)
+
+    def _hand_over(self, known: Conversation, rows: WitnessRows, paths: Collection[str]) -> None:
+        def yielded() -> tuple[set[int], list[int]]:
+            witnesses = rows.of(known.id, self.files.owner_of(known))
+            former = witnesses.yield_to_living(self.files.living)
+            return former, sorted(witnesses.files() & self.files.living)
+
+        former, others = rows.aside(known.id, yielded)
+        self.restart(former)
+        rows.spread(known.id)
+        if others and (known.is_gone or source_path(known.source, paths) is not None):
+            known = known._replace(source=self.files.paths[others[0]], is_gone=False)
+            self.store.conversations.add(known, [], [])
+        rows.flush(known.id, self.files.owner_of(known))
+        rows.discard(known.id)
+
+    def reappear(self, path: str) -> None:
+        """The file is there again as it was, and so are the conversations that belong to it."""
+        self._mark(FileEvent.REAPPEARED, [path])
+        self.store.sync.set_sources_gone([path], False)
+
+    def _mark(self, event: FileEvent, paths: Collection[str]) -> None:
+        is_gone = event is FileEvent.VANISHED
+        for id in self.store.sync.conversations_in(paths, is_gone=not is_gone):
+            stored = self.look_up(id)
+            self.mark(stored, TRANSITIONS[stored.state, event])
+            self.transactions.spend(1)
+            self.transactions.rest()
+
+    def mark(self, stored: StoredConversation, action: Action) -> None:
+        """A conversation is gone from its source, or there again."""
+        is_gone = {Action.MARK_GONE: True, Action.MARK_BACK: False}[action]
+        assert stored.conversation is not None
+        assert stored.conversation.is_gone is not is_gone
+        self.store.sync.set_gone([stored.id], is_gone)
+
+    def restart(self, files: Collection[int]) -> None:
+        """How far these vanished files were read is of no use any more: what they told is told by others."""
+        for number in files & self.files.paths.keys():
+            self.store.sync.restart(self.files.paths[number])
+
+    def told_by(self, path: str) -> list[str]:
+        """The conversations of which a file told something."""
+        own = [
+            conversation.id
+            for conversation in self.store.conversations.find(ConversationFilter(sources=(path,)))
+        ]
+        number = number_of(path)
+        return sorted({*own, *self.store.witnesses.conversations([number, -number])})
