@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from ..domain.discovery import modules_in
 from ..domain.errors import InvalidInput
+from ..domain.statements import Saying
 
 
 class Form(StrEnum):
@@ -81,6 +82,16 @@ class Source(NamedTuple):
     again."""
 
 
+class CallResult(NamedTuple):
+    """What a tool gave back."""
+
+    text: str = ""
+    """Head and tail of a long one."""
+    is_error: bool = False
+    exit_code: int | None = None
+    """None where the log does not tell."""
+
+
 class ToolCall(NamedTuple):
     name: str
     """Empty where files were named or changed without a call, as in a composer."""
@@ -91,8 +102,10 @@ class ToolCall(NamedTuple):
     command: str = ""
     error: str = ""
     """What it said when it failed; head and tail of a long one."""
+    result: CallResult | None = None
+    """Of commands, and of tools that ask the user or keep a list of tasks. It is read for statements and not stored."""
     given: Any = None
-    """The arguments of a call that may have written, as recorded, for who wants the whole text. Nothing of it is kept."""
+    """The arguments of a call that may have written or that keeps a list of tasks, as recorded. Nothing of it is stored."""
 
 
 class Turn(NamedTuple):
@@ -109,6 +122,10 @@ class Turn(NamedTuple):
     model: str = ""
     former_id: str = ""
     """What an earlier version called it, by its place in the file. A message that is kept under it gets the id."""
+    sayings: tuple[Saying, ...] = ()
+    """What it states, once that was extracted; readers leave it empty."""
+    recites: bool = False
+    """Backstory was asked in this turn, or its brief stands in it: what is said then may be what it told."""
 
     @property
     def is_empty(self) -> bool:

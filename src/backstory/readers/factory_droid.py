@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from . import Cursor, Form, Piece, Places, Reader, Resume, Role, Source
-from .formats.blocks import Block, blocks_of, errors_in, texts_in, thinking_in, uses_in
+from .formats.blocks import Block, blocks_of, errors_in, text_in, texts_in, thinking_in, uses_in
 from .formats.documents import read_beside
 from .formats.files import open_regular
 from .formats.lines import OBJECTS
@@ -68,7 +69,10 @@ class _DroidSession:
         conversation.happened(at_ms)
         for block in blocks:
             if block.get("type") == "tool_result":
-                self.log.answer(conversation, text_of(block.get("tool_use_id")), _error(block), at_ms)
+                error = _error(block)
+                text = functools.partial(str, error or text_in(blocks_of(block.get("content"))))
+                id = text_of(block.get("tool_use_id"))
+                self.log.answer(conversation, id, text, at_ms, is_error=bool(error))
         match message.get("role"):
             case "user":
                 self._ask(record, texts_in(blocks))

@@ -33,6 +33,7 @@ from .formats.lines import OBJECTS, read_records
 from .formats.noise import head_and_tail, without_blocks
 from .formats.paths import homes, unmounted
 from .formats.pieces import END, whole
+from .formats.results import with_result
 from .formats.touched import tool_call
 from .formats.values import fields_of, items_of, records_of, text_of, time_ms
 
@@ -208,8 +209,9 @@ def _thought(thought: dict[str, Any]) -> str:
 
 
 def _call(call: dict[str, Any]) -> ToolCall:
-    error = _failure(call) if call.get("status") == "error" else ""
-    return tool_call(_tool_name(call), fields_of(call.get("args")), head_and_tail(error))
+    error = _output(call) or "error" if call.get("status") == "error" else ""
+    made = tool_call(_tool_name(call), fields_of(call.get("args")), head_and_tail(error))
+    return with_result(made, error or _output(call))
 
 
 def _tool_name(call: dict[str, Any]) -> str:
@@ -218,12 +220,12 @@ def _tool_name(call: dict[str, Any]) -> str:
     return f"mcp_{shown[1]}_{name}" if shown and not name.startswith("mcp_") else name
 
 
-def _failure(call: dict[str, Any]) -> str:
+def _output(call: dict[str, Any]) -> str:
     for result in records_of(call.get("result")):
         response = fields_of(fields_of(result.get("functionResponse")).get("response"))
-        if error := text_of(response.get("error")) or text_of(response.get("output")):
-            return error
-    return text_of(call.get("resultDisplay")) or "error"
+        if text := text_of(response.get("error")) or text_of(response.get("output")):
+            return text
+    return text_of(call.get("resultDisplay"))
 
 
 def _prompts(source: Source) -> Iterator[Piece]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -117,10 +118,12 @@ class _PiSession:
                 self._hear_answer(entry, message)
             case "toolResult":
                 at_ms = to_ms(entry.timestamp)
-                error = _text(message.content) or "failed" if message.is_error else ""
                 conversation = self._conversation()
                 conversation.happened(at_ms)
-                self.log.answer(conversation, message.tool_call_id or "", error, at_ms)
+                output = functools.partial(_text, message.content)
+                self.log.answer(
+                    conversation, message.tool_call_id or "", output, at_ms, is_error=bool(message.is_error)
+                )
             case "bashExecution" if message.command:
                 turn = self._begin(entry, Role.USER)
                 turn.texts.append(f"!{message.command}")

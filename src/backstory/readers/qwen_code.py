@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,9 @@ class _QwenSession:
             response = fields_of(part.get("functionResponse"))
             told = fields_of(response.get("response"))
             error = text_of(told.get("error")) or (_display(result) if has_failed else "")
-            self.log.answer(self._conversation(line), text_of(response.get("id")), error, at_ms)
+            text = functools.partial(str, error or text_of(told.get("output")))
+            conversation = self._conversation(line)
+            self.log.answer(conversation, text_of(response.get("id")), text, at_ms, is_error=bool(error))
 
     def _begin(self, line: dict[str, Any], role: Role, key: str = "") -> OpenTurn:
         at_ms = time_ms(line.get("timestamp"))

@@ -49,6 +49,8 @@ NO_SESSION = "prompt without session"
 REMEMBERED_LINES = 32
 """So many, or up to twice as many, are known by id: to tell what a side chain or a title belongs to."""
 PROMPT_LOG = "history.jsonl"
+PULL_REQUEST = "pull-request"
+"""The name of a call that stands for a pull request which the session made, as the log says it."""
 
 
 def find(places: Places) -> Iterator[Source]:
@@ -126,6 +128,9 @@ class _ClaudeSession:
             case "system" if line.subtype == "away_summary":
                 if text := text_of(line.content):
                     self._begin(self._conversation(line), line, Role.SUMMARY).texts.append(text)
+            case "pr-link" if line.pr_url:
+                call = ToolCall(PULL_REQUEST, line.pr_url)
+                self._begin(self._conversation(line), line, Role.SYSTEM).calls.append(call)
             case "summary" if line.leaf_uuid and line.summary:
                 self._hear_title(line.leaf_uuid, line.summary)
             case "ai-title":
@@ -158,10 +163,12 @@ class _ClaudeSession:
         texts = []
         for block in blocks_of(line.message):
             if block.type == "tool_result":
-                error = text_of(block.content) or "failed" if block.is_error else ""
                 at_ms = to_ms(line.timestamp)
                 conversation.happened(at_ms)
-                self.log.answer(conversation, block.tool_use_id or "", error, at_ms)
+                text = functools.partial(text_of, block.content)
+                self.log.answer(
+                    conversation, block.tool_use_id or "", text, at_ms, is_error=bool(block.is_error)
+                )
             elif block.text:
                 texts.append(block.text)
         if not texts:

@@ -69,6 +69,7 @@ class LogLine(msgspec.Struct, gc=False, rename="camel"):
     ai_title: str | None = None
     custom_title: str | None = None
     forked_from: EntryOrigin | None = None
+    pr_url: str | None = None
 
 
 class QueuedPrompt(msgspec.Struct, gc=False, rename="camel"):
@@ -96,7 +97,7 @@ _INJECTED_BLOCKS = (
     "ide_selection",
     "ide_diagnostics",
 )
-_TOLD = frozenset({b"user", b"assi", b"syst", b"summ", b"ai-t", b"cust", b"atta"})
+_TOLD = frozenset({b"user", b"assi", b"syst", b"summ", b"ai-t", b"cust", b"atta", b"pr-l"})
 
 
 def is_content(line: bytes) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -129,8 +130,9 @@ def _hear(log: Log, conversation: OpenConversation, event: dict[str, Any]) -> No
             if log.open is not None and not _is_asked(log, log.open, data):
                 _hear_call(log.open, data, text_of(data.get("toolName")))
         case "tool.execution_complete":
-            error = "" if data.get("success") is not False else _failure(data)
-            log.answer(conversation, text_of(data.get("toolCallId")), error, at_ms)
+            is_error = data.get("success") is False
+            output = functools.partial(_failure if is_error else _output, data)
+            log.answer(conversation, text_of(data.get("toolCallId")), output, at_ms, is_error=is_error)
         case "session.compaction_complete":
             log.begin(conversation, id, Role.SUMMARY, at_ms).texts.append(text_of(data.get("summaryContent")))
         case "session.shutdown":
@@ -166,6 +168,10 @@ def _call(name: str, arguments: Any, error: str = "") -> ToolCall:
         arguments = dict(fields_of(arguments))
         name = text_of(arguments.pop("command", None)) or name
     return tool_call(name, arguments, error)
+
+
+def _output(data: dict[str, Any]) -> str:
+    return text_of(fields_of(data.get("result")).get("content"))
 
 
 def _failure(data: dict[str, Any]) -> str:

@@ -16,11 +16,13 @@ _SERVER = re.compile(
 
 
 def without_echoes(turn: Turn) -> Turn:
-    """Without our briefs, and without the calls of our tools. What an assistant says of either is its own."""
+    """Without our briefs, and without the calls of our tools. A turn that had either is marked: what an assistant says
+    in it may repeat what it was told."""
     if turn.role is not Role.ASSISTANT and "</backstory>" in turn.text:
-        turn = turn._replace(text=_BRIEF.sub("", turn.text).strip())
+        turn = turn._replace(text=_BRIEF.sub("", turn.text).strip(), recites=True)
     if any(map(_is_ours, turn.calls)):
-        turn = turn._replace(calls=tuple(call for call in turn.calls if not _is_ours(call)))
+        others = tuple(call for call in turn.calls if not _is_ours(call))
+        turn = turn._replace(calls=others, recites=True)
     return turn
 
 

@@ -29,6 +29,7 @@ from .echoes import without_echoes
 from .lines import raw_records
 from .noise import head_and_tail, without_payloads
 from .occurrences import Occurrences
+from .results import has_telling_result, tool_result
 from .titles import headline, is_command, is_silent
 
 T = TypeVar("T")
@@ -290,16 +291,27 @@ class Log:
                 del self.late[next(iter(self.late))]
             self.open = None
 
-    def answer(self, conversation: OpenConversation, call_id: str, error: str, at_ms: int | None) -> None:
-        """A tool's result; what it said when it failed. A failure that comes too late for its turn is one itself."""
-        if error:
-            error = head_and_tail(without_payloads(error.strip()))
+    def answer(
+        self,
+        conversation: OpenConversation,
+        call_id: str,
+        text: Callable[[], str],
+        at_ms: int | None,
+        *,
+        is_error: bool,
+        exit_code: int | None = None,
+    ) -> None:
+        """A tool's result. Its text is only decoded when the call failed, or says what came of the work. A failure that
+        comes too late for its turn becomes a turn itself."""
         if self.open is not None and (position := self.open.waiting.pop(call_id, None)) is not None:
-            if error:
-                self.open.calls[position] = self.open.calls[position]._replace(error=error)
-        elif (name := self.late.pop(call_id, None)) is not None and error:
+            call = self.open.calls[position]
+            if is_error or has_telling_result(call):
+                result = tool_result(text(), is_error=is_error, exit_code=exit_code)
+                error = _failure(result.text) if is_error else ""
+                self.open.calls[position] = call._replace(result=result, error=error)
+        elif (name := self.late.pop(call_id, None)) is not None and is_error:
             self.begin(conversation, f"{call_id}!", Role.SYSTEM, at_ms).calls.append(
-                ToolCall(name, error=error)
+                ToolCall(name, error=_failure(text()))
             )
 
     def pieces(self, *, is_last: bool = False) -> Iterator[Piece]:
@@ -341,6 +353,10 @@ class Log:
             NAMED: self._names.saved(offset),
         }
         return Cursor(offset, state)
+
+
+def _failure(text: str) -> str:
+    return head_and_tail(without_payloads(text.strip() or "failed"))
 
 
 def _copy(memory: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

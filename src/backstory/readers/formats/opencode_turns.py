@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .. import Role, ToolCall, Turn
-from .blocks import arguments_of
+from .blocks import arguments_of, blocks_of, text_in
 from .noise import head_and_tail, without_payloads
 from .paths import path_of
+from .results import with_result
 from .touched import tool_call
 from .values import fields_of, items_of, records_of, text_of, time_ms
 
@@ -49,7 +50,8 @@ def _call(part: Record) -> ToolCall | None:
     match part.get("type"):
         case "tool":
             state = fields_of(part.get("state"))
-            return tool_call(text_of(part.get("tool")), state.get("input"), _error(state))
+            call = tool_call(text_of(part.get("tool")), state.get("input"), _error(state))
+            return with_result(call, text_of(state.get("output")), _exit_code(state))
         case "patch":
             return ToolCall("", writes=tuple(map(text_of, items_of(part.get("files")))))
         case "file":
@@ -62,9 +64,14 @@ def _error(state: Mapping[str, Any]) -> str:
     """What a failed tool said, or what a command printed that ended with an error."""
     if state.get("status") == "error":
         return head_and_tail(text_of(state.get("error")) or "failed")
-    if fields_of(state.get("metadata")).get("exit") not in (None, 0):
+    if _exit_code(state):
         return head_and_tail(text_of(state.get("output")) or "failed")
     return ""
+
+
+def _exit_code(state: Mapping[str, Any]) -> int | None:
+    code = fields_of(state.get("metadata")).get("exit")
+    return code if isinstance(code, int) else None
 
 
 def message_turn(message: Record) -> Turn | None:
@@ -110,4 +117,5 @@ def _tool(part: Record) -> ToolCall:
     error = fields_of(state.get("error"))
     said = text_of(error.get("message")) or text_of(fields_of(error.get("data")).get("message")) or "failed"
     failure = head_and_tail(said) if state.get("status") == "error" else ""
-    return tool_call(text_of(part.get("name")), arguments_of(state.get("input")), failure)
+    call = tool_call(text_of(part.get("name")), arguments_of(state.get("input")), failure)
+    return with_result(call, text_in(blocks_of(state.get("content"))) or text_of(state.get("output")))

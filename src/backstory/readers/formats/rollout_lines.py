@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -151,28 +151,34 @@ def _inner(text: str) -> Any:
         return text
 
 
-def error_of(output: msgspec.Raw) -> str:
-    """What a tool said if it failed. Each version tells the exit code in another way."""
+class RolloutOutput(NamedTuple):
+    text: str
+    is_error: bool
+    exit_code: int | None = None
+
+
+def output_of(output: msgspec.Raw) -> RolloutOutput:
+    """What a tool gave back, and whether it failed. Each version tells the exit code in another way."""
     value = value_of(output)
     if isinstance(value, str) and value.startswith("{"):
         value = _inner(value)
     if isinstance(value, str):
-        return _failure_in(value)
+        return RolloutOutput(value, _is_failure(value))
     if not isinstance(value, dict):
-        return ""
-    said = value.get("output") or value.get("content")
-    text = said if isinstance(said, str) else ""
+        return RolloutOutput("", False)
+    content = value.get("output") or value.get("content")
+    text = content if isinstance(content, str) else ""
     metadata = value.get("metadata")
     code = metadata.get("exit_code") if isinstance(metadata, dict) else None
-    has_failed = bool(code) or value.get("success") is False
-    return (text or f"exit code {code}") if has_failed else _failure_in(text)
+    if bool(code) or value.get("success") is False:
+        return RolloutOutput(text or f"exit code {code}", True, code if isinstance(code, int) else None)
+    return RolloutOutput(text, _is_failure(text), code if isinstance(code, int) else None)
 
 
-def _failure_in(text: str) -> str:
+def _is_failure(text: str) -> bool:
     head = text[:300]
     for sign in ("Process exited with code ", "Exit code: ", "exited with code "):
         _, found, rest = head.partition(sign)
         if found:
-            return "" if rest.startswith("0") else text
-    is_failure = head.startswith(("apply_patch verification failed", "failed ", "error:", "Error:"))
-    return text if is_failure else ""
+            return not rest.startswith("0")
+    return head.startswith(("apply_patch verification failed", "failed ", "error:", "Error:"))

@@ -28,8 +28,8 @@ from .rollout_lines import (
     RolloutItem,
     RolloutPrompt,
     call_of,
-    error_of,
     is_content,
+    output_of,
     request_in,
     spawner_of,
     text_of,
@@ -207,7 +207,15 @@ class _Thread:
                 conversation = self._conversation()
                 conversation.happened(at_ms)
                 self._end_answer()
-                self.log.answer(conversation, item.call_id or "", error_of(item.output), at_ms)
+                output = output_of(item.output)
+                self.log.answer(
+                    conversation,
+                    item.call_id or "",
+                    lambda: output.text,
+                    at_ms,
+                    is_error=output.is_error,
+                    exit_code=output.exit_code,
+                )
 
     def _end_answer(self) -> None:
         """What the model says next is another turn, though nothing is kept of what stands in between."""

@@ -11,6 +11,7 @@ import msgspec
 
 from .. import LONGEST_ARGUMENTS, ToolCall
 from .noise import without_payloads
+from .results import is_list
 
 PATH_KEYS = frozenset(
     {
@@ -58,11 +59,13 @@ def tool_call(name: str, arguments: Any, error: str = "") -> ToolCall:
     paths = _paths(arguments)
     if command:
         reads, writes = touched_by(command)
-        return ToolCall(name, as_text(arguments), (*paths, *reads), writes, _text(command), error, arguments)
+        return ToolCall(
+            name, as_text(arguments), (*paths, *reads), writes, _text(command), error, given=arguments
+        )
     patch = arguments.get("input") or arguments.get("patch") or arguments.get("patchText")
     if isinstance(patch, str) and "*** " in patch:
         return ToolCall(name, as_text(arguments), writes=tuple(patched(patch)), error=error, given=arguments)
-    if is_writing(name):
+    if is_writing(name) or is_list(name):
         return ToolCall(name, as_text(arguments), writes=paths, error=error, given=arguments)
     return ToolCall(name, as_text(arguments), reads=paths, error=error)
 

@@ -4,6 +4,7 @@ Only prompts have a time. `Clear` takes nothing back: what was said was said."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,9 +59,9 @@ class _KiroSession:
             case "ToolResults":
                 for block in content:
                     result = fields_of(block.get("data"))
-                    self.log.answer(
-                        self._conversation(), text_of(result.get("toolUseId")), _error(result), None
-                    )
+                    id, output = text_of(result.get("toolUseId")), functools.partial(_output, result)
+                    is_error = result.get("status") == "error"
+                    self.log.answer(self._conversation(), id, output, None, is_error=is_error)
             case kind if kind not in PASSED_OVER:
                 self.log.skipped["unknown kind of line"] += 1
 
@@ -97,11 +98,9 @@ def _text(content: list[dict[str, Any]]) -> str:
     return "\n\n".join(filter(None, texts))
 
 
-def _error(result: dict[str, Any]) -> str:
-    if result.get("status") != "error":
-        return ""
+def _output(result: dict[str, Any]) -> str:
     for block in records_of(result.get("content")):
         told = fields_of(block.get("data"))
         if said := text_of(block.get("data")) or text_of(told.get("stderr")) or text_of(told.get("stdout")):
             return said
-    return "failed"
+    return ""
