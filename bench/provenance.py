@@ -18,9 +18,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests import foreign_words
 
-from backstory.core.search.conclusions import decisions
+from backstory.core.statements.deriving import derive
 from backstory.domain.provenance import Provenance, foreign_part, segments
 from backstory.domain.records import Conversation, Message
+from backstory.domain.statements import StatementKind
 from backstory.store.sqlite import SqliteStore
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -39,6 +40,15 @@ def kept(store: SqliteStore, name: str, said: list[tuple[str, str]]) -> list[Mes
     return [row for row in rows if row.role != "tool"]
 
 
+def decisions(store: SqliteStore, messages: list[Message]) -> list[str]:
+    """What the conversation of these messages is taken to decide, or to lay down as a rule."""
+    name = messages[0].conversation
+    (talk,) = store.conversations.get([name])
+    derive(store, talk)
+    kinds = (StatementKind.DECISION, StatementKind.PREFERENCE)
+    return [each.saying.text for each in store.sayings.of(name) if each.saying.kind in kinds]
+
+
 def planted(store: SqliteStore) -> None:
     cases = [[("user", text)] for text in foreign_words.PASTED_BY_USERS.values()]
     cases += [
@@ -50,13 +60,13 @@ def planted(store: SqliteStore) -> None:
         words = foreign_words.DECISIONS if case[-1][0] == "user" else foreign_words.SAID_BY_ASSISTANTS
         taken += any(
             decisions(
-                kept(store, f"{number}:{n}", [(role, text.replace("{words}", each)) for role, text in case]),
                 store,
+                kept(store, f"{number}:{n}", [(role, text.replace("{words}", each)) for role, text in case]),
             )
             for n, each in enumerate(words)
         )
     own = sum(
-        bool(decisions(kept(store, f"own:{n}", [("user", text)]), store))
+        bool(decisions(store, kept(store, f"own:{n}", [("user", text)])))
         for n, text in enumerate(foreign_words.OWN_WORDS)
     )
     print(f"planted texts taken for decisions: {taken} of {len(cases)}")
@@ -87,7 +97,7 @@ def annotated(folder: Path, store: SqliteStore) -> None:
             segments(message.text, message.role)
         seconds, messages = seconds + time.perf_counter() - start, messages + len(spoken)
         statements[talk["id"]] = [
-            {"kind": "decision", "text": each.text} for each in decisions(spoken, store)
+            {"kind": "decision", "text": text} for text in (decisions(store, spoken) if spoken else ())
         ]
         for fact in talk["facts"]:
             event = found[fact["event"]]

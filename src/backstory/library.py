@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from .app import open_core, read_settings
 from .core import Core
-from .core.brief import USUAL_TOKENS
+from .core.brief import DEFAULT_BRIEF_TOKENS
 from .core.browsing.pages import ConversationPage, PagedMessage
 from .core.projects import work_tree
 from .core.search.lookup import LookupHit, LookupQuery
@@ -193,7 +193,7 @@ class Backstory:
         return self.open(page.entry.conversation, page.entry.seq + 1, limit)
 
     @_validated
-    def brief(self, project: str | None = None, max_tokens: int = USUAL_TOKENS) -> str:
+    def brief(self, project: str | None = None, max_tokens: int = DEFAULT_BRIEF_TOKENS) -> str:
         return self._core.briefing.brief(project, max_tokens).text
 
     @_validated

@@ -22,7 +22,7 @@ from ..conftest import OpenStore
 from ..doubles import DAWN, make_conversation, make_memory, make_messages
 from ..patience import until
 
-SAID = ("Which port?", "Port 8080 was taken. Let's go with 9090.")
+SAID = ("Port 8080 is taken. Let's go with 9090.", "Done.")
 
 
 def keep(core: Core, project: Path, id: str = "c:1", days_ago: float = 1) -> None:
@@ -51,7 +51,7 @@ def test_what_changed_is_rendered_and_nothing_else(core: Core, tmp_path: Path) -
     path = files(core).path(str(tmp_path / "shop"))
     body = json.loads(path.read_text("utf-8"))
     assert body["project"] == str(tmp_path / "shop")
-    assert "Port 8080 was taken" in body["text"]
+    assert "Let's go with 9090." in body["text"]
     assert "Last sessions:" not in body["continued"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700

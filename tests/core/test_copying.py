@@ -17,6 +17,7 @@ from backstory.domain.errors import InvalidInput
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import CachedAnswer, Injection, Trace
 from backstory.domain.sources import ImportedRecord, SourceState
+from backstory.domain.statements import MessageSaying, Saying, Speaker, StatementKind
 from backstory.domain.team import AuditRecord, Connection, Token
 from backstory.domain.words import Unit
 from backstory.store import Store
@@ -96,8 +97,12 @@ def fill_store(store: Store) -> None:
     said = make_messages("talk", "Fix login.", "Done.")
     done = make_messages("talk", "", "", "", "src/login.ts")[-1]._replace(role="tool")
     store.conversations.add(
-        make_conversation("talk"), [*said, done], [Trace(done.id, "read", "src/login.ts")]
+        make_conversation("talk"),
+        [*said, done],
+        [Trace(done.id, "read", "src/login.ts")],
+        [MessageSaying(done.id, Saying(StatementKind.COMMIT, "[main 0a1b2c3] Log in", Speaker.LOG))],
     )
+    store.sayings.dismiss("0a1b2c3d4e5f6071", DAWN)
     store.witnesses.change("talk", [(done.id, 7)], [])
     store.conversations.add(make_conversation("gone"), make_messages("gone", "Secret."), [])
     store.sync.forget(["gone"], DAWN)

@@ -77,6 +77,6 @@ def test_a_saved_token_is_in_no_handoff_and_goes_with_its_memory(here: Core) -> 
     assert not leaks(file.read_text("utf-8"), TOKEN)
     begun = call("init", working_directory=here.caller.project)
     assert not leaks(str(begun), TOKEN)
-    for memory in here.briefing.tasks(here.caller.project):
+    for memory in here.state.tasks(here.caller.project):
         here.forgetting.forget(memory.id, for_good=True)
     assert "Go on with" not in file.read_text("utf-8")

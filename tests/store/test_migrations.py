@@ -57,6 +57,7 @@ RELEASED = {
     "0028_level.sqlite.sql": "4a7e01eafa9057d87dc6239e1980467b3c66dbe858ecbbb1d4f18f7e1a07d284",
     "0029_shape.postgres.sql": "167311fa9b0a98def263a0d817aea31ce4c2be7cabd63dd69c1cdc92a2320768",
     "0029_shape.sqlite.sql": "cc8f3f5ddbe2e0b5811ac01d763e755b61e0fdffc68319dc721a30d0fc095179",
+    "0030_sayings.sql": "6808346c6e61bf438bcb4b9bc458f4c7353631a20c2dc30f82bc677aa41fc6bb",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

@@ -13,6 +13,7 @@ import pytest
 from backstory.core import Caller, Core
 from backstory.core.calls import Call as ToolCallContext
 from backstory.core.memories import MemoryDraft
+from backstory.core.statements.deriving import derive_next
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Trust
 from backstory.domain.tokens import count_tokens
@@ -205,6 +206,7 @@ def test_a_later_decision_stands_before_the_one_it_replaces_and_is_named_there(c
     keep(core, "claude-code:old", "Which queue?", "We decided on Kafka as the queue for orders.", days_ago=9)
     keep(core, "codex:new", "The queue again.", "We decided on Redis as the queue for orders.", days_ago=2)
     keep(core, "codex:mail", "And mail?", "We decided on Postfix as the relay of all mail.", days_ago=1)
+    derive_next(core.engine.store)
     lines = ask("recall", query="what did we decide on as the queue for orders").splitlines()
     first, second = (next(line for line in lines if line.startswith(name)) for name in ("new#", "old#"))
     assert lines.index(first) < lines.index(second)

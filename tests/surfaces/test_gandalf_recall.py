@@ -552,6 +552,9 @@ class Histories:
     def run_first(self, call: Progress) -> None:
         self.asked.append("first")
 
+    def run_recent(self, call: Progress) -> None:
+        self.asked.append("recent")
+
     def run_now(self, call: Progress) -> dict[str, str]:
         self.asked.append("now")
         return {}

@@ -6,7 +6,7 @@ import argparse
 from contextlib import closing
 
 from ..app import open_core
-from ..core.brief import FEWEST_TOKENS, MOST_TOKENS, USUAL_TOKENS
+from ..core.brief import DEFAULT_BRIEF_TOKENS, MAX_BRIEF_TOKENS, MIN_BRIEF_TOKENS
 from ..domain.when import iso
 from ..settings import Settings
 from .numbers import whole_number
@@ -19,10 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-tokens",
-        type=whole_number(FEWEST_TOKENS, MOST_TOKENS),
-        default=USUAL_TOKENS,
+        type=whole_number(MIN_BRIEF_TOKENS, MAX_BRIEF_TOKENS),
+        default=DEFAULT_BRIEF_TOKENS,
         metavar="N",
-        help=f"at most so long (default: {USUAL_TOKENS})",
+        help=f"maximum length in tokens (default: {DEFAULT_BRIEF_TOKENS})",
     )
 
 

@@ -31,6 +31,7 @@ COMMANDS = {
     "sessions": "List conversations of every assistant, the latest first.",
     "show": "Show a memory with its history, or a conversation page by page.",
     "brief": "What a new session in a project is told: where the work stands, in any assistant.",
+    "statements": "List what the conversations of a project decided, dropped, left open, checked and changed.",
     "timeline": "What happened when: conversations, memories and commits on one line of time.",
     "resume": "Go on with a conversation in the assistant that had it.",
     "blame": "From a line of a file to the commit, the session and the message in which an assistant wrote it.",
@@ -63,7 +64,19 @@ ALIASES = {"ui": "web"}
 
 GROUPS = {
     "To begin": ("install", "uninstall", "demo", "serve"),
-    "To look": ("search", "brief", "sessions", "show", "timeline", "resume", "blame", "why", "list", "web"),
+    "To look": (
+        "search",
+        "brief",
+        "statements",
+        "sessions",
+        "show",
+        "timeline",
+        "resume",
+        "blame",
+        "why",
+        "list",
+        "web",
+    ),
     "To correct": ("edit", "delete", "forget", "archive", "unarchive"),
     "To bring in": ("sync", "import", "embed"),
     "For a team": ("token", "audit"),

@@ -116,13 +116,13 @@ def _gemini(shop: Shop, at: datetime) -> None:
             "id": "g1",
             "timestamp": _time(at),
             "type": "user",
-            "content": "The Saturday release broke. Who was on call?",
+            "content": f"The Saturday release broke, and nobody was on call. {DEPLOY}",
         },
         {
             "id": "g2",
             "timestamp": _time(at + timedelta(minutes=1)),
             "type": "gemini",
-            "content": DEPLOY,
+            "content": "The calendar of releases has Tuesdays only now.",
             "model": "gemini-pro",
         },
     ]

@@ -44,6 +44,13 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("backstory brief", "of the project you are in"),
         ("backstory brief shop --max-tokens 600", "of another one, at more length"),
     ),
+    "statements": (
+        ("backstory statements", "what holds in the project you are in"),
+        (
+            "backstory statements shop --kind decision --all --format md",
+            "its decision log, superseded ones too",
+        ),
+    ),
     "timeline": (
         ("backstory timeline --project . --since 7d", "a week of this project, with its commits"),
         ("backstory timeline --kind memory", "what was saved, day by day"),

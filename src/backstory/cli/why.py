@@ -12,7 +12,7 @@ from ..app import open_core
 from ..core.names import ConversationNames, short_memory_id
 from ..core.projects import work_tree
 from ..core.reasons import Reasons
-from ..core.search.conclusions import Conclusion
+from ..domain.statements import Statement, StatementState
 from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import safe_excerpt, safe_text
@@ -24,13 +24,15 @@ LONGEST = 300
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a file; it need not be there any more")
     parser.add_argument(
-        "--project", metavar="NAME|DIR", help="only of this project; `.` is the one you are in"
+        "--project",
+        metavar="NAME|DIR",
+        help="the project to look in (default: the one you are in; `*` for all)",
     )
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     with closing(open_core(settings)) as core:
-        projects = core.browsing.projects(options.project) if options.project else ()
+        projects = core.browsing.projects(options.project) if options.project else None
         path = _inside(options.file, core.caller.directory)
         found = core.reasons.about(path, projects)
         names = core.browsing.names()
@@ -50,8 +52,8 @@ def _body(path: str, found: Reasons) -> Json:
             {"id": each.id, "kind": each.category, "text": safe_text(each.text, each.trust)}
             for each in found.memories
         ],
-        "decisions": list(map(_conclusion_body, found.decisions)),
-        "dead_ends": list(map(_conclusion_body, found.dead_ends)),
+        "decisions": list(map(_statement_body, found.decisions)),
+        "dead_ends": list(map(_statement_body, found.dropped)),
         "errors": [
             {"text": safe_excerpt(each.value), "session": each.conversation, "at": iso(each.at)}
             for each in found.errors
@@ -68,12 +70,13 @@ def _body(path: str, found: Reasons) -> Json:
     }
 
 
-def _conclusion_body(each: Conclusion) -> Json:
+def _statement_body(each: Statement) -> Json:
     return {
         "text": safe_excerpt(each.text),
-        "session": each.message.conversation,
-        "number": each.message.seq + 1,
-        "at": iso(each.message.created_at),
+        "state": each.state.value,
+        "session": each.conversation,
+        "number": each.place + 1,
+        "at": iso(each.at),
     }
 
 
@@ -87,7 +90,7 @@ def _blocks(path: str, found: Reasons, names: ConversationNames) -> list[Block]:
     ]
     _add(blocks, "Saved about it", notes)
     _add(blocks, "Decided", [_said(each, names) for each in found.decisions])
-    _add(blocks, "Tried and dropped", [_said(each, names) for each in found.dead_ends])
+    _add(blocks, "Tried and dropped", [_said(each, names) for each in found.dropped])
     errors = [
         (names.short(each.conversation), f"{each.at:%Y-%m-%d}", safe_excerpt(each.value))
         for each in found.errors
@@ -101,11 +104,11 @@ def _blocks(path: str, found: Reasons, names: ConversationNames) -> list[Block]:
     return blocks
 
 
-def _said(each: Conclusion, names: ConversationNames) -> tuple[str, str, str]:
-    message = each.message
+def _said(each: Statement, names: ConversationNames) -> tuple[str, str, str]:
+    superseded = " (superseded)" if each.state is StatementState.SUPERSEDED else ""
     return (
-        f"{names.short(message.conversation)}#{message.seq + 1}",
-        f"{message.created_at:%Y-%m-%d}",
+        f"{names.short(each.conversation)}#{each.place + 1}",
+        f"{each.at:%Y-%m-%d}{superseded}",
         safe_excerpt(each.text),
     )
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .sessions.branches import Branches
     from .sessions.checkpoints import Checkpoints
     from .sessions.events import Events
+    from .state import ProjectStates
 
 __all__ = ["Caller", "Core", "Engine"]
 
@@ -84,6 +85,7 @@ class Core(_Fields):
     retrieval: Retrieval
     search: Searching
     sessions: Sessions
+    state: ProjectStates
 
     def close(self) -> None:
         self.engine.close()

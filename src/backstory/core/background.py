@@ -29,6 +29,8 @@ YIELD_S = 0.01
 PATIENCE_S = 10.0  # how long a call waits for another process that is reading
 LONGEST_WAIT_S = 45.0  # and for this one: clients give up after a minute
 FIRST_S = 5.0  # how long a call reads where nobody has read anything yet
+PAUSE_S = 5.0  # without a sync: what another assistant said meanwhile is read before the next answer
+RECENT_S = 0.3  # and how long that may take
 ASK_AGAIN_S = 0.1
 CHECK_RETENTION_S = CHECK_RESIDUE_S = CHECK_BACKUPS_S = 3600.0
 SWITCH_S = 0.001  # a thread that waits for Python gets it after this, instead of 5 ms
@@ -45,6 +47,7 @@ class Background:
         self._reading_first = threading.Lock()
         self._is_first: bool | None = None
         self._first: dict[str, SyncReport] | None = None
+        self._synced_at: float | None = None
         settings, problems = engine.settings, engine.problems
         chores = {
             RETENTION: (self._archive, settings.retention_days is not None),  # first: it makes room
@@ -99,6 +102,20 @@ class Background:
                     self._is_first = False
             return self._first
 
+    def run_recent(self, call: Call) -> None:
+        """After a pause, read what changed before going on, for a moment; the rest is for the background. Raises Cancelled
+        only when the caller cancels."""
+        now = time.monotonic()
+        if SYNC not in self._workers or (self._synced_at is not None and now - self._synced_at < PAUSE_S):
+            return
+        deadline = now + RECENT_S
+        try:
+            self.run_now(
+                call._replace(is_cancelled=lambda: call.is_cancelled() or time.monotonic() >= deadline)
+            )
+        except Cancelled:
+            call.raise_if_cancelled()
+
     def _sync_once(self) -> float:
         before = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_S)
@@ -152,6 +169,7 @@ class Background:
             outcome = self._sync.run(readers, self._places(), call=call, patience_s=patience_s)
             if outcome is not None:
                 self._is_first, self._first = False, outcome
+                self._synced_at = time.monotonic()
             return outcome
         finally:
             self._running.release()

@@ -54,6 +54,8 @@ class Chores(Protocol):
 
     def run_first(self, call: Call) -> object | None: ...
 
+    def run_recent(self, call: Call) -> None: ...
+
     def run_now(self, call: Call) -> object | None: ...
 
     def close(self) -> None: ...
@@ -127,6 +129,18 @@ class Engine:
         if background is None or not background.is_first():
             return ()
         return self._sync(background.run_first, call)
+
+    def sync_recent(self, call: Call) -> None:
+        """Before an answer of a server that must know what another assistant has just said: after a pause, files that
+        changed are read, for a moment. Raises Cancelled."""
+        if self.background is None or not self.is_serving:
+            return
+        try:
+            self.background.run_recent(call)
+        except Cancelled:
+            raise
+        except Exception as error:  # what is known by now can still be told
+            self.problems.failed("sync", error)
 
     def _sync(self, run: Callable[[Call], object | None], call: Call) -> tuple[str, ...]:
         try:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..domain.filters import Filter, Kind
 from ..domain.kinds import MemoryKind, kind_of
-from ..domain.records import QUIET_ROLES, Conversation, Memory, Message, TraceHit
+from ..domain.records import Conversation, Memory, Message, TraceHit
+from ..domain.statements import Statement, StatementKind
 from ..search.engine import Hit
 from .facet import Facet
-from .search.conclusions import Conclusion, dead_ends, decisions
 
-CONVERSATIONS = 20
-"""That touched or name the file, the surest; their words are looked through."""
-NEAR = 6
-"""Messages on either side of one that touched or names the file: what is decided there is decided about it."""
-MOST = 8
+MAX_CONVERSATIONS = 20
+"""That touched or name the file, the surest; their statements are looked through."""
+NEAR_MESSAGES = 6
+"""On either side of one that touched or names the file: what is decided there is decided about it."""
+MAX_LISTED = 8
 
 
 class Reasons(NamedTuple):
     memories: list[Memory]
     """That name the file, decisions first, then the newest."""
-    decisions: list[Conclusion]
-    dead_ends: list[Conclusion]
+    decisions: list[Statement]
+    """Also those that were superseded, the newest first."""
+    dropped: list[Statement]
     errors: list[TraceHit]
     """That name the file, the newest first."""
     conversations: list[Conversation]
@@ -31,22 +32,26 @@ class Reasons(NamedTuple):
 
 
 class Reasoning(Facet):
-    def about(self, path: str, projects: tuple[str, ...] = ()) -> Reasons:
+    def about(self, path: str, projects: tuple[str, ...] | None = None) -> Reasons:
+        """What these projects know of a file; without any, the caller's own. An empty tuple means all."""
         store = self.engine.store
-        hits = self._hits(path, Kind.MESSAGE, projects)[:CONVERSATIONS]
+        projects = (self.caller.project,) if projects is None else projects
+        hits = self._hits(path, Kind.MESSAGE, projects)[:MAX_CONVERSATIONS]
         entries = self.loaded(entry for hit in hits for entry in (hit.entry, *hit.other_places))
         places: dict[str, set[int]] = {}
         for entry in entries.values():
             if isinstance(entry, Message):
                 places.setdefault(entry.conversation, set()).add(entry.seq)
-        said = list(self._said_near(places))
-        found = store.conversations.get(sorted({hit.conversation for hit in hits if hit.conversation}))
+        conversations = store.conversations.get(
+            sorted({hit.conversation for hit in hits if hit.conversation})
+        )
+        stated = self._stated_near(places, {each.project for each in conversations})
         return Reasons(
             self._memories(path, projects),
-            _last(decisions(said, store)),
-            _last(dead_ends(said)),
+            _last(stated, StatementKind.DECISION, StatementKind.PREFERENCE),
+            _last(stated, StatementKind.DROPPED),
             self._errors(path, tuple(places)),
-            sorted(found, key=lambda each: each.updated_at, reverse=True),
+            sorted(conversations, key=lambda each: each.updated_at, reverse=True),
         )
 
     def _hits(self, path: str, kind: Kind, projects: tuple[str, ...]) -> list[Hit]:
@@ -54,29 +59,32 @@ class Reasoning(Facet):
         return self.core.search.by_file(path, narrow=narrow).hits
 
     def _memories(self, path: str, projects: tuple[str, ...]) -> list[Memory]:
-        hits = self._hits(path, Kind.MEMORY, projects)[:MOST]
+        hits = self._hits(path, Kind.MEMORY, projects)[:MAX_LISTED]
         entries = self.loaded(hit.entry for hit in hits)
-        found = [entry for hit in hits if isinstance(entry := entries.get(hit.entry), Memory)]
-        return sorted(found, key=lambda memory: kind_of(memory) is not MemoryKind.DECISION)
+        memories = [entry for hit in hits if isinstance(entry := entries.get(hit.entry), Memory)]
+        return sorted(memories, key=lambda memory: kind_of(memory) is not MemoryKind.DECISION)
 
-    def _said_near(self, places: Mapping[str, set[int]]) -> Iterator[Message]:
-        for conversation, touched in places.items():
-            first, last = min(touched) - NEAR, max(touched) + NEAR
-            for message in self.engine.store.messages.of(conversation, range(first, last + 1)):
-                is_near = any(abs(message.seq - place) <= NEAR for place in touched)
-                if is_near and message.role not in QUIET_ROLES:
-                    yield message
+    def _stated_near(self, places: Mapping[str, set[int]], projects: set[str]) -> list[Statement]:
+        return [
+            statement
+            for project in sorted(projects)
+            for statement in self.core.state.of(project).statements
+            if any(
+                abs(statement.place - place) <= NEAR_MESSAGES
+                for place in places.get(statement.conversation, ())
+            )
+        ]
 
     def _errors(self, path: str, conversations: tuple[str, ...]) -> list[TraceHit]:
         if not conversations:
             return []
         where = self.caller.visible(Filter(kinds=(Kind.MESSAGE,), threads=conversations))
         name = path.rpartition("/")[2].lower()
-        found = self.engine.store.traces.find(where, kinds=("error",))
-        return [hit for hit in found if name in hit.value.lower()][:MOST]
+        errors = self.engine.store.traces.find(where, kinds=("error",))
+        return [hit for hit in errors if name in hit.value.lower()][:MAX_LISTED]
 
 
-def _last(conclusions: Sequence[Conclusion]) -> list[Conclusion]:
-    """Each sentence once, the newest first."""
-    once = {conclusion.text: conclusion for conclusion in conclusions}
-    return sorted(once.values(), key=lambda each: each.message.created_at, reverse=True)[:MOST]
+def _last(statements: Sequence[Statement], *kinds: StatementKind) -> list[Statement]:
+    """Of these kinds, the newest first."""
+    chosen = [each for each in statements if each.kind in kinds]
+    return sorted(chosen, key=lambda each: each.at, reverse=True)[:MAX_LISTED]

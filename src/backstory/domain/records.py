@@ -129,6 +129,8 @@ class Conversation(NamedTuple):
     is_gone: bool = False
     """Its source vanished; what was read stays."""
     trust: Trust = Trust.OWN
+    rules: int = 0
+    """The rules by which its statements were extracted; 0 where they were not."""
 
     @property
     def name(self) -> str:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .links import LinkRoom
     from .messages import MessageRoom
     from .residue import Residues
+    from .sayings import SayingRoom
     from .sessions import SessionRoom
     from .sync import SyncRoom
     from .team import TeamRoom
@@ -54,8 +55,8 @@ if TYPE_CHECKING:
 
 
 _PARTS = {
-    "conversations": ("_writer", "traces"),
-    "archive": ("memories", "conversations", "messages", "traces"),
+    "conversations": ("_writer", "traces", "sayings"),
+    "archive": ("memories", "conversations", "messages", "traces", "sayings"),
     "checkpoints": ("files",),
     "sync": ("conversations",),
     "copying": ("text", "vectors", "_writer"),
@@ -80,6 +81,7 @@ class Store:
     links: LinkRoom
     messages: MessageRoom
     residue: Residues
+    sayings: SayingRoom
     sessions: SessionRoom
     sync: SyncRoom
     team: TeamRoom

@@ -20,6 +20,7 @@ from ..domain.records import (
     Trace,
     Trust,
 )
+from ..domain.statements import MessageSaying, Saying, Speaker, StatementKind
 from ..domain.when import from_ms, to_ms
 from .columns import CONVERSATION, FORMER, marks
 from .conversations import ConversationRoom
@@ -27,6 +28,7 @@ from .copies import COPIED, copied_columns, read_copied
 from .database import Database, batches
 from .memories import MemoryRoom
 from .messages import MessageRoom
+from .sayings import SayingRoom
 from .traces import TraceRoom
 from .where import conversations_clause, portions, where_clause
 
@@ -60,12 +62,14 @@ class ArchiveRoom:
         conversations: ConversationRoom,
         messages: MessageRoom,
         traces: TraceRoom,
+        sayings: SayingRoom,
     ) -> None:
         self._database = database
         self._memories = memories
         self._conversations = conversations
         self._messages = messages
         self._traces = traces
+        self._sayings = sayings
 
     def put_memories(self, memories: Sequence[Memory], *, forgotten_at: datetime | None = None) -> PackSize:
         """Move memories and their histories into the archive: to be kept, or as forgotten, which only those find who ask for
@@ -127,7 +131,7 @@ class ArchiveRoom:
         )
         with self._database.joined():
             for conversation in self._conversations.get([id]):
-                packed = _packed(self._messages.of(id), self._traces.of(id))
+                packed = _packed(self._messages.of(id), self._traces.of(id), self._sayings.of(id))
                 said = self._messages.count([id]).get(id, 0)
                 self._delete_conversations([id])  # an older one
                 self._database.change(sql, [*CONVERSATION.write(conversation), said, packed])
@@ -247,11 +251,12 @@ class ArchiveRoom:
         sql = f"DELETE FROM archived_conversation WHERE id IN ({marks(ids)})"
         self._database.change(sql, ids)
 
-    def _unpack_conversation(self, id: str) -> tuple[list[Message], list[Trace]]:
+    def _unpack_conversation(self, id: str) -> tuple[list[Message], list[Trace], list[MessageSaying]]:
         packs = self._database.values("SELECT packed FROM archived_conversation WHERE id = ?", [id])
         pack: dict[str, Any] = json.loads(zlib.decompress(packs[0])) if packs else {}
         messages = [_read_message(each) for each in pack.get("messages", ())]
-        return messages, [Trace(**each) for each in pack.get("traces", ())]
+        traces = [Trace(**each) for each in pack.get("traces", ())]
+        return messages, traces, [_read_saying(each) for each in pack.get("sayings", ())]
 
 
 def _together(memories: Sequence[Memory]) -> Iterator[Sequence[Memory]]:
@@ -281,9 +286,17 @@ def _read_message(packed: dict[str, Any]) -> Message:
     return Message(**packed | {"created_at": from_ms(packed["created_at"]), "trust": trust})
 
 
-def _packed(messages: Sequence[Message], traces: Sequence[Trace]) -> bytes:
+def _read_saying(packed: dict[str, Any]) -> MessageSaying:
+    fields = packed["saying"]
+    kind, speaker = StatementKind(fields["kind"]), Speaker(fields["speaker"])
+    return MessageSaying(packed["message"], Saying(**fields | {"kind": kind, "speaker": speaker}))
+
+
+def _packed(messages: Sequence[Message], traces: Sequence[Trace], sayings: Sequence[MessageSaying]) -> bytes:
     rows = [message._asdict() | {"created_at": to_ms(message.created_at)} for message in messages]
-    return zlib.compress(_dump({"messages": rows, "traces": [trace._asdict() for trace in traces]}), 9)
+    stated = [{"message": each.message, "saying": each.saying._asdict()} for each in sayings]
+    pack = {"messages": rows, "traces": [trace._asdict() for trace in traces], "sayings": stated}
+    return zlib.compress(_dump(pack), 9)
 
 
 def _dump(pack: dict[str, Any]) -> bytes:

@@ -8,11 +8,13 @@ from datetime import datetime
 from ..domain.census import ConversationTally, UnreadCount
 from ..domain.filters import ConversationFilter, Kind
 from ..domain.records import Conversation, ConversationOutline, Message, Trace
+from ..domain.statements import MessageSaying
 from ..domain.when import from_ms
 from .columns import CONVERSATION, TIME, Columns
 from .database import Database, batches
 from .entries import entry_row
 from .messages import NAMED_OWN, OWN
+from .sayings import SayingRoom
 from .traces import TraceRoom
 from .where import bounds, conversations_clause, literal, portions
 from .writing import EntryWriter
@@ -26,10 +28,13 @@ EVERY = ConversationFilter()
 
 
 class ConversationRoom:
-    def __init__(self, database: Database, writer: EntryWriter, traces: TraceRoom) -> None:
+    def __init__(
+        self, database: Database, writer: EntryWriter, traces: TraceRoom, sayings: SayingRoom
+    ) -> None:
         self._database = database
         self._writer = writer
         self._traces = traces
+        self._sayings = sayings
 
     def put(self, conversation: Conversation, messages: Sequence[Message]) -> None:
         """Insert the conversation, or replace it with all its messages."""
@@ -39,17 +44,41 @@ class ConversationRoom:
             for message in messages:
                 self._writer.put(message)
 
-    def add(self, conversation: Conversation, messages: Sequence[Message], traces: Sequence[Trace]) -> None:
-        """Insert or update the conversation's row, and insert messages or replace them by id. Others stay. What a
-        replaced message left traces of is replaced too."""
+    def add(
+        self,
+        conversation: Conversation,
+        messages: Sequence[Message],
+        traces: Sequence[Trace],
+        sayings: Sequence[MessageSaying] = (),
+    ) -> None:
+        """Insert or update the conversation's row, and insert messages or replace them by id. Others stay. Traces and
+        sayings of a replaced message are replaced too."""
         rows = {message.id: entry_row(message) for message in messages}
         with self._database.joined():
             is_known = self._database.rows("SELECT 1 FROM conversation WHERE id = ?", [conversation.id])
             self._database.change(_UPSERT, CONVERSATION.write(conversation))
             numbers = self._writer.replace(rows) if is_known else {}
             self._traces.delete(numbers.values())
+            self._sayings.delete(numbers.values())
             numbers |= self._writer.insert({id: row for id, row in rows.items() if id not in numbers})
             self._traces.add(traces, numbers)
+            self._sayings.add(conversation.id, sayings, numbers)
+
+    def with_older_rules(self, rules: int, *, limit: int) -> list[Conversation]:
+        """Those whose sayings were extracted by older rules, or not at all; the last updated first."""
+        rest = f"FROM conversation WHERE rules < ? {_ORDER} {bounds(limit)}"
+        return self._database.records(CONVERSATION, rest, [rules])
+
+    def restate(self, id: str, sayings: Sequence[MessageSaying], rules: int) -> None:
+        """Replace all sayings of a conversation, and note by which rules they were made."""
+        with self._database.joined():
+            self._database.change("UPDATE conversation SET rules = ? WHERE id = ?", [rules, id])
+            self._database.change("DELETE FROM saying WHERE thread = ?", [id])
+            wanted = sorted({message for message, _ in sayings})
+            numbers: dict[str, int] = {}
+            for marks, some in batches(wanted):
+                numbers |= self._database.pairs(f"SELECT id, n FROM entry WHERE id IN ({marks})", some)
+            self._sayings.add(id, [each for each in sayings if each.message in numbers], numbers)
 
     def get(self, ids: Sequence[str]) -> list[Conversation]:
         """Those of the given that are there, by id."""

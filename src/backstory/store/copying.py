@@ -35,6 +35,8 @@ TABLES = {
     "former": CopiedTable(("entry", "place"), 200),
     "conversation": CopiedTable(("id",)),
     "trace": CopiedTable(("entry", "place")),
+    "saying": CopiedTable(("entry", "place")),
+    "dismissal": CopiedTable(("statement",)),
     "witness": CopiedTable(("entry", "source")),
     "session": CopiedTable(("id",)),
     "content": CopiedTable(("hash",), 50),

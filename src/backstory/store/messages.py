@@ -121,6 +121,17 @@ class MessageRoom:
         sql = f"SELECT e.text FROM entry e WHERE {OWN} AND e.role = ? ORDER BY e.seq LIMIT ?"
         return self._database.values(sql, [Kind.MESSAGE, conversation, "user", limit])
 
+    def last_requests(self, conversations: Sequence[str]) -> dict[str, int]:
+        """The `seq` of what the user last asked for in each; a command such as `/exit` asks for nothing."""
+        places: dict[str, int] = {}
+        for marks, some in batches(conversations):
+            sql = (
+                f"SELECT thread, max(seq) FROM entry WHERE role = 'user' AND thread IN ({marks})"
+                " AND text NOT LIKE '/%' AND text NOT LIKE '!%' GROUP BY thread"
+            )
+            places |= self._database.pairs(sql, some)
+        return places
+
     def prompts(self, conversation: str, length: int) -> list[tuple[int, str]]:
         """The `seq` of each message of the user, and how it begins."""
         sql = (

@@ -20,7 +20,7 @@ OF_MEMORIES = (
 )  # fmt: skip
 OF_CONVERSATIONS = (
     "archived_conversation", "conversation", "entry", "entry_text", "injection", "kept_answer", "mention", "relation",
-    "source", "trace", "vector",
+    "saying", "source", "trace", "vector",
 )  # fmt: skip
 OF_CHECKPOINTS = ("checkpoint", "content")
 

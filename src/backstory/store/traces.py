@@ -76,6 +76,25 @@ class TraceRoom:
             for id in self._database.values(sql.format(listed), some)
         }
 
+    def last_writes(self, conversations: Sequence[str]) -> dict[str, int]:
+        """The `seq` at which each conversation last wrote a file, of those that did."""
+        places: dict[str, int] = {}
+        for listed, some in batches(conversations):
+            sql = (
+                "SELECT e.thread, max(e.seq) FROM entry e JOIN trace t ON t.entry = e.n"
+                f" WHERE t.kind = 'written' AND e.thread IN ({listed}) GROUP BY e.thread"
+            )
+            places |= self._database.pairs(sql, some)
+        return places
+
+    def written_since(self, conversation: str, place: int) -> list[str]:
+        """Files that a conversation wrote after a `seq`, in the order in which it last did."""
+        sql = (
+            "SELECT t.value FROM entry e JOIN trace t ON t.entry = e.n WHERE t.kind = 'written'"
+            " AND e.thread = ? AND e.seq > ? GROUP BY t.value ORDER BY max(e.seq), max(e.n), t.value"
+        )
+        return self._database.values(sql, [conversation, place])
+
     def paths_beginning(self, text: str, where: Filter, limit: int) -> list[str]:
         """Files read or written in messages that match, whose path or the end of it from any part on begins with a text, upper
         and lower case alike; in order."""

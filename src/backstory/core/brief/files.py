@@ -23,7 +23,8 @@ from ...store.whole_files import write_whole
 from .. import Caller, Core, Engine
 from ..calls import Call
 from ..projects import project_root
-from . import Brief, Briefing
+from ..statements.deriving import derive_next
+from . import Brief
 
 FOLDER, GIVEN = "briefs", "given"
 RULES = 2
@@ -109,6 +110,7 @@ class Briefs:
     def refresh(self, call: Call | None = None) -> int:
         """Render those of which something changed, and remove those that nobody needs any more; how many were rendered."""
         files = BriefFiles(self.engine.settings.home)
+        derive_next(self.engine.store)  # before the version is read, which it changes
         version, now = self.engine.store.version(), self.engine.now()
         rendered = 0
         if not self._is_known(version, now, files):
@@ -173,10 +175,10 @@ class Briefs:
                 yield activity
 
     def _has_tasks(self, project: str) -> bool:
-        return bool(self._briefing(project).tasks(project))
+        return bool(self._core(project).state.tasks(project))
 
     def _body(self, project: str, basis: str) -> dict[str, Any]:
-        briefing = self._briefing(project)
+        briefing = self._core(project).briefing
         brief = briefing.brief(closing=CLOSING)
         continued = briefing.brief(closing=CLOSING, is_continued=True)
         return {
@@ -187,9 +189,9 @@ class Briefs:
             "continued": _text(continued),
         }
 
-    def _briefing(self, project: str) -> Briefing:
+    def _core(self, project: str) -> Core:
         """For nobody's session: nothing private is in it."""
-        return Core(self.engine, Caller(project=project, directory=project)).briefing
+        return Core(self.engine, Caller(project=project, directory=project))
 
 
 def opening_brief(core: Core, session: str, source: str, log: str = "") -> str:

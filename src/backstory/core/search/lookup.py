@@ -14,6 +14,7 @@ from ...domain.filters import Filter, Kind
 from ...domain.kinds import MemoryKind, categories_of, kind_of
 from ...domain.provenance import Provenance, foreign_part
 from ...domain.records import Entry, Memory, Message, Trust
+from ...domain.statements import StatementKind
 from ...search.passage import Passage, best_passage
 from ..facet import Facet
 from ..memories.file_marks import freshness
@@ -30,6 +31,11 @@ WORTH_SHOWING = 0.01  # beside a sure one; of what is less certain hardly anythi
 LARGEST_POOL = 4  # for what keeps only some of the hits: a kind, a file
 PASSAGE = 240  # characters
 CONVERSATION = "conversation"
+_STATED: dict[str | None, StatementKind] = {
+    MemoryKind.DECISION: StatementKind.DECISION,
+    MemoryKind.PREFERENCE: StatementKind.PREFERENCE,
+}
+"""Kinds of memories that conversations state as well."""
 RECALLED_KINDS = (*MemoryKind, CONVERSATION)
 
 
@@ -82,6 +88,7 @@ class Lookup(Facet):
         check_at_least(1, wanted.limit, "limit")
         if wanted.kind not in (None, *RECALLED_KINDS):
             raise InvalidInput(f"kind must be one of {', '.join(RECALLED_KINDS)}.", field="kind")
+        self.engine.sync_recent(self.call)
         ranking = self._ranking(wanted)
         running = running_conversations(self.engine, self.caller)
         hits = [hit for hit in ranking.hits if hit.conversation not in running]
@@ -97,7 +104,7 @@ class Lookup(Facet):
         narrow, own_first = self._narrow(wanted), wanted.project != EVERY_PROJECT
         if wanted.file is not None:
             return self._about(wanted.file, wanted, narrow, own_first)
-        is_fact = wanted.kind == MemoryKind.FACT
+        is_fact = wanted.kind == MemoryKind.FACT or wanted.kind in _STATED
         ranking = self.core.search.everywhere(
             wanted.query,
             narrow=narrow,
@@ -136,6 +143,8 @@ class Lookup(Facet):
         if wanted.kind is not None:
             kinds = (Kind.MESSAGE,) if wanted.kind == CONVERSATION else (Kind.MEMORY,)
             categories = () if wanted.kind == CONVERSATION else categories_of(MemoryKind(wanted.kind))
+            if wanted.kind in _STATED:  # which conversations state too
+                kinds = categories = ()
         return Filter(
             kinds=kinds,
             categories=categories,
@@ -158,12 +167,16 @@ class Lookup(Facet):
         return (named,)
 
     def _of_kind(self, hits: Sequence[Hit], kind: str | None) -> list[Hit]:
-        """A fact is what has no other kind's category, which a filter cannot say."""
-        if kind != MemoryKind.FACT:
+        """What a filter cannot say: a fact has no other kind's category, and a decision may be one that a message states."""
+        if kind != MemoryKind.FACT and kind not in _STATED:
             return list(hits)
         entries = self.loaded(hit.entry for hit in hits)
-        facts = {n for n, each in entries.items() if isinstance(each, Memory) and kind_of(each) == kind}
-        return [hit for hit in hits if hit.entry in facts]
+        wanted = {n for n, each in entries.items() if isinstance(each, Memory) and kind_of(each) == kind}
+        if kind in _STATED:
+            messages = {each.id: n for n, each in entries.items() if isinstance(each, Message)}
+            stating = self.engine.store.sayings.by_message(list(messages), (_STATED[kind],))
+            wanted |= {messages[id] for id in stating}
+        return [hit for hit in hits if hit.entry in wanted]
 
     def _shown(self, hits: Sequence[Hit], words: Sequence[str]) -> list[LookupHit]:
         entries = self.loaded(hit.entry for hit in hits)

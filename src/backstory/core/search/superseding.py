@@ -1,57 +1,48 @@
-"""Which of several decisions holds: of those on one matter in one project the latest, whether saved or said."""
+"""Which of several hits a later one supersedes: of two memories, or of two statements in conversations, on one subject.
+
+A message never supersedes a saved memory. Only a reversal on the same subject supersedes; saying the same again does not."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 
-from ...domain.kinds import MemoryKind, kind_of
-from ...domain.records import Entry, Memory, Trust
-from ...domain.words import query_units
-from ...search.terms import stem
+from ...domain.records import Entry, Memory
+from ...domain.statements import StatementKind
 from ...store import Store
-from .conclusions import decisions
+from ..statements.relations import StatedText, StatementRelation, relation
 
-ALIKE = 0.5  # of the words of the one that has fewer, those that both have
-_WORDS = ("decide", "decided", "decision", "agreed", "settled", "chose", "picked", "choose", "use", "going", "keep", "switch")  # fmt: skip
-_DECIDING = set(map(stem, _WORDS))
+COMPARED_KINDS = (StatementKind.DECISION, StatementKind.PREFERENCE)
+MAX_STATED_CHARS = 600
+"""A longer memory is a document: which of its sentences another one reverses cannot be told from words."""
 
 
 def later_decisions(entries: Iterable[Entry], store: Store) -> dict[str, Entry]:
-    """By the id of an earlier decision the latest of these on the same matter. What others wrote supersedes nothing of the user's own."""
-    decided = [(entry, texts) for entry in entries if (texts := _decisions(entry, store))]
-    of_project = Counter(entry.project for entry, _ in decided)
-    stated = [
-        (entry, words)
-        for entry, texts in decided
-        if of_project[entry.project] > 1 and (words := _telling_words(texts))
-    ]
+    """By the id of a superseded entry, the latest of the entries that supersedes it."""
+    every = list(entries)
+    messages = store.sayings.by_message(
+        [each.id for each in every if not isinstance(each, Memory)], COMPARED_KINDS
+    )
+    stated = [(each, [StatedText.of(text) for text in _texts(each, messages)]) for each in every]
     later: dict[str, Entry] = {}
-    for entry, words in stated:
+    for entry, texts in stated:
         newer = [
             other
             for other, others in stated
             if other.project == entry.project
+            and isinstance(other, Memory) == isinstance(entry, Memory)
             and _at(other) > _at(entry)
-            and (other.trust is Trust.OWN or entry.trust is not Trust.OWN)
-            and len(words & others) >= ALIKE * min(len(words), len(others))
+            and any(relation(new, old) is StatementRelation.SUPERSEDES for new in others for old in texts)
         ]
         if newer:
             later[entry.id] = max(newer, key=_at)
     return later
 
 
-def _decisions(entry: Entry, store: Store) -> list[str]:
-    """What it decides, if anything."""
+def _texts(entry: Entry, messages: dict[str, list[str]]) -> list[str]:
     if isinstance(entry, Memory):
-        return [entry.text] if kind_of(entry) is MemoryKind.DECISION else []
-    return [conclusion.text for conclusion in decisions([entry], store)]
-
-
-def _telling_words(texts: Iterable[str]) -> set[str]:
-    units = (unit for text in texts for unit in query_units(text))
-    return {stem(unit.words[0]) for unit in units if len(unit.words) == 1 and not unit.is_bonus} - _DECIDING
+        return [entry.text] if len(entry.text) <= MAX_STATED_CHARS else []
+    return messages.get(entry.id, [])
 
 
 def _at(entry: Entry) -> datetime:

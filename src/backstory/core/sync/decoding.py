@@ -10,6 +10,7 @@ from ...domain.errors import BackstoryError, Unreadable
 from ...domain.records import Trust
 from ...domain.sources import CONTEXT, SourceState
 from ...readers import Cursor, Form, Piece, Reader, Source
+from ..statements.extraction import with_sayings
 from .cursors import context_of
 from .files import Checksum, Stamp
 from .redacting import Redaction
@@ -93,6 +94,8 @@ class SourceDecoder:
         yield Portion(steps, goes_on, problem=problem)
 
     def _step(self, source: Source, piece: Piece, checksum: Checksum) -> ReadStep:
+        # before secrets are taken out, which looks at what is stated as well
+        piece = piece._replace(turns=with_sayings(piece.turns))
         piece, redacted = self._redaction.piece(piece)
         if piece.cursor is None or source.form is not Form.LOG:
             return ReadStep(piece, redacted, "")

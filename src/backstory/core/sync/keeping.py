@@ -12,7 +12,7 @@ from ...domain.when import to_ms
 from ...readers import PLACE, Piece, Role, Turn
 from ..subjects import OPENING, subject_of
 from .keeper import Keeper, StoredConversation
-from .pieces import conversation_id, merged, message_ids, messages_of, times_of, traces_of
+from .pieces import conversation_id, merged, message_ids, messages_of, sayings_of, times_of, traces_of
 from .states import TRANSITIONS, Action, FileEvent
 from .transactions import ROW_COST, TRANSACTION_COST
 from .witness_rows import ROWS_AT_ONCE, WitnessRows, portions
@@ -316,8 +316,10 @@ class FileKeeper:
     def _add(self, row: Conversation, piece: Piece, messages: Sequence[Message]) -> None:
         ids = {message.id for message in messages}
         traces = [trace for turn in piece.turns for trace in traces_of(row.id, turn) if trace.message in ids]
-        self._store.conversations.add(row, messages, traces)
-        self._transactions.spend(len(messages) + len(traces), sum(len(each.text) for each in messages))
+        sayings = [each for turn in piece.turns for each in sayings_of(row.id, turn) if each.message in ids]
+        self._store.conversations.add(row, messages, traces, sayings)
+        rows = len(messages) + len(traces) + len(sayings)
+        self._transactions.spend(rows, sum(len(each.text) for each in messages))
 
     def _settle(self, known: Conversation) -> None:
         witnesses = self._witnesses_of(known, Action.SETTLE)

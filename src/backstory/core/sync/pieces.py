@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from ...domain.records import Conversation, Message, Trace, Trust
+from ...domain.statements import MessageSaying
 from ...domain.when import from_ms, to_ms
 from ...readers import Piece, ToolCall, Turn
 from ...readers.formats.titles import title_of
+from ..statements.extraction import RULES
 
 
 def conversation_id(reader: str, native_id: str) -> str:
@@ -60,6 +62,7 @@ def merged(
         completeness=told.completeness,
         standing=int(told.standing),
         trust=trust,
+        rules=RULES,
     )
 
 
@@ -114,6 +117,12 @@ def _call_text(call: ToolCall) -> str:
     if call.error:
         parts.append(f"failed: {call.error}")
     return " ".join(part for part in parts if part)
+
+
+def sayings_of(conversation: str, turn: Turn) -> Iterator[MessageSaying]:
+    """What a turn states, as sayings of what was said in it, or else of its calls."""
+    said, _, tool = message_ids(conversation, turn)
+    yield from (MessageSaying(said if turn.text else tool, saying) for saying in turn.sayings)
 
 
 def traces_of(conversation: str, turn: Turn) -> Iterator[Trace]:

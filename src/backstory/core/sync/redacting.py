@@ -60,6 +60,8 @@ def _clean(texts: set[str], rules: Redactor) -> dict[str, str]:
 def _texts(turns: Iterable[Turn]) -> Iterator[str]:
     for turn in turns:
         yield from (turn.text, turn.thinking, turn.model)
+        for saying in turn.sayings:
+            yield from (saying.text, saying.subject)
         for call in turn.calls:
             yield from (call.name, call.arguments, call.command, call.error, *call.reads, *call.writes)
 
@@ -67,6 +69,7 @@ def _texts(turns: Iterable[Turn]) -> Iterator[str]:
 def _rewritten(turn: Turn, texts: Iterator[str]) -> Turn:
     """With the texts in the order of `_texts`."""
     text, thinking, model = next(texts), next(texts), next(texts)
+    sayings = tuple(saying._replace(text=next(texts), subject=next(texts)) for saying in turn.sayings)
     calls = tuple(
         ToolCall(
             next(texts),
@@ -78,7 +81,7 @@ def _rewritten(turn: Turn, texts: Iterator[str]) -> Turn:
         )
         for call in turn.calls
     )
-    return turn._replace(text=text, thinking=thinking, model=model, calls=calls)
+    return turn._replace(text=text, thinking=thinking, model=model, calls=calls, sayings=sayings)
 
 
 def _sound(texts: list[str]) -> list[str]:

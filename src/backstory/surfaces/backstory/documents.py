@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ...core import Core
-from ...core.insight.digest import open_tasks
 from ...core.projects.related import project_named
 from ...domain.errors import InvalidInput, NotFound
-from ...domain.filters import Bounds, Filter, Kind, Order, Page
+from ...domain.filters import Bounds
 from ...domain.lines import one_line
-from ...domain.records import Memory
+from ...domain.statements import StatementKind
 from ...domain.when import iso, parse_when
 from ...tools import READS
 from ...tools.origin import safe_excerpt, safe_text
@@ -99,7 +98,7 @@ def _document(core: Core, uri: str) -> str:
             return open_text(core.pages.open("/".join(id), at, min(max(limit or 10, 1), 50)))
         case ["project", name, "decisions" | "tasks" as kind]:
             project = _project(core, name, uri)
-            return _listed(project, kind, _memories(core, project, kind))
+            return _listed(project, kind, _lines(core, project, kind))
         case ["timeline", name]:
             return _timeline(core, _project(core, name, uri), address.query.get("since"))
     raise NotFound("resource", uri)
@@ -133,17 +132,20 @@ def _project(core: Core, name: str, uri: str) -> str:
     return found
 
 
-def _memories(core: Core, project: str, kind: str) -> list[Memory]:
-    where = core.caller.visible(Filter(projects=(project,), kinds=(Kind.MEMORY,)))
-    if kind == "tasks":
-        return open_tasks(core.engine.store, where)
-    page = Page(limit=MOST_LISTED, order=Order.UPDATED_NEWEST)
-    return core.engine.store.memories.find(where._replace(categories=("decision",)), page)
+def _lines(core: Core, project: str, kind: str) -> list[str]:
+    """Saved ones first, then what conversations stated, as far as it holds."""
+    state = core.state.of(project)
+    saved = state.tasks if kind == "tasks" else state.decisions
+    lines = [_line(memory.updated_at, safe_text(memory.text, memory.trust), memory.id) for memory in saved]
+    stated = state.holding(StatementKind.TODO if kind == "tasks" else StatementKind.DECISION)
+    lines += [
+        _line(each.at, safe_excerpt(each.text), f"{each.conversation} at {each.place + 1}") for each in stated
+    ]
+    return lines
 
 
-def _listed(project: str, kind: str, memories: list[Memory]) -> str:
+def _listed(project: str, kind: str, lines: list[str]) -> str:
     title = f"{'Decisions in force' if kind == 'decisions' else 'Open tasks'}: {_name(project)}"
-    lines = [_line(memory.updated_at, safe_text(memory.text, memory.trust), memory.id) for memory in memories]
     return "\n".join((f"# {title}", "", *(lines[:MOST_LISTED] or ["None."])))
 
 

@@ -1,0 +1,104 @@
+"""`backstory statements`: what the conversations of a project decided, dropped, left open, checked and changed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from contextlib import closing
+
+from ..app import open_core
+from ..core.names import ConversationNames
+from ..domain.errors import InvalidInput
+from ..domain.statements import Statement, StatementKind
+from ..domain.when import iso, parse_when
+from ..settings import Settings
+from ..tools.origin import safe_excerpt
+from .report import Block, Json, Paragraph, Report, Span, Style, terminal_line
+
+MAX_TEXT_CHARS = 300
+MARKDOWN = "md"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "name", nargs="?", metavar="PROJECT", help="its name or directory (default: where you are)"
+    )
+    parser.add_argument("--kind", metavar="KIND", help=f"only one of {', '.join(StatementKind)}")
+    parser.add_argument("--all", action="store_true", help="also what no longer holds")
+    parser.add_argument("--as-of", metavar="DATE", help="what held at that time")
+    parser.add_argument(
+        "--format", choices=("text", MARKDOWN), default="text", help="md prints a decision log as Markdown"
+    )
+
+
+def run(options: argparse.Namespace, settings: Settings) -> Report:
+    if options.kind and options.kind not in list(StatementKind):
+        raise InvalidInput(
+            f"There is no kind {options.kind!r}.", hint=f"Known: {', '.join(StatementKind)}.", field="kind"
+        )
+    with closing(open_core(settings)) as core:
+        project = core.browsing.projects(options.name)[0] if options.name else core.caller.project
+        until = parse_when(options.as_of, core.engine.now(), field="as_of") if options.as_of else None
+        statements = core.state.of(project, until=until).statements
+        names = core.browsing.names()
+    shown = [
+        each
+        for each in reversed(statements)
+        if (options.all or each.holds) and options.kind in (None, each.kind.value)
+    ]
+    body = {"project": project, "statements": [_body(each) for each in shown]}
+    return Report(body, _markdown(shown, names) if options.format == MARKDOWN else _blocks(shown, names))
+
+
+def _body(each: Statement) -> Json:
+    return {
+        "id": each.id,
+        "kind": each.kind.value,
+        "text": safe_excerpt(each.text),
+        "reason": safe_excerpt(each.reason),
+        "state": each.state.value,
+        "speaker": each.speaker.value,
+        "at": iso(each.at),
+        "conversation": each.conversation,
+        "message": each.message,
+        "confirmations": each.confirmations,
+        "superseded_by": each.superseded_by or None,
+    }
+
+
+def _blocks(statements: Sequence[Statement], names: ConversationNames) -> list[Block]:
+    if not statements:
+        return [
+            "Nothing is stated there. `backstory sync` reads new conversations; --all shows what no longer holds."
+        ]
+    blocks: list[Block] = []
+    for kind in StatementKind:
+        chosen = [each for each in statements if each.kind is kind]
+        if not chosen:
+            continue
+        blocks += [""] if blocks else []
+        blocks.append(Paragraph([Span(kind.value.replace("_", " ").capitalize(), Style.HEADING)]))
+        blocks += [_line(each, names) for each in chosen]
+    return blocks
+
+
+def _line(each: Statement, names: ConversationNames) -> Paragraph:
+    source = Span(f"{names.short(each.conversation)}#{each.place + 1}", Style.ID)
+    about = Span(f"{each.at:%Y-%m-%d}{_marks(each)}", Style.QUIET)
+    return Paragraph(
+        [source, " ", about, " ", terminal_line(safe_excerpt(each.text), MAX_TEXT_CHARS)], indent=2
+    )
+
+
+def _marks(each: Statement) -> str:
+    state = "" if each.holds else f" ({each.state.value})"
+    return f"{state} (said {each.confirmations + 1} times)" if each.confirmations else state
+
+
+def _markdown(statements: Sequence[Statement], names: ConversationNames) -> str:
+    lines = [
+        f"- {each.at:%Y-%m-%d} **{each.kind.value}**{_marks(each)}: {safe_excerpt(each.text)}"
+        f" ({names.short(each.conversation)}#{each.place + 1})"
+        for each in statements
+    ]
+    return "\n".join(("# Decision log", "", *(lines or ["Nothing is stated there."])))

@@ -1,0 +1,123 @@
+"""What a shell command says about the work: which checks it ran and how they ended, what it committed and opened.
+
+Exit codes mislead in both directions: most checks run behind `| tail`, `; echo` or `||`, and a line of several commands
+fails for any of them. So the words that runners print at the end decide first, and the exit code only where there are none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...domain.statements import Saying, Speaker, StatementKind
+from ...readers import CallResult, ToolCall
+
+VERDICT_CHARS = 3_000
+COMMAND_CHARS = 160
+
+_TASK_RUNNERS = "npm|pnpm|yarn|bun|deno|make|just|task|mise|cargo|go|mix|gradle|gradlew|mvn|mvnw|dotnet|swift|rake|composer|poe|nox|tox|hatch|turbo|nx|bazel|rails|flutter|dart|zig|stack|cabal|sbt"
+_TASKS = "test|tests|lint|check|checks|typecheck|type-check|build|vet|clippy|verify|ci|format:check|fmt-check"
+_CHECKERS = "pytest|vitest|jest|mocha|ava|tape|playwright|cypress|rspec|phpunit|pest|unittest|golangci-lint|eslint|biome|prettier|tsc|ruff|mypy|pyright|flake8|pylint|black|isort|rubocop|shellcheck|hadolint|actionlint|clippy-driver|ctest|gofmt|staticcheck|govulncheck|tox|nox|pre-commit|ty"
+_CHECK = re.compile(
+    rf"(?<![\w./-])(?:(?P<runner>{_TASK_RUNNERS})(?P<options>(?: +-{{1,2}}[\w-]+(?:[ =][^\s-]\S*)?)*)(?: +(?:run|exec|x))?(?P<more>(?: +-{{1,2}}[\w-]+(?:[ =][^\s-]\S*)?)*) +(?P<task>(?:{_TASKS})(?::[\w:.-]+)?)"
+    rf"|(?P<checker>{_CHECKERS}))(?![\w/.-])"
+)
+_WORDS = re.compile(r"[^\w.:-]+")
+_TELLING_WORDS = frozenset((*_TASK_RUNNERS.split("|"), *_CHECKERS.split("|"), "git", "gh", "glab", "hub"))
+_HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*?^\s*\1\b", re.DOTALL | re.MULTILINE)
+_QUOTED_OPTION = re.compile(
+    r"(?:-\w*m|--message|--body|--title|--notes|-F)[ =]?(?:\$?\"(?:[^\"\\]|\\.)*\"|\$?'(?:[^'\\]|\\.)*')"
+)
+_READING = re.compile(
+    r"\s*(?:cd [^&;|]+(?:&&|;)\s*)?(?:rg|grep|find|cat|sed|ls|head|tail|which|echo|git (?:diff|show|log|grep|status)|gh)\b"
+)
+_RED = re.compile(
+    r"^\s*(?:FAIL\b|--- FAIL|FAILED\b|ERROR\b|✖|✗|×|error(?:\[\w+\])?:)|\b[1-9]\d* (?:failed|failing|failures?|errors?\b)|\berror TS\d+"
+    r"|npm (?:ERR!|error)|\b[Bb]uild failed|^Exit code [1-9]|\bpanic: |AssertionError|would reformat",
+    re.MULTILINE,
+)
+_NO_RED = re.compile(r"\b0 (?:failed|failing|failures?|errors?)\b")
+_GREEN = re.compile(
+    r"\bPASS(?:ED)?\b|^ok\s|\b0 (?:issues|errors|failures)\b|\b[1-9]\d* pass(?:ed|ing)?\b|All checks passed|no issues found|\bSuccess\b|✓|✔",
+    re.MULTILINE | re.IGNORECASE,
+)
+_COMMITTING = re.compile(r"\bgit\b(?: -\S+(?: \S+)?)* (?:commit|merge|cherry-pick|revert|rebase|am|pull)\b")
+_COMMIT = re.compile(r"\bgit\b(?: -\S+(?: \S+)?)* commit\b")
+_MESSAGE = re.compile(r"(?:-\w*m|--message)[ =]?(?:\$?[\"'](?:\$\(cat <<-?\s*['\"]?\w+['\"]?\n)?)([^\"'\n]+)")
+_COMMIT_LINE = re.compile(r"^\[([\w./@+#-]+(?: \([\w -]+\))? [0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
+_PULL_REQUEST = re.compile(r"https?://[\w.-]+/[\w./-]+/(?:pull|merge_requests|pull-requests)/\d+")
+_OPENING = re.compile(r"\b(?:gh pr create|glab mr create|hub pull-request)\b")
+_REJECTED = ("The user doesn't want to", "[Request interrupted", "<tool_use_error>", "Request interrupted")
+
+
+def sayings_of(call: ToolCall) -> Iterator[Saying]:
+    """What a command that ended says. A command that was refused says nothing."""
+    result = call.result
+    if not call.command or result is None or result.text.lstrip().startswith(_REJECTED):
+        return
+    if not _may_tell(call.command):
+        return
+    command = _QUOTED_OPTION.sub("", _HEREDOC.sub("", call.command))
+    yield from _checks(command, result)
+    if "git" in command and _COMMITTING.search(command):
+        yield from _commits(call, result)
+    if _OPENING.search(command) and (links := _PULL_REQUEST.findall(result.text)):
+        yield Saying(StatementKind.PULL_REQUEST, links[-1], Speaker.LOG)
+
+
+def _commits(call: ToolCall, result: CallResult) -> Iterator[Saying]:
+    """What git printed of each commit; of one that it made without a word (`git commit -q`), its message."""
+    lines = _COMMIT_LINE.findall(result.text)
+    for place, subject in lines:
+        yield Saying(StatementKind.COMMIT, f"[{place}] {subject.strip()}", Speaker.LOG)
+    if not lines and not result.is_error and _COMMIT.search(call.command):
+        message = _MESSAGE.search(call.command)
+        subject = (
+            message[1].strip().splitlines()[0] if message and message[1].strip() else "without a message"
+        )
+        yield Saying(StatementKind.COMMIT, f"committed: {subject}", Speaker.LOG)
+
+
+def _may_tell(command: str) -> bool:
+    """Whether a word of it is one of those that the patterns look for, which takes many times as long."""
+    return not _TELLING_WORDS.isdisjoint(_WORDS.split(command))
+
+
+def has_pushed(call: ToolCall) -> bool:
+    if "push" not in call.command and "gh" not in call.command:
+        return False
+    return re.search(r"\bgit\b[^&|;]* push\b|\bgh pr\b", call.command) is not None
+
+
+def pull_request_in(text: str) -> str:
+    """The last link to a pull request; empty if there is none."""
+    links = _PULL_REQUEST.findall(text)
+    return str(links[-1]) if links else ""
+
+
+def _checks(command: str, result: CallResult) -> Iterator[Saying]:
+    if _READING.match(command):
+        return  # it prints other people's results
+    runners: dict[str, None] = {}
+    for found in _CHECK.finditer(command):
+        runner = found["checker"] or f"{found['runner']} {found['task']}"
+        runners[runner] = None
+    if not runners or (failed := _has_failed(result)) is None:
+        return
+    text = " ".join(command.split())[:COMMAND_CHARS]
+    for runner in runners:
+        yield Saying(
+            StatementKind.CHECK, text, Speaker.LOG, subject=runner, outcome="fail" if failed else "pass"
+        )
+
+
+def _has_failed(result: CallResult) -> bool | None:
+    """The verdict of a check; None where the output tells of success and the exit code of a failure: then another part of
+    the command line failed."""
+    tail = _NO_RED.sub("", result.text[-VERDICT_CHARS:])
+    is_red, is_green = _RED.search(tail) is not None, _GREEN.search(tail) is not None
+    if is_red:
+        return True
+    if result.is_error:
+        return None if is_green else True
+    return False

@@ -1,0 +1,107 @@
+"""The statements of a conversation's turns: signals of the log first, then what was said where things are concluded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from ...domain.statements import Saying, Speaker, StatementKind
+from ...readers import Role, ToolCall, Turn
+from . import commands, endings, lists, words
+from .foreign import reads_others
+
+RULES = 1
+"""Raised when the rules change: conversations that were extracted by older ones are gone through again."""
+PULL_REQUEST = "pull-request"
+MAX_CHARS = 400
+
+
+def with_sayings(turns: Sequence[Turn]) -> list[Turn]:
+    """The turns with what they state, and without the results of tools, which nobody needs any more."""
+    stated = sayings_of(turns)
+    return [
+        turn._replace(
+            sayings=tuple(stated.get(turn.id, ())),
+            calls=tuple(call._replace(result=None) if call.result else call for call in turn.calls),
+        )
+        for turn in turns
+    ]
+
+
+def sayings_of(turns: Sequence[Turn]) -> dict[str, list[Saying]]:
+    """By the id of each turn that states something, what it states. The turns are in their order; the last ones are taken
+    for the end of the conversation, so what is read on is extracted again from its last turn."""
+    stated: dict[str, list[Saying]] = {}
+    closing = _closing(turns)
+    calls: list[ToolCall] = []
+    """Of the request at hand."""
+    for turn in turns:
+        if turn.role is Role.USER:
+            calls.clear()
+        calls += turn.calls
+        is_closing = turn.id in closing
+        for saying in _of_turn(turn, is_closing=is_closing):
+            # after reading what others wrote, "we decided" may be their decision
+            if not (words.is_shared(saying) and any(map(reads_others, calls))):
+                _add(stated, turn, saying)
+        link = commands.pull_request_in(turn.text) if is_closing else ""
+        if link and any(map(commands.has_pushed, calls)):
+            _add(stated, turn, Saying(StatementKind.PULL_REQUEST, link, Speaker.ASSISTANT))
+    _drop_former_lists(turns, stated)
+    for turn, saying in endings.sayings_of(turns):
+        _add(stated, turn, saying)
+    return stated
+
+
+def _of_turn(turn: Turn, *, is_closing: bool) -> Iterator[Saying]:
+    for call in turn.calls:
+        yield from _of_call(call)
+    if turn.role is Role.SUMMARY:
+        yield from _of_summary(turn.text)
+    elif turn.role is Role.USER and not turn.recites:
+        yield from words.by_user(turn.text)
+    elif is_closing and not turn.recites:
+        yield from words.by_assistant(turn.text)
+
+
+def _of_call(call: ToolCall) -> Iterator[Saying]:
+    if call.name == PULL_REQUEST:
+        yield Saying(StatementKind.PULL_REQUEST, call.arguments, Speaker.LOG)
+    elif call.command:
+        yield from commands.sayings_of(call)
+    else:
+        yield from lists.sayings_of(call)
+
+
+def _of_summary(text: str) -> Iterator[Saying]:
+    """An assistant's own recap, or the part of a compaction summary that says where the work stands."""
+    if recap := endings.recap_in(text):
+        yield Saying(StatementKind.RECAP, recap, Speaker.LOG)
+
+
+def _closing(turns: Sequence[Turn]) -> set[str]:
+    """The assistant's turns that end what it did for one request: what comes before is narration."""
+    spoken = [turn for turn in turns if turn.text.strip() and turn.role in (Role.USER, Role.ASSISTANT)]
+    ends = {turn.id for turn, after in pairwise(spoken) if after.role is Role.USER}
+    ends |= {spoken[-1].id} if spoken else set()
+    return {turn.id for turn in spoken if turn.role is Role.ASSISTANT and turn.id in ends}
+
+
+def _drop_former_lists(turns: Sequence[Turn], stated: dict[str, list[Saying]]) -> None:
+    """Of lists that are written as a whole each time, only the last counts."""
+    is_later = False
+    for turn in reversed(turns):
+        sayings = stated.get(turn.id, [])
+        listed = [
+            saying for saying in sayings if saying.kind is StatementKind.TODO and saying.subject == lists.LIST
+        ]
+        if is_later and listed:
+            stated[turn.id] = [saying for saying in sayings if saying not in listed]
+        is_later = is_later or bool(listed)
+
+
+def _add(stated: dict[str, list[Saying]], turn: Turn, saying: Saying) -> None:
+    text = " ".join(saying.text.split())[:MAX_CHARS]
+    known = stated.setdefault(turn.id, [])
+    if text and not any(each.kind is saying.kind and each.text == text for each in known):
+        known.append(saying._replace(text=text))

@@ -1,0 +1,123 @@
+"""What became of statements in later conversations of their project: confirmed, superseded, answered or done.
+
+A saved memory is never ended by what a message says; it may be confirmed by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from ...domain.records import Memory
+from ...domain.statements import Statement, StatementKind, StatementState
+from .relations import StatedText, StatementRelation, relation
+from .words import recites_memory
+
+STALE_AFTER = timedelta(days=30)
+ANSWERING_WORDS = 2
+"""Content words that a later session must share with an open item to have taken it up."""
+COMPARED_KINDS = (StatementKind.DECISION, StatementKind.PREFERENCE, StatementKind.DROPPED)
+ENDED_BY_WORK = (StatementKind.QUESTION, StatementKind.NEXT_STEP, StatementKind.ENDING, StatementKind.TODO)
+
+
+class _Standing:
+    """A decision or rule while later ones are compared with it."""
+
+    def __init__(self, statement: Statement | None, text: str) -> None:
+        self.statement = statement
+        """None for a saved memory, which stays as it is."""
+        self.stated = StatedText.of(text)
+        self.conversations = {statement.conversation} if statement else set()
+
+
+def fold(statements: Iterable[Statement], memories: Sequence[Memory]) -> list[Statement]:
+    """Statements of one project with their state after all of them; those that only repeat an earlier one are left out."""
+    folded: list[Statement] = []
+    standing: dict[str, list[_Standing]] = {}
+    for memory in memories:
+        _index(standing, _Standing(None, memory.text))
+    for statement in sorted(statements, key=lambda each: each.at):
+        if statement.kind not in COMPARED_KINDS or statement.state is not StatementState.IN_FORCE:
+            folded.append(statement)
+        elif not recites_memory(statement.text) and not _repeats(statement, standing):
+            _index(standing, _Standing(statement, statement.text))
+    compared = {id(each): each for group in standing.values() for each in group if each.statement}
+    folded += [each.statement for each in compared.values() if each.statement]
+    return sorted(folded, key=lambda each: each.at)
+
+
+def _index(standing: dict[str, list[_Standing]], new: _Standing) -> None:
+    for word in new.stated.words or [
+        ""
+    ]:  # "Let's go with 9090" has no word to compare, and stands all the same
+        standing.setdefault(word, []).append(new)
+
+
+def _repeats(statement: Statement, standing: Mapping[str, list[_Standing]]) -> bool:
+    """Whether it confirms an earlier one; those that it reverses are superseded on the way."""
+    stated = StatedText.of(statement.text)
+    earlier = {id(each): each for word in stated.words for each in standing.get(word, ())}
+    is_confirmation = False
+    for each in earlier.values():
+        if each.statement is not None and each.statement.state is not StatementState.IN_FORCE:
+            continue
+        found = relation(stated, each.stated)
+        if found is StatementRelation.CONFIRMS:
+            is_confirmation = True
+            _confirm(each, statement)
+        elif found is StatementRelation.SUPERSEDES and each.statement is not None:
+            each.statement = each.statement._replace(
+                state=StatementState.SUPERSEDED, superseded_by=statement.id
+            )
+    return is_confirmation
+
+
+def _confirm(each: _Standing, by: Statement) -> None:
+    if each.statement is None or by.conversation in each.conversations:
+        return
+    each.conversations.add(by.conversation)
+    each.statement = each.statement._replace(
+        confirmations=each.statement.confirmations + 1,
+        confirmed_at=by.at,
+        reason=each.statement.reason or by.reason,
+    )
+
+
+def ended(
+    statements: Iterable[Statement], later_texts: Mapping[str, Sequence[str]], now: datetime
+) -> list[Statement]:
+    """Open items that later sessions took up, with what they are since then. `later_texts` has, by conversation, what users
+    asked and assistants concluded in the conversations after it."""
+    words = {
+        conversation: [StatedText.of(text).words for text in texts]
+        for conversation, texts in later_texts.items()
+    }
+    found = []
+    for statement in statements:
+        if statement.state is StatementState.OPEN and statement.kind in ENDED_BY_WORK:
+            own = StatedText.of(statement.text).words
+            needed = min(ANSWERING_WORDS, len(own))
+            if needed and any(len(own & other) >= needed for other in words.get(statement.conversation, ())):
+                is_question = statement.kind is StatementKind.QUESTION
+                state = StatementState.ANSWERED if is_question else StatementState.DONE
+                statement = statement._replace(state=state)
+        if statement.state is StatementState.OPEN and now - statement.at > STALE_AFTER:
+            statement = statement._replace(state=StatementState.STALE)
+        found.append(statement)
+    return found
+
+
+def with_checks_ended(statements: Sequence[Statement]) -> list[Statement]:
+    """A red check ends with the next green run of the same runner, in whichever conversation."""
+    green: dict[str, datetime] = {}
+    for statement in statements:
+        if statement.kind is StatementKind.CHECK and statement.outcome == "pass":
+            green[statement.subject] = max(statement.at, green.get(statement.subject, statement.at))
+    return [
+        statement._replace(state=StatementState.DONE)
+        if statement.kind is StatementKind.CHECK
+        and statement.state is StatementState.OPEN
+        and green.get(statement.subject, statement.at) > statement.at
+        else statement
+        for statement in statements
+    ]

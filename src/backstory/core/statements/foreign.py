@@ -1,0 +1,21 @@
+"""Calls that read what other people wrote: pages, messages, documents. What an assistant says after them may be theirs."""
+
+from __future__ import annotations
+
+import re
+
+from ...readers import ToolCall
+
+CALL_CHARS = 500
+"""Of a call: names and paths come first."""
+_WRITES = re.compile(r"\w*(?:write|edit|patch|create|replace|todo|plan)", re.IGNORECASE)
+_READS_OTHERS = re.compile(
+    r"https?://|\.(?:mdx?|rst|adoc|txt|html?|pdf|docx?|eml|ipynb)\b|\bREADME\b"
+    r"|\b(?i:web|mcp__)|(?i:fetch|browse|slack|mail|issue|comment)"
+)
+"""An address, a document of prose, a tool that asks another service."""
+
+
+def reads_others(call: ToolCall) -> bool:
+    text = f"{call.name} {call.arguments}"[:CALL_CHARS]
+    return _READS_OTHERS.search(text) is not None and not _WRITES.match(call.name)

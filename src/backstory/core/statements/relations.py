@@ -1,0 +1,81 @@
+"""What a later statement does to an earlier one: it confirms it, supersedes it, or has nothing to do with it.
+
+When in doubt both stay in force: two true lines cost less than one that is lost.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import NamedTuple
+
+from ...domain.terms import terms_of
+from ...search.terms import stem
+
+SUBJECT_SHARE = 1 / 7
+"""Of the words of the shorter statement: what a reversal must at least share with what it reverses."""
+SAME_SHARE = 0.5
+EXCHANGED_SHARE = 0.6
+NEW_WORDS, NEW_WORDS_OF_REMINDER = 1, 3
+"""Words that a restatement may bring of its own; more if it says that it repeats."""
+
+_I = re.IGNORECASE
+_REVERSES = re.compile(
+    r"\b(?:changed my mind|no longer|any ?more|actually|revert(?:ed|ing)?|roll(?:ed|ing)? back|dropp(?:ed|ing) the|drop the|switch(?:ed|ing)? (?:to|from|back)|not .{1,40} after all|scrap)\b",
+    _I,
+)
+_EXCHANGES = re.compile(r"\b(?:instead|rather|keep|only)\b", _I)
+_REMINDS = re.compile(
+    r"\b(?:as (?:agreed|decided|said|discussed)|we (?:decided|agreed|chose|settled)|remember|again|still)\b",
+    _I,
+)
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_DECIDING = frozenset(
+    map(
+        stem,
+        (
+            "decide", "decided", "decision", "agree", "agreed", "settle", "settled", "choose", "chose", "chosen", "pick", "picked", "use", "using", "keep",
+            "going", "let", "lets", "make", "also", "instead", "rather", "just", "only", "say", "saying", "need", "want", "should", "please", "actually",
+            "remember", "changed", "mind", "bit", "about", "try", "don", "dont", "didn", "because", "since", "yes", "okay", "now", "new",
+        ),
+    )
+)  # fmt: skip
+"""Words of choosing: they say that something is decided and not what."""
+
+
+class StatementRelation(StrEnum):
+    NONE = "none"
+    CONFIRMS = "confirms"
+    SUPERSEDES = "supersedes"
+
+
+class StatedText(NamedTuple):
+    """A statement's text with the words that say what it is about."""
+
+    text: str
+    words: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> StatedText:
+        parts = (part for term in terms_of(_HUMP.sub(" ", text)) for part in re.split(r"[./_-]+", term))
+        return cls(text, frozenset(stem(part) for part in parts if len(part) > 1) - _DECIDING)
+
+
+def relation(later: StatedText, earlier: StatedText) -> StatementRelation:
+    """How a statement relates to one that was made before it in the same project."""
+    if not later.words or not earlier.words:
+        return StatementRelation.NONE
+    shared = later.words & earlier.words
+    own, former = later.words - earlier.words, earlier.words - later.words
+    shorter, longer = sorted((len(later.words), len(earlier.words)))
+    if _REVERSES.search(later.text):
+        is_reversal = own and former and len(shared) >= max(1, SUBJECT_SHARE * shorter)
+        return StatementRelation.SUPERSEDES if is_reversal else StatementRelation.NONE
+    if not own or not former:
+        return StatementRelation.CONFIRMS if len(shared) >= SAME_SHARE * shorter else StatementRelation.NONE
+    is_exchange = len(shared) >= max(2, EXCHANGED_SHARE * longer)
+    if is_exchange or (_EXCHANGES.search(later.text) and len(shared) >= SAME_SHARE * shorter):
+        return StatementRelation.SUPERSEDES
+    allowed = NEW_WORDS_OF_REMINDER if _REMINDS.search(later.text) else NEW_WORDS
+    repeats = len(shared) >= SAME_SHARE * len(later.words) and len(own) <= allowed
+    return StatementRelation.CONFIRMS if repeats else StatementRelation.NONE
