@@ -20,6 +20,8 @@ MAX_SESSIONS = 4
 MAX_UNCOMMITTED_FILES = 6
 MAX_COMMITS = 3
 STATUS_TIMEOUT_S = 2.0
+UNTITLED = "a conversation"
+"""For a title that reads like a decision: it may be anything that stood in the first message."""
 
 
 class BriefItem(NamedTuple):
@@ -97,8 +99,10 @@ def _still_changed(directory: Path, edited: Sequence[str]) -> list[str]:
 def _next(state: ProjectState) -> Iterator[BriefItem]:
     for each in _latest(state, StatementKind.NEXT_STEP):
         yield _stated("requested, not done: " if each.speaker is Speaker.USER else "", each)
+    last = state.conversations[0].id if state.conversations else ""
     for each in _latest(state, StatementKind.ENDING):
-        yield _stated("ended: ", each)
+        if each.conversation == last:  # how an earlier session ended is history
+            yield _stated("ended: ", each)
 
 
 def _todos(state: ProjectState) -> Iterator[BriefItem]:
@@ -126,7 +130,7 @@ def _sessions(state: ProjectState) -> Iterator[BriefItem]:
     for conversation in state.conversations[:MAX_SESSIONS]:
         recap = recaps.get(conversation.id, "")
         title = "" if reads_like_decision(conversation.title) else conversation.title
-        text = ": ".join(filter(None, (title, recap))) or conversation._replace(title="").name
+        text = ": ".join(filter(None, (title, recap))) or UNTITLED
         yield BriefItem(f"{_where(conversation)}: ", text, short_conversation_id(conversation.id))
 
 

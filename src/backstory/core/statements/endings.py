@@ -149,7 +149,7 @@ def _closing(last: Turn, turns: Sequence[Turn]) -> Iterator[Saying]:
             kind = StatementKind.NEXT_STEP
         if kind is not None and sentence not in stated:
             stated.add(sentence)
-            yield Saying(kind, sentence, Speaker.ASSISTANT)
+            yield Saying(kind, next_in_recap(sentence) or sentence, Speaker.ASSISTANT)
     if stated or not _has_worked(turns):
         return
     has_edits = any(call.writes for turn in turns for call in turn.calls)

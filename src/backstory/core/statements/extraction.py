@@ -49,7 +49,9 @@ def sayings_of(turns: Sequence[Turn]) -> dict[str, list[Saying]]:
             _add(stated, turn, Saying(StatementKind.PULL_REQUEST, link, Speaker.ASSISTANT))
     _drop_former_lists(turns, stated)
     for turn, saying in endings.sayings_of(turns):
-        _add(stated, turn, saying)
+        is_known = any(saying.text in each.text for each in stated.get(turn.id, ()))
+        if saying.kind is not StatementKind.ENDING or not is_known:
+            _add(stated, turn, saying)
     return stated
 
 
