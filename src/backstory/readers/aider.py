@@ -32,7 +32,6 @@ from .formats.files import open_regular, read_text, refuse_wide_text
 from .formats.noise import head_and_tail
 from .formats.pieces import whole
 from .formats.times import TurnTimes
-from .formats.values import fingerprint
 
 HISTORY = ".aider.chat.history.md"
 INPUTS = ".aider.input.history"
@@ -128,25 +127,17 @@ def _split(raw: bytes, cursor: Cursor) -> Iterator[Chat]:
 
 
 def _header(source: Source, chat: Chat) -> ConversationHeader:
-    """A chat is known by its place in the file, when it began and what was said until its first answer: the project may be
-    renamed, and two projects may have a chat that began in the same second."""
+    """A chat is known by its file as its directory calls it, its place there and when it began: the file may be moved
+    with the home that it lies in."""
     told = [line.removeprefix("> ").strip() for line in chat.lines if line.startswith("> ")]
     places = [found[1] for line in told if (found := PLACE.fullmatch(line))]
     return ConversationHeader(
-        native_id=f"{source.path.name}#{chat.ordinal}@{chat.started.replace(' ', 'T')}-{_opening(chat.lines)}",
+        native_id=f"{source.path.parent.name}/{source.path.name}#{chat.ordinal}@{chat.started.replace(' ', 'T')}",
         source=f"{source.path}#{chat.ordinal}",
         directory=source.directory or (places[0] if places else ""),
         model=_model(told),
         started_ms=_local_ms(chat.started),
     )
-
-
-def _opening(lines: Sequence[str]) -> str:
-    """A fingerprint of all that stands before the first answer; it stays as the chat grows."""
-    kinds = list(_kinds(lines))
-    prompt = next((n for n, kind in enumerate(kinds) if kind is _Line.PROMPT), len(lines))
-    end = next((n for n in range(prompt, len(lines)) if kinds[n] is not _Line.PROMPT), len(lines))
-    return fingerprint(*(line.rstrip() for line in lines[:end] if line.strip()))[:12]
 
 
 def _model(told: Iterable[str]) -> str:
