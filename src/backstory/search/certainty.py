@@ -46,6 +46,7 @@ CENTRE_OF_WORDS = 0.5
 
 
 def certainties(groups: Sequence[Group], evidence: Evidence, scores: Scores) -> list[float]:
+    """Of groups in their order, the best first."""
     nearness, coverage = evidence.nearness.tolist(), scores.coverage.tolist()
     sure = [likeness(nearness[group.column], coverage[group.column]) for group in groups]
     talks = [number for number, group in enumerate(groups) if group.head is not None]
@@ -53,7 +54,9 @@ def certainties(groups: Sequence[Group], evidence: Evidence, scores: Scores) -> 
         places = [groups[number].places for number in talks]
         likely = np.array([groups[number].likelihood for number in talks])
         logits = signs(places, likely, evidence, scores) @ _weights()[:-1] + _weights()[-1]
-        for number, chance in zip(talks, (1 / (1 + np.exp(-logits))).tolist(), strict=True):
+        # none is surer than one that stands before it: what orders them knows more of them
+        chances = np.minimum.accumulate(1 / (1 + np.exp(-logits)))
+        for number, chance in zip(talks, chances.tolist(), strict=True):
             sure[number] = chance
     most = MOST_BY_NEARNESS if _is_guess(evidence) else 1.0
     return [round(min(each, most), 4) for each in sure]
