@@ -277,7 +277,8 @@ def measure_tools(questions: Questions, state: str) -> None:
                 "text"
             ]
             found = [(names.find(name)[0], int(number)) for name, number in _RECALLED.findall(text)]
-            said = [core.engine.store.messages.said(id, first=n - 1, limit=1)[0] for id, n in found]
+            read = core.engine.store.messages.said  # a passage that is shown may look like a result
+            said = [one for id, n in found for one in read(id, first=n - 1, limit=1)]
             results = [{"id": one.id, "conversation_id": one.conversation} for one in said]
             return {**questions.messages(results), "tokens": len(text) // 4}
 

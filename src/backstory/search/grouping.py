@@ -71,7 +71,7 @@ def grouped(store: Store, evidence: Evidence, scores: Scores) -> list[Group]:
         )
         for family, (score, likelihood) in zip(found, shares, strict=True)
     ]
-    return _without_copies(_best_first(groups), evidence)
+    return _without_copies(_best_first(_apt_first(groups)), evidence)
 
 
 def apart(evidence: Evidence, scores: Scores) -> list[Group]:
@@ -94,6 +94,12 @@ def apart(evidence: Evidence, scores: Scores) -> list[Group]:
 
 def _best_first(groups: list[Group]) -> list[Group]:
     return sorted(groups, key=lambda group: (-group.score, -group.column))
+
+
+def _apt_first(groups: list[Group]) -> list[Group]:
+    """What lacks the rarest name of the query, or only asks the same, stands behind the rest."""
+    below = 0.99 * min((group.score for group in groups if group.is_apt), default=1.0)
+    return [group if group.is_apt else group._replace(score=min(group.score, below)) for group in groups]
 
 
 def _without_copies(groups: Sequence[Group], evidence: Evidence) -> list[Group]:
