@@ -12,7 +12,7 @@ from ...domain.statements import StatementKind
 from ...store import Store
 from ..statements.relations import StatedText, StatementRelation, relation
 
-COMPARED_KINDS = (StatementKind.DECISION, StatementKind.PREFERENCE)
+COMPARED_KINDS = (StatementKind.DECISION,)
 MAX_STATED_CHARS = 600
 """A longer memory is a document: which of its sentences another one reverses cannot be told from words."""
 
@@ -32,7 +32,10 @@ def later_decisions(entries: Iterable[Entry], store: Store) -> dict[str, Entry]:
             if other.project == entry.project
             and isinstance(other, Memory) == isinstance(entry, Memory)
             and _at(other) > _at(entry)
-            and any(relation(new, old) is StatementRelation.SUPERSEDES for new in others for old in texts)
+            and texts
+            and all(
+                any(relation(new, old) is StatementRelation.SUPERSEDES for new in others) for old in texts
+            )
         ]
         if newer:
             later[entry.id] = max(newer, key=_at)
