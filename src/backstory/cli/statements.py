@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from ..app import open_core
+from ..core import Core
 from ..core.names import ConversationNames
 from ..domain.errors import InvalidInput
 from ..domain.statements import Statement, StatementKind
@@ -17,6 +18,7 @@ from .report import Block, Json, Paragraph, Report, Span, Style, terminal_line
 
 MAX_TEXT_CHARS = 300
 MARKDOWN = "md"
+MAX_LISTED_PROJECTS = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +39,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
             f"There is no kind {options.kind!r}.", hint=f"Known: {', '.join(StatementKind)}.", field="kind"
         )
     with closing(open_core(settings)) as core:
-        project = core.browsing.projects(options.name)[0] if options.name else core.caller.project
+        project = _project(core, options.name)
         until = parse_when(options.as_of, core.engine.now(), field="as_of") if options.as_of else None
         statements = core.state.of(project, until=until).statements
         names = core.browsing.names()
@@ -48,6 +50,19 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     ]
     body = {"project": project, "statements": [_body(each) for each in shown]}
     return Report(body, _markdown(shown, names) if options.format == MARKDOWN else _blocks(shown, names))
+
+
+def _project(core: Core, name: str | None) -> str:
+    if name is None:
+        return core.caller.project
+    projects = core.browsing.projects(name)
+    if len(projects) > 1:
+        raise InvalidInput(
+            f"{len(projects)} projects are called {name!r}: {', '.join(projects[:MAX_LISTED_PROJECTS])}.",
+            hint="Give the path of one.",
+            field="project",
+        )
+    return projects[0]
 
 
 def _body(each: Statement) -> Json:

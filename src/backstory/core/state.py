@@ -18,7 +18,8 @@ from ..domain.statements import PlacedSaying, Speaker, Statement, StatementKind,
 from .facet import Facet
 from .insight.digest import open_tasks
 from .search.running import running_conversations
-from .statements.deriving import derive_missing
+from .statements.deriving import MAX_AT_ONCE, sayings_in
+from .statements.extraction import RULES
 from .statements.folding import ended, fold, with_checks_ended
 from .statements.settling import ConversationCourse, settle
 from .statements.words import reason_in
@@ -60,7 +61,7 @@ class ProjectStates(Facet):
         saved = [
             memory for memory in memories if kind_of(memory) in (MemoryKind.DECISION, MemoryKind.PREFERENCE)
         ]
-        statements = fold(self._settled(conversations, until), saved)
+        statements = fold(self._settled(project, conversations, until), saved)
         recent = conversations[:RECENT_CONVERSATIONS]
         statements = ended(statements, self._later_texts(recent), until or self.engine.now())
         statements = self._without_dismissed(with_checks_ended(statements))
@@ -97,27 +98,28 @@ class ProjectStates(Facet):
             ConversationFilter(projects=(project,), kinds=("main", "fork", "prompt-log"))
         )
         found = self.engine.store.conversations.find(which)
-        usable = [
+        return [
             each
             for each in found
             if each.trust in QUOTABLE
             and each.id not in running
             and (until is None or each.created_at < until)
         ]
-        derive_missing(self.engine.store, usable)
-        return usable
 
-    def _settled(self, conversations: Sequence[Conversation], until: datetime | None) -> list[Statement]:
-        store = self.engine.store
-        ids = tuple(each.id for each in conversations)
-        if not ids:
-            return []
-        by_conversation: dict[str, list[PlacedSaying]] = {}
-        for placed in store.sayings.find(ConversationFilter(ids=ids)):
+    def _settled(
+        self, project: str, conversations: Sequence[Conversation], until: datetime | None
+    ) -> list[Statement]:
+        by_conversation: dict[str, list[PlacedSaying]] = {each.id: [] for each in conversations}
+        for placed in self._sayings(project, conversations):
             # what a log records is as good as the log, which was chosen; what tools said is nobody's statement
             is_quotable = placed.saying.speaker is Speaker.LOG or placed.trust in QUOTABLE
-            if is_quotable and (until is None or placed.at < until):
-                by_conversation.setdefault(placed.conversation, []).append(placed)
+            if (
+                is_quotable
+                and placed.conversation in by_conversation
+                and (until is None or placed.at < until)
+            ):
+                by_conversation[placed.conversation].append(placed)
+        by_conversation = {id: placed for id, placed in by_conversation.items() if placed}
         courses = self._courses(tuple(by_conversation), by_conversation)
         return [
             _statement(conversation, settled.placed, settled.state)
@@ -125,6 +127,15 @@ class ProjectStates(Facet):
             if conversation.id in by_conversation
             for settled in settle(by_conversation[conversation.id], courses[conversation.id])
         ]
+
+    def _sayings(self, project: str, conversations: Sequence[Conversation]) -> list[PlacedSaying]:
+        """Stored ones, and those of conversations that the background has not come to yet: who only asks writes nothing."""
+        store = self.engine.store
+        missing = [each for each in conversations if each.rules < RULES][:MAX_AT_ONCE]
+        ids = {each.id for each in missing}
+        stored = store.sayings.find(ConversationFilter(projects=(project,)))
+        derived = [placed for conversation in missing for placed in sayings_in(store, conversation)]
+        return [*(each for each in stored if each.conversation not in ids), *derived]
 
     def _courses(
         self, ids: Sequence[str], sayings: dict[str, list[PlacedSaying]]

@@ -44,6 +44,7 @@ _GREEN = re.compile(
 _COMMITTING = re.compile(r"\bgit\b(?: -\S+(?: \S+)?)* (?:commit|merge|cherry-pick|revert|rebase|am|pull)\b")
 _COMMIT = re.compile(r"\bgit\b(?: -\S+(?: \S+)?)* commit\b")
 _MESSAGE = re.compile(r"(?:-\w*m|--message)[ =]?(?:\$?[\"'](?:\$\(cat <<-?\s*['\"]?\w+['\"]?\n)?)([^\"'\n]+)")
+_HEREDOC_MESSAGE = re.compile(r"<<-?\s*['\"]?\w+['\"]?[^\n]*\n\s*([^\n]+)")
 _COMMIT_LINE = re.compile(r"^\[([\w./@+#-]+(?: \([\w -]+\))? [0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 _PULL_REQUEST = re.compile(r"https?://[\w.-]+/[\w./-]+/(?:pull|merge_requests|pull-requests)/\d+")
 _OPENING = re.compile(r"\b(?:gh pr create|glab mr create|hub pull-request)\b")
@@ -71,7 +72,7 @@ def _commits(call: ToolCall, result: CallResult) -> Iterator[Saying]:
     for place, subject in lines:
         yield Saying(StatementKind.COMMIT, f"[{place}] {subject.strip()}", Speaker.LOG)
     if not lines and not result.is_error and _COMMIT.search(call.command):
-        message = _MESSAGE.search(call.command)
+        message = _HEREDOC_MESSAGE.search(call.command) or _MESSAGE.search(call.command)
         subject = (
             message[1].strip().splitlines()[0] if message and message[1].strip() else "without a message"
         )

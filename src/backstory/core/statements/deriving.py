@@ -7,11 +7,9 @@ conversation has only what was said in it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
-from ...domain.errors import BackstoryError
 from ...domain.records import Conversation, Message, Trace
-from ...domain.statements import MessageSaying
+from ...domain.statements import MessageSaying, PlacedSaying
 from ...readers import Role, ToolCall, Turn
 from ...store import Store
 from .extraction import RULES, sayings_of
@@ -23,30 +21,34 @@ _ROLES = {role.value: role for role in (Role.USER, Role.ASSISTANT, Role.SUMMARY)
 
 
 def derive_next(store: Store) -> int:
-    """Make the statements of some conversations that have none by the present rules; how many there were."""
-    return derive_missing(store, store.conversations.with_older_rules(RULES, limit=MAX_AT_ONCE))
-
-
-def derive_missing(store: Store, conversations: Sequence[Conversation]) -> int:
-    """Make the statements of those that have none by the present rules; how many conversations there were."""
-    due = [each for each in conversations if each.rules < RULES][:MAX_AT_ONCE]
+    """Store the statements of some conversations that have none by the present rules; how many there were."""
+    due = store.conversations.with_older_rules(RULES, limit=MAX_AT_ONCE)
     for conversation in due:
-        with suppress(BackstoryError):  # a store that cannot be written still tells what it knows
-            derive(store, conversation)
+        derive(store, conversation)
     return len(due)
 
 
 def derive(store: Store, conversation: Conversation) -> None:
     """Replace the statements of one conversation by those that the present rules find in its stored messages."""
+    sayings = [MessageSaying(each.message, each.saying) for each in sayings_in(store, conversation)]
+    with store.transaction():
+        store.conversations.restate(conversation.id, sayings, RULES)
+
+
+def sayings_in(store: Store, conversation: Conversation) -> list[PlacedSaying]:
+    """What the present rules find in the stored messages of a conversation. Nothing is written."""
     touched: dict[str, list[Trace]] = {}
     for trace in store.traces.of(conversation.id):
         touched.setdefault(trace.message, []).append(trace)
-    messages = store.messages.of(conversation.id)
-    turns = [_turn(each, touched.get(each.id, ())) for each in messages if each.role in (*_ROLES, TOOL)]
-    stated = sayings_of(turns)
-    sayings = [MessageSaying(id, saying) for id, some in stated.items() for saying in some]
-    with store.transaction():
-        store.conversations.restate(conversation.id, sayings, RULES)
+    messages = {each.id: each for each in store.messages.of(conversation.id) if each.role in (*_ROLES, TOOL)}
+    stated = sayings_of([_turn(each, touched.get(each.id, ())) for each in messages.values()])
+    return [
+        PlacedSaying(
+            conversation.id, id, messages[id].seq, messages[id].created_at, messages[id].trust, saying
+        )
+        for id, sayings in stated.items()
+        for saying in sayings
+    ]
 
 
 def _turn(message: Message, traces: Sequence[Trace]) -> Turn:
