@@ -394,3 +394,87 @@ def test_what_was_forgotten_while_its_file_was_read_is_not_remembered(
     assert texts(store, "toy:t") == ["one"], "it is read at the next sync"
     Sync(engine).run([toy_reader()], Places(home, {}, "linux"))
     assert texts(store, "toy:t") == ["one", "two"]
+
+
+def claude_line(session: str, uuid: str, role: str, content: object, **more: object) -> dict[str, object]:
+    message = {"role": role, "content": content, **({"id": more.pop("id")} if "id" in more else {})}
+    at = f"2026-01-01T10:00:{int(uuid[1:]):02}.000Z"
+    return {"type": role, "uuid": uuid, "sessionId": session, "timestamp": at, "message": message, **more}
+
+
+def write_claude(home: Path, session: str, *lines: dict[str, object]) -> Path:
+    log = home / ".claude/projects/-w-app" / f"{session}.jsonl"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("".join(json.dumps({**line, "sessionId": session}) + "\n" for line in lines))
+    return log
+
+
+FORK_PAST = [
+    claude_line("", "u1", "user", "Why is it slow?"),
+    claude_line("", "u2", "assistant", [{"type": "text", "text": "The cache is cold."}], id="m1"),
+]
+FORK_OWN = claude_line("", "u3", "user", "Drop it.")
+ORIGINAL_OWN = claude_line("", "u9", "user", "Warm it.")
+
+
+@pytest.mark.parametrize(("original", "fork"), [("a", "z"), ("z", "a")])
+@pytest.mark.parametrize("order", ["original first", "fork first", "both", "original empty", "original back"])
+def test_a_fork_and_its_original_are_kept_once_whichever_is_read_first(
+    sync: Callable[..., None], store: Store, home: Path, original: str, fork: str, order: str
+) -> None:
+    if order == "original empty":
+        write_claude(home, original)
+    if order == "original back":
+        write_claude(home, original, *FORK_PAST)
+        sync("claude-code")
+        write_claude(home, original).unlink()
+        sync("claude-code")
+    if order == "original first":
+        write_claude(home, original, *FORK_PAST, ORIGINAL_OWN)
+    elif order != "both":
+        write_claude(home, fork, *FORK_PAST, FORK_OWN)
+        sync("claude-code")
+    write_claude(home, original, *FORK_PAST, ORIGINAL_OWN)
+    write_claude(home, fork, *FORK_PAST, FORK_OWN)
+    for _ in range(2):
+        sync("claude-code")
+        assert texts(store, f"claude-code:{original}") == [
+            "Why is it slow?",
+            "The cache is cold.",
+            "Warm it.",
+        ]
+        assert texts(store, f"claude-code:{fork}") == ["Drop it."]
+        ((kind, parent),) = [
+            (each.kind, each.parent) for each in store.conversations.get([f"claude-code:{fork}"])
+        ]
+        assert (kind, parent) == ("fork", f"claude-code:{original}")
+    assert store.problems() == []
+
+
+def test_a_fork_stays_as_it_is_when_its_original_is_deleted(
+    sync: Callable[..., None], store: Store, home: Path
+) -> None:
+    log = write_claude(home, "a", *FORK_PAST, ORIGINAL_OWN)
+    write_claude(home, "z", *FORK_PAST, FORK_OWN)
+    sync("claude-code")
+    log.unlink()
+    sync("claude-code")
+    write_claude(home, "z", *FORK_PAST, FORK_OWN, claude_line("", "u10", "user", "And now?"))
+    sync("claude-code")
+    assert texts(store, "claude-code:z") == ["Drop it.", "And now?"]
+    assert texts(store, "claude-code:a") == ["Why is it slow?", "The cache is cold.", "Warm it."]
+
+
+@pytest.mark.parametrize(("original", "fork"), [("a", "z"), ("z", "a")])
+def test_a_fork_that_is_read_before_anything_is_said_in_it_takes_nothing_from_its_original(
+    sync: Callable[..., None], store: Store, home: Path, original: str, fork: str
+) -> None:
+    touch(write_claude(home, fork))
+    os.utime(write_claude(home, original, *FORK_PAST), ns=(0, 1_000_000_000))
+    sync("claude-code")
+    write_claude(home, fork, *FORK_PAST)
+    sync("claude-code")
+    write_claude(home, fork, *FORK_PAST, FORK_OWN)
+    sync("claude-code")
+    assert texts(store, f"claude-code:{original}") == ["Why is it slow?", "The cache is cold."]
+    assert texts(store, f"claude-code:{fork}") == ["Drop it."]

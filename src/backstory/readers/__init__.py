@@ -196,6 +196,9 @@ class Reader(NamedTuple):
     read: Callable[[Source, Cursor], Iterator[Piece]]
     """From a cursor, the empty one for all. The last piece has a cursor. Raises Unreadable for what is found but cannot
     be read (encrypted, or newer than this reader), and OSError when the source vanishes."""
+    rereads: Callable[[Iterable[Path]], Iterable[Path]] | None = None
+    """Given files that are new, the older files that are read differently because of them, though their own bytes are the
+    same. These are read again from their start. None where each file is read for itself."""
     in_projects: bool = False
     """Its files lie in projects, so that one may have come with a repository."""
     by_projects: bool = False

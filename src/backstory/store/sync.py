@@ -87,7 +87,7 @@ class SyncRoom:
                 self._database.change_many(sql, [(int(is_gone), id) for id in conversations])
 
     def restart(self, path: str) -> None:
-        """It is read from its start if it comes back."""
+        """Read a file from its start the next time it is there."""
         sql = "UPDATE source SET size = -1, position = 0, state = ? WHERE path = ?"
         with self._database.joined():
             self._database.change(sql, [_NOTHING_READ, path])

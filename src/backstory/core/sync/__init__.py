@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...domain.errors import BackstoryError
+from ...domain.sources import SourceStamp
 from ...readers import Places, Reader, Source
 from ..abandoning import Stalled, run_aside
 from ..calls import Call, Cancelled
@@ -156,6 +157,7 @@ class Sync:
         known = self._store.sync.stamps(reader.name)
         try:
             found = run_aside(lambda: _find(reader, places), f"find {reader.name}", FIND_S)
+            outdated = run_aside(lambda: _outdated(reader, found, known), f"compare {reader.name}", FIND_S)
         except OSError as error:
             tally.problems[""] = str(error)
             return tally.told()
@@ -175,6 +177,11 @@ class Sync:
         if vanished:
             with keeper.transactions:
                 keeper.vanish(vanished)
+        if outdated:
+            with keeper.transactions:
+                for path in outdated:
+                    self._store.sync.restart(path)
+            known = self._store.sync.stamps(reader.name)
         tally.sources, tally.vanished = len(found), len(vanished)
         reading = SourceReading(self._engine, reader, self._redaction, keeper, process)
         due = [
@@ -229,6 +236,17 @@ def _find(reader: Reader, places: Places) -> dict[str, tuple[Source, Stamp]]:
         except OSError:
             continue  # it vanished since it was found
     return found
+
+
+def _outdated(
+    reader: Reader, found: Mapping[str, tuple[Source, Stamp]], known: Mapping[str, SourceStamp]
+) -> list[str]:
+    """Known files that are read differently now that there are new ones. A file that was empty counts as new."""
+    seen = {path for path, stamp in known.items() if stamp.size and not stamp.is_gone}
+    if reader.rereads is None or not seen:
+        return []
+    new = [source.path for path, (source, _) in found.items() if path not in seen]
+    return sorted(seen & found.keys() & {str(path) for path in reader.rereads(new)})
 
 
 class _Tally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from .. import (
@@ -26,6 +26,7 @@ from ..formats.logs import Log, OpenConversation, OpenTurn, Title
 from ..formats.noise import head_and_tail
 from ..formats.paths import config_home, homes
 from .lines import (
+    AGENT,
     LINES,
     NOTHING,
     PROMPTS,
@@ -42,7 +43,7 @@ from .lines import (
     utterance_of,
     with_pastes,
 )
-from .siblings import copied_lines, siblings_of
+from .siblings import copied_lines, forks_of, siblings_of
 
 NO_TASK = "subagent without a task"
 NO_SESSION = "prompt without session"
@@ -88,6 +89,13 @@ def _logs(projects: Path) -> Iterator[Path]:
             yield from sorted(children, key=lambda path: path.name)
 
 
+def rereads(paths: Iterable[Path]) -> Iterator[Path]:
+    """The forks of new logs. A fork that was read before its original counted the copied lines as its own."""
+    for path in paths:
+        if path.name != PROMPT_LOG and not path.stem.startswith(AGENT):
+            yield from forks_of(path)
+
+
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     log = Log(str(source.path), cursor)
     with open_regular(source.path) as stream:
@@ -102,7 +110,7 @@ class _ClaudeSession:
 
     def __init__(self, path: Path, log: Log) -> None:
         self.id = path.stem
-        self.is_agent = path.stem.startswith("agent-")
+        self.is_agent = path.stem.startswith(AGENT)
         self.log = log
         self.leaves: dict[str, str] = log.memory.setdefault("leaves", {})
         """Titles that this log holds for lines to come, or of others."""
@@ -239,7 +247,7 @@ class _ClaudeSession:
     def _conversation(self, line: LogLine) -> OpenConversation:
         session = line.session_id or self.id
         if self.is_agent:
-            agent = line.agent_id or self.id.removeprefix("agent-")
+            agent = line.agent_id or self.id.removeprefix(AGENT)
             return self.log.conversation(f"{session}/{agent}", kind=ConversationKind.SUBAGENT, parent=session)
         if line.is_sidechain:
             # named by the agent, or else by its first line
@@ -291,4 +299,11 @@ def _hear_prompt(log: Log, prompt: QueuedPrompt) -> None:
         conversation.directory = conversation.directory or prompt.project or ""
 
 
-reader = Reader("claude-code", "Claude Code", find, read, resume=Resume(("claude", "--resume", "{id}")))
+reader = Reader(
+    "claude-code",
+    "Claude Code",
+    find,
+    read,
+    rereads=rereads,
+    resume=Resume(("claude", "--resume", "{id}")),
+)

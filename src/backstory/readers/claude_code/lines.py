@@ -86,6 +86,8 @@ LINES = msgspec.json.Decoder(LogLine)
 PROMPTS = msgspec.json.Decoder(QueuedPrompt)
 _CONTENT: msgspec.json.Decoder[Content] = msgspec.json.Decoder(Content)
 _ANY = msgspec.json.Decoder()
+AGENT = "agent-"
+"""How the names of subagents' logs begin."""
 WARM_UP = "Warmup"
 LONGEST_NOTICE = 200
 NOTHING = "(no content)"

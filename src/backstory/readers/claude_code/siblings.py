@@ -14,7 +14,7 @@ import msgspec
 
 from ..formats.files import open_regular
 from ..formats.lines import to_ms
-from .lines import LINES
+from .lines import AGENT, LINES
 
 HEAD_BYTES = 16 * 1024
 _SESSION = re.compile(rb'"sessionId":\s?"([^"]+)"')
@@ -49,7 +49,7 @@ def _as_of(directory: Path, _modified_ns: int) -> Siblings:
     begun: dict[str, list[Path]] = {}
     firsts: dict[str, str] = {}
     for path in sorted(directory.glob("*.jsonl")):
-        if not path.name.startswith("agent-"):
+        if not path.name.startswith(AGENT):
             try:
                 head = _head(path)
             except OSError:
@@ -64,23 +64,36 @@ def _as_of(directory: Path, _modified_ns: int) -> Siblings:
 def copied_lines(path: Path, siblings: Siblings) -> dict[str, str]:
     """By id, the lines that this log may have copied, and the session of each: `--fork-session` gives the lines it copies
     a new session and leaves them their ids."""
-    copies = siblings.begun.get(siblings.firsts.get(path.name, ""), [])
     sessions: dict[str, str] = {}
-    if len(copies) > 1:
-        for older in takewhile(path.__ne__, _by_age(copies)):
-            sessions = dict.fromkeys(_times(older), older.stem) | sessions
+    for older in takewhile(path.__ne__, _copies_of(path, siblings)):
+        sessions = dict.fromkeys(_times(older), older.stem) | sessions
     return sessions
+
+
+def forks_of(path: Path) -> list[Path]:
+    """The logs in the same directory that may have copied lines of this one."""
+    try:
+        copies = _copies_of(path, siblings_of(path))
+    except OSError:
+        return []  # one of them vanished; the reading of the others reports what is wrong
+    return copies[copies.index(path) + 1 :] if path in copies else []
+
+
+def _copies_of(path: Path, siblings: Siblings) -> list[Path]:
+    """The original of a log and all its forks, the original first; empty where there is no fork."""
+    copies = siblings.begun.get(siblings.firsts.get(path.name, ""), [])
+    return _by_age(copies) if len(copies) > 1 else []
 
 
 def _by_age(copies: Sequence[Path]) -> list[Path]:
     """The original first, then its forks. What is all in the others was copied by them; else who forks a session goes on
-    in the fork first, so that the original parts from the others last."""
+    in the fork first, so that the original parts from the others last. Of equal logs the fork was written later."""
     lines = {path: _times(path) for path in copies}
     common = frozenset.intersection(*map(frozenset, lines.values()))
 
-    def age(path: Path) -> tuple[bool, float, int]:
+    def age(path: Path) -> tuple[bool, float, int, int]:
         parted = next((at for id, at in lines[path].items() if id not in common), None)
-        return parted is not None, -(to_ms(parted) or 0), len(lines[path])
+        return parted is not None, -(to_ms(parted) or 0), len(lines[path]), path.stat().st_mtime_ns
 
     return sorted(copies, key=age)
 
