@@ -478,3 +478,111 @@ def test_a_fork_that_is_read_before_anything_is_said_in_it_takes_nothing_from_it
     sync("claude-code")
     assert texts(store, f"claude-code:{original}") == ["Why is it slow?", "The cache is cold."]
     assert texts(store, f"claude-code:{fork}") == ["Drop it."]
+
+
+def cut_lines() -> list[dict[str, object]]:
+    """Two questions; the answers have several lines each, all of them with their message's id."""
+    uses = [
+        [{"type": "tool_use", "id": f"t{n}", "name": "Bash", "input": {"command": command}}]
+        for n, command in enumerate(("ls src", "ls tests"))
+    ]
+    words = [
+        [{"type": "text", "text": text}] for text in ("I look around.", "It is in src.", "See the test.")
+    ]
+    thought = [{"type": "thinking", "thinking": "Where may it be?"}]
+    return [
+        claude_line("", "u1", "user", "Where is the parser?"),
+        claude_line("", "u2", "assistant", thought, id="m1"),
+        claude_line("", "u3", "assistant", words[0], id="m1"),
+        claude_line("", "u4", "assistant", uses[0], id="m1"),
+        claude_line("", "u5", "assistant", uses[1], id="m1"),
+        claude_line("", "u6", "assistant", words[1], id="m2"),
+        claude_line("", "u7", "user", "And its test?"),
+        claude_line("", "u8", "assistant", words[2], id="m3"),
+    ]
+
+
+def conversation_of(store: Store) -> list[tuple[str, str]]:
+    """What is said in its order, and what is thought and called with it."""
+    messages = store.messages.of("claude-code:s")
+    said = [(each.role, each.text) for each in messages if each.role in ("user", "assistant")]
+    return said + sorted((each.role, each.text) for each in messages if each.role in ("thinking", "tool"))
+
+
+CUT_WHOLE = [
+    ("user", "Where is the parser?"),
+    ("assistant", "I look around."),
+    ("assistant", "It is in src."),
+    ("user", "And its test?"),
+    ("assistant", "See the test."),
+    ("thinking", "Where may it be?"),
+    ("tool", "Bash command: ls src\nBash command: ls tests"),
+]
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut"])
+@pytest.mark.parametrize("line", range(1, 8))
+@pytest.mark.parametrize("order", ["whole first", "cut first"])
+def test_a_copy_that_lacks_a_line_changes_nothing(
+    sync: Callable[..., None], store: Store, home: Path, tmp_path: Path, damage: str, line: int, order: str
+) -> None:
+    lines = write_claude(tmp_path / "whole", "s", *cut_lines()).read_text().splitlines(keepends=True)
+    half = [lines[line][: len(lines[line]) // 2] + "\n"] if damage == "cut" else []
+    copies = [lines, [*lines[:line], *half, *lines[line + 1 :]]]
+    other = tmp_path / "other/.claude"
+    for directory, copy in zip(
+        (home / ".claude", other), copies if order == "whole first" else copies[::-1], strict=True
+    ):
+        log = directory / "projects/-w-app/s.jsonl"
+        log.parent.mkdir(parents=True)
+        log.write_text("".join(copy))
+        sync("claude-code", **({"claude_code": (other,)} if directory == other else {}))
+    assert conversation_of(store) == CUT_WHOLE
+    assert store.problems() == []
+
+
+def by_first_line(reader: Reader) -> Reader:
+    """The reader of Claude Code as it was when it named an assistant's turn by its first line."""
+
+    def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
+        for piece in reader.read(source, cursor):
+            turns = [turn._replace(id=turn.former_id or turn.id, former_id="") for turn in piece.turns]
+            if piece.cursor is not None:
+                piece.cursor.state["memory"].pop("messages")
+            yield piece._replace(turns=turns)
+
+    return reader._replace(read=read)
+
+
+@pytest.mark.parametrize("change", ["unchanged", "grown", "moved", "copied", "rewritten", "gone and back"])
+def test_a_store_that_named_answers_by_their_first_line_doubles_none(
+    open_core: OpenCore, store: Store, home: Path, change: str
+) -> None:
+    (reader,) = load_readers(["claude-code"]).values()
+    places = Places(home, {}, "linux")
+    lines = cut_lines()
+    half = lines[:4] if change == "grown" else lines
+    log = write_claude(home, "s", *half)
+    syncs = Sync(open_core(store, None).engine)
+    assert syncs.run([by_first_line(reader)], places) is not None
+    assert "claude-code:s/u2" in store.messages.places("claude-code:s")
+    match change:
+        case "grown":
+            write_claude(home, "s", *lines)
+        case "moved":
+            log.parent.rename(log.parent.with_name("-w-renamed"))
+        case "copied":
+            shutil.copytree(log.parent, log.parent.with_name("-w-copied"))
+        case "rewritten":
+            log.write_text("\n" + log.read_text())
+        case "gone and back":
+            raw = log.read_bytes()
+            log.unlink()
+            assert syncs.run([reader], places) is not None
+            log.write_bytes(raw + b"\n")
+            touch(log)
+    assert syncs.run([reader], places) is not None
+    assert conversation_of(store) == CUT_WHOLE
+    ids = store.messages.places("claude-code:s")
+    assert ("claude-code:s/m1" in ids) is (change not in ("unchanged", "gone and back"))
+    assert store.problems() == []

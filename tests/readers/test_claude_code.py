@@ -129,11 +129,36 @@ def test_lines_of_one_message_are_one_turn_even_with_results_between_them(tmp_pa
     )
     first, second = turns(source)
     assert (first.id, [(call.command, call.error) for call in first.calls]) == (
-        "a1",
+        "m1",
         [("ls", "no such directory"), ("pwd", "")],
     )
     assert first.thinking == ""
     assert second.text == "Done."
+
+
+def test_an_answer_has_the_id_of_its_message_whichever_of_its_lines_is_missing(tmp_path: Path) -> None:
+    lines = [assistant("a1", "m1", text("I look.")), assistant("a2", "m1", use("t1", command="ls"))]
+    for log in (lines, lines[:1], lines[1:]):
+        (turn,) = turns(write(tmp_path / "s1.jsonl", user("u1", "fix it"), *log))[1:]
+        assert (turn.id, turn.former_id) == ("m1", log[0]["uuid"])
+
+
+def test_lines_of_a_message_that_follow_on_a_prompt_replace_nothing(tmp_path: Path) -> None:
+    lines = [
+        user("u1", "fix it"),
+        assistant("a1", "m1", text("I look.")),
+        user("u2", "and test it"),
+        assistant("a2", "m1", text("I test.")),
+    ]
+    source = write(tmp_path / "s1.jsonl", *lines)
+    ids = {"u1": "fix it", "m1": "I look.", "u2": "and test it", "a2": "I test."}
+    assert {turn.id: turn.text for turn in turns(source)} == ids
+    pieces = list(reader.read(source, Cursor()))
+    cursor = pieces[-1].cursor
+    assert cursor is not None
+    source = write(tmp_path / "s1.jsonl", *lines, assistant("a3", "m1", text("Done.")))
+    found = merged(reader.read(source, cursor), merged(pieces))
+    assert {turn.id: turn.text for turn in found["s1"].turns.values()} == ids | {"a2": "I test.\n\nDone."}
 
 
 def test_a_long_error_keeps_its_head_and_tail(tmp_path: Path) -> None:
@@ -152,7 +177,7 @@ def test_a_long_error_keeps_its_head_and_tail(tmp_path: Path) -> None:
 def test_a_record_that_comes_twice_is_told_once(tmp_path: Path) -> None:
     lines = [user("u1", "fix it"), assistant("a1", "m1", text("Done.")), assistant("a1", "m1", text("Done."))]
     source = write(tmp_path / "s1.jsonl", *lines, *lines)
-    assert [(turn.id, turn.text) for turn in turns(source)] == [("u1", "fix it"), ("a1", "Done.")]
+    assert [(turn.id, turn.text) for turn in turns(source)] == [("u1", "fix it"), ("m1", "Done.")]
 
 
 def test_all_branches_of_a_rewound_session_are_told(tmp_path: Path) -> None:
@@ -345,7 +370,7 @@ def forked(tmp_path: Path, *, is_marked: bool) -> dict[str, ReadConversation]:
                 found = merged([piece], found)
             else:
                 assert piece.header.native_id == "s1"
-                assert [turn.id for turn in piece.turns] == ["u1", "u2"]
+                assert [turn.id for turn in piece.turns] == ["u1", "m1"]
     return found
 
 

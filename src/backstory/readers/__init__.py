@@ -121,7 +121,8 @@ class Turn(NamedTuple):
     calls: tuple[ToolCall, ...] = ()
     model: str = ""
     former_id: str = ""
-    """What an earlier version called it, by its place in the file. A message that is kept under it gets the id."""
+    """The id that an earlier version gave it, by its place in the file or by its first line. A message that is stored
+    under it gets the present id."""
     sayings: tuple[Saying, ...] = ()
     """What it states, once that was extracted; readers leave it empty."""
     recites: bool = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from ...domain.filters import Filter, Kind
 from ...domain.records import Conversation, Message, TraceHit
 from ...domain.sources import source_path
 from ...domain.when import from_ms
-from ...readers import LONGEST_ARGUMENTS, Cursor, Places, Reader, Source, load_readers, reader_names
+from ...readers import LONGEST_ARGUMENTS, Cursor, Places, Reader, Source, Turn, load_readers, reader_names
 from ...readers.formats.edits import INSERTED, REPLACED, WHOLE, Edit, edits_of
 from ..engine import Caller, Engine
 from ..sync.pieces import conversation_id, message_ids
@@ -62,10 +62,11 @@ def find_writings(
         dict.fromkeys(hit.conversation for hit in sorted(meant, key=lambda hit: hit.at, reverse=True))
     )
     wanted = {id: known[id] for id in newest[:MOST_CONVERSATIONS]}
-    edits = list(_read_again(wanted, places, is_file))
-    told = {writing.message for writing in edits}
     entries = store.entries.load(hit.entry for hit in meant if hit.conversation in wanted)
     messages = {n: entry for n, entry in entries.items() if isinstance(entry, Message)}
+    stored = {message.id.removesuffix("#tool") for message in messages.values()}
+    edits = list(_read_again(wanted, places, is_file, stored))
+    told = {writing.message for writing in edits}
     silent = []
     for hit in meant:
         message = messages.get(hit.entry)
@@ -78,7 +79,9 @@ def find_writings(
     return Writings(sorted(edits, key=lambda each: each.at), silent, wanted)
 
 
-def _read_again(wanted: dict[str, Conversation], places: Places, is_file: IsFile) -> Iterator[Writing]:
+def _read_again(
+    wanted: dict[str, Conversation], places: Places, is_file: IsFile, stored: Collection[str]
+) -> Iterator[Writing]:
     by_reader: dict[str, list[Conversation]] = {}
     for conversation in wanted.values():
         by_reader.setdefault(conversation.surface, []).append(conversation)
@@ -87,11 +90,15 @@ def _read_again(wanted: dict[str, Conversation], places: Places, is_file: IsFile
         files = {str(source.path): source for source in reader.find(places)}
         needed = {source_path(each.source, files.keys()) for each in by_reader[name]}
         for path in sorted(path for path in needed if path):
-            yield from _read_source(reader, files[path], wanted, is_file)
+            yield from _read_source(reader, files[path], wanted, is_file, stored)
 
 
 def _read_source(
-    reader: Reader, source: Source, wanted: dict[str, Conversation], is_file: IsFile
+    reader: Reader,
+    source: Source,
+    wanted: dict[str, Conversation],
+    is_file: IsFile,
+    stored: Collection[str],
 ) -> Iterator[Writing]:
     try:
         if os.path.getsize(source.path) > LARGEST_SOURCE:
@@ -104,9 +111,16 @@ def _read_source(
                 at = conversation.created_at if turn.at_ms is None else from_ms(turn.at_ms)
                 for edit in (edit for call in turn.calls for edit in edits_of(call)):
                     if is_file(conversation, edit.path):
-                        yield Writing(id, message_ids(id, turn)[0], at, edit.old, edit.new)
+                        yield Writing(id, _stored_id(id, turn, stored), at, edit.old, edit.new)
     except (OSError, Unreadable):
         return  # gone or changed since; what is kept serves instead
+
+
+def _stored_id(conversation: str, turn: Turn, stored: Collection[str]) -> str:
+    """The id of a turn in the store, which is the former one until a sync reads that part of the file again."""
+    id = message_ids(conversation, turn)[0]
+    former = message_ids(conversation, turn._replace(id=turn.former_id))[0]
+    return former if former in stored and id not in stored else id
 
 
 def _kept(message: Message, base: str, hit: TraceHit) -> Iterator[Writing]:

@@ -265,13 +265,14 @@ class FileKeeper:
         else:
             self._drop(row.id, witnesses.retract(lost, self._number))
             own = {id for id in places if witnesses.is_only_by(id, -self._number)}
-            news = self._news(messages, places.keys() - own)
+            copied = {id for id in places if not witnesses.has_told(id, self._number)}
+            news = self._news(messages, places.keys() - own, copied)
             self._keeper.restart(witnesses.tell(new_places, self._number, self._files.living))
             self._last[row.id] = max((last, *new_places.values()))
         self._add(row, piece, news)
 
     def _adopt(self, id: str, piece: Piece, witnesses: Witnesses | None) -> None:
-        """Messages that an earlier version named by their place in the file get the ids that they have now."""
+        """Rename messages that are stored under the ids that an earlier version gave them."""
         former = {
             before: (now, turn)
             for turn in piece.turns
@@ -280,7 +281,7 @@ class FileKeeper:
                 message_ids(id, turn._replace(id=turn.former_id)), message_ids(id, turn), strict=True
             )
         }
-        if not former or not self._has_former(id, piece):
+        if not former or not self._has_former(id, list(former)):
             return
         there = self._store.messages.named(list(former))
         taken = self._store.messages.places(id, [former[before][0] for before in there])
@@ -294,12 +295,16 @@ class FileKeeper:
             for before, now in renamed.items():
                 witnesses.adopt(before, now)
 
-    def _has_former(self, id: str, piece: Piece) -> bool:
-        """Whether anything in a conversation may still be named by its place: to look for each turn costs as much again."""
+    def _has_former(self, id: str, former: Sequence[str]) -> bool:
+        """Whether a conversation may still have messages with former ids. Looking for each turn doubles the cost of a
+        read, so the first piece decides."""
         if id not in self._with_former:
-            former = next(turn.former_id for turn in piece.turns if turn.former_id)
-            beginning, mark, _ = former.partition(PLACE)
-            self._with_former[id] = self._store.messages.has_named(f"{id}/{beginning}{mark}")
+            beginning, mark, _ = former[0].removeprefix(f"{id}/").partition(PLACE)
+            self._with_former[id] = (
+                self._store.messages.has_named(f"{id}/{beginning}{mark}")
+                if mark
+                else bool(self._store.messages.places(id, former))
+            )
         return self._with_former[id]
 
     def _time_at(self, row: Conversation, piece: Piece, place: int) -> datetime:
@@ -308,10 +313,18 @@ class FileKeeper:
         messages = self._store.messages.of(row.id, range(place, place + 1)) if is_asked else []
         return max((message.created_at for message in messages), default=row.created_at)
 
-    def _news(self, messages: Sequence[Message], ids: Collection[str]) -> list[Message]:
-        """Those that are not just the beginning of what is kept under one of these ids."""
+    def _news(
+        self, messages: Sequence[Message], ids: Collection[str], copied: Collection[str] = ()
+    ) -> list[Message]:
+        """The messages that are not just the beginning of the text stored under one of these ids, or, of those that are
+        copied from another file, some of its lines: a copy may lack a line that was cut."""
         texts = self._store.messages.texts(sorted(ids))
-        return [each for each in messages if not _is_beginning(each.text, texts.get(each.id, ""))]
+        return [
+            each
+            for each in messages
+            if not _is_beginning(each.text, whole := texts.get(each.id, ""))
+            and not (each.id in copied and _is_excerpt(each.text, whole))
+        ]
 
     def _add(self, row: Conversation, piece: Piece, messages: Sequence[Message]) -> None:
         ids = {message.id for message in messages}
@@ -380,3 +393,9 @@ def _is_same(message: Message, turn: Turn) -> bool:
 
 def _is_beginning(text: str, whole: str) -> bool:
     return len(text) < len(whole) and whole.startswith(text)
+
+
+def _is_excerpt(text: str, whole: str) -> bool:
+    """Whether a text has some of the lines of another, in their order, and no others."""
+    lines = iter(whole.split("\n"))
+    return len(text) < len(whole) and all(line in lines for line in text.split("\n"))

@@ -81,13 +81,27 @@ def _placed(
     conversation: str, turns: Sequence[Turn], known: Mapping[str, int], last: int
 ) -> Iterator[tuple[Turn, int]]:
     """Each turn with its `seq`. What is said goes on from `last`; a turn of calls alone stands with what was said
-    before it, so that a question and its answer stay neighbours. A turn that is known keeps its place."""
-    for turn in turns:
+    before it, so that a question and its answer stay neighbours. A turn that is known keeps its place, and a new one
+    before it stands with what was said before: another copy of the log lacked it."""
+    limits = _next_places(conversation, turns, known)
+    for turn, limit in zip(turns, limits, strict=True):
         said, thinking, tool = message_ids(conversation, turn)
         alone = known.get(tool, known.get(thinking, max(last, 0)))
-        seq = known.get(said, last + 1) if turn.text else alone
+        next_place = last + 1 if limit is None or limit > last + 1 else max(last, 0)
+        seq = known.get(said, next_place) if turn.text else alone
         last = max(last, seq)
         yield turn, seq
+
+
+def _next_places(conversation: str, turns: Sequence[Turn], known: Mapping[str, int]) -> list[int | None]:
+    """For each turn, the place of the next one after it in which something known is said."""
+    places: list[int | None] = []
+    following: int | None = None
+    for turn in reversed(turns):
+        places.append(following)
+        if turn.text:
+            following = known.get(message_ids(conversation, turn)[0], following)
+    return places[::-1]
 
 
 def _messages_of(conversation: Conversation, turn: Turn, seq: int, at: datetime) -> Iterator[Message]:

@@ -127,6 +127,10 @@ class Witnesses:
         """Whether a file that is there tells it."""
         return any(file in living for file in self._told.get(id, ()))
 
+    def has_told(self, id: str, file: int) -> bool:
+        """Whether the file tells it, or did before it was rewritten."""
+        return not {file, -file}.isdisjoint(self._told.get(id, ()))
+
     def is_only_by(self, id: str, file: int) -> bool:
         return self._told.get(id) == frozenset((file,))
 

@@ -123,6 +123,8 @@ class _ClaudeSession:
         """By the id of a line, the side chain it is part of; empty for the main one."""
         self.begun: dict[str, int] = log.memory.setdefault("begun", {})
         """The conversations that have a turn."""
+        self.messages: dict[str, str] = log.memory.setdefault("messages", {})
+        """By the id of an assistant's message, the name of the first line it was seen in."""
 
     def hear(self, line: LogLine) -> None:
         self._trace(line)
@@ -221,7 +223,7 @@ class _ClaudeSession:
         turn = self.log.open
         key = message.id or line.uuid
         if turn is None or turn.key != key or turn.conversation is not conversation:
-            turn = self._begin(conversation, line, Role.ASSISTANT, key)
+            turn = self._begin(conversation, line, Role.ASSISTANT, message.id or "")
             turn.model = conversation.model = message.model or conversation.model
         elif line.uuid in turn.seen:
             return
@@ -229,14 +231,31 @@ class _ClaudeSession:
         for block in blocks_of(message):
             _add(turn, block)
 
-    def _begin(self, conversation: OpenConversation, line: LogLine, role: Role, key: str = "") -> OpenTurn:
+    def _begin(
+        self, conversation: OpenConversation, line: LogLine, role: Role, message_id: str = ""
+    ) -> OpenTurn:
         at_ms = to_ms(line.timestamp)
         conversation.happened(at_ms)
         if line.cwd and not conversation.directory:
             conversation.directory = line.cwd
         conversation.branch = line.git_branch or conversation.branch
         self.begun[conversation.native_id] = 1
-        return self.log.begin(conversation, line.uuid or self.log.name(at_ms), role, at_ms, key)
+        name = line.uuid or self.log.name(at_ms)
+        id = self._turn_id(message_id, name)
+        turn = self.log.begin(conversation, id, role, at_ms, message_id or line.uuid)
+        if id != name:
+            turn.former_id = name
+        return turn
+
+    def _turn_id(self, message_id: str, name: str) -> str:
+        """The message's id: unlike its first line, each line has it, so a copy of the log that lacks a line has the same.
+
+        Lines of a message that follow on another turn are a turn of their own, which their first line names."""
+        if not message_id or self.messages.setdefault(message_id, name) != name:
+            return name
+        if len(self.messages) > 2 * REMEMBERED_LINES:
+            _forget(self.messages)
+        return message_id
 
     def _own(self) -> OpenConversation:
         own = self.log.conversation(self.id)
