@@ -153,6 +153,7 @@ def test_a_file_in_the_place_of_the_directory_is_refused(path: Path) -> None:
 
 OPEN_AS_ANOTHER = """
 import os, sys
+import urllib.parse  # newer Pythons import it when it is needed, which may be in a place that only root can read
 from pathlib import Path
 from backstory.domain.errors import NotAllowed
 from backstory.store.database import Row

@@ -92,7 +92,7 @@ def match_conversations(
 ) -> ConversationMatches:
     """How well whole conversations match; `weight` of a word is its weight beside its rarity, which is counted here."""
     threads = len(shapes.thread_names)
-    mean_size = shapes.said_size.sum() / max(np.count_nonzero(shapes.said_size), 1)
+    mean_size = float(shapes.said_size.sum()) / max(int(np.count_nonzero(shapes.said_size)), 1)
     length = shapes.said_size / max(mean_size, 1.0)
     norm = CONVERSATION_SATURATION * (1 - CONVERSATION_LENGTH_SHARE + CONVERSATION_LENGTH_SHARE * length)
     scores, total = np.zeros(threads), 0.0
