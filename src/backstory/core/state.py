@@ -22,7 +22,7 @@ from .statements.deriving import MAX_AT_ONCE, sayings_in
 from .statements.extraction import RULES
 from .statements.folding import ended, fold, with_checks_ended
 from .statements.settling import ConversationCourse, settle
-from .statements.words import reason_in
+from .statements.words import is_dropped, reason_in
 
 MAX_MEMORIES = 200
 RECENT_CONVERSATIONS = 8
@@ -181,8 +181,6 @@ class ProjectStates(Facet):
 
 
 def _is_dropped(memory: Memory) -> bool:
-    from .statements.words import is_dropped  # compiling its patterns is not for start-up
-
     return kind_of(memory) is not MemoryKind.DECISION and is_dropped(memory.text)
 
 

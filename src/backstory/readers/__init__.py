@@ -214,6 +214,8 @@ class Reader(NamedTuple):
 
 PLACE = "@"
 """What stands before the place in a former id."""
+PULL_REQUEST = "pull-request"
+"""The name of a call that stands for a pull request which the session made, as the log records it."""
 FORMATS = "formats"
 """The package here that is no reader."""
 LONGEST_ARGUMENTS = 2_000

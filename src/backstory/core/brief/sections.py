@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ..state import ProjectState
 
 MAX_SESSIONS = 4
-MAX_UNCOMMITTED_FILES = 6
 MAX_COMMITS = 3
 STATUS_TIMEOUT_S = 2.0
 UNTITLED = "a conversation"

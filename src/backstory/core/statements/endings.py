@@ -61,6 +61,11 @@ _SECTION = re.compile(
 _NOTICE = re.compile(r"\s*\(disable recaps in [^)]*\)\s*$")
 
 
+def is_question(sentence: str) -> bool:
+    """Whether it ends with a question mark."""
+    return _ASKS.search(sentence) is not None
+
+
 def is_interrogative(sentence: str) -> bool:
     return _INTERROGATIVE.match(sentence) is not None
 
@@ -139,7 +144,7 @@ def _closing(last: Turn, turns: Sequence[Turn]) -> Iterator[Saying]:
         yield Saying(StatementKind.NEXT_STEP, step, Speaker.ASSISTANT)
     for place, sentence in enumerate(tail):
         kind = None
-        if _ASKS.search(sentence):
+        if is_question(sentence):
             is_near_end = place >= len(tail) - ASKING_SENTENCES
             is_meant = (
                 is_near_end and is_interrogative(sentence) and _is_specific(sentence, tail, last, turns)
@@ -155,7 +160,7 @@ def _closing(last: Turn, turns: Sequence[Turn]) -> Iterator[Saying]:
     has_edits = any(call.writes for turn in turns for call in turn.calls)
     items = [] if has_edits else [" ".join(item.split()) for item in _ITEM.findall(own)[:MAX_ITEMS]]
     for text in (*items, *tail[-LAST_SENTENCES:]):
-        if not _ASKS.search(text):
+        if not is_question(text):
             yield Saying(StatementKind.ENDING, text, Speaker.ASSISTANT)
 
 

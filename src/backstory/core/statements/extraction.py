@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from ...domain.statements import Saying, Speaker, StatementKind
-from ...readers import Role, ToolCall, Turn
+from ...readers import PULL_REQUEST, Role, ToolCall, Turn
 from . import commands, endings, lists, words
 from .foreign import reads_others
 
 RULES = 1
 """Raised when the rules change: conversations that were extracted by older ones are gone through again."""
-PULL_REQUEST = "pull-request"
 MAX_CHARS = 400
 
 

@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterator
 from ...domain.provenance import ELISION, own_text
 from ...domain.statements import Saying, Speaker, StatementKind
 from ..quoting import sentences
-from .endings import is_interrogative
+from .endings import is_interrogative, is_question
 
 MIN_WORDS, MAX_CHARS = 3, 400
 MAX_TYPED_STATEMENTS = 8
 """Sentences of a message, from its beginning: what follows in a longer one explains."""
 
 _I = re.IGNORECASE
-_ASKS = re.compile(r"\?\W*$")
 _PROPOSES = re.compile(
     r"\b(?:let'?s|instead|(?:can|could|should) (?:we|you)(?: please)? (?:not|just|also|change|use|keep|replace|remove|drop|rename))\b",
     _I,
@@ -111,8 +110,8 @@ def by_user(text: str) -> Iterator[Saying]:
 
 def _kind_by_user(sentence: str) -> StatementKind | None:
     """A question states nothing, unless it proposes something; nor does what repeats a memory."""
-    is_question = _ASKS.search(sentence) is not None or is_interrogative(sentence)
-    if (is_question and not _PROPOSES.search(sentence)) or _RECITES.search(sentence):
+    asks = is_question(sentence) or is_interrogative(sentence)
+    if (asks and not _PROPOSES.search(sentence)) or _RECITES.search(sentence):
         return None
     if _RULE.search(sentence) or _CORRECTION.match(sentence):
         return StatementKind.PREFERENCE
@@ -124,7 +123,7 @@ def _kind_by_user(sentence: str) -> StatementKind | None:
 def by_assistant(text: str) -> Iterator[Saying]:
     """What the message that ends a turn concludes. One that ends in a question offers options: of those, none is decided."""
     every = sentences(text)
-    offers = bool(every) and _ASKS.search(every[-1]) is not None
+    offers = bool(every) and is_question(every[-1])
     for sentence in _own(text, "assistant", _kind_by_assistant):
         kind = _kind_by_assistant(sentence)
         if kind is not None and not (offers and kind is StatementKind.DECISION):
@@ -132,7 +131,7 @@ def by_assistant(text: str) -> Iterator[Saying]:
 
 
 def _kind_by_assistant(sentence: str) -> StatementKind | None:
-    if _NARRATES.match(sentence) or _ASKS.search(sentence) or _RECITES.search(sentence):
+    if _NARRATES.match(sentence) or is_question(sentence) or _RECITES.search(sentence):
         return None
     if _DROPPED.search(sentence):
         return StatementKind.DROPPED

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from .. import (
+    PULL_REQUEST,
     ConversationKind,
     Cursor,
     Form,
@@ -50,8 +51,6 @@ NO_SESSION = "prompt without session"
 REMEMBERED_LINES = 32
 """So many, or up to twice as many, are known by id: to tell what a side chain or a title belongs to."""
 PROMPT_LOG = "history.jsonl"
-PULL_REQUEST = "pull-request"
-"""The name of a call that stands for a pull request which the session made, as the log says it."""
 
 
 def find(places: Places) -> Iterator[Source]:
