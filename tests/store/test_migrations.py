@@ -58,6 +58,19 @@ RELEASED = {
     "0029_shape.postgres.sql": "167311fa9b0a98def263a0d817aea31ce4c2be7cabd63dd69c1cdc92a2320768",
     "0029_shape.sqlite.sql": "cc8f3f5ddbe2e0b5811ac01d763e755b61e0fdffc68319dc721a30d0fc095179",
     "0030_sayings.sql": "6808346c6e61bf438bcb4b9bc458f4c7353631a20c2dc30f82bc677aa41fc6bb",
+    "0031_traces.postgres.sql": "903001ffc0d79b2fd18a6cd122da49c8177a731df95a92f743b92626db1142bd",
+    "0031_traces.sqlite.sql": "5c94bc059062dba6d31f1d37fac420000935a325df2bd6723f9567ccbd10babc",
+    "0032_command_runs.sql": "8c889e73ce6d86db4add08e6c00ee6901c3bbdd0b5b5e98a44e19bab3569b01c",
+    "0033_receipts.sql": "132329de446112142c4cd41663bf9fd0aec2d609bc94e5dea5a329b612ebeb9f",
+    "0034_client_memories.sql": "2daab92db5182895be82b25a434ad8ed5abbf3bcebaa22c656a2a2f701169edd",
+    "0035_devices.postgres.sql": "ba95a71efbcfdbd007892e31e0a3ef3d500aab38e872d2b85925d02b4268cd22",
+    "0035_devices.sqlite.sql": "9d7c0dbefe336590f59ebc722c45afac09bc6b8a92cb8ae29e414879a0389e6e",
+    "0036_handoffs.sql": "8645676500d0872865f1a760f0f2505d9473f7fe48a160bc5c30ac9aa7bd4e0c",
+    "0037_key_sets.sql": "e7dab2ecb52995fece35eb5aa1328f7054af3be65184ab5ee1a87e4cc4c9ef79",
+    "0038_exports.sql": "15f9c7d98081a8265030576fb4d82defc114d91c446e65712a21a4cd66ce0826",
+    "0039_team_memory.sql": "40aa56a85f9d7ca7a3cd518759d73d4987da72358e103f8f45a407c690c88e6d",
+    "0040_tenants.postgres.sql": "632dc3972b7836664bc290ebec3062ac8a2a9f6d33454d1e68e11e8badece41e",
+    "0040_tenants.sqlite.sql": "83d4bdc0ebcb0e018c44be10e0b06b3505fb4bce6ddcbb575c0ba61afbde2448",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

@@ -57,9 +57,11 @@ def vocabulary_of_sqlite(path: Path) -> Vocabulary:
 
 
 def vocabulary_of_postgres(path: Path) -> Vocabulary:
-    with psycopg.connect(postgres_server.url()) as connection:
-        words = f"SELECT words FROM {postgres_server.schema_of(path)}.entry_text"
-        sql = "SELECT word, ndoc, nentry FROM ts_stat(%s) ORDER BY word"
+    with psycopg.connect(postgres_server.admin_url()) as connection:
+        name = postgres_server.tenant_of(path)
+        words = f"SELECT words FROM backstory.entry_text JOIN backstory.tenant ON number = tenant_number WHERE name = '{name}'"
+        # each word follows the number of its tenant
+        sql = "SELECT split_part(word, '/', 2), ndoc, nentry FROM ts_stat(%s) ORDER BY word"
         return connection.execute(sql, [words]).fetchall()
 
 
@@ -162,7 +164,7 @@ class StoreModel(RuleBasedStateMachine):
         shutil.rmtree(self.folder)
         if self.backend == "postgres":
             for name in ("store.db", "fresh.db"):
-                postgres_server.drop(postgres_server.schema_of(self.folder / name))
+                postgres_server.drop(postgres_server.tenant_of(self.folder / name))
         assert edited == built
 
 

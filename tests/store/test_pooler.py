@@ -13,9 +13,9 @@ import pytest
 from backstory.domain.entries import EntryVectors
 from backstory.domain.errors import Unavailable
 from backstory.domain.filters import Filter, Page
-from backstory.store.copying import VECTOR
 from backstory.store.postgres import PostgresStore
 from backstory.store.postgres.pool import PostgresPool
+from backstory.store.tables import VECTOR
 
 from .. import pgbouncer, postgres_server
 from ..doubles import make_memory
@@ -26,7 +26,8 @@ TENANTS = tuple(f"pooled_{name}" for name in ("ann", "ben", "cid", "dee"))
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with pgbouncer.pooler(Path(postgres_server.server().pgdata)) as url:
+    folder = Path(postgres_server.server().pgdata)
+    with pgbouncer.pooler(folder, database=postgres_server.DATABASE, user=postgres_server.MEMBER) as url:
         yield url
     for tenant in TENANTS:
         postgres_server.drop(tenant)
@@ -52,7 +53,7 @@ def use(store: PostgresStore, tenant: str, rounds: int) -> list[str]:
 
 
 def test_tenants_behind_a_transaction_pooler_never_meet(pool: PostgresPool) -> None:
-    stores = {tenant: PostgresStore(pool, schema=tenant) for tenant in TENANTS}
+    stores = {tenant: PostgresStore(pool, tenant=tenant) for tenant in TENANTS}
     with ThreadPoolExecutor(8) as threads:
         # two threads for each tenant write the same memories
         jobs = [threads.submit(use, store, tenant, 12) for tenant, store in [*stores.items()] * 2]
@@ -63,20 +64,20 @@ def test_tenants_behind_a_transaction_pooler_never_meet(pool: PostgresPool) -> N
 
 
 def test_what_another_program_left_in_a_session_is_not_looked_at(url: str, pool: PostgresPool) -> None:
-    store = PostgresStore(pool, schema=TENANTS[0])
+    store = PostgresStore(pool, tenant=TENANTS[0])
     store.memories.put([make_memory("mine", "words")])
     with ExitStack() as stack:
         for _ in range(pgbouncer.POOL_SIZE):  # at once, so that each has another session
             careless = stack.enter_context(psycopg.connect(url))
             careless.execute("SET search_path TO public")
-            careless.execute("CREATE TEMPORARY TABLE entry (LIKE pooled_ann.entry)")
+            careless.execute("CREATE TEMPORARY TABLE entry (LIKE backstory.entry)")
     assert [memory.id for memory in store.memories.find(Filter(), Page())] == ["mine"]
     store.memories.put([make_memory("second", "words")])
     assert store.entries.count(Filter()) == 2
 
 
 def test_vectors_are_found_and_forgotten_bytes_overwritten_behind_a_pooler(pool: PostgresPool) -> None:
-    stores = [PostgresStore(pool, schema=tenant) for tenant in TENANTS[:2]]
+    stores = [PostgresStore(pool, tenant=tenant) for tenant in TENANTS[:2]]
     vectors = unit_vectors(5)
     for store in stores:
         space = store.vectors.open_space("model")

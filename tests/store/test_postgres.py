@@ -1,4 +1,4 @@
-"""What is PostgreSQL's own: schemas, lost connections, an index that answers approximately, failures in our words."""
+"""What is PostgreSQL's own: tenants, lost connections, an index that answers approximately, failures in our words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .. import postgres_server
 from ..doubles import make_conversation, make_memory, make_messages
 from .test_vectors import unit_vectors
 
-SCHEMA = "only_postgres"
+TENANT = "only_postgres"
 Admin = psycopg.Connection[tuple[object, ...]]
 """A connection past the store."""
 
@@ -40,15 +40,15 @@ def pool() -> PostgresPool:
 
 @pytest.fixture
 def admin() -> Iterator[Admin]:
-    with psycopg.connect(postgres_server.url(), autocommit=True) as connection:
+    with psycopg.connect(postgres_server.admin_url(), autocommit=True) as connection:
         yield connection
-    for schema in (SCHEMA, f"{SCHEMA}_two"):
-        postgres_server.drop(schema)
+    for tenant in (TENANT, f"{TENANT}_two"):
+        postgres_server.drop(tenant)
 
 
 @pytest.fixture
 def store(pool: PostgresPool, admin: Admin) -> PostgresStore:
-    return PostgresStore(pool, schema=SCHEMA)
+    return PostgresStore(pool, tenant=TENANT)
 
 
 def texts(store: PostgresStore) -> dict[str, str]:
@@ -63,7 +63,7 @@ def lose_connections(admin: Admin) -> None:
 
 
 def test_stores_of_one_database_never_meet(store: PostgresStore, pool: PostgresPool) -> None:
-    other = PostgresStore(pool, schema=f"{SCHEMA}_two")
+    other = PostgresStore(pool, tenant=f"{TENANT}_two")
     store.memories.put([make_memory("same", "mine", key="k")])
     other.memories.put([make_memory("same", "yours", key="k")])
     assert (texts(store), texts(other)) == ({"same": "mine"}, {"same": "yours"})
@@ -72,36 +72,48 @@ def test_stores_of_one_database_never_meet(store: PostgresStore, pool: PostgresP
     assert texts(store) == {"same": "mine"}
 
 
-def test_words_of_a_schema_that_was_restored_are_read_anew(
-    store: PostgresStore, pool: PostgresPool, admin: Admin
-) -> None:
-    store.memories.put([make_memory("a", "former")])
-    assert len(store.text.holding(Unit(("former",)))) == 1
-    assert len(store.text.holding(Unit(("present",)))) == 0
-    admin.execute(f"DROP SCHEMA {SCHEMA} CASCADE")
-    PostgresStore(pool, schema=SCHEMA).memories.put([make_memory("b", "present")])
-    assert len(store.text.holding(Unit(("former",)))) == 0
-    assert len(store.text.holding(Unit(("present",)))) == 1
+def restored(url: str) -> PostgresStore:
+    """The only tenant of a database whose tables are gone, and made anew as by a restore."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET client_min_messages = warning")
+        connection.execute("DROP SCHEMA backstory CASCADE")
+    return PostgresStore(url, tenant=TENANT)
 
 
-def test_conversations_of_a_schema_that_was_restored_are_told_apart_anew(
-    store: PostgresStore, pool: PostgresPool, admin: Admin
-) -> None:
-    def held() -> set[str | None]:
-        return store.entries.all_threads(store.text.holding(Unit(("walrus",))))
+def test_words_of_a_database_that_was_restored_are_read_anew() -> None:
+    with postgres_server.own_database("restored") as url, closing(PostgresStore(url, tenant=TENANT)) as store:
+        store.memories.put([make_memory("a", "former")])
+        assert len(store.text.holding(Unit(("former",)))) == 1
+        assert len(store.text.holding(Unit(("present",)))) == 0
+        with closing(restored(url)) as other:
+            other.memories.put([make_memory("b", "present")])
+        assert len(store.text.holding(Unit(("former",)))) == 0
+        assert len(store.text.holding(Unit(("present",)))) == 1
 
-    store.conversations.put(make_conversation("former"), make_messages("former", "a walrus"))
-    assert held() == {"former"}
-    admin.execute(f"DROP SCHEMA {SCHEMA} CASCADE")
-    restored = PostgresStore(pool, schema=SCHEMA)
-    restored.conversations.put(make_conversation("present"), make_messages("present", "a walrus"))
-    assert held() == {"present"}
+
+def test_conversations_of_a_database_that_was_restored_are_told_apart_anew() -> None:
+    with postgres_server.own_database("restored") as url, closing(PostgresStore(url, tenant=TENANT)) as store:
+
+        def held() -> set[str | None]:
+            return store.entries.all_threads(store.text.holding(Unit(("walrus",))))
+
+        store.conversations.put(make_conversation("former"), make_messages("former", "a walrus"))
+        assert held() == {"former"}
+        with closing(restored(url)) as other:
+            other.conversations.put(make_conversation("present"), make_messages("present", "a walrus"))
+        assert held() == {"present"}
+
+
+def test_a_tenant_that_was_deleted_while_it_was_open_is_not_written(store: PostgresStore) -> None:
+    postgres_server.drop(TENANT)
+    with pytest.raises(Unavailable, match="was deleted while it was open"):
+        store.memories.put([make_memory("lost")])
 
 
 @pytest.mark.parametrize("name", ["", "Upper", 'quo"te', "a;b", "1st", "x" * 64, "with space"])
-def test_a_schema_has_a_plain_name(pool: PostgresPool, name: str) -> None:
-    with pytest.raises(InvalidInput, match="cannot be the name of a schema"):
-        PostgresStore(pool, schema=name)
+def test_a_tenant_has_a_plain_name(pool: PostgresPool, name: str) -> None:
+    with pytest.raises(InvalidInput, match="cannot be the name of a tenant"):
+        PostgresStore(pool, tenant=name)
 
 
 @pytest.mark.parametrize(
@@ -198,6 +210,7 @@ def test_writers_and_embedders_at_once_neither_fail_nor_lose_anything(store: Pos
 def test_the_index_finds_what_a_filter_lets_through(admin: Admin, monkeypatch: pytest.MonkeyPatch) -> None:
     """Recall against comparing all, for a filter too wide for that; with clusters, as texts have them."""
     monkeypatch.setattr(vectors, "NARROW", 1)
+    monkeypatch.setattr(vectors, "INDEXED_VECTORS", 100)
     random = np.random.default_rng(7)
     centres = unit_vectors(40)
     clustered = centres[random.integers(0, 40, 2000)] + 0.04 * random.standard_normal((2000, 384))
@@ -206,7 +219,7 @@ def test_the_index_finds_what_a_filter_lets_through(admin: Admin, monkeypatch: p
     with closing(
         PostgresPool(f"{postgres_server.url()}&options=-c%20enable_seqscan%3Doff%20-c%20enable_sort%3Doff")
     ) as eager:
-        store = PostgresStore(eager, schema=SCHEMA)
+        store = PostgresStore(eager, tenant=TENANT)
         space = store.vectors.open_space("model")
         store.memories.put(
             [make_memory(f"{n}", project="/tenth" if n % 10 == 0 else "/p") for n in range(len(clustered))]
@@ -248,16 +261,18 @@ def test_a_very_long_text_is_found_by_its_last_words(store: PostgresStore) -> No
     assert store.problems() == []
 
 
-def test_a_newer_incompatible_schema_is_refused(
-    store: PostgresStore, pool: PostgresPool, admin: Admin
-) -> None:
-    admin.execute(f"INSERT INTO {SCHEMA}.migration VALUES (99, 'from the future', 99, 0)".encode())
-    with pytest.raises(Incompatible, match="newer Backstory"):
-        PostgresStore(pool, schema=SCHEMA)
+def test_a_newer_incompatible_database_is_refused() -> None:
+    with postgres_server.own_database("newer") as url, closing(PostgresStore(url, tenant=TENANT)) as store:
+        with psycopg.connect(url, autocommit=True) as admin:
+            admin.execute("INSERT INTO backstory.migration VALUES (99, 'from the future', 99, 0)")
+        with pytest.raises(Incompatible, match="newer Backstory"):
+            PostgresStore(url, tenant=TENANT)
+        with pytest.raises(Incompatible, match="newer Backstory"):
+            store.memories.put([make_memory("a")])
 
 
 def test_a_script_that_fails_changes_nothing(
-    store: PostgresStore, pool: PostgresPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: PostgresStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(migrate._SCRIPTS, tmp_path / "scripts")
     broken = "CREATE TABLE novelty (x TEXT);\nINSERT INTO missing VALUES (1);\n"
@@ -265,7 +280,7 @@ def test_a_script_that_fails_changes_nothing(
     monkeypatch.setattr(migrate, "_SCRIPTS", tmp_path / "scripts")
     monkeypatch.setattr(migrate, "LATEST", migrate.LATEST + 1)
     with pytest.raises(Unavailable, match="missing"):
-        PostgresStore(pool, schema=SCHEMA)
+        PostgresStore(postgres_server.url(), tenant=TENANT)
     assert migrate.schema(store.database)[0] == migrate.LATEST - 1
     assert store.database.rows("SELECT to_regclass('novelty')") == [(None,)]
 
@@ -273,7 +288,8 @@ def test_a_script_that_fails_changes_nothing(
 def test_a_text_that_is_not_in_an_index_is_a_problem(store: PostgresStore, admin: Admin) -> None:
     store.memories.put([make_memory("a", key="k")])
     for table in ("entry_text", "key_text"):
-        admin.execute(f"DELETE FROM {SCHEMA}.{table}".encode())
+        statement = f"DELETE FROM backstory.{table} WHERE tenant_number = {store.database.tenant.number:d}"
+        admin.execute(statement.encode())
     assert store.problems() == [
         "text index: 1 texts are not in the text index",
         "text index: 1 keys are not in the key index",
@@ -299,11 +315,11 @@ def test_a_url_that_is_none_is_refused_without_its_password() -> None:
 
 
 def test_a_user_who_may_not_create_pgvector_is_told_whom_to_ask(admin: Admin) -> None:
-    admin.execute("CREATE DATABASE bare")
+    admin.execute("CREATE DATABASE bare TEMPLATE template0")
     admin.execute("CREATE ROLE guest LOGIN")
     try:
         with pytest.raises(NotAllowed, match="CREATE EXTENSION vector"):
-            PostgresPool(postgres_server.url().replace("postgres:@/postgres", "guest:@/bare"))
+            PostgresPool(postgres_server.url().replace("member:@/memory", "guest:@/bare"))
     finally:
         admin.execute("DROP DATABASE bare")
         admin.execute("DROP ROLE guest")
@@ -313,7 +329,7 @@ def test_a_database_that_cannot_hold_every_language_is_refused(admin: Admin) -> 
     admin.execute("CREATE DATABASE narrow ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
     try:
         with pytest.raises(Unavailable, match="needs UTF8"):
-            PostgresPool(postgres_server.url().replace("@/postgres", "@/narrow"))
+            PostgresPool(postgres_server.url().replace("@/memory", "@/narrow"))
     finally:
         admin.execute("DROP DATABASE narrow")
 
@@ -322,7 +338,7 @@ def test_a_user_who_may_only_read_is_not_allowed(store: PostgresStore, admin: Ad
     admin.execute("CREATE ROLE guest LOGIN")
     try:
         with pytest.raises(NotAllowed, match="permission denied"):
-            PostgresStore(postgres_server.url().replace("postgres:@", "guest:@"), schema=SCHEMA)
+            PostgresStore(postgres_server.url().replace("member:@", "guest:@"), tenant=TENANT)
     finally:
         admin.execute("DROP ROLE guest")
 
@@ -351,10 +367,10 @@ def test_without_the_extra_the_error_says_what_to_install() -> None:
 
 def test_some_hundred_entries_are_looked_up_by_their_numbers(store: PostgresStore, admin: Admin) -> None:
     store.memories.put([make_memory(f"m{n}") for n in range(1500)])
-    admin.execute(f"ANALYZE {SCHEMA}.entry".encode())
+    admin.execute("ANALYZE backstory.entry")
     source, numbers = store.database.chosen_entries([*range(1, 301), 1])
     plan = store.database.rows(f"EXPLAIN SELECT e.text FROM {source} WHERE e.kind = 'memory'", [numbers])
-    assert "entry_pkey" in str(plan)
+    assert f"entry_p{store.database.tenant.part}_pkey" in str(plan)
     assert len(store.database.rows(f"SELECT e.n FROM {source} WHERE e.kind = 'memory'", [numbers])) == 300
 
 

@@ -17,7 +17,7 @@ from backstory.domain.errors import NotAllowed
 from backstory.domain.filters import Filter, Page
 from backstory.store.sqlite import SqliteStore
 
-from ..doubles import make_memory, make_settings
+from ..doubles import found_memories, make_memory, make_settings
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no read-only directories")
 
@@ -54,7 +54,7 @@ def test_what_is_there_is_listed_and_searched_and_nothing_is_saved(read_only: Pa
     with closing(SqliteStore(read_only)) as store:
         assert [memory.id for memory in store.memories.find(Filter(), Page())] == ["a"]
         core = Core(Engine(make_settings(), store, None), Caller(project="/p"))
-        assert [hit.memory.id for hit in core.search.memories("walrus", limit=3).hits] == ["a"]
+        assert [hit.memory.id for hit in found_memories(core, "walrus", 3)] == ["a"]
         with pytest.raises(NotAllowed, match="read-only"):
             store.memories.put([make_memory("b")])
         assert store.problems() == []

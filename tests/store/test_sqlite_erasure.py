@@ -14,8 +14,8 @@ import pytest
 from backstory.domain.errors import TimedOut
 from backstory.domain.filters import Filter, Page
 from backstory.domain.words import query_units
-from backstory.store.residue import OF_MEMORIES
 from backstory.store.sqlite import SqliteStore, fts, residue
+from backstory.store.tables import Forgettable, with_words_of
 
 from ..doubles import make_memory
 
@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 def erase(store: SqliteStore, id: str) -> None:
     with store.transaction():
         store.memories.delete(Filter(ids=(id,)))
-        store.residue.note(OF_MEMORIES)
+        store.residue.note(with_words_of([Forgettable.MEMORIES]))
     store.residue.overwrite()
 
 

@@ -14,7 +14,7 @@ def open_store(place: str, schema: str) -> Store:
     if schema:
         from backstory.store.postgres import PostgresStore
 
-        return PostgresStore(place, schema=schema)
+        return PostgresStore(place, tenant=schema)
     from backstory.store.sqlite import SqliteStore
 
     return SqliteStore(Path(place))

@@ -36,27 +36,36 @@ if TYPE_CHECKING:
     from .backups import BackupFiles
     from .changes import ChangeRoom
     from .checkpoints import CheckpointRoom
+    from .contributions import ContributionRoom
     from .conversations import ConversationRoom
     from .copying import CopyingRoom
+    from .devices import DeviceRoom
+    from .exports import ExportRoom
     from .files import FileRoom
     from .graph import GraphRoom
+    from .handoffs import HandoffRoom
     from .imports import Imports
     from .injections import InjectionRoom
     from .leases import LeaseRoom
     from .links import LinkRoom
     from .messages import MessageRoom
+    from .origins import OriginRoom
+    from .outgoing import OutgoingRoom
     from .residue import Residues
+    from .results import ResultRoom
+    from .runs import RunRoom
     from .sayings import SayingRoom
     from .sessions import SessionRoom
     from .sync import SyncRoom
     from .team import TeamRoom
     from .traces import TraceRoom
+    from .usage import UsageRoom
     from .witnesses import WitnessRoom
 
 
 _PARTS = {
-    "conversations": ("_writer", "traces", "sayings"),
-    "archive": ("memories", "conversations", "messages", "traces", "sayings"),
+    "conversations": ("_writer", "traces", "sayings", "results", "runs", "usage"),
+    "archive": ("memories", "conversations", "messages", "traces", "sayings", "results", "runs"),
     "checkpoints": ("files",),
     "sync": ("conversations",),
     "copying": ("text", "vectors", "_writer"),
@@ -71,21 +80,30 @@ class Store:
     archive: ArchiveRoom
     changes: ChangeRoom
     checkpoints: CheckpointRoom
+    contributions: ContributionRoom
     conversations: ConversationRoom
     copying: CopyingRoom
+    devices: DeviceRoom
+    exports: ExportRoom
     files: FileRoom
     graph: GraphRoom
+    handoffs: HandoffRoom
     imports: Imports
     injections: InjectionRoom
     leases: LeaseRoom
     links: LinkRoom
     messages: MessageRoom
+    origins: OriginRoom
+    outgoing: OutgoingRoom
     residue: Residues
+    results: ResultRoom
+    runs: RunRoom
     sayings: SayingRoom
     sessions: SessionRoom
     sync: SyncRoom
     team: TeamRoom
     traces: TraceRoom
+    usage: UsageRoom
     witnesses: WitnessRoom
 
     def __init__(self, database: Database, text: TextIndex, vectors: Vectors) -> None:
@@ -113,11 +131,14 @@ class Store:
 
     def census(self) -> Census:
         """What the store holds, for people."""
-        kinds = self.database.pairs("SELECT kind, count(*) FROM entry GROUP BY kind")
+        kinds = self.database.pairs("SELECT kind, count(*) FROM conversation GROUP BY kind")
+        subagents = kinds.get("subagent", 0)
+        memories = "SELECT count(*) FROM entry WHERE kind = ?"
         return Census(
-            memories=kinds.get(Kind.MEMORY, 0),
-            messages=kinds.get(Kind.MESSAGE, 0),
-            conversations=self.database.value("SELECT count(*) FROM conversation"),
+            memories=self.database.value(memories, [Kind.MEMORY]),
+            messages=self.messages.count_places(),
+            conversations=sum(kinds.values()) - subagents,
+            subagents=subagents,
             projects=self.database.value("SELECT count(DISTINCT project) FROM entry"),
             waiting=self.database.value("SELECT count(*) FROM waiting"),
             bytes=self.database.total_bytes(),
@@ -125,7 +146,7 @@ class Store:
 
     def made_at(self) -> datetime:
         """When the store was new."""
-        return from_ms(self.database.value("SELECT min(applied_at) FROM migration"))
+        return from_ms(self.database.made_at_ms())
 
     def used_bytes(self) -> int:
         """The size of what the store holds. Space that deletions freed does not count."""
@@ -133,13 +154,13 @@ class Store:
 
     def problems(self) -> list[str]:
         """What is wrong with the stored data; empty when all is well."""
-        found: list[str] = []
+        lines: list[str] = []
         for part, check in (self.database.checks() | self.text.checks()).items():
             try:
-                found += [f"{part}: {problem}" for problem in check()]
+                lines += [f"{part}: {problem}" for problem in check()]
             except BackstoryError as error:
-                found.append(f"{part}: {error.message}")
-        return found
+                lines.append(f"{part}: {error.message}")
+        return lines
 
     def backup(self, target: Path) -> int:
         """Write a whole, consistent copy while others go on working, and check it; how many rows it has.

@@ -29,5 +29,5 @@ class AnswerRoom:
 
     def get(self, key: str, kind: str, now: datetime) -> CachedAnswer | None:
         rest = "FROM kept_answer WHERE key = ? AND kind = ? AND expires_at > ?"
-        found = self._database.records(_ANSWER, rest, [key, kind, to_ms(now)])
-        return found[0] if found else None
+        answers = self._database.records(_ANSWER, rest, [key, kind, to_ms(now)])
+        return answers[0] if answers else None

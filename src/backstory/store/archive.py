@@ -20,7 +20,9 @@ from ..domain.records import (
     Trace,
     Trust,
 )
+from ..domain.runs import CommandRun, MessageRun, RunLine, RunOutcome
 from ..domain.statements import MessageSaying, Saying, Speaker, StatementKind
+from ..domain.tool_results import StoredCall, StoredResult, TextRange
 from ..domain.when import from_ms, to_ms
 from .columns import CONVERSATION, FORMER, marks
 from .conversations import ConversationRoom
@@ -28,6 +30,8 @@ from .copies import COPIED, copied_columns, read_copied
 from .database import Database, batches
 from .memories import MemoryRoom
 from .messages import MessageRoom
+from .results import ResultRoom
+from .runs import RunRoom
 from .sayings import SayingRoom
 from .traces import TraceRoom
 from .where import conversations_clause, portions, where_clause
@@ -63,6 +67,8 @@ class ArchiveRoom:
         messages: MessageRoom,
         traces: TraceRoom,
         sayings: SayingRoom,
+        results: ResultRoom,
+        runs: RunRoom,
     ) -> None:
         self._database = database
         self._memories = memories
@@ -70,6 +76,8 @@ class ArchiveRoom:
         self._messages = messages
         self._traces = traces
         self._sayings = sayings
+        self._results = results
+        self._runs = runs
 
     def put_memories(self, memories: Sequence[Memory], *, forgotten_at: datetime | None = None) -> PackSize:
         """Move memories and their histories into the archive: to be kept, or as forgotten, which only those find who ask for
@@ -108,9 +116,9 @@ class ArchiveRoom:
         with self._database.transaction():
             for start in range(0, len(ids), PACK):
                 some = Filter(ids=tuple(ids[start : start + PACK]))
-                found = self.find_memories(some, with_forgotten=True)
-                self._memories.put([archived.memory for archived in found])
-                for archived in found:
+                memories = self.find_memories(some, with_forgotten=True)
+                self._memories.put([archived.memory for archived in memories])
+                for archived in memories:
                     self._put_history(archived.memory.id, archived.history)
                 self.delete_memories(some)
 
@@ -124,34 +132,39 @@ class ArchiveRoom:
         return len(rows)
 
     def put_conversation(self, id: str) -> None:
-        """Move a conversation with its messages and traces into the archive."""
+        """Move a conversation with its messages, traces and results into the archive. Its usage stays counted."""
         sql = (
             f"INSERT INTO archived_conversation ({CONVERSATION.listed}, said, packed)"
             f" VALUES ({marks(CONVERSATION.names)}, ?, ?)"
         )
         with self._database.joined():
             for conversation in self._conversations.get([id]):
-                packed = _packed(self._messages.of(id), self._traces.of(id), self._sayings.of(id))
-                said = self._messages.count([id]).get(id, 0)
+                parts = self._traces.of(id), self._sayings.of(id), self._results.of(id), self._runs.of(id)
+                packed = _packed(self._messages.of(id), *parts)
+                count = self._messages.count([id]).get(id, 0)
                 self._delete_conversations([id])  # an older one
-                self._database.change(sql, [*CONVERSATION.write(conversation), said, packed])
-                self._conversations.delete([id])
+                self._database.change(sql, [*CONVERSATION.write(conversation), count, packed])
+                self._conversations.delete([id], with_usage=False)
 
     def find_conversations(self, which: ConversationFilter) -> list[ArchivedConversation]:
         """The last updated first. Titles are not compared."""
-        found: list[ArchivedConversation] = []
+        conversations: list[ArchivedConversation] = []
         for some in portions(which):
             condition, values = conversations_clause(some)
             sql = (
                 f"SELECT said, {CONVERSATION.listed} FROM archived_conversation WHERE {condition} ORDER BY id"
             )
             rows = self._database.rows(sql, values)
-            found += [ArchivedConversation(CONVERSATION.read(row), said) for said, *row in rows]
-        return sorted(found, key=lambda each: each.conversation.updated_at, reverse=True)
+            conversations += [ArchivedConversation(CONVERSATION.read(row), count) for count, *row in rows]
+        return sorted(conversations, key=lambda each: each.conversation.updated_at, reverse=True)
 
     def messages(self, conversation: str) -> list[Message]:
         """Those of an archived conversation; none when it is not there."""
         return self._unpack_conversation(conversation)[0]
+
+    def contents(self, conversation: str) -> tuple[list[Message], list[Trace], list[MessageSaying]]:
+        """What was said and done in an archived conversation, without results of tools; nothing when it is not there."""
+        return self._unpack_conversation(conversation)[:3]
 
     def restore_conversations(self, ids: Sequence[str]) -> None:
         """Move those of the given back that are in the archive."""
@@ -251,12 +264,16 @@ class ArchiveRoom:
         sql = f"DELETE FROM archived_conversation WHERE id IN ({marks(ids)})"
         self._database.change(sql, ids)
 
-    def _unpack_conversation(self, id: str) -> tuple[list[Message], list[Trace], list[MessageSaying]]:
+    def _unpack_conversation(
+        self, id: str
+    ) -> tuple[list[Message], list[Trace], list[MessageSaying], list[StoredCall], list[MessageRun]]:
         packs = self._database.values("SELECT packed FROM archived_conversation WHERE id = ?", [id])
         pack: dict[str, Any] = json.loads(zlib.decompress(packs[0])) if packs else {}
         messages = [_read_message(each) for each in pack.get("messages", ())]
         traces = [Trace(**each) for each in pack.get("traces", ())]
-        return messages, traces, [_read_saying(each) for each in pack.get("sayings", ())]
+        sayings = [_read_saying(each) for each in pack.get("sayings", ())]
+        calls = [_read_call(*each) for each in pack.get("calls", ())]
+        return messages, traces, sayings, calls, [_read_run(*each) for each in pack.get("runs", ())]
 
 
 def _together(memories: Sequence[Memory]) -> Iterator[Sequence[Memory]]:
@@ -292,10 +309,46 @@ def _read_saying(packed: dict[str, Any]) -> MessageSaying:
     return MessageSaying(packed["message"], Saying(**fields | {"kind": kind, "speaker": speaker}))
 
 
-def _packed(messages: Sequence[Message], traces: Sequence[Trace], sayings: Sequence[MessageSaying]) -> bytes:
+def _read_call(
+    message: str,
+    native_id: str,
+    name: str,
+    arguments: list[int],
+    command: list[int],
+    result: list[Any] | None,
+) -> StoredCall:
+    stored = None if result is None else StoredResult(*result)
+    return StoredCall(message, native_id, name, TextRange(*arguments), TextRange(*command), stored)
+
+
+def _read_run(
+    message: str,
+    place: int,
+    families: Sequence[str],
+    outcome: str,
+    exit_code: int | None,
+    lines: Sequence[Any],
+) -> MessageRun:
+    known = tuple(RunLine(*line) for line in lines)
+    return MessageRun(message, CommandRun(place, tuple(families), RunOutcome(outcome), exit_code, known))
+
+
+def _packed(
+    messages: Sequence[Message],
+    traces: Sequence[Trace],
+    sayings: Sequence[MessageSaying],
+    calls: Sequence[StoredCall],
+    runs: Sequence[MessageRun],
+) -> bytes:
     rows = [message._asdict() | {"created_at": to_ms(message.created_at)} for message in messages]
     stated = [{"message": each.message, "saying": each.saying._asdict()} for each in sayings]
-    pack = {"messages": rows, "traces": [trace._asdict() for trace in traces], "sayings": stated}
+    pack: dict[str, Any] = {
+        "messages": rows,
+        "traces": [trace._asdict() for trace in traces],
+        "sayings": stated,
+        "calls": list(calls),
+        "runs": [[message, *run] for message, run in runs],
+    }
     return zlib.compress(_dump(pack), 9)
 
 

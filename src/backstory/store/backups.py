@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
@@ -11,14 +10,19 @@ from typing import TYPE_CHECKING
 
 from ..domain.backups import MANUAL, Backup
 from ..domain.errors import Unavailable
+from ..domain.lazy import lazy_module, lazy_pattern
 from .database import Database
 from .whole_files import draft_path, make_private, put_in_place, sweep
 
 if TYPE_CHECKING:
+    import shutil
+
     from . import Store
+else:  # 3 ms, for the rare change of a backup
+    shutil = lazy_module("shutil")
 
 FOLDER = "backups"
-_NAME = re.compile(
+_NAME = lazy_pattern(
     r"(?P<store>.+?)-(?P<stamp>\d{8}-\d{6})(?:-(?P<count>\d+))?(?:-(?P<reason>[a-z][a-z-]*))?\.(?:db|wal)"
 )
 _STAMP = "%Y%m%d-%H%M%S"
@@ -44,8 +48,6 @@ class BackupFiles:
 
     def change(self, path: Path, change: Callable[[Store], object]) -> None:
         """Open a backup as a store, change it and put it back. If that fails, the backup is as it was."""
-        import shutil  # not for start-up
-
         new = draft_path(path)
         try:
             make_private(new)
@@ -79,13 +81,13 @@ def store_of(path: Path) -> str | None:
 
 def find_backups(folder: Path, store: str) -> list[Backup]:
     """Those of a store, the oldest first."""
-    found = []
+    backups = []
     for path in folder.glob(f"{store}-*") if folder.is_dir() else ():
         match = _NAME.fullmatch(path.name)
         if match and match["store"] == store:
             made_at = datetime.strptime(match["stamp"], _STAMP).replace(tzinfo=UTC)
-            found.append(Backup(path, made_at, match["reason"] or MANUAL, path.stat().st_size))
-    return sorted(found, key=lambda backup: (backup.made_at, backup.path.name))
+            backups.append(Backup(path, made_at, match["reason"] or MANUAL, path.stat().st_size))
+    return sorted(backups, key=lambda backup: (backup.made_at, backup.path.name))
 
 
 def advice(folder: Path, store: str) -> str:

@@ -95,8 +95,8 @@ class ChangeRoom:
             self._database.change(_WATCHER.upsert("watcher", "id"), _WATCHER.write(watcher))
 
     def watcher(self, id: str) -> Watcher | None:
-        found = self._database.records(_WATCHER, "FROM watcher WHERE id = ?", [id])
-        return found[0] if found else None
+        watchers = self._database.records(_WATCHER, "FROM watcher WHERE id = ?", [id])
+        return watchers[0] if watchers else None
 
     def watchers(self, session: str) -> list[Watcher]:
         """Of a session, also those that ended, the oldest first."""

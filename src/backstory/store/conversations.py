@@ -8,14 +8,19 @@ from datetime import datetime
 from ..domain.census import ConversationTally, UnreadCount
 from ..domain.filters import ConversationFilter, Kind
 from ..domain.records import Conversation, ConversationOutline, Message, Trace
+from ..domain.runs import MessageRun
 from ..domain.statements import MessageSaying
+from ..domain.tool_results import StoredCall
 from ..domain.when import from_ms
 from .columns import CONVERSATION, TIME, Columns
 from .database import Database, batches
 from .entries import entry_row
 from .messages import NAMED_OWN, OWN
+from .results import ResultRoom
+from .runs import RunRoom
 from .sayings import SayingRoom
 from .traces import TraceRoom
+from .usage import UsageRoom
 from .where import bounds, conversations_clause, literal, portions
 from .writing import EntryWriter
 
@@ -29,12 +34,22 @@ EVERY = ConversationFilter()
 
 class ConversationRoom:
     def __init__(
-        self, database: Database, writer: EntryWriter, traces: TraceRoom, sayings: SayingRoom
+        self,
+        database: Database,
+        writer: EntryWriter,
+        traces: TraceRoom,
+        sayings: SayingRoom,
+        results: ResultRoom,
+        runs: RunRoom,
+        usage: UsageRoom,
     ) -> None:
         self._database = database
         self._writer = writer
         self._traces = traces
         self._sayings = sayings
+        self._results = results
+        self._runs = runs
+        self._usage = usage
 
     def put(self, conversation: Conversation, messages: Sequence[Message]) -> None:
         """Insert the conversation, or replace it with all its messages."""
@@ -50,9 +65,11 @@ class ConversationRoom:
         messages: Sequence[Message],
         traces: Sequence[Trace],
         sayings: Sequence[MessageSaying] = (),
+        calls: Sequence[StoredCall] = (),
+        runs: Sequence[MessageRun] = (),
     ) -> None:
-        """Insert or update the conversation's row, and insert messages or replace them by id. Others stay. Traces and
-        sayings of a replaced message are replaced too."""
+        """Insert or update the conversation's row, and insert messages or replace them by id. Others stay. Traces,
+        sayings, calls and runs of a replaced message are replaced too."""
         rows = {message.id: entry_row(message) for message in messages}
         with self._database.joined():
             is_known = self._database.rows("SELECT 1 FROM conversation WHERE id = ?", [conversation.id])
@@ -60,9 +77,13 @@ class ConversationRoom:
             numbers = self._writer.replace(rows) if is_known else {}
             self._traces.delete(numbers.values())
             self._sayings.delete(numbers.values())
+            self._runs.delete(numbers.values())
+            replaced = list(numbers.values())
             numbers |= self._writer.insert({id: row for id, row in rows.items() if id not in numbers})
             self._traces.add(traces, numbers)
             self._sayings.add(conversation.id, sayings, numbers)
+            self._results.put(calls, numbers, replaced)
+            self._runs.add(conversation.id, runs, numbers)
 
     def with_older_rules(self, rules: int, *, limit: int) -> list[Conversation]:
         """Those whose sayings were extracted by older rules, or not at all; the last updated first."""
@@ -74,11 +95,28 @@ class ConversationRoom:
         with self._database.joined():
             self._database.change("UPDATE conversation SET rules = ? WHERE id = ?", [rules, id])
             self._database.change("DELETE FROM saying WHERE thread = ?", [id])
-            wanted = sorted({message for message, _ in sayings})
-            numbers: dict[str, int] = {}
-            for marks, some in batches(wanted):
-                numbers |= self._database.pairs(f"SELECT id, n FROM entry WHERE id IN ({marks})", some)
+            numbers = self._numbers({message for message, _ in sayings})
             self._sayings.add(id, [each for each in sayings if each.message in numbers], numbers)
+
+    def with_older_run_rules(self, rules: int, *, limit: int) -> list[Conversation]:
+        """Those whose runs were extracted by older rules, or not at all; the last updated first."""
+        rest = f"FROM conversation WHERE run_rules < ? {_ORDER} {bounds(limit)}"
+        return self._database.records(CONVERSATION, rest, [rules])
+
+    def replace_runs(self, id: str, runs: Sequence[MessageRun], rules: int) -> None:
+        """Replace all runs of a conversation, and note by which rules they were extracted."""
+        with self._database.joined():
+            self._database.change("UPDATE conversation SET run_rules = ? WHERE id = ?", [rules, id])
+            self._runs.delete_of(id)
+            numbers = self._numbers({message for message, _ in runs})
+            self._runs.add(id, [each for each in runs if each.message in numbers], numbers)
+
+    def _numbers(self, messages: Collection[str]) -> dict[str, int]:
+        """The entry numbers of those messages that are there."""
+        numbers: dict[str, int] = {}
+        for marks, some in batches(sorted(messages)):
+            numbers |= self._database.pairs(f"SELECT id, n FROM entry WHERE id IN ({marks})", some)
+        return numbers
 
     def get(self, ids: Sequence[str]) -> list[Conversation]:
         """Those of the given that are there, by id."""
@@ -129,11 +167,11 @@ class ConversationRoom:
 
     def outlines(self, which: ConversationFilter) -> list[ConversationOutline]:
         """In no particular order."""
-        found: list[ConversationOutline] = []
+        outlines: list[ConversationOutline] = []
         for some in portions(which):
             condition, values = conversations_clause(some)
-            found += self._database.records(_OUTLINE, f"FROM conversation WHERE {condition}", values)
-        return found
+            outlines += self._database.records(_OUTLINE, f"FROM conversation WHERE {condition}", values)
+        return outlines
 
     def outlines_of(
         self, ids: Collection[str], which: ConversationFilter = EVERY
@@ -141,10 +179,13 @@ class ConversationRoom:
         """Of those of the given that match, in no particular order."""
         return self.outlines(which._replace(ids=tuple(sorted(ids)))) if ids else []
 
-    def delete(self, ids: Sequence[str]) -> int:
-        """With their messages and traces; how many there were."""
+    def delete(self, ids: Sequence[str], *, with_usage: bool = True) -> int:
+        """Delete conversations with their messages, traces and results, and return how many there were. Without their
+        usage only to archive them."""
         deleted = 0
         with self._database.joined():
+            if with_usage:
+                self._usage.delete(ids)
             for marks, some in batches(ids):
                 self._writer.delete(f"e.kind = ? AND e.thread IN ({marks})", [Kind.MESSAGE, *some])
                 deleted += self._database.change(f"DELETE FROM conversation WHERE id IN ({marks})", some)

@@ -9,63 +9,20 @@ import json
 from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
+from ..domain.arrays import np
 from ..domain.backups import CopyProgress
 from .columns import marks
 from .database import Database, Row
 from .sqlite.planes import encode, pack_signs
+from .tables import COPIED_TABLES, VECTOR
 from .text import TextIndex, Words
 from .vectors import Vectors
 from .writing import EntryWriter
 
-
-class CopiedTable(NamedTuple):
-    key: tuple[str, ...]
-    at_once: int = 2_000
-    """Rows in one transaction: few where one may hold a large text."""
-
-
-VECTOR = "vector"
-
-TABLES = {
-    "entry": CopiedTable(("n",), 200),
-    "former": CopiedTable(("entry", "place"), 200),
-    "conversation": CopiedTable(("id",)),
-    "trace": CopiedTable(("entry", "place")),
-    "saying": CopiedTable(("entry", "place")),
-    "dismissal": CopiedTable(("statement",)),
-    "witness": CopiedTable(("entry", "source")),
-    "session": CopiedTable(("id",)),
-    "content": CopiedTable(("hash",), 50),
-    "cached_file": CopiedTable(("session", "path")),
-    "checkpoint": CopiedTable(("n",)),
-    "archive_pack": CopiedTable(("n",), 50),
-    "archived": CopiedTable(("id",)),
-    "archived_conversation": CopiedTable(("id",), 50),
-    "brought_back": CopiedTable(("id",)),
-    "graphed": CopiedTable(("entry", "revision", "extractor")),
-    "mention": CopiedTable(("entry", "entity")),
-    "relation": CopiedTable(("entry", "subject", "predicate", "object")),
-    "event": CopiedTable(("id",), 200),
-    "link": CopiedTable(("id",)),
-    "watcher": CopiedTable(("id",)),
-    "memory_change": CopiedTable(("sequence",)),
-    "source": CopiedTable(("path",)),
-    "forgotten": CopiedTable(("conversation",)),
-    "injection": CopiedTable(("session", "given_at"), 200),
-    "imported": CopiedTable(("id",)),
-    "kept_answer": CopiedTable(("key",), 50),
-    "connection": CopiedTable(("id",)),
-    "token": CopiedTable(("id",)),
-    "audited": CopiedTable(("id",)),
-    "space": CopiedTable(("number",)),
-    VECTOR: CopiedTable(("v",), 1_000),
-    "waiting": CopiedTable(("space", "urgency", "entry")),
-}
-"""In an order in which none refers to rows that come later."""
+_VECTOR_COLUMNS = ("v", "space", "entry", "passage", "vector")
+"""The last is the bytes of its float32s, whatever each database stores of them."""
 
 
 class CopyingRoom:
@@ -76,11 +33,13 @@ class CopyingRoom:
         self._writer = writer
 
     def columns(self, table: str) -> tuple[str, ...]:
-        """Those of its key first."""
-        key = TABLES[table].key
-        if table == VECTOR:
-            return (*key, "space", "entry", "passage", "vector")
-        return (*key, *sorted(set(self._database.column_names(table)) - set(key)))
+        """The columns of the rows that are exported, those of the key first."""
+        return _VECTOR_COLUMNS if table == VECTOR else COPIED_TABLES[table].columns
+
+    def is_known(self) -> bool:
+        """Whether the tables have the columns that this program knows: a newer one may have added some."""
+        tables = [table for table in COPIED_TABLES.values() if table.name != VECTOR]
+        return all(set(self._database.column_names(table.name)) == set(table.columns) for table in tables)
 
     def count(self, table: str) -> int:
         stored = self._vectors.table if table == VECTOR else table
@@ -88,7 +47,7 @@ class CopyingRoom:
 
     def export(self, table: str, after: Sequence[Any]) -> list[Row]:
         """The next rows in the order of the key. A vector is v, space, entry, passage and the bytes of its float32s."""
-        key, limit = TABLES[table]
+        key, limit = COPIED_TABLES[table].key, COPIED_TABLES[table].copied_rows
         names = ", ".join(key)
         condition = f"({names}) > ({marks(key)})" if after else "1 = 1"
         if table == VECTOR:
@@ -121,14 +80,14 @@ class CopyingRoom:
 
     def is_empty(self) -> bool:
         # an embedder leaves the name of its space in a store that was only looked at
-        looked_at = [table for table in TABLES if table not in ("space", VECTOR)]
+        looked_at = [table for table in COPIED_TABLES if table not in ("space", VECTOR)]
         return not any(self._database.rows(f"SELECT 1 FROM {table} LIMIT 1") for table in looked_at)
 
     def clear(self) -> None:
         """Delete everything."""
         with self._database.transaction():
             self._writer.delete("1 = 1", [])  # with its vectors
-            for table in reversed(TABLES):
+            for table in reversed(COPIED_TABLES):
                 if table != VECTOR:
                     self._database.change(f"DELETE FROM {table}")
 

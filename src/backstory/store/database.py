@@ -155,6 +155,10 @@ class Database(ABC):
     def checks(self) -> dict[str, Callable[[], list[str]]]:
         """For each part that can be damaged, what tells its faults."""
 
+    def made_at_ms(self) -> int:
+        """When the store was new."""
+        return int(self.value("SELECT min(applied_at) FROM migration"))
+
     def moment(self) -> str:
         """Tells this transaction from every other."""
         return os.urandom(8).hex()

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..domain.arrays import np
 from ..domain.census import ProjectActivity
 from ..domain.entries import COUNTED, EntryText, IndexedText, Outline, Passing, numbers_of
 from ..domain.filters import EVERYTHING, Filter, Kind
@@ -15,7 +16,8 @@ from ..domain.records import QUIET_ROLES, Entry, Memory, Message, heading
 from ..domain.when import from_ms, to_ms
 from .columns import MEMORY, MESSAGE, Columns
 from .database import Database
-from .where import where_clause
+from .shapes import EntryShapes
+from .where import CONFINED, where_clause
 
 if TYPE_CHECKING:
     from ..domain.entries import Numbers
@@ -55,7 +57,7 @@ class EntryRoom:
         visible, values = where_clause(where)
         hours = "SELECT e.created_at / 3600000 AS hour, count(*) FROM {} WHERE {} GROUP BY hour"
         counts = self._database.pairs(hours.format("entry e", unhidden), bounds)
-        apart = "SELECT n FROM entry WHERE private = 1 UNION SELECT n FROM entry WHERE trust = 'project'"
+        apart = f"SELECT n FROM entry WHERE private = 1 UNION SELECT n FROM entry WHERE {CONFINED}"
         source, numbers = self._database.chosen_entries(self._database.values(apart))
         hidden = hours.format(source, f"{unhidden} AND ({visible}) IS NOT TRUE")
         for hour, count in self._database.rows(hidden, [numbers, *bounds, *values]):
@@ -185,8 +187,6 @@ class EntryRoom:
 
     def all_threads(self, numbers: Numbers, among: Collection[str] = ()) -> set[str | None]:
         """The sessions and conversations, or those of them, that any of so many entries belong to."""
-        import numpy as np
-
         shapes = self._shapes.up_to(int(numbers.max(initial=0)))
         is_there = np.zeros(len(shapes.thread_names), bool)
         is_there[shapes.thread[numbers]] = True
@@ -195,18 +195,14 @@ class EntryRoom:
 
     def within(self, numbers: Numbers, threads: Collection[str]) -> Numbers:
         """Those of so many entries that belong to one of the sessions or conversations."""
-        import numpy as np
-
         shapes = self._shapes.up_to(int(numbers.max(initial=0)))
         wanted = np.zeros(len(shapes.thread_names), bool)
         wanted[[code for code in self._shapes.codes(threads) if code < len(wanted)]] = True
-        found: Numbers = numbers[wanted[shapes.thread[numbers]]]
-        return found
+        inside: Numbers = numbers[wanted[shapes.thread[numbers]]]
+        return inside
 
     @cached_property
     def _shapes(self) -> EntryShapes:
-        from .shapes import EntryShapes  # numpy
-
         return EntryShapes(self._database)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from hashlib import sha256
 
 from ..domain.checkpoints import CachedFile
 from .columns import JSON, Columns
@@ -26,14 +27,14 @@ class FileRoom:
 
     def get(self, session: str, path: str) -> CachedFile | None:
         rest = "FROM cached_file WHERE session = ? AND path = ?"
-        found = self._database.records(FILE, rest, [session, path])
-        return found[0] if found else None
+        files = self._database.records(FILE, rest, [session, path])
+        return files[0] if files else None
 
     def latest(self, path: str) -> CachedFile | None:
         """As any session saw it last."""
         rest = "FROM cached_file WHERE path = ? ORDER BY cached_at DESC, id LIMIT 1"
-        found = self._database.records(FILE, rest, [path])
-        return found[0] if found else None
+        files = self._database.records(FILE, rest, [path])
+        return files[0] if files else None
 
     def find(self, session: str) -> list[CachedFile]:
         """By path."""
@@ -42,8 +43,6 @@ class FileRoom:
     def put_blobs(self, contents: Sequence[bytes]) -> list[str]:
         """Keep each content, unless it is kept already, and give their hashes. Whoever refers to them does so
         in the same transaction, else another process may drop them meanwhile."""
-        from hashlib import sha256  # loads OpenSSL, which is not for start-up
-
         hashes = [sha256(content).hexdigest() for content in contents]
         with self._database.transaction():
             known = {

@@ -159,10 +159,10 @@ class GraphRoom:
             f" FROM mention m JOIN entry e ON e.n = m.entry WHERE {among} AND {condition}) AS ranked"
             f" WHERE place <= {MOST_SOURCES:d} ORDER BY entity, place"
         )
-        found: dict[int, list[str]] = {}
+        by_number: dict[int, list[str]] = {}
         for entity, name in self._database.rows(sql, [numbers, *values]):
-            found.setdefault(entity, []).append(name)
-        return found
+            by_number.setdefault(entity, []).append(name)
+        return by_number
 
 
 def _ungraphed(where: Filter, extractor: int) -> tuple[str, list[object]]:

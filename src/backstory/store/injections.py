@@ -1,16 +1,20 @@
-"""What sessions were told where their project stands. It quotes memories and messages, and goes when one of its project is forgotten."""
+"""What hooks and briefs told sessions. It quotes memories and messages, and goes when one of its project is forgotten."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
 
-from ..domain.records import Injection
+from ..domain.records import Injection, InjectionCount
 from ..domain.when import from_ms, to_ms
-from .columns import Columns
+from .columns import Codec, Columns
 from .database import Database, batches
+from .where import literal
 
-_INJECTION = Columns(Injection)
+_USED = Codec(
+    lambda used: None if used is None else int(used), lambda used: None if used is None else bool(used)
+)
+_INJECTION = Columns(Injection, {"used": _USED})
 
 
 class InjectionRoom:
@@ -18,9 +22,39 @@ class InjectionRoom:
         self._database = database
 
     def put(self, injection: Injection) -> None:
+        """Save a receipt, unless that session has one of the same moment."""
         with self._database.joined():
-            sql = _INJECTION.upsert("injection", "session", "given_at")
+            sql = f"{_INJECTION.insert('injection')} ON CONFLICT (session, given_at) DO NOTHING"
             self._database.change(sql, _INJECTION.write(injection))
+
+    def unused(self, since: datetime) -> list[Injection]:
+        """Receipts from then on that are not marked as used, of conversations that are known, the oldest first."""
+        rest = (
+            "FROM injection WHERE given_at >= ? AND coalesce(used, 0) = 0"
+            " AND session IN (SELECT native_id FROM conversation) ORDER BY given_at"
+        )
+        return self._database.records(_INJECTION, rest, [to_ms(since)])
+
+    def judge(self, injection: Injection, *, used: bool) -> None:
+        sql = "UPDATE injection SET used = ? WHERE session = ? AND given_at = ?"
+        with self._database.joined():
+            self._database.change(sql, [int(used), injection.session, to_ms(injection.given_at)])
+
+    def naming(self, session: str, id: str) -> list[Injection]:
+        """Receipts of a session that name an id and are not marked as used."""
+        rest = "FROM injection WHERE session = ? AND coalesce(used, 0) = 0 AND text LIKE ? ESCAPE '!'"
+        return self._database.records(_INJECTION, rest, [session, f"%{literal(id)}%"])
+
+    def counts(self, since: datetime) -> list[InjectionCount]:
+        """Receipts from then on, by occasion."""
+        sql = (
+            "SELECT event, count(*), count(used), coalesce(sum(used), 0) FROM injection WHERE given_at >= ?"
+            " GROUP BY event ORDER BY event"
+        )
+        return [
+            InjectionCount(event, given, judged, int(used))
+            for event, given, judged, used in self._database.rows(sql, [to_ms(since)])
+        ]
 
     def newest(self, limit: int) -> list[Injection]:
         return self._database.records(
@@ -40,8 +74,8 @@ class InjectionRoom:
 
     def last_times(self) -> dict[str, datetime]:
         """When each session was told something last."""
-        told = self._database.pairs("SELECT session, max(given_at) FROM injection GROUP BY session")
-        return {session: from_ms(at) for session, at in told.items()}
+        times = self._database.pairs("SELECT session, max(given_at) FROM injection GROUP BY session")
+        return {session: from_ms(at) for session, at in times.items()}
 
     def delete(self, projects: Iterable[str]) -> int:
         with self._database.joined():

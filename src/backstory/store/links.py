@@ -27,16 +27,16 @@ class LinkRoom:
 
     def get(self, source: str, target: str, relationship: str) -> MemoryLink | None:
         rest = "FROM link WHERE source = ? AND target = ? AND relationship = ?"
-        found = self._database.records(_LINK, rest, [source, target, relationship])
-        return found[0] if found else None
+        links = self._database.records(_LINK, rest, [source, target, relationship])
+        return links[0] if links else None
 
     def at(self, memories: Iterable[str]) -> list[MemoryLink]:
         """Links that begin or end at one of the memories, the oldest first."""
-        found: dict[str, MemoryLink] = {}
+        by_id: dict[str, MemoryLink] = {}
         for marks, some in batches(memories):
             rest = f"FROM link WHERE source IN ({marks}) OR target IN ({marks})"
-            found |= {link.id: link for link in self._database.records(_LINK, rest, [*some, *some])}
-        return sorted(found.values(), key=lambda link: (link.created_at, link.id))
+            by_id |= {link.id: link for link in self._database.records(_LINK, rest, [*some, *some])}
+        return sorted(by_id.values(), key=lambda link: (link.created_at, link.id))
 
     def relations(self, where: Filter, entities: Iterable[int] | None = None) -> list[Relation]:
         """Links whose ends both match, as statements of the knowledge graph; only those at one of the entities if these are given.
@@ -53,7 +53,7 @@ class LinkRoom:
             sql += f" WHERE {begin} OR {end}"
             parameters += [first, last]
         rows = self._database.rows(f"{sql} ORDER BY l.created_at, l.id", parameters)
-        return [Relation(subject, said, object, _CERTAIN) for subject, said, object in rows]
+        return [Relation(subject, relationship, object, _CERTAIN) for subject, relationship, object in rows]
 
     def delete_at(self, memories: Sequence[str]) -> int:
         """Delete the links that begin or end at one of the memories; how many there were."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..domain.census import ChannelTally, HourTally, Tally
 from ..domain.entries import ALL, ListedMemory, numbers_of
 from ..domain.filters import Filter, Kind, Order, Page
+from ..domain.numbers import common
 from ..domain.records import Former, Memory, Priority
 from ..domain.when import to_ms
 from .columns import FLAG, FORMER, MEMORY, PRIORITY, TIME, Columns, marks
@@ -107,8 +108,6 @@ class MemoryRoom:
 
     def _in_channels(self, numbers: Numbers, channels: Sequence[str]) -> Numbers:
         """A channel has an index, and looking at each row of what holds a word takes much longer than reading that."""
-        from ..domain.numbers import common  # numpy
-
         sql = f"SELECT e.n FROM entry e WHERE {MEMORIES} AND e.channel || '' IN ({marks(channels)}) AND e.channel IS NOT NULL"
         return common(numbers, numbers_of(sorted(self._database.values(sql, channels))))
 

@@ -1,31 +1,30 @@
-"""Where the words of queries stand, in memory: read from the text index once, and then only continued.
+"""The entries that hold the words of queries, in memory: read from the text index once, and then only continued.
 
-Entries get ever higher numbers, so what was added since is what stands above the last one that was looked at. Only
-taking words out of the index changes what is below, and then everything is read anew.
+Only taking words out of the index changes what is below the last entry that was read, and then the mirror begins empty.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
+from ..domain.arrays import np
 from ..domain.entries import ALL, PostingRange, TermQuery
+from .mirror import Mirror
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..domain.entries import Numbers
 
-MOST, MOST_FOR_EACH = (
-    4_000_000,
-    16,
-)  # numbers that are kept, of four bytes each, in all and for each entry of a large store
+MAX_NUMBERS = 4_000_000
+MAX_NUMBERS_FOR_EACH_ENTRY = 16
+"""Numbers in memory, of four bytes each: in all, or for each entry of a large store."""
 
 
-class _Kept(NamedTuple):
+class TermEntries(NamedTuple):
+    """The entries that hold a term, as far as they were read."""
+
     numbers: NDArray[np.uint32]
     """The highest first."""
     is_whole: bool
@@ -33,77 +32,80 @@ class _Kept(NamedTuple):
     """The highest entry there was when they were read."""
 
 
-class KeptPostings:
+class _TermCache:
+    """Terms with their entries, at most as many as memory is meant for."""
+
+    def __init__(self) -> None:
+        self.terms: dict[TermQuery, TermEntries] = {}  # the least recently used first
+        self._size = 0
+
+    def put(self, term: TermQuery, entries: TermEntries) -> None:
+        former = self.terms.pop(term, None)
+        self._size += len(entries.numbers) - (0 if former is None else len(former.numbers))
+        self.terms[term] = entries
+        while self._size > max(MAX_NUMBERS, MAX_NUMBERS_FOR_EACH_ENTRY * entries.last):
+            oldest = next(iter(self.terms))
+            self._size -= len(self.terms.pop(oldest).numbers)
+
+
+class PostingMirror:
     def __init__(
         self,
         state: Callable[[], tuple[Hashable, int]],
         read: Callable[[Sequence[PostingRange]], list[Numbers]],
         at_once: int,
     ) -> None:
-        """What is read of a TextIndex, and how."""
+        """The arguments are those of a TextIndex."""
         self._read_state = state
         self._read = read
         self._at_once = at_once
-        self._lock = threading.Lock()
-        self._state: Hashable = None
-        self._kept: dict[TermQuery, _Kept] = {}  # what was not asked for the longest comes first
-        self._size = 0
+        self._mirror = Mirror(_TermCache)
 
     def newest(self, terms: Sequence[TermQuery], limit: int) -> list[Numbers]:
-        """Of each the highest entries that hold it, the highest first."""
+        """For each term the `limit` highest entries that hold it, the highest first."""
         state, last = self._read_state()
-        with self._lock:
-            if state != self._state:
-                self._state, self._size = state, 0
-                self._kept.clear()
-            nothing = _Kept(np.zeros(0, np.uint32), False, last)
-            kept = {each: self._kept.get(each, nothing) for each in terms}
-        kept |= self._with_newer(kept, last)
-        kept |= self._with_older(kept, limit)
-        with self._lock:
-            if self._state == state:
-                for each, numbers in kept.items():
-                    self._keep(each, numbers)
-        return [kept[each].numbers[:limit].astype(np.int64) for each in terms]
+        nothing = TermEntries(np.zeros(0, np.uint32), False, last)
+        with self._mirror.at(state) as cache:
+            known = {each: cache.terms.get(each, nothing) for each in terms}
+        # the index is read outside of the lock: a rare word must not wait for a frequent one
+        known |= self._with_newer(known, last)
+        known |= self._with_older(known, limit)
+        with self._mirror.still_at(state) as present:
+            if present is not None:
+                for term, entries in known.items():
+                    present.put(term, entries)
+        return [known[each].numbers[:limit].astype(np.int64) for each in terms]
 
-    def _with_newer(self, kept: dict[TermQuery, _Kept], last: int) -> dict[TermQuery, _Kept]:
+    def _with_newer(self, known: dict[TermQuery, TermEntries], last: int) -> dict[TermQuery, TermEntries]:
         ranges = [
-            PostingRange(term, range(known.last + 1, last + 1), ALL)
-            for term, known in kept.items()
-            if known.last < last
+            PostingRange(term, range(entries.last + 1, last + 1), ALL)
+            for term, entries in known.items()
+            if entries.last < last
         ]
         return {
-            each.term: _Kept(
-                np.concatenate([newer.astype(np.uint32), kept[each.term].numbers]),
-                kept[each.term].is_whole,
+            each.term: TermEntries(
+                np.concatenate([newer.astype(np.uint32), known[each.term].numbers]),
+                known[each.term].is_whole,
                 last,
             )
             for each, newer in zip(ranges, self._read(ranges), strict=True)
         }
 
-    def _with_older(self, kept: dict[TermQuery, _Kept], limit: int) -> dict[TermQuery, _Kept]:
+    def _with_older(self, known: dict[TermQuery, TermEntries], limit: int) -> dict[TermQuery, TermEntries]:
         ranges = [
-            PostingRange(term, range(_lowest(known)), max(limit - len(known.numbers), self._at_once))
-            for term, known in kept.items()
-            if len(known.numbers) < limit and not known.is_whole
+            PostingRange(term, range(_lowest(entries)), max(limit - len(entries.numbers), self._at_once))
+            for term, entries in known.items()
+            if len(entries.numbers) < limit and not entries.is_whole
         ]
         return {
-            each.term: _Kept(
-                np.concatenate([kept[each.term].numbers, older.astype(np.uint32)]),
+            each.term: TermEntries(
+                np.concatenate([known[each.term].numbers, older.astype(np.uint32)]),
                 len(older) < each.limit,
-                kept[each.term].last,
+                known[each.term].last,
             )
             for each, older in zip(ranges, self._read(ranges), strict=True)
         }
 
-    def _keep(self, term: TermQuery, kept: _Kept) -> None:
-        former = self._kept.pop(term, None)
-        self._size += len(kept.numbers) - (0 if former is None else len(former.numbers))
-        self._kept[term] = kept
-        while self._size > max(MOST, MOST_FOR_EACH * kept.last):
-            oldest = next(iter(self._kept))
-            self._size -= len(self._kept.pop(oldest).numbers)
 
-
-def _lowest(kept: _Kept) -> int:
-    return int(kept.numbers[-1]) if len(kept.numbers) else kept.last + 1
+def _lowest(entries: TermEntries) -> int:
+    return int(entries.numbers[-1]) if len(entries.numbers) else entries.last + 1

@@ -1,9 +1,9 @@
 """The bytes that deleted rows leave behind.
 
 A deleted row is gone for every statement, but not from the file: pages keep the bytes of what was in them, the text
-index keeps words until its segments are merged, and the write-ahead log keeps all that was written lately. Which
-tables may hold such bytes is noted in the transaction that deleted from them, and stays noted until they are
-overwritten, so that whoever comes next finishes what a killed process began.
+index keeps words until its segments are merged, and the write-ahead log keeps all that was written lately. Tables that
+may hold such bytes (`tables.with_words_of`) are noted in the transaction that deleted from them, and stay noted until they
+are overwritten, so that the next process finishes what a killed one began.
 """
 
 from __future__ import annotations
@@ -13,16 +13,6 @@ from collections.abc import Collection
 
 from ..domain.erasure import Residue
 from .database import Database
-
-OF_MEMORIES = (
-    "archive_pack", "archived", "entry", "entry_text", "event", "former", "imported", "injection", "kept_answer",
-    "key_text", "link", "memory_change", "mention", "relation", "vector",
-)  # fmt: skip
-OF_CONVERSATIONS = (
-    "archived_conversation", "conversation", "entry", "entry_text", "injection", "kept_answer", "mention", "relation",
-    "saying", "source", "trace", "vector",
-)  # fmt: skip
-OF_CHECKPOINTS = ("checkpoint", "content")
 
 _NOTE = "erasure"  # a lease that has ended, as that of a copy: whoever comes next may go on with the work
 

@@ -26,8 +26,8 @@ class SessionRoom:
             self._database.change(_SESSION.upsert("session", "id"), _SESSION.write(session))
 
     def get(self, id: str) -> Session | None:
-        found = self._database.records(_SESSION, "FROM session WHERE id = ?", [id])
-        return found[0] if found else None
+        sessions = self._database.records(_SESSION, "FROM session WHERE id = ?", [id])
+        return sessions[0] if sessions else None
 
     def find(self, surface: str, *, after: datetime | None, before: datetime | None) -> list[Session]:
         """Those that the surface made or saved in, the newest first."""

@@ -8,13 +8,12 @@ word finds them.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
+from ..domain.arrays import np
 from .database import Database
+from .mirror import Mirror
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,10 +45,7 @@ class EntryShapes:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._following = threading.Lock()
-        self._generation = database.generation
-        self._codes: dict[str | None, int] = {None: NO_THREAD}
-        self._shapes = _nothing()
+        self._mirror = Mirror(lambda: _KnownShapes(database))
 
     def latest(self) -> Shapes:
         """The shapes of all entries that there are now."""
@@ -57,20 +53,27 @@ class EntryShapes:
 
     def up_to(self, last: int) -> Shapes:
         """The shapes of the entries up to a number, and of later ones if they are known."""
-        with self._following:
-            if self._generation != (generation := self._database.generation):
-                self._generation, self._shapes = generation, _nothing()
-                self._codes = {None: NO_THREAD}
-            if last >= len(self._shapes.size):
-                self._shapes = self._continued(last)
-            return self._shapes
+        with self._mirror.at(self._database.generation) as known:
+            if last >= len(known.shapes.size):
+                known.shapes = known.continued(last)
+            return known.shapes
 
     def codes(self, threads: Iterable[str | None]) -> list[int]:
         """The codes of those threads that have an entry."""
-        return [code for thread in threads if (code := self._codes.get(thread, NO_THREAD))]
+        with self._mirror.at(self._database.generation) as known:
+            return [code for thread in threads if (code := known.codes.get(thread, NO_THREAD))]
 
-    def _continued(self, last: int) -> Shapes:
-        known = self._shapes
+
+class _KnownShapes:
+    """The shapes that were read, and the code of each thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.codes: dict[str | None, int] = {None: NO_THREAD}
+        self.shapes = _nothing()
+
+    def continued(self, last: int) -> Shapes:
+        known = self.shapes
         first = len(known.size)
         more = last + 1 - first
         size, thread = np.pad(known.size, (0, more)), np.pad(known.thread, (0, more))
@@ -86,13 +89,13 @@ class EntryShapes:
             f"SELECT thread, {numbers} FROM entry {newer} GROUP BY thread"
         ):
             entries = _numbers(listed)
-            thread[entries[entries <= last]] = self._codes.setdefault(name, len(self._codes))
-        said = first + np.flatnonzero(~is_quiet[first:])
-        count = np.bincount(thread[said], minlength=len(self._codes))
-        total = np.bincount(thread[said], size[said], minlength=len(self._codes)).astype(np.int64)
+            thread[entries[entries <= last]] = self.codes.setdefault(name, len(self.codes))
+        spoken = first + np.flatnonzero(~is_quiet[first:])
+        count = np.bincount(thread[spoken], minlength=len(self.codes))
+        total = np.bincount(thread[spoken], size[spoken], minlength=len(self.codes)).astype(np.int64)
         count[: len(known.said_count)] += known.said_count
         total[: len(known.said_size)] += known.said_size
-        return Shapes(size, is_quiet, is_memory, thread, list(self._codes), count, total)
+        return Shapes(size, is_quiet, is_memory, thread, list(self.codes), count, total)
 
 
 def _nothing() -> Shapes:

@@ -8,7 +8,7 @@ from datetime import datetime
 from ..domain.census import ReaderCensus, SourceCount
 from ..domain.sources import CONTEXT, SourceStamp, SourceState, source_path
 from ..domain.when import to_ms, utc_now
-from .columns import FLAG, JSON, Codec, Columns
+from .columns import FLAG, JSON, Codec, Columns, marks
 from .conversations import ConversationRoom
 from .database import Database, batches
 
@@ -24,8 +24,10 @@ _STAMP = Columns(
 _HAS_CONTEXT = f'%"{CONTEXT}":%'
 _CENSUS = Columns(
     ReaderCensus,
-    conversations="(SELECT count(*) FROM conversation c WHERE c.surface = reader)",
-    messages="(SELECT count(*) FROM entry e WHERE e.surface = reader AND e.kind = 'message')",
+    conversations="(SELECT count(*) FROM conversation c WHERE c.surface = reader AND c.kind <> 'subagent')",
+    subagents="(SELECT count(*) FROM conversation c WHERE c.surface = reader AND c.kind = 'subagent')",
+    messages="(SELECT CAST(coalesce(sum((SELECT max(e.seq) + 1 FROM entry e WHERE e.thread = c.id)), 0) AS BIGINT)"
+    " FROM conversation c WHERE c.surface = reader)",
     sources="count(*)",
     gone="CAST(sum(is_gone) AS BIGINT)",
     redacted="CAST(sum(redacted) AS BIGINT)",
@@ -47,8 +49,8 @@ class SyncRoom:
     def sources(self, reader: str | None = None) -> dict[str, SourceState]:
         """By path."""
         only, values = ("", []) if reader is None else ("WHERE reader = ?", [reader])
-        found = self._database.records(_SOURCE, f"FROM source {only} ORDER BY path", values)
-        return {source.path: source for source in found}
+        states = self._database.records(_SOURCE, f"FROM source {only} ORDER BY path", values)
+        return {source.path: source for source in states}
 
     def stamps(self, reader: str) -> dict[str, SourceStamp]:
         """By path."""
@@ -57,6 +59,15 @@ class SyncRoom:
 
     def get(self, path: str) -> SourceState | None:
         return next(iter(self._database.records(_SOURCE, "FROM source WHERE path = ?", [path])), None)
+
+    def has_read(self, source: str) -> bool:
+        """Whether a conversation's source is, or is in, a file that was read on this machine."""
+        paths = [source]
+        while "#" in paths[-1]:
+            paths.append(paths[-1].rpartition("#")[0])
+        return bool(
+            self._database.rows(f"SELECT 1 FROM source WHERE path IN ({marks(paths)}) LIMIT 1", paths)
+        )
 
     def put(self, source: SourceState) -> None:
         """Insert, or replace by path."""

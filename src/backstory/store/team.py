@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from ..domain.team import AuditRecord, Connection, Token
+from ..domain.team import AuditRecord, Connection, SpaceMember, StoredKeySet, TenantSettings, Token
 from ..domain.when import to_ms
-from .columns import LIST, TIME, Columns
+from .columns import FLAG, LIST, TIME, Columns
 from .database import Database
 
 _TOKEN = Columns(Token, {"spaces": LIST})
 _AUDIT = Columns(AuditRecord, {"at": TIME})
 _CONNECTION = Columns(Connection)
+_KEY_SET = Columns(StoredKeySet)
+_MEMBER = Columns(SpaceMember)
+_SETTINGS = Columns(TenantSettings, {"is_reviewed": FLAG})
 
 
 class TeamRoom:
@@ -24,8 +27,8 @@ class TeamRoom:
             self._database.change(_TOKEN.insert("token"), _TOKEN.write(token))
 
     def token(self, hash: str) -> Token | None:
-        found = self._database.records(_TOKEN, "FROM token WHERE hash = ?", [hash])
-        return found[0] if found else None
+        tokens = self._database.records(_TOKEN, "FROM token WHERE hash = ?", [hash])
+        return tokens[0] if tokens else None
 
     def tokens(self) -> list[Token]:
         """All that were ever made, the oldest first."""
@@ -53,14 +56,62 @@ class TeamRoom:
         with self._database.transaction():
             self._database.change("DELETE FROM audited WHERE at < ?", [to_ms(until)])
 
+    def put_member(self, member: SpaceMember) -> None:
+        """Add a member to a space, or change their role."""
+        with self._database.transaction():
+            self._database.change(_MEMBER.upsert("space_member", "space", "person"), _MEMBER.write(member))
+
+    def remove_member(self, space: str, person: str) -> bool:
+        """Whether there was such a member."""
+        with self._database.transaction():
+            sql = "DELETE FROM space_member WHERE space = ? AND person = ?"
+            return self._database.change(sql, [space, person]) > 0
+
+    def members(self, space: str | None = None) -> list[SpaceMember]:
+        """Of one space, or of all, by space and name."""
+        where, values = ("TRUE", []) if space is None else ("space = ?", [space])
+        return self._database.records(
+            _MEMBER, f"FROM space_member WHERE {where} ORDER BY space, person", values
+        )
+
+    def spaces_of(self, person: str) -> list[SpaceMember]:
+        return self._database.records(_MEMBER, "FROM space_member WHERE person = ? ORDER BY space", [person])
+
+    def put_settings(self, settings: TenantSettings) -> None:
+        """Insert, or replace by tenant."""
+        with self._database.transaction():
+            self._database.change(_SETTINGS.upsert("tenant_setting", "tenant"), _SETTINGS.write(settings))
+
+    def delete_settings(self, tenant: str) -> None:
+        with self._database.transaction():
+            self._database.change("DELETE FROM tenant_setting WHERE tenant = ?", [tenant])
+
+    def settings_of(self, tenant: str) -> TenantSettings:
+        rows = self._database.records(_SETTINGS, "FROM tenant_setting WHERE tenant = ?", [tenant])
+        return rows[0] if rows else TenantSettings(tenant)
+
+    def all_settings(self) -> dict[str, TenantSettings]:
+        """By tenant; those without a setting of their own are not in it."""
+        rows = self._database.records(_SETTINGS, "FROM tenant_setting ORDER BY tenant")
+        return {each.tenant: each for each in rows}
+
+    def put_key_set(self, key_set: StoredKeySet) -> None:
+        """Insert, or replace by URL."""
+        with self._database.transaction():
+            self._database.change(_KEY_SET.upsert("key_set", "url"), _KEY_SET.write(key_set))
+
+    def key_set(self, url: str) -> StoredKeySet | None:
+        rows = self._database.records(_KEY_SET, "FROM key_set WHERE url = ?", [url])
+        return rows[0] if rows else None
+
     def put_connection(self, connection: Connection) -> None:
         """Insert, or replace by id."""
         with self._database.transaction():
             self._database.change(_CONNECTION.upsert("connection", "id"), _CONNECTION.write(connection))
 
     def connection(self, id: str) -> Connection | None:
-        found = self._database.records(_CONNECTION, "FROM connection WHERE id = ?", [id])
-        return found[0] if found else None
+        connections = self._database.records(_CONNECTION, "FROM connection WHERE id = ?", [id])
+        return connections[0] if connections else None
 
     def delete_connection(self, id: str) -> None:
         with self._database.transaction():

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..domain.entries import ALL, Posting, PostingRange, TermQuery, TextFields
 from ..domain.filters import Filter
+from ..domain.numbers import united
 from .columns import marks
 from .database import Database, Row
 from .entries import COLUMNS
+from .postings import PostingMirror
 
 if TYPE_CHECKING:
     from ..domain.entries import Numbers
     from ..domain.words import Unit
-    from .postings import KeptPostings
+    from .postings import PostingMirror
 
 LEAST_SHARE = 1000  # entries read for a unit however many units a query has
 
@@ -46,8 +48,6 @@ class TextIndex(ABC):
 
     def match(self, unit: Unit, fields: TextFields) -> Numbers:
         """Every entry that holds the unit in its text, in its key, or in one of them; each once, the lowest first."""
-        from ..domain.numbers import united  # numpy
-
         if fields is TextFields.VALUE:
             return self.holding(unit)[::-1]
         keyed = self.holding_in_key(unit)[::-1]
@@ -68,22 +68,20 @@ class TextIndex(ABC):
         newest = self._newest([*map(TermQuery.of, units)], share)
         is_whole = [len(numbers) < share for numbers in newest]
         size = 0 if all(is_whole) else self._database.value("SELECT coalesce(max(n), 0) FROM entry")
-        found = [
+        postings = [
             Posting(unit, len(numbers) if whole else _frequency(numbers, size), numbers, whole)
             for unit, numbers, whole in zip(units, newest, is_whole, strict=True)
         ]
-        return found if where is None else self.narrowed(found, where, share)
+        return postings if where is None else self.narrowed(postings, where, share)
 
     def _newest(self, terms: Sequence[TermQuery], limit: int) -> list[Numbers]:
         if self._database.in_transaction:  # there may be entries that are never committed
             return self.read([PostingRange(each, range(ALL), limit) for each in terms])
-        return self._kept.newest(terms, limit)
+        return self._mirror.newest(terms, limit)
 
     @cached_property
-    def _kept(self) -> KeptPostings:
-        from .postings import KeptPostings  # numpy
-
-        return KeptPostings(self.state, self.read, self.at_once)
+    def _mirror(self) -> PostingMirror:
+        return PostingMirror(self.state, self.read, self.at_once)
 
     @abstractmethod
     def state(self) -> tuple[Hashable, int]:

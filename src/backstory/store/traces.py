@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..domain.filters import Filter, Kind
+from ..domain.paths import is_about_file, path_parts
 from ..domain.records import Trace, TraceHit
 from .columns import TIME, Columns, marks
 from .database import Database, batches
@@ -33,14 +34,13 @@ class TraceRoom:
         return self._find(f"t.kind IN ({marks(kinds)}) AND " if kinds else "", kinds, where, limit)
 
     def touching(self, path: str, where: Filter) -> list[TraceHit]:
-        """Traces of a file in messages that match, newest first: `src/auth.py` means every path that ends so, whole
-        parts compared; upper and lower case are the same."""
-        parts = _parts(path)
+        """Traces of a file in messages that match, newest first, by the rule of `domain/paths.py`."""
+        parts = path_parts(path)
         if not parts:
             return []
         only = f"t.name = ? AND t.kind IN ({marks(_FILES)}) AND "
         hits = self._find(only, [parts[-1], *_FILES], where, None)
-        return [hit for hit in hits if _parts(hit.value)[-len(parts) :] == parts]
+        return [hit for hit in hits if is_about_file(hit.value, path)]
 
     def _find(self, only: str, values: Sequence[Any], where: Filter, limit: int | None) -> list[TraceHit]:
         condition, more = where_clause(where)
@@ -130,11 +130,7 @@ class TraceRoom:
         self._database.change_many("DELETE FROM trace WHERE entry = ?", [(n,) for n in entries])
 
 
-def _parts(path: str) -> list[str]:
-    return [part for part in path.lower().replace("\\", "/").split("/") if part not in ("", ".")]
-
-
 def _name(trace: Trace) -> str:
     """What a trace is looked up by."""
-    words = _parts(trace.value)[-1:] if trace.kind in _FILES else trace.value.split(maxsplit=1)[:1]
+    words = path_parts(trace.value)[-1:] if trace.kind in _FILES else tuple(trace.value.split(maxsplit=1)[:1])
     return words[0] if words and trace.kind != "error" else ""

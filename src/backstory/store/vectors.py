@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
+from ..domain.arrays import np
 from ..domain.entries import EntryVectors, PendingText
 from ..domain.filters import Filter
 from ..domain.when import to_ms, utc_now
@@ -121,8 +122,6 @@ class Vectors(ABC):
 
     def known(self, space: int, passages: Set[int]) -> dict[int, Vector]:
         """The vectors of those passages that have one already, in whatever entry, by their digests."""
-        import numpy as np
-
         among, digests = self._database.among("passage", passages)
         one_of_each = f"SELECT max(v) FROM {self.table} WHERE space = ? AND {among} GROUP BY passage"
         rows = self.export(f"v IN ({one_of_each})", [space, digests], len(passages))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from ..domain.filters import ConversationFilter, Filter, Kind, Order
+from ..domain.lazy import lazy_pattern
 from ..domain.when import to_ms
 from .columns import marks
 from .database import AT_ONCE
@@ -31,6 +31,9 @@ MEMORIES = f"e.kind = '{Kind.MEMORY}'"
 """A condition on entries `e`. Without a parameter: an index that holds memories alone serves only questions that ask for
 nothing else whatever their parameters are."""
 
+CONFINED = "trust IN ('project', 'team')"
+"""What came with a repository, and is found in its project only. An index is declared with these words."""
+
 
 def order_clause(order: Order) -> str:
     """The columns of ORDER BY on the entry table aliased `e`; no two entries are equal in any order."""
@@ -42,7 +45,7 @@ def bounds(limit: int | None, offset: int = 0) -> str:
     return f"LIMIT {2**62 if limit is None else min(limit, 2**62):d} OFFSET {min(offset, 2**62):d}"
 
 
-_SHELL_NEGATION = re.compile(r"\[!(?!\])")
+_SHELL_NEGATION = lazy_pattern(r"\[!(?!\])")
 
 
 def literal(text: str) -> str:
@@ -126,6 +129,8 @@ def _conditions(where: Filter) -> Iterator[Condition]:
     yield from _among("e.thread", where.threads)
     yield from _among("e.key", where.keys)
     yield from _among("e.category", where.categories)
+    if where.other_than:
+        yield f"coalesce(e.category, '') NOT IN ({marks(where.other_than)})", list(where.other_than)
     yield from _among("e.priority", where.priorities)
     yield from _among("e.channel", where.channels)
     yield from _among("e.text", where.texts)
@@ -135,7 +140,7 @@ def _conditions(where: Filter) -> Iterator[Condition]:
     if where.public_or_in is not None:
         yield "(e.private = 0 OR e.thread = ?)", [where.public_or_in]
     if where.repository_of is not None:
-        yield "(e.trust <> 'project' OR e.project = ?)", [where.repository_of]
+        yield f"(NOT e.{CONFINED} OR e.project = ?)", [where.repository_of]
 
 
 def _conversation_conditions(which: ConversationFilter) -> Iterator[Condition]:
@@ -151,4 +156,4 @@ def _conversation_conditions(which: ConversationFilter) -> Iterator[Condition]:
         yield f"(source IN ({marks(which.sources)}) OR {within})", [*which.sources, *parts]
     yield from _between("updated_at", which.updated_after, which.updated_before)
     if which.repository_of is not None:
-        yield "(trust <> 'project' OR project = ?)", [which.repository_of]
+        yield f"(NOT {CONFINED} OR project = ?)", [which.repository_of]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from ..domain.lazy import lazy_pattern
+
 DAY_S = 86_400
-_UNFINISHED = re.compile(r"\..+\.(\d+)\.new(-wal|-shm|-journal)?")
+REPLACE_WAITS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+F_FULLFSYNC = 51  # of <sys/fcntl.h> on macOS
+_UNFINISHED = lazy_pattern(r"\..+\.(\d+)\.new(-wal|-shm|-journal)?")
 
 
 def draft_path(path: Path) -> Path:
@@ -30,8 +33,21 @@ def make_private(path: Path) -> None:
 def put_in_place(new: Path, path: Path) -> None:
     """The new file gets the name, whole, also if the machine dies at this moment."""
     sync(new)
-    os.replace(new, path)
+    replace_file(new, path)
     sync(path.parent)
+
+
+def replace_file(new: Path, path: Path) -> None:
+    """Rename a file over another one.
+
+    Windows refuses while any program has the old file open, as virus scanners and readers do for a moment."""
+    for wait_s in REPLACE_WAITS_S if sys.platform == "win32" else ():
+        try:
+            os.replace(new, path)
+            return
+        except PermissionError:
+            time.sleep(wait_s)
+    os.replace(new, path)
 
 
 class Draft(NamedTuple):
@@ -48,7 +64,7 @@ def drafted(path: Path, text: Iterable[str]) -> Iterator[Draft]:
             for piece in text:
                 file.write(piece.encode())
             file.flush()
-            os.fsync(file.fileno())
+            sync_file(file.fileno())
             size = file.tell()
         yield Draft(draft, size)
     finally:
@@ -58,7 +74,7 @@ def drafted(path: Path, text: Iterable[str]) -> Iterator[Draft]:
 def write_whole(path: Path, text: Iterable[str]) -> int:
     """Put a text in the place of what is there; its size in bytes."""
     with drafted(path, text) as draft:
-        os.replace(draft.path, path)
+        replace_file(draft.path, path)
     sync(path.parent)
     return draft.size
 
@@ -84,12 +100,23 @@ def is_running(process: int, path: Path) -> bool:
     return True
 
 
+def sync_file(descriptor: int) -> None:
+    """Wait until an open file is on the disk, past the drive's own cache."""
+    if sys.platform == "darwin":
+        import fcntl  # which Windows has not
+
+        with suppress(OSError):  # some network file systems do not know it
+            fcntl.fcntl(descriptor, F_FULLFSYNC)
+            return
+    os.fsync(descriptor)
+
+
 def sync(path: Path) -> None:
     """A file, or the names in a folder, are on the disk when this returns."""
     if sys.platform == "win32" and path.is_dir():
         return  # where directories cannot be opened
     opened = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
-        os.fsync(opened)
+        sync_file(opened)
     finally:
         os.close(opened)

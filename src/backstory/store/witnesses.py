@@ -14,10 +14,10 @@ class WitnessRoom:
     def of(self, conversation: str) -> dict[str, set[int]]:
         """By message, the files that told it; none where all is told by the conversation's own file."""
         sql = "SELECT e.id, w.source FROM witness w JOIN entry e ON e.n = w.entry WHERE w.conversation = ?"
-        found: dict[str, set[int]] = {}
+        numbers: dict[str, set[int]] = {}
         for id, source in self._database.rows(sql, [conversation]):
-            found.setdefault(id, set()).add(source)
-        return found
+            numbers.setdefault(id, set()).add(source)
+        return numbers
 
     def has_rows(self, conversation: str) -> bool:
         """Whether anything but its own file told some of a conversation."""

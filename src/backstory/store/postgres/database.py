@@ -1,15 +1,15 @@
-"""PostgreSQL: one schema of a database for a team's server.
+"""PostgreSQL: one database for all tenants of a team's server.
 
-A store is a schema, so stores of several users in one database cannot meet. Writers of one schema take turns: a
-transaction begins with the schema's own lock, so that what it read is still true when it writes, as in SQLite.
-Readers wait for nobody, and neither do writers of other schemas.
+A store is a tenant. All share the tables of one schema (`layout.py`), and two walls keep them apart: every statement has the
+key of its tenant in it (`scope.py`), and row-level security compares that key with the tenant of the transaction. Writers of
+one tenant take turns: a transaction begins with the tenant's own lock, so that what it read is still true when it writes, as
+in SQLite. Readers wait for nobody, and neither do writers of other tenants.
 """
 
 from __future__ import annotations
 
 import re
 import threading
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,10 +20,26 @@ from psycopg import OperationalError
 from ...domain.erasure import Residue
 from ...domain.errors import BackstoryError, InvalidInput, Unavailable
 from ..database import OUTSIDE, Database, Row
-from ..migrate import COMPAT, check_level, migrate
+from ..migrate import COMPAT, check_level, migrate, script_paths
+from ..tables import TENANT_TABLES
 from .dialect import NUL, translated, translated_script
+from .layout import (
+    BASE,
+    KEY,
+    PARTITIONS,
+    SCHEMA,
+    changes_rows,
+    deletions_with_an_entry,
+    partition,
+    row_security,
+    shared_statements,
+    statements,
+)
+from .move import move_schema
 from .pool import PooledConnection, PostgresPool
 from .residue import overwrite
+from .scope import MARK, scoped
+from .tenants import Tenant, find_tenant, make_tenant, tenant_numbers
 
 _LARGE = {
     "entry": ("text", "heading", "summary", "coalesce(metadata, '')"),
@@ -34,82 +50,102 @@ _LARGE = {
 }
 
 UNDONE = "Nothing was saved; try again."
-LOCK = 0x6261636B  # the first of the two numbers of our advisory locks; the second is the schema's
+LOCK = 0x6261636C  # the first of the two numbers of our advisory locks; the second is the tenant's
+NO_TENANT = Tenant(0, "", 0)
+"""Who prepares the tables; no tenant has its number, so no row is seen."""
 
 
 class PostgresDatabase(Database):
     skip_locked = " FOR UPDATE SKIP LOCKED"
 
-    def __init__(self, pool: str | PostgresPool, schema: str, *, busy_timeout_s: float) -> None:
+    def __init__(self, pool: str | PostgresPool, tenant: str, *, busy_timeout_s: float) -> None:
         self._owns_pool = isinstance(pool, str)
         self._pool = PostgresPool(pool, busy_timeout_s=busy_timeout_s) if isinstance(pool, str) else pool
         self.vector_schema = self._pool.vector_schema
-        self._schema = _checked(schema)
+        self.tenant = NO_TENANT
         self._is_closed = False
         self._local = threading.local()
-        self._lock = (LOCK, zlib.crc32(schema.encode()) - 2**31)
         self._is_migrated = False
         try:
-            with self.transaction():
-                self._make_schema()
-                migrate(self, "postgres", lambda version: None)
-                self._check_schema()
-            self._check_schema()
+            name = _checked(tenant)
+            if not self._pool.is_prepared:
+                self._prepare()
+            self.tenant = find_tenant(self, name) or self._make(name)
+            self._check_tenant()
             self._is_migrated = True
         except BackstoryError:
             self.close()
             raise
 
+    def _prepare(self) -> None:
+        """Bring the tables that all tenants share up to date, once for each pool."""
+        with self.transaction():
+            self._make_schema()
+            level = self.value(COMPAT) if self.has_table("migration") else None
+            migrate(self, "postgres", lambda version: None)
+            if self.value(COMPAT) != level or level is None:
+                self._define(deletions_with_an_entry(script_paths("postgres")))
+        self._pool.is_prepared = True
+
+    def _make(self, name: str) -> Tenant:
+        """A new tenant, with what a schema of its name holds from before tenants shared their tables."""
+        with self.transaction():  # one at a time
+            if (known := find_tenant(self, name)) is not None:
+                return known
+            made = make_tenant(self, name)
+            connection = self._pinned()
+            assert connection is not None
+            with self._pool.in_our_words(when_lost=UNDONE):
+                move_schema(connection, made, self.vector_schema)
+        return made
+
+    def statement(self, sql: str) -> bytes:
+        """A statement of a room, for the rows of this tenant."""
+        return translated(scoped(sql)).replace(MARK, str(self.tenant.number)).encode()
+
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         if (pinned := self._pinned()) is not None:
             with self._pool.in_our_words(when_lost=UNDONE):
-                return list(pinned.execute(translated(sql).encode(), parameters).fetchall())
+                return list(pinned.execute(self.statement(sql), parameters).fetchall())
         self._check_open()
         with self._pool.in_our_words():
-            return list(self._pool.read(self._schema, translated(sql), parameters))
+            return list(self._pool.read(self.tenant.number, self.statement(sql), parameters))
 
     def change(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         connection = self._pinned()
         assert connection is not None, OUTSIDE
         with self._pool.in_our_words(when_lost=UNDONE):
-            return connection.execute(translated(sql).encode(), parameters).rowcount
+            return connection.execute(self.statement(sql), parameters).rowcount
 
     def change_many(self, sql: str, rows: Sequence[Row]) -> None:
         connection = self._pinned()
         assert connection is not None, OUTSIDE
         if rows:
             with self._pool.in_our_words(when_lost=UNDONE), connection.cursor() as cursor:
-                cursor.executemany(translated(sql).encode(), rows)
-
-    def copy(self, target: str, types: Sequence[str], rows: Iterable[Row]) -> None:
-        """Insert rows in the binary form of their types: `target` is a table and its columns."""
-        connection = self._pinned()
-        assert connection is not None, OUTSIDE
-        sql = f"COPY {target} FROM STDIN (FORMAT BINARY)"
-        with (
-            self._pool.in_our_words(when_lost=UNDONE),
-            connection.cursor() as cursor,
-            cursor.copy(sql.encode()) as copying,
-        ):
-            copying.set_types(types)
-            for row in rows:
-                copying.write_row(row)
+                cursor.executemany(self.statement(sql), rows)
 
     def reserve(self, count: int) -> int:
-        # the schema's lock is ours, so they follow each other
-        sql = "SELECT nextval(pg_get_serial_sequence('entry', 'n')) FROM generate_series(1, ?)"
-        return min(self.values(sql, [count]), default=0)
+        return self.reserve_numbers("entry", count)
+
+    def reserve_numbers(self, table: str, count: int) -> int:
+        """The first of `count` numbers that follow each other, for rows that the same transaction inserts."""
+        sql = (
+            "INSERT INTO counter (name, value) VALUES (?, ?) ON CONFLICT (name)"
+            " DO UPDATE SET value = counter.value + excluded.value RETURNING value"
+        )
+        return int(self.value(sql, [table, count])) - count + 1 if count else 0
 
     def _check_open(self) -> None:
         if self._is_closed:
             raise Unavailable("The store could not answer: it is closed.")
 
-    def _check_schema(self) -> None:
-        """Make sure that statements reach this store, both inside of transactions and outside."""
-        schema = self.value("SELECT current_schema()")
-        if schema != self._schema:
+    def _check_tenant(self) -> None:
+        """Make sure that a statement outside of transactions reaches this tenant, in tables that this program knows."""
+        ((tenant, compat),) = self.rows(f"SELECT current_setting('backstory.tenant'), ({COMPAT})")
+        check_level(compat)
+        if tenant != str(self.tenant.number):
             raise Unavailable(
-                f"The database answers for the schema {schema!r} instead of {self._schema!r}.",
+                f"The database answers for the tenant {tenant!r} instead of {self.tenant.number}.",
                 hint="Use the address of the database itself, or a pooler that keeps a transaction together.",
             )
 
@@ -123,7 +159,7 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        with self._transaction(self._lock):
+        with self._transaction((LOCK, self.tenant.number)):
             yield
 
     @contextmanager
@@ -142,17 +178,28 @@ class PostgresDatabase(Database):
             return
         self._check_open()
         with self._pool.in_our_words():
-            connection = self._pool.begin(self._schema, lock)
+            connection = self._pool.begin(self.tenant.number, lock)
         self._local.connection = connection
         try:
             with _undone_on_error(connection, "ROLLBACK"):
                 if self._is_migrated:
-                    check_level(self.value(COMPAT))
+                    self._check_level()
                 yield
             self._commit(connection)
         finally:
             self._local.connection = None
             self._pool.give_back(connection)
+
+    def _check_level(self) -> None:
+        """Make sure that the tables are still what this program knows, and that the tenant is still there."""
+        ((compat, is_there),) = self.rows(
+            f"SELECT ({COMPAT}), EXISTS (SELECT 1 FROM tenant WHERE number = ?)", [self.tenant.number]
+        )
+        check_level(compat)
+        if not is_there:
+            raise Unavailable(
+                f"The tenant {self.tenant.name} was deleted while it was open.", hint="Restart the server."
+            )
 
     def _commit(self, connection: PooledConnection) -> None:
         with self._pool.in_our_words(when_lost="It may have been saved; look before you try again."):
@@ -169,23 +216,22 @@ class PostgresDatabase(Database):
         return f"unnest(?::bigint[]) AS chosen (value), LATERAL {looked_up}", sorted(set(numbers))
 
     def column_names(self, table: str) -> list[str]:
-        sql = "SELECT attname::text FROM pg_attribute WHERE attrelid = ?::regclass AND attnum > 0 AND NOT attisdropped"
+        sql = (
+            "SELECT attname::text FROM pg_attribute WHERE attrelid = ?::regclass AND attnum > 0 AND NOT attisdropped"
+            f" AND attname <> '{KEY}'"
+        )
         return self.values(sql, [table])
 
     def last_number(self) -> int:
-        sql = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('entry', 'n')::regclass), 0)"
-        return int(self.value(sql))
+        return int(self.value("SELECT coalesce(max(value), 0) FROM counter WHERE name = 'entry'"))
 
     def continue_after(self, last_number: int) -> None:
-        used = {("entry", "n"): last_number}
+        sql = "INSERT INTO counter (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+        used = {"entry": last_number}
         with self.transaction():
             for table, column in (("embedding", "v"), ("space", "number")):
-                used[table, column] = self.value(f"SELECT coalesce(max({column}), 0) FROM {table}")
-            for (table, column), last in used.items():
-                self.rows(
-                    "SELECT setval(pg_get_serial_sequence(?, ?), ?, ?)",
-                    [table, column, max(last, 1), last > 0],
-                )
+                used[table] = self.value(f"SELECT coalesce(max({column}), 0) FROM {table}")
+            self.change_many(sql, [*used.items()])
 
     def listed(self, column: str) -> str:
         return f"string_agg({column}::text, ',')"
@@ -198,26 +244,58 @@ class PostgresDatabase(Database):
         return f"octet_length({column})"
 
     def _make_schema(self) -> None:
-        if not self.rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", [self._schema]):
-            self.change(f'CREATE SCHEMA "{self._schema}"')
+        if self.rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", [SCHEMA]):
+            if self.has_table("counter"):
+                return
+        else:
+            self._define([f"CREATE SCHEMA {SCHEMA}"])
+        self._define([*BASE, *row_security("counter")])
 
     def has_table(self, name: str) -> bool:
-        return self.value("SELECT to_regclass(?)", [f'"{self._schema}".{name}']) is not None
+        return self.value("SELECT to_regclass(?)", [f"{SCHEMA}.{name}"]) is not None
 
     def run_script(self, script: str) -> None:
+        for statement in statements(script):
+            if changes_rows(statement):
+                self._change_rows_of_all(statement)
+            else:
+                self._define(shared_statements(statement))
+
+    def _define(self, statements: Iterable[str]) -> None:
+        """Run statements that define tables and belong to no tenant, each by itself."""
         connection = self._pinned()
         assert connection is not None, OUTSIDE
         with self._pool.in_our_words():
-            connection.execute(translated_script(script, self.vector_schema).encode())
+            for statement in statements:
+                connection.execute(translated_script(statement, self.vector_schema).encode())
+
+    def _change_rows_of_all(self, statement: str) -> None:
+        """Run a statement of a script for each tenant."""
+        for number in tenant_numbers(self):
+            self._define(
+                [
+                    f"SELECT set_config('backstory.tenant', '{number:d}', true)",
+                    scoped(statement).replace(MARK, str(number)),
+                ]
+            )
+        self._define([f"SELECT set_config('backstory.tenant', '{self.tenant.number:d}', true)"])
+
+    def made_at_ms(self) -> int:
+        return int(self.value("SELECT made_at FROM tenant WHERE number = ?", [self.tenant.number]))
 
     def moment(self) -> str:
         return str(self.value("SELECT pg_current_xact_id()::xid::text"))
 
     def overwrite(self, residue: Residue) -> None:
         with self._pool.in_our_words():
-            overwrite(self, residue, lambda table: self._pool.vacuum(self._schema, table))
+            overwrite(self, residue, self.tenant.part, lambda table: self._pool.maintain("VACUUM", table))
             # without effect where another user owns the database
-            self._pool.vacuum("pg_catalog", "pg_statistic", "FULL")
+            self._pool.maintain("VACUUM FULL", "pg_statistic", schema="pg_catalog")
+
+    def maintain(self, command: str, relation: str, rest: str = "") -> None:
+        """Run a command on a table or an index of the shared schema that no transaction may contain."""
+        with self._pool.in_our_words():
+            self._pool.maintain(command, relation, rest)
 
     def used_bytes(self) -> int:
         """Of the texts and contents: the files would shrink only when the database cleans up behind a deletion."""
@@ -228,11 +306,14 @@ class PostgresDatabase(Database):
         return int(self.value(f"SELECT {sizes}"))
 
     def total_bytes(self) -> int:
-        sql = (
-            "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c"
-            " JOIN pg_namespace s ON s.oid = c.relnamespace WHERE s.nspname = ? AND c.relkind = 'r'"
+        """About what the tenant takes on disk: its share of the tables that hold its rows, by its number of entries."""
+        sizes = " + ".join(
+            f"pg_total_relation_size('{partition(name, self.tenant.part)}'){'' if table.is_partitioned else f' / {PARTITIONS}'}"
+            for name, table in TENANT_TABLES.items()
         )
-        return int(self.value(sql, [self._schema]))
+        sql = f"SELECT {sizes}, (SELECT reltuples FROM pg_class WHERE oid = ?::regclass), (SELECT count(*) FROM shape)"
+        ((size, entries, own),) = self.rows(sql, [partition("entry", self.tenant.part)])
+        return int(size * own / max(entries, own, 1))
 
     def checks(self) -> dict[str, Callable[[], list[str]]]:
         """The database itself watches over pages and references; an index may be half made."""
@@ -249,7 +330,7 @@ class PostgresDatabase(Database):
     def backup(self, target: Path, *, is_checked: bool) -> int:
         raise Unavailable(
             f"A store in PostgreSQL is not copied by Backstory; {target} was not written.",
-            hint=f"Use: pg_dump --schema '{self._schema}' --file '{target}' DATABASE_URL",
+            hint=f"Use: pg_dump --schema {SCHEMA} --file '{target}' DATABASE_URL",
         )
 
     def close(self) -> None:
@@ -268,10 +349,10 @@ def _undone_on_error(connection: PooledConnection, undo: str) -> Iterator[None]:
         raise
 
 
-def _checked(schema: str) -> str:
-    if not re.fullmatch("[a-z_][a-z0-9_-]{0,62}", schema):
+def _checked(tenant: str) -> str:
+    if not re.fullmatch("[a-z_][a-z0-9_-]{0,62}", tenant):
         raise InvalidInput(
-            f"{schema!r} cannot be the name of a schema.",
+            f"{tenant!r} cannot be the name of a tenant.",
             hint="Use up to 63 small letters, digits, dashes and underscores.",
         )
-    return schema
+    return tenant

@@ -7,20 +7,23 @@ from functools import lru_cache
 
 from psycopg import Connection
 from psycopg.abc import Buffer
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
 from psycopg.types.string import StrDumperUnknown, TextLoader
 
+from ...domain.lazy import lazy_pattern
 from ..where import Glob
 
-_TOKEN = re.compile(r"'(?:[^']|'')*'|\?|%|\bLIKE\b|\bGLOB\b|\bIN \(\)")
-_TYPE = re.compile(r"\bTEXT\b(?! SEARCH)|\bREAL\b")
+_TOKEN = lazy_pattern(r"'(?:[^']|'')*'|\?|%|\bLIKE\b|\bGLOB\b|\bIN \(\)")
+_TYPE = lazy_pattern(r"\bTEXT\b(?! SEARCH)|\bREAL\b")
 _TYPES = {
     # SQLite compares texts byte by byte, in whatever language its user writes
     "TEXT": 'TEXT COLLATE "C"',
     "REAL": "DOUBLE PRECISION",
 }
 
-_GLOB_PART = re.compile(r"\[(\^?+)(\]?+[^\]]*)\]|.", re.DOTALL)
-_GLOB_MEMBER = re.compile(r"(.)(?:-(.))?", re.DOTALL)
+_GLOB_PART = lazy_pattern(r"\[(\^?+)(\]?+[^\]]*)\]|.", re.DOTALL)
+_GLOB_MEMBER = lazy_pattern(r"(.)(?:-(.))?", re.DOTALL)
 _GLOB_WILDCARDS = {"*": ".*", "?": "."}
 _NOTHING, _ANYTHING = "(?!)", "."
 
@@ -98,7 +101,21 @@ class _TextLoader(TextLoader):
         return text.replace(NUL, "\0").replace(f"{ESCAPE}1", ESCAPE) if ESCAPE in text else text
 
 
-def adapt_texts(connection: Connection) -> None:
+class HalfVector(bytes):
+    """A halfvec in the binary form of pgvector."""
+
+
+class _HalfVectorDumper(Dumper):
+    """Leaves the type to the server: its number is another in every database."""
+
+    format = Format.BINARY
+
+    def dump(self, obj: bytes) -> Buffer | None:
+        return obj
+
+
+def adapt_values(connection: Connection) -> None:
+    connection.adapters.register_dumper(HalfVector, _HalfVectorDumper)
     connection.adapters.register_dumper(str, _TextDumper)
     connection.adapters.register_dumper(Glob, _GlobDumper)
     connection.adapters.register_loader("text", _TextLoader)

@@ -1,8 +1,8 @@
-"""One PostgreSQL database: its connections, lent to the stores of any of its schemas, and its failures in our words.
+"""One PostgreSQL database: its connections, lent to the stores of all its tenants, and its failures in our words.
 
 Nothing relies on the state of a session: a pooler such as PgBouncer in transaction mode gives each transaction another
-session, which served another tenant before. A store gets a connection by `read` or `begin` only, and both set its schema
-inside the transaction that uses it. `vacuum` names its table in full.
+session, which served another tenant before. A store gets a connection by `read` or `begin` only, and both set the tenant
+inside the transaction that uses it. `maintain` runs statements that name their tables in full.
 
 A connection that was lost is replaced, and a statement is sent again, as long as nothing can have happened twice: that is
 true of a read, and of the beginning of a transaction.
@@ -24,7 +24,8 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from ...domain.errors import BackstoryError, InvalidInput, NotAllowed, StorageFull, TimedOut, Unavailable
 from ..migrate import LATEST
-from .dialect import adapt_texts
+from .dialect import adapt_values
+from .layout import SCHEMA
 
 MOST_CONNECTIONS = 16  # what two cores of a database keep busy; more clients wait for one of these
 OLDEST_PGVECTOR = (0, 8)  # iterative scans: before it, a filter made the nearest disappear
@@ -53,7 +54,7 @@ LOCAL_SETTINGS = {
     "hnsw.ef_search": "200",
     "hnsw.max_scan_tuples": "40000",
 }
-"""Set in every transaction, beside the schema and the time that it waits for a lock."""
+"""Set in every transaction, beside the tenant, the schema and the time that it waits for a lock."""
 
 PooledConnection = psycopg.Connection[tuple[Any, ...]]
 T = TypeVar("T")
@@ -72,6 +73,8 @@ class PostgresPool:
                 hint="Use postgresql://user:password@host/database.",
                 field="database_url",
             ) from None
+        self.is_prepared = False
+        """Whether the tables that all tenants share are up to date; the first store that is opened sees to it."""
         with self.in_our_words(), psycopg.connect(url, **OPTIONS) as first:
             _check_transactions(first, self.name)
             self.vector_schema = _checked(first)
@@ -83,13 +86,13 @@ class PostgresPool:
             num_workers=1,
             timeout=busy_timeout_s,
             reconnect_timeout=RECONNECT_S,
-            configure=adapt_texts,
+            configure=adapt_values,
             open=True,
         )
 
-    def read(self, schema: str, statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    def read(self, tenant: int, statement: bytes, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Run one statement that may be run twice, as a transaction of its own, and fetch its rows."""
-        settings = _local_settings(schema, self._lock_timeout_ms)
+        settings = _local_settings(tenant, self._lock_timeout_ms)
 
         def fetch(connection: PooledConnection) -> list[tuple[Any, ...]]:
             rows = _in_one_transaction(connection, settings, statement, parameters)
@@ -98,12 +101,12 @@ class PostgresPool:
 
         return self._on_a_connection(fetch)
 
-    def begin(self, schema: str, lock: tuple[int, int] | None = None) -> PooledConnection:
+    def begin(self, tenant: int, lock: tuple[int, int] | None = None) -> PooledConnection:
         """A connection in a new transaction; the caller ends it and gives the connection back.
 
         `lock` are the two numbers of an advisory lock that the transaction holds.
         """
-        statements = f"BEGIN; {_local_settings(schema, self._lock_timeout_ms)}"
+        statements = f"BEGIN; {_local_settings(tenant, self._lock_timeout_ms)}"
         if lock:
             statements += "; SELECT pg_advisory_xact_lock({:d}, {:d})".format(*lock)
 
@@ -113,12 +116,12 @@ class PostgresPool:
 
         return self._on_a_connection(begin)
 
-    def vacuum(self, schema: str, table: str, options: str = "") -> None:
-        """Run VACUUM, which no transaction may contain."""
-        statement = sql.SQL("VACUUM {} {}").format(sql.SQL(options), sql.Identifier(schema, table))
+    def maintain(self, command: str, relation: str, rest: str = "", *, schema: str = SCHEMA) -> None:
+        """Run a command on a table or an index that no transaction may contain, such as VACUUM."""
+        statement = f"{command} {sql.Identifier(schema, relation).as_string()}{rest}"
 
         def run(connection: PooledConnection) -> None:
-            connection.execute(statement)
+            connection.execute(statement.encode())
             self.give_back(connection)
 
         self._on_a_connection(run)
@@ -149,14 +152,18 @@ class PostgresPool:
                 connection.rollback()
         self._pool.putconn(connection)
 
-    def store_schemas(self) -> list[str]:
-        """Those that hold a store."""
-        find = (
+    def tenants(self) -> list[str]:
+        """The names of all tenants, also of those whose store is still in a schema of its own."""
+        directory = f"{SCHEMA}.tenant"
+        separate = (
             "SELECT n.nspname::text FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid"
-            " WHERE c.relname = 'entry_text' AND c.relkind = 'r' AND has_schema_privilege(n.oid, 'USAGE') ORDER BY 1"
+            " WHERE c.relname = 'entry_text' AND c.relkind = 'r' AND has_schema_privilege(n.oid, 'USAGE')"
         )
         with self.in_our_words(), self._pool.connection() as connection:
-            return [row[0] for row in connection.execute(find)]
+            names = {row[0] for row in connection.execute(separate)}
+            if connection.execute("SELECT to_regclass(%s)", [directory]).fetchone() != (None,):
+                names |= {row[0] for row in connection.execute(f"SELECT name FROM {directory}".encode())}
+        return sorted(names)
 
     def close(self) -> None:
         self._pool.close()
@@ -175,18 +182,20 @@ def _name(url: str) -> str:
     return f"{parts.get('dbname') or 'the default database'} on {parts.get('host') or 'this machine'}"
 
 
-@lru_cache(maxsize=1024)
-def _local_settings(schema: str, lock_timeout_ms: int = 0) -> str:
-    """A statement that makes a schema the only one, until the transaction ends."""
+def _local_settings(tenant: int, lock_timeout_ms: int = 0) -> str:
+    """A statement that makes a tenant the only one, until the transaction ends."""
+    return f"SELECT set_config('backstory.tenant', '{tenant:d}', true), {_common_settings(lock_timeout_ms)}"
+
+
+@lru_cache
+def _common_settings(lock_timeout_ms: int) -> str:
     # named last, pg_temp is not looked at first: what another program left in this session hides no table
-    path = sql.Identifier(schema).as_string() + ", pg_temp"
-    settings = {"search_path": path, "lock_timeout": f"{lock_timeout_ms}"} | LOCAL_SETTINGS
-    calls = [f"set_config('{name}', '{value}', true)" for name, value in settings.items()]
-    return f"SELECT {', '.join(calls)}"
+    settings = {"search_path": f"{SCHEMA}, pg_temp", "lock_timeout": f"{lock_timeout_ms}"} | LOCAL_SETTINGS
+    return ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
 
 
 def _in_one_transaction(
-    connection: psycopg.Connection[Any], settings: str, statement: str, parameters: Sequence[Any]
+    connection: psycopg.Connection[Any], settings: str, statement: bytes, parameters: Sequence[Any]
 ) -> list[tuple[Any, ...]]:
     """The rows of a statement that runs with local settings.
 
@@ -194,16 +203,17 @@ def _in_one_transaction(
     """
     with connection.pipeline():
         connection.execute(settings.encode())
-        cursor = connection.execute(statement.encode(), parameters)
+        cursor = connection.execute(statement, parameters)
     return cursor.fetchall()
 
 
 def _check_transactions(connection: psycopg.Connection[Any], name: str) -> None:
     """Refuse a pooler that runs the statements of one transaction in several sessions: tenants would be mixed."""
-    settings, question, expected = _local_settings("pg_catalog"), "SELECT current_schema()", ("pg_catalog",)
+    settings, question = _local_settings(-1), b"SELECT current_setting('backstory.tenant')"
+    expected = ("-1",)
     try:
         connection.execute(f"BEGIN; {settings}".encode())
-        is_whole = connection.execute(question.encode()).fetchone() == expected
+        is_whole = connection.execute(question).fetchone() == expected
         connection.execute("COMMIT")
         is_whole = is_whole and _in_one_transaction(connection, settings, question, ()) == [expected]
     except psycopg.errors.ProtocolViolation:  # the answer of PgBouncer where `pool_mode = statement`
@@ -224,7 +234,7 @@ def _checked(connection: psycopg.Connection[Any]) -> str:
             hint="Create the database with ENCODING 'UTF8'.",
         )
     find = "SELECT extversion, extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
-    if not (found := connection.execute(find).fetchone()):
+    if not (row := connection.execute(find).fetchone()):
         try:
             # two servers that start together must not both create it
             connection.execute("BEGIN; SELECT pg_advisory_xact_lock(hashtext('backstory extension'))")
@@ -239,9 +249,9 @@ def _checked(connection: psycopg.Connection[Any]) -> str:
                 "The database has no pgvector, and this user may not create it.",
                 hint="Ask its owner to run: CREATE EXTENSION vector",
             ) from error
-        found = connection.execute(find).fetchone()
-    assert found is not None
-    version, schema = found
+        row = connection.execute(find).fetchone()
+    assert row is not None
+    version, schema = row
     if tuple(map(int, version.split(".")[:2])) < OLDEST_PGVECTOR:
         raise Unavailable(
             f"The database has pgvector {version}; Backstory needs 0.8 or newer.",

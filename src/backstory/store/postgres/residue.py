@@ -12,8 +12,9 @@ from collections.abc import Callable
 
 from ...domain.erasure import Residue
 from ...domain.errors import TimedOut
-from ..copying import VECTOR
 from ..database import Database
+from ..tables import VECTOR
+from .layout import partition
 
 PATIENCE_S = 5.0  # for others who still read what was forgotten
 ASK_AGAIN_S = 0.05
@@ -31,19 +32,27 @@ _PRIMARY_INDEX = (
     "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = ?::regclass AND indisprimary"
 )
 _SAME_TYPE = {"text": 'TEXT COLLATE "C"', "tsvector": "tsvector"}
+_WHOLE_TABLE = "SELECT coalesce((SELECT inhparent FROM pg_inherits WHERE inhrelid = ?::regclass), ?::regclass)::regclass::text"
+CAN_CLEAR = "SELECT to_regproc('pg_clear_attribute_stats') IS NOT NULL"
+_CLEAR = (
+    "SELECT pg_clear_attribute_stats(c.relnamespace::regnamespace::text, c.relname::text, a.attname::text, FALSE)"
+    " FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid"
+    " WHERE c.oid = ?::regclass AND a.attnum > 0 AND NOT a.attisdropped"
+)
 
 
-def overwrite(database: Database, residue: Residue, vacuum: Callable[[str], None]) -> None:
-    """`vacuum` frees the dead rows of a table. The planner's statistics are left to the caller."""
+def overwrite(database: Database, residue: Residue, part: int, vacuum: Callable[[str], None]) -> None:
+    """Write the partitions of a tenant anew. `vacuum` frees the dead rows of a table. The planner's statistics are left to the
+    caller."""
     _await_readers(database, residue.moment)
-    for table in sorted(residue.tables - {VECTOR}):
+    for table in sorted(partition(name, part) for name in residue.tables - {VECTOR}):
         with database.transaction():
-            _drop_stale_statistics(database, table)
+            _drop_statistics(database, table)
             database.change(f"CLUSTER {table} USING {database.value(_PRIMARY_INDEX, [table])}")
             database.change(f"ANALYZE {table}")
     if VECTOR in residue.tables:
         # they hold no text, and their index takes long to make anew; pgvector itself clears what it frees
-        vacuum("embedding")
+        vacuum(partition("embedding", part))
     _await_readers(database, database.moment())
 
 
@@ -56,12 +65,15 @@ def _await_readers(database: Database, moment: str) -> None:
         time.sleep(ASK_AGAIN_S)
 
 
-def _drop_stale_statistics(database: Database, table: str) -> None:
-    """ANALYZE leaves those of an empty table as they were; giving a column the type that it has drops them."""
-    if database.rows(f"SELECT 1 FROM {table} LIMIT 1"):
+def _drop_statistics(database: Database, table: str) -> None:
+    """ANALYZE leaves those of an empty table as they were."""
+    if database.value(CAN_CLEAR):
+        database.rows(_CLEAR, [table])
         return
+    # before PostgreSQL 18: giving a column the type that it has drops its statistics, in all partitions together
+    whole = database.value(_WHOLE_TABLE, [table, table])
     changes = [
-        f"ALTER {name} TYPE {_SAME_TYPE[type]}" for name, type in database.rows(_TEXT_COLUMNS, [table])
+        f"ALTER {name} TYPE {_SAME_TYPE[type]}" for name, type in database.rows(_TEXT_COLUMNS, [whole])
     ]
     if changes:
-        database.change(f"ALTER TABLE {table} {', '.join(changes)}")
+        database.change(f"ALTER TABLE {whole} {', '.join(changes)}")

@@ -7,13 +7,15 @@ no more than a megabyte, and forgets where a word stands after it has stood in 2
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
+from ...domain.arrays import np
 from ...domain.entries import Posting, PostingRange, TermQuery, numbers_of
 from ...domain.filters import Filter
+from ...domain.lazy import lazy_pattern
+from ...domain.words import indexed_text
 from ..database import Row
 from ..entries import COLUMNS
 from ..text import INSERT, TextIndex, Words
@@ -29,7 +31,7 @@ OVERLAP = 20  # words that a row repeats of the one before: a phrase of as many 
 LONGEST_WORD = 100  # characters; what follows is not looked at
 FEW = 2_000  # entries that are each looked at for what is wanted; of more, the index is asked
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = lazy_pattern(r"[^\W_]+")
 _ACCENTS = dict.fromkeys(range(0x300, 0x370))
 _QUERY = "unit_query(?, ?)"
 _ADD_TEXTS = (
@@ -53,19 +55,18 @@ class PostgresText(TextIndex):
     at_once = 100_000  # the index finds all that there are, however many are wanted
 
     def state(self) -> tuple[Hashable, int]:
-        # a schema that was restored from a dump has other tables, and may count as far as the former one did
+        # a database that was restored from a dump has other tables, and may count as far as the former one did
         sql = (
-            "SELECT 'removal'::regclass::oid, (SELECT coalesce(max(count), 0) FROM removal),"
+            "SELECT 'removal'::regclass::oid::bigint, (SELECT coalesce(max(count), 0) FROM removal),"
             " (SELECT coalesce(max(n), 0) FROM entry)"
         )
         ((table, removals, last),) = self._database.rows(sql)
+        table = (table << 32) + self._database.tenant.number
         self._database.generation = table  # every search begins here
         return (table, removals), last
 
     def read(self, ranges: Sequence[PostingRange]) -> list[Numbers]:
         """One statement for all: each asks a database that may be far away."""
-        import numpy as np  # not for start-up
-
         if not ranges:
             return []
         span = range(min(each.among.start for each in ranges), max(each.among.stop for each in ranges))
@@ -127,8 +128,8 @@ class PostgresText(TextIndex):
         parameters = [value for posting in postings for value in (*values, *_asked(posting.unit))]
         (row,) = self._database.rows(f"SELECT {', '.join([chosen] * len(postings))}", parameters)
         return [
-            posting._replace(entries=numbers_of(found), is_whole=len(found) < limit)
-            for posting, found in zip(postings, row, strict=True)
+            posting._replace(entries=numbers_of(count), is_whole=len(count) < limit)
+            for posting, count in zip(postings, row, strict=True)
         ]
 
     def checks(self) -> dict[str, Callable[[], list[str]]]:
@@ -185,8 +186,6 @@ def _words(text: str) -> list[str]:
 
 
 def _indexed(text: str) -> list[str]:
-    from ...domain.words import indexed_text  # compiling its patterns is not for start-up
-
     return _words(indexed_text(text))
 
 

@@ -1,7 +1,8 @@
-"""The vector arm: halfvecs under an HNSW index for each space, and an exact scan where a filter lets little through.
+"""The vector arm: halfvecs that are compared one by one, and an HNSW index for each tenant that has many.
 
-Vectors are of length 1, so the inner product is the cosine. The index of a space is made with its first vectors,
-which tell how many dimensions it has.
+Vectors are of length 1, so the inner product is the cosine. An index over the vectors of all tenants would look at those of
+others first, and find little of a small tenant's own; so a tenant gets an index of its own when it has enough vectors for it to
+pay. It is made beside the work of others, and until then every vector of the tenant is compared.
 
 A server opens its store before it can answer, so numpy is imported by the first who needs it.
 """
@@ -11,12 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...domain.arrays import np
 from ...domain.entries import EntryVectors
 from ...domain.filters import Filter
 from ..database import Row
 from ..vectors import Vectors
 from ..where import where_clause
 from .database import PostgresDatabase
+from .dialect import HalfVector
+from .layout import KEY, SCHEMA, partition
 
 if TYPE_CHECKING:
     from ...domain.entries import Vector
@@ -25,7 +29,14 @@ NARROW = 5_000  # entries of a filter that are cheaper compared one by one than 
 NEAREST = 150  # vectors read for a query at least; a long text has several
 DIMENSIONS_BYTES = 4  # before the numbers, in what pgvector sends and takes
 COLUMNS = "v, space, entry, passage, code"
-TYPES = ("int8", "int4", "int8", "int8", "bytea")  # of the columns: a halfvec is given as its bytes
+INDEXED_VECTORS = 20_000
+"""From here a tenant has an index of its own: comparing fewer takes less than a tenth of a second, and each index is looked at by
+the planner for every tenant of its partition."""
+_INSERT = f"INSERT INTO embedding ({COLUMNS}) VALUES (?, ?, ?, ?, ?)"
+_INDEX_STATE = (
+    "SELECT i.indisvalid, EXISTS (SELECT 1 FROM pg_stat_progress_create_index p WHERE p.index_relid = i.indexrelid)"
+    " FROM pg_index i WHERE i.indexrelid = to_regclass(?)"
+)
 MOST_DIMENSIONS = 4_000  # that pgvector puts into an index; more are compared one by one
 
 
@@ -41,24 +52,29 @@ class PostgresVectors(Vectors):
         self._sent = f"{schema}.halfvec_send"
         self._product = f"OPERATOR({schema}.<#>)"
         self._operators = f"{schema}.halfvec_ip_ops"
-        self._dimensions: dict[int, int] = {}
+        self._indexed: set[tuple[int, int]] = set()
+        """The spaces, and their dimensions, whose index is known to be there."""
 
     def put(self, space: int, embedded: Sequence[EntryVectors]) -> None:
         if not embedded:
             return
-        self._make_index(space, embedded[0].vectors.shape[1])
         with self._database.unlocked():
             revisions = self._lock_entries([item.entry for item in embedded])
-            kept = [item for item in embedded if revisions.get(item.entry) == item.revision]
-            among, numbers = self._database.among("entry", [item.entry for item in kept])
+            current = [item for item in embedded if revisions.get(item.entry) == item.revision]
+            among, numbers = self._database.among("entry", [item.entry for item in current])
             for table in ("embedding", "waiting"):
                 self._database.change(f"DELETE FROM {table} WHERE space = ? AND {among}", [space, numbers])
-            rows = [
-                (space, item.entry, digest, _halves(vector))
-                for item in kept
+            values = [
+                (item.entry, digest, _halves(vector))
+                for item in current
                 for digest, vector in zip(item.digests, item.vectors, strict=True)
             ]
-            self._database.copy(f"embedding ({COLUMNS.removeprefix('v, ')})", TYPES[1:], rows)
+            first = self._database.reserve_numbers("embedding", len(values))
+            self._database.change_many(
+                _INSERT, [(first + place, space, *value) for place, value in enumerate(values)]
+            )
+        if first + len(values) > INDEXED_VECTORS and not self._database.in_transaction:
+            self._make_index(space, embedded[0].vectors.shape[1])
 
     def _lock_entries(self, entries: Iterable[int]) -> dict[int, int]:
         """The revisions of the entries that nobody is changing. The others go on waiting: that they are changed
@@ -95,10 +111,8 @@ class PostgresVectors(Vectors):
         return [(*place, _floats([sent]).tobytes()) for *place, sent in self._database.rows(sql, values)]
 
     def insert(self, rows: Sequence[Row]) -> None:
-        import numpy as np
-
         halved = [(*row[:-1], _halves(np.frombuffer(row[-1], np.float32))) for row in rows]
-        self._database.copy(f"embedding ({COLUMNS})", TYPES, halved)
+        self._database.change_many(_INSERT, halved)
 
     def finish_import(self) -> None:
         """One index after many rows is made sooner than kept up with each."""
@@ -108,28 +122,36 @@ class PostgresVectors(Vectors):
             self._make_index(space, dimensions)
 
     def _make_index(self, space: int, dimensions: int) -> None:
-        if self._dimensions.get(space) == dimensions or dimensions > MOST_DIMENSIONS:
+        """Make the tenant's own index of a space, if it has enough vectors and no index yet. Writers of its partition go on
+        meanwhile."""
+        if (space, dimensions) in self._indexed or dimensions > MOST_DIMENSIONS:
             return
-        name = f"embedding_nearest_{space:d}_{dimensions:d}"
-        with self._database.transaction():
-            if self._database.value("SELECT to_regclass(?)", [name]) is None:
-                self._database.change(
-                    f"CREATE INDEX {name} ON embedding USING hnsw"
-                    f" ((code::{self._halfvec}({dimensions:d})) {self._operators}) WHERE space = {space:d}"
-                )
-        self._dimensions[space] = dimensions
+        if self._database.value("SELECT count(*) FROM embedding WHERE space = ?", [space]) < INDEXED_VECTORS:
+            return
+        tenant = self._database.tenant
+        name = f"embedding_nearest_{tenant.number:d}_{space:d}_{dimensions:d}"
+        for is_valid, is_being_made in self._database.rows(_INDEX_STATE, [f"{SCHEMA}.{name}"]):
+            if is_being_made:
+                return
+            if not is_valid:  # who made it was stopped
+                self._database.maintain("DROP INDEX CONCURRENTLY", name)
+        self._database.maintain(
+            f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON",
+            partition("embedding", tenant.part),
+            f" USING hnsw ((code::{self._halfvec}({dimensions:d})) {self._operators})"
+            f" WHERE {KEY} = {tenant.number:d} AND space = {space:d}",
+        )
+        self._indexed.add((space, dimensions))
 
 
-def _halves(vector: Vector) -> bytes:
+def _halves(vector: Vector) -> HalfVector:
     """A halfvec as pgvector takes it: two bytes how many numbers, two that are zero, and the numbers."""
     numbers: bytes = vector.astype(">f2").tobytes()
-    return len(vector).to_bytes(2, "big") + bytes(2) + numbers
+    return HalfVector(len(vector).to_bytes(2, "big") + bytes(2) + numbers)
 
 
 def _floats(sent: Sequence[bytes]) -> Vector:
     """Halfvecs as pgvector sends them, as the rows of a matrix."""
-    import numpy as np
-
     if not sent:
         return np.zeros((0, 0), np.float32)
     raw = np.frombuffer(b"".join(sent), np.uint8).reshape(len(sent), -1)

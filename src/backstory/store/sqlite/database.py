@@ -28,6 +28,7 @@ from ..migrate import COMPAT, check_level, migrate
 from ..whole_files import draft_path, make_private, put_in_place
 from .copy import copy_checked, copy_pages
 from .errors import in_our_words, primary_code, read_only, translated
+from .facts import EntryFacts
 from .header import new_store_id
 from .pool import SqlitePool
 from .residue import overwrite
@@ -234,8 +235,6 @@ class SqliteDatabase(Database):
 
     @cached_property
     def _facts(self) -> EntryFacts:
-        from .facts import EntryFacts  # numpy
-
         return EntryFacts(self)
 
     def reserve(self, count: int) -> int:

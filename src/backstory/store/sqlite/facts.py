@@ -6,15 +6,15 @@ Deleted entries stay: nobody finds their words or vectors.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from ...domain.arrays import np
 from ...domain.entries import ALL, Passing
 from ...domain.filters import Filter
 from ...domain.when import to_ms
+from ..mirror import Mirror
+from ..where import CONFINED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,34 +27,44 @@ if TYPE_CHECKING:
 SOURCE, PROJECT, THREAD = "surface, kind", "project", "thread"
 COMPARED = {"kinds", "projects", "surfaces", "threads", "created_after", "created_before"}
 VISIBILITY = {"public_or_in", "repository_of"}
-MOST_KNOWN = 8
-"""Filters: a call asks for the same several times, and the next one often does."""
-PRIVATE, REPOSITORY = "private = 1", "trust = 'project'"
+MAX_KNOWN_FILTERS = 8
+"""A call asks for the same several times, and the next one often does."""
+PRIVATE, REPOSITORY = "private = 1", CONFINED
 
 
 class EntryFacts:
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._following = threading.Lock()
-        self._generation = self._count = self._moved = 0
+        self._mirror = Mirror(lambda: _KnownFacts(database))
+
+    def passing(self, where: Filter) -> Passing | None:
+        """The entries that pass; None for a filter that only says who looks, or compares columns that are not in memory."""
+        given = {name for name, value in where._asdict().items() if value not in ((), None)} - VISIBILITY
+        if not given or not given.issubset(COMPARED) or self._database.in_transaction:
+            return None  # in a transaction there may be entries that are never committed
+        with self._mirror.at(self._database.generation) as facts:
+            return facts.passing(where)
+
+
+class _KnownFacts:
+    """The columns that were read, up to `_count` and to the `_moved`th change of an entry."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._count = self._moved = 0
         self._known: dict[Filter, Passing] = {}  # the oldest first
         self._created = np.zeros(0, np.int64)
         self._codes = {column: np.zeros(0, np.int32) for column in (SOURCE, PROJECT, THREAD)}
         self._flagged = {flag: np.zeros(0, bool) for flag in (PRIVATE, REPOSITORY)}
         self._values: dict[str, dict[tuple[Any, ...], int]] = {column: {} for column in self._codes}
 
-    def passing(self, where: Filter) -> Passing | None:
-        """Those that pass; None when the filter says no more than who looks, or what is not known here."""
-        given = {name for name, value in where._asdict().items() if value not in ((), None)} - VISIBILITY
-        if not given or not given.issubset(COMPARED) or self._database.in_transaction:
-            return None  # in a transaction there may be entries that are never committed
-        with self._following:
-            self._follow()
-            if where not in self._known:
-                self._known[where] = Passing(self._flags(where), self._created)
-                if len(self._known) > MOST_KNOWN:
-                    del self._known[next(iter(self._known))]
-            return self._known[where]
+    def passing(self, where: Filter) -> Passing:
+        self._follow()
+        if where not in self._known:
+            self._known[where] = Passing(self._flags(where), self._created)
+            if len(self._known) > MAX_KNOWN_FILTERS:
+                del self._known[next(iter(self._known))]
+        return self._known[where]
 
     def _flags(self, where: Filter) -> Flags:
         flags = np.ones(self._count, bool)
@@ -84,11 +94,7 @@ class EntryFacts:
         return flags
 
     def _follow(self) -> None:
-        """What any process added or changed since the last look."""
-        if self._generation != self._database.generation:
-            self._generation, self._count, self._moved = self._database.generation, 0, 0
-            self._codes = {column: np.zeros_like(codes) for column, codes in self._codes.items()}
-            self._flagged = {flag: np.zeros_like(flagged) for flag, flagged in self._flagged.items()}
+        """Read what any process added or changed since the last look."""
         last, moved = self._database.rows(
             "SELECT (SELECT coalesce(max(n), 0) FROM entry), (SELECT coalesce(max(m), 0) FROM moved)"
         )[0]

@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ...domain.words import indexed_text
 from ..database import Row
 from ..text import Words
 
@@ -43,16 +44,12 @@ class FtsIndex(NamedTuple):
 
 
 def _text_rows(entries: Sequence[Words]) -> list[Row]:
-    from ...domain.words import indexed_text  # compiling its patterns is not for start-up
-
     # a day's messages share their heading
     headings = {heading: indexed_text(heading) for heading in {entry.heading for entry in entries}}
     return [(entry.n, indexed_text(entry.text), headings[entry.heading]) for entry in entries]
 
 
 def _key_rows(entries: Sequence[Words]) -> list[Row]:
-    from ...domain.words import indexed_text
-
     return [(entry.n, indexed_text(entry.key)) for entry in entries if entry.key is not None]
 
 

@@ -7,13 +7,19 @@ import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...domain.backups import LOG
+from ...domain.lazy import lazy_module
 from ...domain.when import utc_now
 from ..backups import backup_path
 from ..whole_files import make_private
 from .header import HEADER_BYTES, FileHeader, read_header
+
+if TYPE_CHECKING:
+    import shutil
+else:  # 3 ms, for a log that lost its file
+    shutil = lazy_module("shutil")
 
 LOG_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
 
@@ -55,8 +61,6 @@ def put_away_log(path: Path, backups: Path) -> None:
     log = log_of(path)
     with suppress(FileNotFoundError):
         if log.stat().st_size:
-            import shutil  # not for start-up
-
             copy = backup_path(backups, path.stem, utc_now(), LOG, suffix=".wal")
             make_private(copy)
             shutil.copyfile(log, copy)

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ...domain.arrays import np
 from ...domain.entries import Passing
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float32]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float32]
 
 COARSE = 8  # times as many are taken by counting agreements as are kept by weighing them
 

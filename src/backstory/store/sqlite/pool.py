@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -24,6 +25,8 @@ PRAGMAS = (
     "secure_delete = ON",
     "trusted_schema = ON",
 )
+MACOS_PRAGMAS = ("fullfsync = ON", "checkpoint_fullfsync = ON")
+"""On macOS fsync() returns before the drive has written its cache; F_FULLFSYNC waits for that."""
 
 
 class SqlitePool:
@@ -149,7 +152,7 @@ class SqlitePool:
         self._open.append(connection)
         if not self.is_read_only:
             self._use_wal(connection)
-        for pragma in PRAGMAS:
+        for pragma in (*PRAGMAS, *(MACOS_PRAGMAS if sys.platform == "darwin" else ())):
             connection.execute(f"PRAGMA {pragma}")
         connection.create_function(
             "known_level", 0, lambda: migrate.LATEST, deterministic=True

@@ -41,27 +41,27 @@ def replace_store(live: Path, incoming: Path, backups: Path, *, busy_timeout_s: 
         raise
     except (Unavailable, Incompatible):
         return _replace_damaged(live, incoming, backups, busy_timeout_s)
-    kept = backup_path(backups, live.stem, utc_now(), "before-restore")
+    copy = backup_path(backups, live.stem, utc_now(), "before-restore")
     with closing(present), suppress(_InPlace), present.transaction():
-        present.database.backup(kept, is_checked=False)  # kept as it is, damaged or not
+        present.database.backup(copy, is_checked=False)  # kept as it is, damaged or not
         with translated(live), alone_in(live.parent, busy_timeout_s):
             put_in_place(incoming, live)
             drop_log(live)
         raise _InPlace
-    return kept
+    return copy
 
 
 def _replace_damaged(live: Path, incoming: Path, backups: Path, busy_timeout_s: float) -> Path:
-    kept = backup_path(backups, live.stem, utc_now(), DAMAGED)
+    copy = backup_path(backups, live.stem, utc_now(), DAMAGED)
     with translated(live), alone_in(live.parent, busy_timeout_s):
-        make_private(kept)
-        shutil.copyfile(live, kept)
+        make_private(copy)
+        shutil.copyfile(live, copy)
         if log_of(live).exists():
-            make_private(log_of(kept))
-            shutil.copyfile(log_of(live), log_of(kept))
+            make_private(log_of(copy))
+            shutil.copyfile(log_of(live), log_of(copy))
             os.truncate(
                 log_of(live), 0
             )  # a server that still has it open must not write it into the new store
         put_in_place(incoming, live)
         drop_log(live)
-    return kept
+    return copy

@@ -13,6 +13,7 @@ from ..entries import COLUMNS
 from ..text import INSERT, LEAST_SHARE, TextIndex, Words
 from ..where import where_clause
 from .database import SqliteDatabase
+from .facts import highest_numbers
 from .fts import INDEXES
 
 if TYPE_CHECKING:
@@ -51,24 +52,22 @@ class SqliteText(TextIndex):
             return [self._passing(posting, passing, limit) for posting in postings]
         condition, values = where_clause(where)
         sql = f"SELECT t.rowid AS n FROM entry_text t JOIN entry e ON e.n = t.rowid WHERE t.entry_text MATCH ? AND {condition}"
-        found = (self._numbers(sql, [_phrase(posting.unit), *values], limit) for posting in postings)
+        numbers = (self._numbers(sql, [_phrase(posting.unit), *values], limit) for posting in postings)
         return [
             posting._replace(entries=entries, is_whole=len(entries) < limit)
-            for posting, entries in zip(postings, found, strict=True)
+            for posting, entries in zip(postings, numbers, strict=True)
         ]
 
     def _passing(self, posting: Posting, passing: Passing, limit: int) -> Posting:
-        found, is_whole = posting.entries[passing.among(posting.entries)], posting.is_whole
-        if not is_whole and len(found) < LEAST_SHARE:
+        entries, is_whole = posting.entries[passing.among(posting.entries)], posting.is_whole
+        if not is_whole and len(entries) < LEAST_SHARE:
             span = passing.flags.nonzero()[0][[0, -1]] if passing.flags.any() else (1, 0)
             sql = "SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ? AND rowid BETWEEN ? AND ?"
             more = self._numbers(sql, [_phrase(posting.unit), *map(int, span)], DEPTH * limit)
-            found, is_whole = more[passing.among(more)][:limit], len(more) < DEPTH * limit
-        return posting._replace(entries=found, is_whole=is_whole and len(found) < limit)
+            entries, is_whole = more[passing.among(more)][:limit], len(more) < DEPTH * limit
+        return posting._replace(entries=entries, is_whole=is_whole and len(entries) < limit)
 
     def _numbers(self, sql: str, parameters: Sequence[Any], limit: int = ALL) -> Numbers:
-        from .facts import highest_numbers  # numpy
-
         return highest_numbers(self._database, sql, parameters, limit)
 
     def insert(self, row: Row) -> int | None:

@@ -8,16 +8,18 @@ A server opens its store before it can answer, so numpy is imported by the first
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...domain.arrays import np
 from ...domain.entries import EntryVectors, Passing
 from ...domain.filters import Filter
 from ..database import Row
+from ..mirror import Mirror
 from ..vectors import WAIT, WAITING, Vectors
 from ..where import where_clause
 from .database import SqliteDatabase
+from .planes import SignPlanes, cosines, decode, encode, pack_signs, unpacked
 
 if TYPE_CHECKING:
     from ...domain.entries import Vector
@@ -34,13 +36,9 @@ class SqliteVectors(Vectors):
 
     def __init__(self, database: SqliteDatabase) -> None:
         super().__init__(database)
-        self._planes: dict[int, SignPlanes] = {}
-        self._planes_lock = threading.Lock()
-        self._generation = database.generation
+        self._mirror: Mirror[dict[int, SignPlanes]] = Mirror(dict)
 
     def put(self, space: int, embedded: Sequence[EntryVectors]) -> None:
-        from .planes import encode, pack_signs
-
         rows = [
             (item, [*zip(item.digests, pack_signs(item.vectors), encode(item.vectors), strict=True)])
             for item in embedded
@@ -65,17 +63,17 @@ class SqliteVectors(Vectors):
     def nearest(self, space: int, vector: Vector, where: Filter, limit: int) -> Mapping[int, float]:
         rescored = max(RESCORED, 2 * limit)
         passing = self._database.passing(where)
-        found = self._scan(space, vector, rescored, passing)
-        best = _best(found, limit)
+        scores = self._scan(space, vector, rescored, passing)
+        best = _best(scores, limit)
         if passing is not None or len(self._visible(best, where)) == len(best):
             return best
-        visible = self._visible(found, where)
-        if len(visible) < min(max(limit, LEAST_VISIBLE), len(found)):
+        visible = self._visible(scores, where)
+        if len(visible) < min(max(limit, LEAST_VISIBLE), len(scores)):
             # the filter lets little through: rank only what it does
             condition, values = where_clause(where)
             numbers = self._database.values(f"SELECT e.n FROM entry e WHERE {condition}", values)
             return _best(self._scan(space, vector, rescored, _only(numbers)), limit)
-        return _best({entry: found[entry] for entry in visible}, limit)
+        return _best({entry: scores[entry] for entry in visible}, limit)
 
     def _visible(self, entries: Iterable[int], where: Filter) -> list[int]:
         condition, values = where_clause(where)
@@ -83,15 +81,11 @@ class SqliteVectors(Vectors):
         return self._database.values(f"SELECT e.n FROM {source} WHERE {condition}", [chosen, *values])
 
     def passages(self, space: int, entries: Iterable[int]) -> tuple[Sequence[int], Vector]:
-        from .planes import unpacked
-
         source, chosen = self._database.chosen("vector v", "v.entry", entries)
         rows = self._database.rows(f"SELECT v.entry, v.code FROM {source} WHERE v.space = ?", [chosen, space])
         return [entry for entry, _ in rows], unpacked([code for _, code in rows])
 
     def export(self, condition: str, values: Sequence[Any], limit: int) -> list[Row]:
-        from .planes import decode
-
         columns = "v, space, entry, passage, signs, code"
         sql = f"SELECT {columns} FROM vector WHERE {condition} ORDER BY v LIMIT {limit:d}"
         return [
@@ -100,10 +94,6 @@ class SqliteVectors(Vectors):
         ]
 
     def insert(self, rows: Sequence[Row]) -> None:
-        import numpy as np
-
-        from .planes import encode, pack_signs
-
         vectors = [(place, np.frombuffer(floats, np.float32)[None]) for *place, floats in rows]
         self._database.change_many(
             "INSERT INTO vector (v, space, entry, passage, signs, code) VALUES (?, ?, ?, ?, ?, ?)",
@@ -122,20 +112,15 @@ class SqliteVectors(Vectors):
             if len(rows) == len(nearest) or self._database.in_transaction:  # which may yet be undone
                 return _rescored([row[1:] for row in rows], vector)
             if len(rows) < len(nearest) // 2:  # most of these were deleted since: start afresh
-                with self._planes_lock:
-                    self._planes.pop(space, None)
+                with self._mirror.at(self._database.generation) as spaces:
+                    spaces.pop(space, None)
             else:
                 planes.drop(set(nearest).difference(row[0] for row in rows))
 
     def _followed_planes(self, space: int) -> SignPlanes:
         """The space's sign bits, with what any process added since the last look."""
-        from .planes import SignPlanes
-
-        with self._planes_lock:
-            if self._generation != self._database.generation:
-                self._generation = self._database.generation
-                self._planes.clear()
-            planes = self._planes.setdefault(space, SignPlanes())
+        with self._mirror.at(self._database.generation) as spaces:
+            planes = spaces.setdefault(space, SignPlanes())
         sql = "SELECT v, entry, signs FROM vector WHERE space = ? AND v > ? ORDER BY v"
         planes.append(
             [(v, entry, signs) for v, entry, signs in self._database.rows(sql, [space, planes.last_v])]
@@ -143,15 +128,13 @@ class SqliteVectors(Vectors):
         return planes
 
 
-def _best(found: Mapping[int, float], limit: int) -> dict[int, float]:
+def _best(scores: Mapping[int, float], limit: int) -> dict[int, float]:
     """The most similar; the newest among equals."""
-    order = sorted(found, key=lambda entry: (-found[entry], -entry))
-    return {entry: found[entry] for entry in order[:limit]}
+    order = sorted(scores, key=lambda entry: (-scores[entry], -entry))
+    return {entry: scores[entry] for entry in order[:limit]}
 
 
 def _only(numbers: Sequence[int]) -> Passing:
-    import numpy as np
-
     flags = np.zeros(max(numbers, default=0) + 1, bool)
     flags[numbers] = True
     return Passing(flags, np.zeros(0, np.int64))
@@ -161,8 +144,6 @@ def _rescored(rows: Sequence[Row], vector: Vector) -> dict[int, float]:
     """The similarity of each entry's nearest passage."""
     if not rows:
         return {}
-    from .planes import cosines
-
     best: dict[int, float] = {}
     similarities = cosines([code for _, code in rows], vector).tolist()
     for (entry, _), similarity in zip(rows, similarities, strict=True):

@@ -1,0 +1,60 @@
+"""Who wrote the memories of a shared space, and what maintainers made of proposals. No words of these are stored here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from ..domain.team import Contribution, ContributionState
+from ..domain.when import to_ms
+from .columns import Codec, Columns
+from .database import Database, batches
+
+_STATE = Codec(str, {each.value: each for each in ContributionState}.__getitem__)
+_CONTRIBUTION = Columns(Contribution, {"state": _STATE})
+
+
+class ContributionRoom:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, contribution: Contribution) -> bool:
+        """Insert, unless the memory has one already; whether it was inserted.
+
+        Of two deliveries at once with one key the second waits here until the first is committed."""
+        sql = f"{_CONTRIBUTION.insert('contribution')} ON CONFLICT (memory) DO NOTHING"
+        with self._database.joined():
+            return self._database.change(sql, _CONTRIBUTION.write(contribution)) > 0
+
+    def put(self, contribution: Contribution) -> None:
+        """Insert, or replace by memory."""
+        with self._database.joined():
+            self._database.change(
+                _CONTRIBUTION.upsert("contribution", "memory"), _CONTRIBUTION.write(contribution)
+            )
+
+    def decide(self, memory: str, state: ContributionState, reviewer: str, at: datetime) -> bool:
+        """Settle a proposal; False when somebody has done so before."""
+        sql = (
+            "UPDATE contribution SET state = ?, reviewer = ?, reviewed_at = ? WHERE memory = ?"
+            " AND state = 'proposed'"
+        )
+        with self._database.joined():
+            return self._database.change(sql, [state.value, reviewer, to_ms(at), memory]) > 0
+
+    def get(self, memories: Iterable[str]) -> dict[str, Contribution]:
+        """By the memory's id."""
+        rows = [
+            each
+            for marks, some in batches(memories)
+            for each in self._database.records(
+                _CONTRIBUTION, f"FROM contribution WHERE memory IN ({marks})", some
+            )
+        ]
+        return {each.memory: each for each in rows}
+
+    def proposed(self, author: str | None = None) -> list[Contribution]:
+        """Those that wait for a maintainer, the oldest first; of one author, or of all."""
+        where, values = ("TRUE", []) if author is None else ("author = ?", [author])
+        rest = f"FROM contribution WHERE state = 'proposed' AND {where} ORDER BY made_at, memory"
+        return self._database.records(_CONTRIBUTION, rest, values)

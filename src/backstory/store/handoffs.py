@@ -1,0 +1,65 @@
+"""Which sessions of assistants we wrote ourselves, and of which conversations. No words of these are kept here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..domain.handoffs import SessionHandoff
+from .columns import LIST, Columns
+from .database import Database, batches
+
+_HANDOFF = Columns(SessionHandoff, {"paths": LIST})
+
+
+class HandoffRoom:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, handoff: SessionHandoff) -> None:
+        with self._database.joined():
+            self._database.change(_HANDOFF.upsert("handoff", "conversation"), _HANDOFF.write(handoff))
+
+    def all(self) -> list[SessionHandoff]:
+        """The oldest first."""
+        return self._database.records(_HANDOFF, "FROM handoff ORDER BY handed_at, conversation", [])
+
+    def into(self, conversations: Sequence[str]) -> list[SessionHandoff]:
+        """How these conversations came into being, of those that were handed over."""
+        return self._found("conversation", conversations)
+
+    def of(self, sources: Sequence[str]) -> list[SessionHandoff]:
+        """The sessions in which these conversations go on, the oldest first."""
+        return self._found("source", sources)
+
+    def after(self, conversations: Sequence[str]) -> list[SessionHandoff]:
+        """All handoffs that repeat words of these conversations: theirs, and those of the sessions in which they went on."""
+        by_id: dict[str, SessionHandoff] = {}
+        latest = self.of(conversations)
+        while latest:
+            by_id |= {handoff.conversation: handoff for handoff in latest}
+            latest = [
+                each
+                for each in self.of([each.conversation for each in latest])
+                if each.conversation not in by_id
+            ]
+        return list(by_id.values())
+
+    def clear(self, sources: Sequence[str]) -> int:
+        """Forget which files repeat words of these conversations, of how many handoffs. Which sessions are copies stays known: a
+        sync must not learn the forgotten words from them."""
+        with self._database.joined():
+            return sum(
+                self._database.change(
+                    f"UPDATE handoff SET paths = '[]' WHERE paths <> '[]' AND conversation IN ({marks})", some
+                )
+                for marks, some in batches([each.conversation for each in self.after(sources)])
+            )
+
+    def _found(self, column: str, ids: Sequence[str]) -> list[SessionHandoff]:
+        return [
+            handoff
+            for marks, some in batches(ids)
+            for handoff in self._database.records(
+                _HANDOFF, f"FROM handoff WHERE {column} IN ({marks}) ORDER BY handed_at, conversation", some
+            )
+        ]
