@@ -13,7 +13,10 @@ class Census(NamedTuple):
 
     memories: int
     messages: int
+    """Numbered messages, those of subagents included; tool calls and thoughts belong to the message they stand with."""
     conversations: int
+    """As lists show them: without subagents."""
+    subagents: int
     projects: int
     waiting: int
     bytes: int
@@ -39,6 +42,7 @@ class ReaderCensus(NamedTuple):
     """What was read of one assistant's files."""
 
     conversations: int
+    subagents: int
     messages: int
     sources: int
     gone: int

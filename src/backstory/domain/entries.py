@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from .arrays import np
 from .records import QUIET_ROLES
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from .words import Unit
@@ -27,8 +27,6 @@ COUNTED = 30_000
 
 
 def numbers_of(entries: Sequence[int]) -> Numbers:
-    import numpy as np  # not for start-up
-
     return np.array(entries, np.int64)
 
 
@@ -116,15 +114,13 @@ class Passing(NamedTuple):
 
     def newest(self, numbers: Numbers, ordered: int) -> Numbers:
         """Those of the numbers that pass: so many, the newest, in the order of their age, then the others in any."""
-        import numpy as np
-
         passed = numbers[self.among(numbers)]
         made = self.created_ms[passed]
         least = np.partition(made, -ordered)[-ordered] if ordered < len(made) else made.min(initial=0)
         ahead, behind = np.flatnonzero(made >= least), np.flatnonzero(made < least)
         order = np.concatenate([ahead[(-made[ahead]).argsort(kind="stable")], behind])
-        found: Numbers = passed[order]
-        return found
+        newest_first: Numbers = passed[order]
+        return newest_first
 
 
 class TextFields(Enum):

@@ -15,16 +15,27 @@ class StaleBackup(NamedTuple):
     """About when it goes by itself, if it does."""
 
 
+class StaleMachine(NamedTuple):
+    """A machine of the same user that has not heard of the deletion yet."""
+
+    name: str
+    seen_at: datetime
+
+
 class Receipt(NamedTuple):
     """What was removed, and from where."""
 
     removed: Mapping[str, int]
     """How many, by place; nothing that is 0."""
     files: tuple[str, ...] = ()
-    """Handoffs that quoted it, and do so no longer."""
+    """Handoffs and memory files of other programs that quoted it, and do so no longer."""
     pending: str = ""
     """Why bytes of it are not overwritten yet; empty when they are."""
     backups: tuple[StaleBackup, ...] = ()
+    handed_over: tuple[str, ...] = ()
+    """Sessions in other assistants' folders that go on with it, and repeat it."""
+    machines: tuple[StaleMachine, ...] = ()
+    """Other machines of the user, which erase it when they synchronise next."""
 
     @property
     def memories(self) -> int:
@@ -42,6 +53,14 @@ class Receipt(NamedTuple):
         if self.backups:
             held = ", ".join(map(_told, self.backups))
             notices.append(f"Backups may still hold it: {held}. `backstory forget ID --backups` cleans them.")
+        if self.handed_over:
+            paths = ", ".join(self.handed_over)
+            notices.append(f"Sessions in which it went on still repeat it, and are not ours: {paths}")
+        if self.machines:
+            named = ", ".join(f"{each.name} (last seen {each.seen_at:%Y-%m-%d})" for each in self.machines)
+            notices.append(
+                f"Other machines erase it when they synchronise next: {named}. What carries the folder may keep sealed versions of it."
+            )
         return notices
 
 

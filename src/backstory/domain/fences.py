@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
-_FENCE = re.compile(r" {0,3}(`{3,9}|~{3,9})(?![`~])([^\n]*)$")
+from .lazy import lazy_pattern
+
+_FENCE = lazy_pattern(r" {0,3}(`{3,9}|~{3,9})(?![`~])([^\n]*)$")
 
 
 def outside_fences(lines: Sequence[str]) -> Iterator[int]:
@@ -28,8 +29,8 @@ def has_open_fence(text: str) -> bool:
 
 
 def _opening(line: str) -> str | None:
-    found = _FENCE.match(line.rstrip("\r"))
-    return None if found is None or (found[1][0] == "`" and "`" in found[2]) else found[1]
+    match = _FENCE.match(line.rstrip("\r"))
+    return None if match is None or (match[1][0] == "`" and "`" in match[2]) else match[1]
 
 
 def _fence_end(lines: Sequence[str], start: int, opening: str) -> int | None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from .records import Priority
+from .records import Memory, Priority
 
 
 class Kind(StrEnum):
@@ -27,6 +27,8 @@ class Filter(NamedTuple):
     key_glob: str | None = None
     """`*`, `?` and `[a-z]` stand for any text, any character and one of those; `[^a-z]` for any other."""
     categories: tuple[str, ...] = ()
+    other_than: tuple[str, ...] = ()
+    """Categories that an entry does not have; one without any matches."""
     priorities: tuple[Priority, ...] = ()
     channels: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
@@ -36,7 +38,7 @@ class Filter(NamedTuple):
     public_or_in: str | None = None
     """Hide private entries of other sessions than this one. "" hides all private entries."""
     repository_of: str | None = None
-    """Hide entries that came with a repository (Trust.PROJECT), but for those of this project."""
+    """Hide entries that came with a repository (Trust.PROJECT, Trust.TEAM), but for those of this project."""
 
 
 EVERYTHING = Filter()
@@ -103,3 +105,18 @@ class Page(NamedTuple):
     limit: int | None = None
     offset: int = 0
     order: Order = Order.NEWEST
+
+
+class Sorting(NamedTuple):
+    """An order of the store, or a field of the metadata."""
+
+    order: Order = Order.NEWEST
+    field: str | None = None
+    is_descending: bool = False
+
+
+class MemoryPage(NamedTuple):
+    """A page of memories, of how many there are in all."""
+
+    memories: list[Memory]
+    total: int

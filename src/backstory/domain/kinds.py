@@ -45,3 +45,8 @@ def category_of(kind: MemoryKind) -> str:
 def categories_of(kind: MemoryKind) -> tuple[str, ...]:
     """Those that memories of this kind have; empty where any other one may be it."""
     return _CATEGORIES[kind]
+
+
+def categories_of_others(kind: MemoryKind) -> tuple[str, ...]:
+    """Those that memories of this kind do not have, where any other one may be it; else empty."""
+    return () if _CATEGORIES[kind] else tuple(_KINDS)

@@ -1,6 +1,8 @@
-"""Texts in one line, as long as there is room for; numbers with their nouns."""
+"""Texts in one line, as long as there is room for; numbers with their nouns and units."""
 
 from __future__ import annotations
+
+_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def one_line(text: str, longest: int) -> str:
@@ -17,3 +19,15 @@ def one_line(text: str, longest: int) -> str:
 
 def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def short_count(count: int) -> str:
+    """A large number with one decimal and its unit: 12.3k."""
+    for size, unit in _UNITS:
+        if count >= size:
+            return f"{count / size:.1f}{unit}"
+    return str(count)
+
+
+def dollars(cost: float | None) -> str:
+    return "no price" if cost is None else f"${cost:,.2f}"

@@ -28,12 +28,12 @@ def as_metadata(marks: Iterable[FileMark]) -> dict[str, Any]:
 def marks_of(metadata: Mapping[str, Any]) -> list[FileMark]:
     """Metadata is the caller's to write: what does not look like ours is none."""
     listed = metadata.get(FILES)
-    found = []
+    marks = []
     for each in listed if isinstance(listed, list) else ():
         fields = {name: each.get(name, "") for name in FileMark._fields} if isinstance(each, Mapping) else {}
         if fields.get("path") and all(isinstance(value, str) for value in fields.values()):
-            found.append(FileMark(**fields))
-    return found
+            marks.append(FileMark(**fields))
+    return marks
 
 
 def as_object(value: Any) -> dict[str, Any]:

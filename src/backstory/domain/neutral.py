@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import re
 
+from .lazy import lazy_pattern
+
 _OPEN, _CLOSE = "\u2039", "\u203a"
 _ROLES = "system|assistant|human|user|developer|tool|function|model|ai"
-_TAG = re.compile(
+_TAG = lazy_pattern(
     rf"[<\uff1c]\s*(/?\s*(?:{_ROLES}|instructions?|invoke|parameter|antml|thinking|backstory|memory|memories|recalled|notices?"
     r"|important|admin|context)(?![a-z])[^<>\uff1c\uff1e]{0,200})[>\uff1e]",
     re.IGNORECASE,
 )
-_CHAT = re.compile(r"<\|([^|<>\n]{1,60})\|>")
-_BRACKETS = re.compile(
+_CHAT = lazy_pattern(r"<\|([^|<>\n]{1,60})\|>")
+_BRACKETS = lazy_pattern(
     rf"\[(/?\s*(?:INST|SYS|{_ROLES})\b[^\[\]\n]{{0,40}})\]|<<?\s*(/?\s*(?:SYS|S))\s*>>?", re.IGNORECASE
 )
-_SPEAKER = re.compile(rf"^([ \t>*#_`|-]*)({_ROLES})([*_` \t]*)([:\uff1a])", re.IGNORECASE | re.MULTILINE)
-_INVISIBLE = re.compile(
+_SPEAKER = lazy_pattern(rf"^([ \t>*#_`|-]*)({_ROLES})([*_` \t]*)([:\uff1a])", re.IGNORECASE | re.MULTILINE)
+_INVISIBLE = lazy_pattern(
     "[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f"
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|(?<=[!-~])[\u200c\u200d](?=[!-~])"
 )
@@ -31,5 +33,5 @@ def neutral(text: str) -> str:
     text = _INVISIBLE.sub("", text)
     text = _CHAT.sub(rf"{_OPEN}|\1|{_CLOSE}", text)
     text = _TAG.sub(rf"{_OPEN}\1{_CLOSE}", text)
-    text = _BRACKETS.sub(lambda found: f"{_OPEN}{found[1] or found[2]}{_CLOSE}", text)
+    text = _BRACKETS.sub(lambda match: f"{_OPEN}{match[1] or match[2]}{_CLOSE}", text)
     return _SPEAKER.sub(rf"\1{_OPEN}\2{_CLOSE}\3\4", text)

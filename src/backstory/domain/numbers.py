@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
+from .arrays import np
 
 if TYPE_CHECKING:
     from .entries import Flags, Numbers
@@ -33,8 +33,8 @@ def are_among(few: Numbers, many: Numbers) -> Flags:
 def common(one: Numbers, other: Numbers) -> Numbers:
     """What is in both."""
     few, many = sorted((one, other), key=len)
-    found: Numbers = few[are_among(few, many)]
-    return found
+    shared: Numbers = few[are_among(few, many)]
+    return shared
 
 
 def united(one: Numbers, other: Numbers) -> Numbers:
@@ -43,5 +43,5 @@ def united(one: Numbers, other: Numbers) -> Numbers:
         return one if len(one) else other
     both = np.concatenate([one, other])
     both.sort(kind="stable")
-    found: Numbers = both[np.append(True, both[1:] != both[:-1])]
-    return found
+    union: Numbers = both[np.append(True, both[1:] != both[:-1])]
+    return union

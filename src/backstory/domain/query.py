@@ -11,15 +11,16 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from unicodedata import combining, normalize
 
+from .lazy import lazy_pattern
 from .words import LONGEST_QUERY, STOP_WORDS, Unit, indexed_text, query_units
 
 MOST_TERMS = 64
 SURE_PREFIX = 3
 """Letters of a word that its stem keeps."""
-_TOKEN = re.compile(r'-?(?:[^\s":]+:)?"[^"]*"|\S+')
-_FIELD = re.compile(r"([A-Za-z_][\w.-]*):(?!:|//)(\S.*)", re.DOTALL)
-_COMPARED = re.compile(r"(>=|<=|>|<|=)\s*(.+)", re.DOTALL)
-_QUANTITY = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*([a-zA-Zµ%]*)")
+_TOKEN = lazy_pattern(r'-?(?:[^\s":]+:)?"[^"]*"|\S+')
+_FIELD = lazy_pattern(r"([A-Za-z_][\w.-]*):(?!:|//)(\S.*)", re.DOTALL)
+_COMPARED = lazy_pattern(r"(>=|<=|>|<|=)\s*(.+)", re.DOTALL)
+_QUANTITY = lazy_pattern(r"([-+]?\d+(?:\.\d+)?)\s*([a-zA-Zµ%]*)")
 
 # each family in its smallest unit; a bare number is in the unit of what it is compared with
 _UNITS: Mapping[str, float] = {
@@ -135,10 +136,10 @@ def says(text: str, term: QueryTerm) -> bool:
     """Whether a text truly has what a checked term asks for: the beginning of a word, or `field: value`."""
     if term.field is not None:
         name = re.escape(term.field.field)
-        said = re.compile(rf"(?<![\w.]){name}[\"']?\s?[:=]\s?[\"']?([^\s,;\"'{{}}]+)", re.IGNORECASE)
+        pattern = re.compile(rf"(?<![\w.]){name}[\"']?\s?[:=]\s?[\"']?([^\s,;\"'{{}}]+)", re.IGNORECASE)
         wanted = term.field
         return any(
-            wanted.sign == "exists" or _compares(value.rstrip("."), wanted) for value in said.findall(text)
+            wanted.sign == "exists" or _compares(value.rstrip("."), wanted) for value in pattern.findall(text)
         )
     folded = _folded(indexed_text(text))
     return all(_word_start(unit).search(folded) for unit in term.units)
@@ -204,10 +205,10 @@ def quantity(value: Any) -> tuple[float, str] | None:
         return None
     if isinstance(value, int | float):
         return float(value), ""
-    found = _QUANTITY.fullmatch(value.strip()) if isinstance(value, str) and len(value) < 100 else None
-    if found is None or (found[2] and found[2].lower() not in _UNITS):
+    match = _QUANTITY.fullmatch(value.strip()) if isinstance(value, str) and len(value) < 100 else None
+    if match is None or (match[2] and match[2].lower() not in _UNITS):
         return None
-    return float(found[1]), found[2].lower()
+    return float(match[1]), match[2].lower()
 
 
 def sort_key(value: Any) -> tuple[int, float, str]:

@@ -30,12 +30,14 @@ class Trust(StrEnum):
     """Of files that came with a repository and that this user did not write: found in that project only."""
     IMPORTED = "imported"
     """Read from an export file, whoever wrote that."""
+    TEAM = "team"
+    """Of a file on the shared branch of a repository that this user trusts: found in that project only, with its author."""
     TOOL = "tool"
     """What a program reported or a harness put in: output of tools, pages, files."""
 
 
-QUOTABLE = (Trust.OWN, Trust.IMPORTED)
-"""What may be told as the user's past, unasked."""
+QUOTABLE = (Trust.OWN, Trust.IMPORTED, Trust.TEAM)
+"""What may be told unasked, as the past of the user or of the user's team."""
 
 
 class Memory(NamedTuple):
@@ -131,6 +133,8 @@ class Conversation(NamedTuple):
     trust: Trust = Trust.OWN
     rules: int = 0
     """The rules by which its statements were extracted; 0 where they were not."""
+    run_rules: int = 0
+    """The rules by which the runs of its commands were extracted; 0 where they were not."""
 
     @property
     def name(self) -> str:
@@ -208,13 +212,30 @@ class CachedAnswer(NamedTuple):
 
 
 class Injection(NamedTuple):
-    """What a session was told where its project stands."""
+    """What a hook or the tool `brief` told a session: the receipt of one text."""
 
     session: str
     """As the assistant calls it; empty when it did not say."""
     given_at: datetime
     project: str
     text: str
+    event: str = "SessionStart"
+    """The occasion: SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, or brief where the assistant asked for it."""
+    subject: str = ""
+    """The file, the error or the record that the text is about; empty for a brief."""
+    certainty: float | None = None
+    """How sure it was that the text helps; None for a brief, which answers no question."""
+    used: bool | None = None
+    """Whether the assistant acted on it; None while the conversation has not gone on."""
+
+
+class InjectionCount(NamedTuple):
+    """How many texts were injected on one occasion, how many of them can be judged by now, and how many were used."""
+
+    event: str
+    given: int
+    judged: int
+    used: int
 
 
 QUIET_ROLES = ("system", "thinking", "tool")

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import re
-
+from .lazy import lazy_pattern
 from .records import Memory
 from .words import STOP_WORDS
 
 READ = 5_000  # characters of a text that are looked at
 
-_TERM = re.compile(r"[^\W\d_][\w./-]*\w")
-_FAULT = re.compile(r"\b[^\W\d]\w*(?:Error|Exception)\b")
+_TERM = lazy_pattern(r"[^\W\d_][\w./-]*\w")
+_FAULT = lazy_pattern(r"\b[^\W\d]\w*(?:Error|Exception)\b")
 _SHORTEST = 3
 
 
 def terms_of(text: str) -> frozenset[str]:
-    found = (term.lower() for term in _TERM.findall(text[:READ]))
-    return frozenset(term for term in found if len(term) >= _SHORTEST and term not in STOP_WORDS)
+    terms = (term.lower() for term in _TERM.findall(text[:READ]))
+    return frozenset(term for term in terms if len(term) >= _SHORTEST and term not in STOP_WORDS)
 
 
 def spelled(term: str, memory: Memory) -> str:
     """The term as a memory that holds it writes it."""
     text = f"{memory.key or ''} {memory.text}"
-    return next((found for found in _TERM.findall(text[:READ]) if found.lower() == term), term)
+    return next((spelling for spelling in _TERM.findall(text[:READ]) if spelling.lower() == term), term)
 
 
 def are_alike(left: Memory, right: Memory) -> bool:

@@ -5,9 +5,9 @@ a tenth more for prose, and up to a third more for JSON and paths (`bench/tokens
 
 from __future__ import annotations
 
-import re
+from .lazy import lazy_pattern
 
-_PIECE = re.compile(
+_PIECE = lazy_pattern(
     r" ?([A-Za-z]+)"
     r"|(\d+)"
     r"|([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from .errors import InvalidInput
+from .lines import one_line
+from .time_words import read_time
 
 Clock = Callable[[], datetime]
 
@@ -30,93 +32,41 @@ def iso(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
 
 
-_DAY, _WEEK = timedelta(days=1), timedelta(weeks=1)
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_LENGTHS = {
-    "minute": timedelta(minutes=1),
-    "hour": timedelta(hours=1),
-    "day": timedelta(days=1),
-    "week": timedelta(weeks=1),
-}
-_SHORT = {"m": "minute", "min": "minute", "h": "hour", "d": "day", "w": "week", "mo": "month"}
-
-
 def parse_when(text: str, now: datetime, *, field: str | None = None) -> datetime:
-    """The instant meant by an ISO date or time, or by words such as `yesterday`, `last tuesday`, `2 hours ago` or `7d`.
+    """The instant from which on a time counts that is written as ISO 8601 or in words: the beginning of the day, week or month.
 
-    A time without an offset is UTC. Days, weeks (from Monday) and months begin at midnight UTC."""
-    return _span(text, now, field)[0]
+    Everything is accepted that is understood in a question (`domain/time_words.py`), and short forms such as `7d`. A time
+    without an offset is UTC; days, weeks (from Monday) and months begin at midnight UTC."""
+    return _parse(text, now, field, is_end=False)
 
 
 def parse_until(text: str, now: datetime, *, field: str | None = None) -> datetime:
-    """The same for an end: of a day, a week or a month it is the moment after its last."""
-    return _span(text, now, field)[1]
+    """The instant up to which a time counts: of a day, a week or a month the moment after its last."""
+    return _parse(text, now, field, is_end=True)
 
 
-def _span(text: str, now: datetime, field: str | None) -> tuple[datetime, datetime]:
-    written = text.strip()
+def parse_bounds(
+    since: datetime | str | None, until: datetime | str | None, now: datetime, *, prefix: str = ""
+) -> tuple[datetime | None, datetime | None]:
+    """The arguments `since` and `until` of whatever can be narrowed by time. Errors name them with the prefix."""
+    start = parse_when(since, now, field=f"{prefix}since") if isinstance(since, str) else since
+    end = parse_until(until, now, field=f"{prefix}until") if isinstance(until, str) else until
+    if start is not None and end is not None and start >= end:
+        raise InvalidInput(f"{prefix}until is before {prefix}since.", field=f"{prefix}until")
+    return start, end
+
+
+def _parse(text: str, now: datetime, field: str | None, *, is_end: bool) -> datetime:
+    written, name = text.strip(), field or "The time"
     try:
-        start, end = _in_words(" ".join(written.lower().split()), now) or _iso(written)
-        return from_ms(to_ms(start)), from_ms(to_ms(end))
+        moment = read_time(written, now.astimezone(UTC))[is_end]
+        if moment is not None:
+            return from_ms(to_ms(moment))
+        problem = "has no end" if is_end else "has no beginning"
     except (ValueError, OverflowError):
-        shown = written if len(written) <= 60 else f"{written[:60]}…"
-        raise InvalidInput(
-            f"{field or 'The time'} {shown!r} is not a time.",
-            hint='Use an ISO date or time, or words such as "2 hours ago", "yesterday", "last tuesday", "last week" or "7d".',
-            field=field,
-        ) from None
-
-
-def _iso(written: str) -> tuple[datetime, datetime]:
-    if len(written) > 40 or written[10:11] not in ("", "T", "t", " "):
-        raise ValueError(written)
-    moment = datetime.fromisoformat(written.upper())
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    return moment, moment + _DAY if len(written) <= len("2026-03-01") else moment
-
-
-def _in_words(words: str, now: datetime) -> tuple[datetime, datetime] | None:
-    today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    week, month = today - timedelta(days=today.weekday()), today.replace(day=1)
-    weekday = words.removeprefix("on ").removeprefix("last ")
-    if weekday in _WEEKDAYS:
-        day = today - timedelta(days=(today.weekday() - _WEEKDAYS.index(weekday) - 1) % 7 + 1)
-        return day, day + _DAY
-    spans = {
-        "now": (now, now),
-        "today": (today, today + _DAY),
-        "yesterday": (today - _DAY, today),
-        "this week": (week, week + _WEEK),
-        "last week": (week - _WEEK, week),
-        "this month": (month, _months_before(month, -1)),
-        "last month": (_months_before(month, 1), month),
-    }
-    moment = _some_time_ago(words, now)
-    return spans.get(words) or (None if moment is None else (moment, moment))
-
-
-def _some_time_ago(words: str, now: datetime) -> datetime | None:
-    short = words.removeprefix("-")
-    number = short.rstrip("abcdefghijklmnopqrstuvwxyz")
-    if unit := _SHORT.get(short[len(number) :]):
-        return _before(now, number.rstrip(), unit)
-    match short.split(" "):
-        case [number, unit, "ago"] | ["last", number, unit] | [number, unit]:
-            return _before(now, "1" if number in ("a", "an") else number, unit.removesuffix("s"))
-    return None
-
-
-def _before(now: datetime, number: str, unit: str) -> datetime | None:
-    if not (number.isascii() and number.isdigit() and len(number) <= 9):
-        return None
-    if unit == "month":
-        return _months_before(now, int(number))
-    return now - int(number) * _LENGTHS[unit] if unit in _LENGTHS else None
-
-
-def _months_before(moment: datetime, months: int) -> datetime:
-    """The same day of an earlier month, or that month's last day."""
-    year, month = divmod(moment.year * 12 + moment.month - 1 - months, 12)
-    first = moment.replace(year=year, month=month + 1, day=1)
-    following = (first + timedelta(days=31)).replace(day=1)
-    return first.replace(day=min(moment.day, (following - timedelta(days=1)).day))
+        problem = "is not a time"
+    raise InvalidInput(
+        f"{name} {one_line(written, 60)!r} {problem}.",
+        hint='Use an ISO date or time, or words such as "2 hours ago", "yesterday", "last tuesday", "in march" or "7d".',
+        field=field,
+    )

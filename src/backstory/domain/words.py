@@ -14,6 +14,8 @@ from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
 
+from .lazy import lazy_pattern
+
 LONGEST_QUERY = 4_000
 MOST_UNITS = 32
 """Words that a query is answered by. Search chooses those of a longer one that say most."""
@@ -37,14 +39,14 @@ _UNSPACED = (
     "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 )
 _SPACED = r" \g<0> "
-_UNSPACED_RUN = re.compile(f"[{_UNSPACED}\U00020000-\U0003134f]+")
+_UNSPACED_RUN = lazy_pattern(f"[{_UNSPACED}\U00020000-\U0003134f]+")
 # Both begin with a letter that is rare, so that a text is searched at the speed of a scan for it, and match the rest of
 # the name; `_names` adds its beginning. Patterns for whole names take five times as long.
-_HUMPED = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))[A-Za-z0-9]*")
-_SNAKE = re.compile(r"_(?<=[^\W_]_)_*[^\W_]+(?:_+[^\W_]+)*")
-_HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_COMPOUND = re.compile(r'"[^"]*"|[^\s"]+')
-_WORD = re.compile(r"[^\W_]+")
+_HUMPED = lazy_pattern(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))[A-Za-z0-9]*")
+_SNAKE = lazy_pattern(r"_(?<=[^\W_]_)_*[^\W_]+(?:_+[^\W_]+)*")
+_HUMP = lazy_pattern(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_COMPOUND = lazy_pattern(r'"[^"]*"|[^\s"]+')
+_WORD = lazy_pattern(r"[^\W_]+")
 _ALNUM = frozenset("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 _ASCII = bytes(range(128))
 

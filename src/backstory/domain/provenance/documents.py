@@ -5,23 +5,24 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
+from ..lazy import lazy_pattern
 from .ground import Ground, Provenance
 
 MAX_TYPED_CHARS, MAX_TYPED_LINES = 1_500, 25  # a longer message of a user holds pasted text
 TYPED_SENTENCES = 2  # at the beginning of one
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _CLOCK = r"(?<![\d:.])\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?: ?[AaPp]\.?[Mm]\b)?(?![\d:])"
-_LOG_LINE = re.compile(
+_LOG_LINE = lazy_pattern(
     rf"\W{{0,3}}(?:\d{{4}}[-/]\d\d[-/]\d\d\b|{_CLOCK}|{_MONTH} +\d{{1,2}},? |\d{{1,2}}/\w{{1,3}}/\d{{2,4}}\b)"
     r"|\W{0,3}(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|[Ee]rror|[Ww]arning|info|debug|fatal|hint)\b(?:\[\w+\])?\s*[:\]|(]"
     r"|\s*(?:at\s+\S.{0,200}[:(]\S*\d|File \"[^\"]{0,300}\", line \d|Traceback \(|Caused by:|goroutine \d|#\d+\s+0x|\.{3} \d+ more"
     r"|[\w./\\-]+:\d+(?::\d+)?[:\s]|[\w.]*(?:Error|Exception)\b:|npm ERR!|\[[\w./ -]{1,40}\]\s+\S)"
 )
-_PROMPT = re.compile(
+_PROMPT = lazy_pattern(
     r"\s*(?:\([\w .-]+\)\s*)?(?:[\w.-]+@[\w.-]+[^\n$#%]{0,80}[$#%]|\[[^\]\n]{1,60}\][$#%]|\$|\u276f|\u279c|%|PS [^>\n]{0,80}>|[A-Z]:\\[^>\n]{0,80}>)\s+\S"
 )
-_PREFIX = re.compile(r"\s*(\S{1,30}\s{0,4}[|:\]])\s")
-_CHANGED_LINES = re.compile(r"(?:^[+-][^\n]*(?:\n|\Z)){2,}", re.MULTILINE)
+_PREFIX = lazy_pattern(r"\s*(\S{1,30}\s{0,4}[|:\]])\s")
+_CHANGED_LINES = lazy_pattern(r"(?:^[+-][^\n]*(?:\n|\Z)){2,}", re.MULTILINE)
 PREFIXED_LINES = 3  # that begin alike are the output of a program
 
 
@@ -62,27 +63,32 @@ def _mark_prefixed(ground: Ground) -> None:
             ground.mark(lines[0][1], ground.lines[lines[-1][0]][1], Provenance.PASTED)
 
 
-_RECORD = re.compile(
+_RECORD = lazy_pattern(
     r"^(?:diff --git |commit [0-9a-f]{7,40}\b|@@ -\d|index [0-9a-f]{4,}\.\.|From [0-9a-f]{40}|\+\+\+ [\w/\"]|--- [ab]/|\*\*\* (?:Begin|Update|Add) )",
     re.MULTILINE,
 )
-_LETTER = re.compile(
+_LETTER = lazy_pattern(
     r"\A(?:From|Subject):[ \t]+\S|^(?:(?:From|To|Cc|Sent|Date|Subject|Reply-To):[ \t]+\S[^\n]*\n+){2}"
     r"|^(?:[A-Z][\w-]{1,20}:[ \t]+\S[^\n]*\n){2}[A-Z][\w-]{1,20}:[ \t]+\S"
     r"|^[\w-]{1,30}:[ \t]*[|>][-+]?[ \t]*\n[ \t]+\S"
     r"|^[ \t]*[*`]{0,2}[\w./-]{1,100}\.[A-Za-z]{1,5}[*`]{0,2}:?[ \t]*\n\s*(?=\S)"
-    rf"|^[^\n]{{0,200}}(?:{_CLOCK}|\w@[\w.-]+>?|{_MONTH}\.? \d|\d\.? {_MONTH}|\d[./-]\d{{1,2}}[./-]\d)[^\n]{{0,80}}[:\uff1a][ \t]*$"
     r"|^[ \t]*[-_=*#]{3,}[ \t]*[A-Za-z][^\n]{0,60}[-_=*#]{3,}[ \t]*$",
     re.MULTILINE,
 )
-"""Headers, fields, the name of a file, "On 3 March 2026 Ann <ann@example.org> wrote:", "----- Forwarded message -----": what follows is
-somebody else's."""
-_SIGNATURE = re.compile(
+"""Headers, fields, the name of a file, "----- Forwarded message -----": what follows is somebody else's."""
+_COLONS = (":", "\uff1a")
+_ATTRIBUTION = lazy_pattern(
+    rf"[^\n]{{0,200}}(?:{_CLOCK}|\w@[\w.-]+>?|{_MONTH}\.? \d|\d\.? {_MONTH}|\d[./-]\d{{1,2}}[./-]\d)[^\n]{{0,80}}[:\uff1a][ \t]*$",
+    re.MULTILINE,
+)
+"""A line that ends with a colon: "On 3 March 2026 Ann <ann@example.org> wrote:"."""
+_SIGNATURE = lazy_pattern(
     r"\n[ \t]*(?:[^\s,]+ ){0,3}[^\s,]+,[ \t]*\n+[ \t]*[^\s,.!?:]+(?: [^\s,.!?:]+){0,2}\s*\Z"
 )
 """The end of a letter: "Best regards," and a name."""
-_BYLINE = re.compile(
-    rf"^(?=[^\n]{{3,80}}$)[^\n.!?]{{0,60}}?\S[ \t,\u00b7\u2014|(\[-]+(?:{_CLOCK}|\d+ \w+ ago|(?:on )?{_MONTH} \d{{1,2}}(?:,? \d{{4}})?|\d{{4}}-\d\d-\d\d)[^\w\n]{{0,3}}(?:edited\W*)?$(?=\n\s*\S)",
+MAX_BYLINE_CHARS = 80
+_BYLINE = lazy_pattern(
+    rf"^(?=[^\n]{{3,{MAX_BYLINE_CHARS}}}$)[^\n.!?]{{0,60}}?\S[ \t,\u00b7\u2014|(\[-]+(?:{_CLOCK}|\d+ \w+ ago|(?:on )?{_MONTH} \d{{1,2}}(?:,? \d{{4}})?|\d{{4}}-\d\d-\d\d)[^\w\n]{{0,3}}(?:edited\W*)?$(?=\n\s*\S)",
     re.MULTILINE,
 )
 """A person with a time, above a message: chats, comments, meeting notes."""
@@ -91,19 +97,35 @@ _BYLINE = re.compile(
 def mark_letters(ground: Ground) -> None:
     if ground.is_user and _SIGNATURE.search(ground.text):
         ground.mark_rest(0)
-    for pattern in (_RECORD, _LETTER, _BYLINE):
-        first = next((each for each in pattern.finditer(ground.text) if ground.is_own(each.start())), None)
-        if first is not None:
-            ground.mark_rest(first.start())
+    for begins in (_RECORD.match, _begins_letter, _begins_chat):
+        if (first := ground.first_own_line(begins)) is not None:
+            ground.mark_rest(first)
 
 
-_HEADING = re.compile(
+def _begins_letter(text: str, start: int) -> bool:
+    return _LETTER.match(text, start) is not None or (
+        _line_end(text, start) in _COLONS and _ATTRIBUTION.match(text, start) is not None
+    )
+
+
+def _begins_chat(text: str, start: int) -> bool:
+    end = text.find("\n", start)
+    return 0 <= end - start <= MAX_BYLINE_CHARS and _BYLINE.match(text, start) is not None
+
+
+def _line_end(text: str, start: int) -> str:
+    """The last character of a line that is no blank."""
+    end = text.find("\n", start)
+    return text[start : None if end < 0 else end].rstrip(" \t")[-1:]
+
+
+_HEADING = lazy_pattern(
     r"^[ \t]{0,3}#{1,6}[ \t]+\S|^[ \t]{0,3}(?:\*\*|__)[^*_\n]{2,80}(?:\*\*|__):?[ \t]*$|^[^\n]+\n[ \t]{0,3}(?:={3,}|-{3,})[ \t]*$",
     re.MULTILINE,
 )
-_RULE = re.compile(r"^[ \t]*([-=*_~#+])(?:[ \t]*\1){2,}[ \t]*$", re.MULTILINE)
-_ROW = re.compile(r"[ \t]*(?:\|.*\||[-*+] \[[ xX]\] .*|\[?!\[.*)[ \t]*$")
-_FRONT_MATTER = re.compile(r"\s*(?:---|\+\+\+)[ \t]*\n[\w-]+[ \t]*[:=]")
+_RULE = lazy_pattern(r"^[ \t]*([-=*_~#+])(?:[ \t]*\1){2,}[ \t]*$", re.MULTILINE)
+_ROW = lazy_pattern(r"[ \t]*(?:\|.*\||[-*+] \[[ xX]\] .*|\[?!\[.*)[ \t]*$")
+_FRONT_MATTER = lazy_pattern(r"\s*(?:---|\+\+\+)[ \t]*\n[\w-]+[ \t]*[:=]")
 
 
 def mark_documents(ground: Ground) -> None:
@@ -116,9 +138,8 @@ def mark_documents(ground: Ground) -> None:
     if _FRONT_MATTER.match(ground.text):
         ground.mark_rest(0)
     for pattern in (_HEADING, _RULE):
-        first = next((each for each in pattern.finditer(ground.text) if ground.is_own(each.start())), None)
-        if first is not None:
-            ground.mark_rest(first.start())
+        if (first := ground.first_own_line(pattern.match)) is not None:
+            ground.mark_rest(first)
 
 
 def mark_long_text(ground: Ground) -> None:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import IntEnum
-from itertools import groupby
 from typing import NamedTuple
 
+from ..lazy import lazy_pattern
+
 QUOTED_WORDS = 4  # a quotation of fewer is a name or a term, and part of the speaker's sentence
-LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?=\S)")
-_SENTENCE = re.compile(
+LIST_ITEM = lazy_pattern(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?=\S)")
+_SENTENCE = lazy_pattern(
     r"(?:[ \t]*\d{1,3}[.)][ \t]+)?[^\n]+?(?:[.!?\u3002\uff01\uff1f][\"')\u201d\u2019*_]{0,3}(?=\s|$)|(?=\n|\Z))"
 )
+
+_LINE = lazy_pattern(r"[^\n]+|(?<=\n)(?=\n)")
+_RUN = lazy_pattern(rb"(.)\1*", re.DOTALL)
 
 
 class Provenance(IntEnum):
@@ -39,7 +43,7 @@ class Ground:
         self.text = text
         self.is_user = is_user
         self._marks = bytearray(len(text))
-        self.lines = [line.span() for line in re.finditer(r"[^\n]+|(?<=\n)(?=\n)", text)]
+        self.lines = [line.span() for line in _LINE.finditer(text)]
         self._starts = [start for start, _ in self.lines]
 
     def mark(self, start: int, end: int, provenance: Provenance) -> None:
@@ -49,21 +53,27 @@ class Ground:
         self.mark(start, len(self.text), provenance)
 
     def is_own(self, start: int, end: int | None = None) -> bool:
-        return not any(self._marks[start : start + 1 if end is None else end])
+        if end is None:
+            return start >= len(self._marks) or not self._marks[start]
+        return not any(self._marks[start:end])
 
     def segments(self) -> list[Segment]:
-        found, start = [], 0
-        for provenance, run in groupby(self._marks):
-            end = start + len(list(run))
-            found.append(Segment(start, end, Provenance(provenance)))
-            start = end
-        return found
+        return [
+            Segment(*run.span(), Provenance(self._marks[run.start()])) for run in _RUN.finditer(self._marks)
+        ]
 
     def own_lines(self) -> Iterator[tuple[int, int, str]]:
         """Number, start and text of each line that begins with the speaker's own words."""
         for number, (start, end) in enumerate(self.lines):
-            if start < end and self.is_own(start):
+            if start < end and not self._marks[start]:
                 yield number, start, self.text[start:end]
+
+    def first_own_line(self, begins: Callable[[str, int], object]) -> int | None:
+        """Where the first own line starts at which `begins(text, start)` is true. A pattern that is anchored to the start of
+        a line is matched there only: a search tries it at every character."""
+        return next(
+            (start for start in self._starts if begins(self.text, start) and self.is_own(start)), None
+        )
 
     def line(self, number: int) -> str:
         start, end = self.lines[number] if number < len(self.lines) else (0, 0)

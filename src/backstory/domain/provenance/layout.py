@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import re
 
+from ..lazy import lazy_pattern
 from .ground import LIST_ITEM, Ground, Provenance, line_after, line_before
 
-_FENCE = re.compile(
+_FENCE = lazy_pattern(
     r"^[ \t>]*(?:[-*+] +)?(`{3,}|~{3,}|\"{3}|'{3})[\s\S]*?(?:^[ \t>]*\1|\1[ \t]*$|\Z)", re.MULTILINE
 )
-_COMMENT = re.compile(
+_COMMENT = lazy_pattern(
     r"<!--.*?(?:-->|\Z)|^[ \t]*/\*.*?(?:\*/|\Z)|^[ \t]*(?://|;;|--[ \t])[^\n]*", re.DOTALL | re.MULTILINE
 )
-_BBCODE = re.compile(
+_BBCODE = lazy_pattern(
     r"\[([a-z]\w{1,20})(?:[= ][^\]\n]{0,200})?\].{0,20000}?\[/\1\]", re.DOTALL | re.IGNORECASE
 )
-_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,60})((?:\s[^<>]{0,500})?)>")
+_QUOTING = (
+    (_FENCE, ("```", "~~~", '"""', "'''")),
+    (_COMMENT, ("<!--", "/*", "//", ";;", "-- ", "--\t")),
+    (_BBCODE, ("[/",)),
+)
+"""Each with the signs of which one is in whatever it finds."""
+_TAG = lazy_pattern(r"<(/?)([A-Za-z][\w:.-]{0,60})((?:\s[^<>]{0,500})?)>")
 _OWN_ELEMENTS = frozenset(
     ("task", "feedback", "user_message", "answer", "user_query", "user_request", "command-args")
 )
@@ -48,7 +55,9 @@ _VOID_ELEMENTS = frozenset(
 
 
 def mark_fences(ground: Ground) -> None:
-    for pattern in (_FENCE, _COMMENT, _BBCODE):
+    for pattern, signs in _QUOTING:
+        if not any(sign in ground.text for sign in signs):
+            continue
         for match in pattern.finditer(ground.text):
             if ground.is_own(match.start()):
                 ground.mark(*match.span(), Provenance.QUOTED)
@@ -79,15 +88,18 @@ def _wraps(text: str, opening: re.Match[str]) -> bool:
     )
 
 
-_BLOCK_QUOTE = re.compile(
+_BLOCK_QUOTE = lazy_pattern(
     r"[ \t]*(?:(?:[-*+]|\d{1,3}[.)]) +)?(?:>|&gt;|\uff1e|\u2502|\u258c|\u2503|<?@?[\w.-]{1,30}>[ \t]+(?=\S))"
 )
 """Also with a name before or in the sign, as in chats: `bob> …`, `<bob> …`."""
-_BLOCK_START = re.compile(r"[ \t]*(?:#{1,6} |[-*+] |\d{1,3}[.)] |`{3}|~{3}|\|)")
+_BLOCK_QUOTE_SIGNS = (">", "&gt;", "\uff1e", "\u2502", "\u258c", "\u2503")
+_BLOCK_START = lazy_pattern(r"[ \t]*(?:#{1,6} |[-*+] |\d{1,3}[.)] |`{3}|~{3}|\|)")
 
 
 def mark_block_quotes(ground: Ground) -> None:
     """With the lines of a paragraph that go on without the sign, as Markdown reads them."""
+    if not any(sign in ground.text for sign in _BLOCK_QUOTE_SIGNS):
+        return
     is_quote = False
     for number, (start, end) in enumerate(ground.lines):
         line = ground.line(number)
@@ -100,6 +112,8 @@ def mark_block_quotes(ground: Ground) -> None:
 
 
 def mark_indented_code(ground: Ground) -> None:
+    if "    " not in ground.text and "\t" not in ground.text:
+        return
     is_code = is_list = False
     is_after_blank = True
     for number, (start, end) in enumerate(ground.lines):

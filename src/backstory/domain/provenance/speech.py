@@ -7,38 +7,106 @@ from __future__ import annotations
 
 import re
 
+from ..lazy import lazy_pattern
 from .ground import LIST_ITEM, Ground, Provenance, line_before
 
-_DIRECTED = re.compile(
+_DIRECTED = lazy_pattern(
     r"\u201c[^\u201c\u201d]{2,4000}\u201d|\u201e[^\u201e\u201c\u201d]{2,4000}[\u201c\u201d]"
     r"|\u00ab[^\u00ab\u00bb]{2,4000}\u00bb|\u00bb[^\u00ab\u00bb]{2,4000}\u00ab|\u2039[^\u2039\u203a]{2,1000}\u203a"
     r"|\u300c[^\u300c\u300d]{2,4000}\u300d|\u300e[^\u300e\u300f]{2,4000}\u300f|\u2018[^\u2018\n]{2,1000}\u2019(?!\w)"
-    r"|(?<![\w'])'(?=\w)[^'\n]*(?:(?<=\w)'(?=\w)[^'\n]*)*'(?!\w)"
 )
-_BACKTICKS = re.compile(r"(`{1,2})([^`\n]+)\1(?!`)")
-_PROSE = re.compile(r"[\w ,.;!?'\u2019]+")
+_DIRECTED_SIGNS = "\u201c\u201e\u00ab\u00bb\u2039\u300c\u300e\u2018"
+_APOSTROPHES = lazy_pattern(r"'(?<![\w']')(?=\w)[^'\n]*(?:(?<=\w)'(?=\w)[^'\n]*)*'(?!\w)")
+_BACKTICKS = lazy_pattern(r"(`{1,2})([^`\n]+)\1(?!`)")
+_PROSE = lazy_pattern(r"[\w ,.;!?'\u2019]+")
 """In backticks it is a quotation; a command or an expression is part of the sentence."""
 
 _SELF = r"(?:i|we|you|us|me|let|lets|user|user's|my|our|your)\b"
 _SPEAKER = r"(?:i|we|you|us|me|let|lets|user|user's)\b"
 _WORD = r"(?:[^\s:.!?]|\.(?=\S)){1,60}"
-_CLEAR = (
-    r"(?:says|said|wrote|writes|mention(?:s|ed)|explain(?:s|ed)|recommend(?:s|ed)|suggest(?:s|ed)|advise[sd]|propose[sd]|argue[sd]"
-    r"|declare[sd]|announce[sd]|tells|told|insist(?:s|ed)|warn(?:s|ed)|point(?:s|ed) out|calls for|mandate[sd])"
-)
+_CLEAR_VERBS = [
+    "says",
+    "said",
+    "wrote",
+    "writes",
+    "mentions",
+    "mentioned",
+    "explains",
+    "explained",
+    "recommends",
+    "recommended",
+    "suggests",
+    "suggested",
+    "advises",
+    "advised",
+    "proposes",
+    "proposed",
+    "argues",
+    "argued",
+    "declares",
+    "declared",
+    "announces",
+    "announced",
+    "tells",
+    "told",
+    "insists",
+    "insisted",
+    "warns",
+    "warned",
+    "mandates",
+    "mandated",
+]
+_CLEAR = rf"(?:{'|'.join(_CLEAR_VERBS)}|point(?:s|ed) out|calls for)"
 _DECIDES = r"(?:decides|(?<!and )(?<!then )(?<!but )decided|(?<!and )agreed|(?<!and )chose)"
-_UNCLEAR = (
-    r"(?:(?:say|write|tell|ask|state|note|read|list|report|claim|confirm|conclude|document|describe|specif(?:y|ie)|require|request|comment|post"
-    r"|outline|demand|instruct|indicate|maintain|recommend|suggest|mention|explain|propose|advise|decide|agree|choose|settle|pick|repl(?:y|ie))"
-    r"(?:s|d|ed)?)"
-)
+_UNCLEAR_STEMS = [
+    "say",
+    "write",
+    "tell",
+    "ask",
+    "state",
+    "note",
+    "read",
+    "list",
+    "report",
+    "claim",
+    "confirm",
+    "conclude",
+    "document",
+    "describe",
+    "specify",
+    "specifie",
+    "require",
+    "request",
+    "comment",
+    "post",
+    "outline",
+    "demand",
+    "instruct",
+    "indicate",
+    "maintain",
+    "recommend",
+    "suggest",
+    "mention",
+    "explain",
+    "propose",
+    "advise",
+    "decide",
+    "agree",
+    "choose",
+    "settle",
+    "pick",
+    "reply",
+    "replie",
+]
+_ENDINGS = ("", "s", "d", "ed")
+_UNCLEAR = rf"(?:(?:{'|'.join(_UNCLEAR_STEMS)})(?:{'|'.join(filter(None, _ENDINGS))})?)"
 _CLAUSE = r"(?=\s+(?:that|how|why|to|we|they|it|you|us|all|everyone|on|(?:the|as) follow\w+)\b|\s*[\"\u201c\u00ab]|(?<=[sd]):)"
 """What follows a verb that is also a noun, where it reports something."""
 _PLURAL = r"(?<=s )(?<!always )(?<!this )(?<!is )(?<!was )(?<!has )(?<!does )(?:say|state|recommend|suggest|mention|explain|propose|advise|require|claim|argue|decide|agree)\b"
 _REPORTS = rf"(?:{_CLEAR}\b|{_UNCLEAR}\b{_CLAUSE}|{_PLURAL})"
 _SUBJECT = r"(?!{self})(?:(?!\b{self})[^\s.!?:;,]{{1,60}}\s+){{1,12}}?"
 _PASSIVE = r"(?:as )?(?:seen|found|stated|noted|written|documented|described|mentioned|decided|agreed) (?:in|on|by|at)\b"
-_ATTRIBUTED = re.compile(
+_ATTRIBUTED = lazy_pattern(
     rf"\W{{0,8}}(?:(?:but|and|so|also|note that|apparently|yes|no|ok|okay|well|then)[, ]+)*"
     rf"(?:{_SUBJECT.format(self=_SPEAKER)}{_REPORTS}|{_SUBJECT.format(self=_SELF)}{_DECIDES}\b"
     rf"|according to\b|as per\b|per (?:the|their|its|this)\b|quot(?:e|ing)\b|citing\b|in the words of\b|{_PASSIVE}|as (?:documented|stated|noted|described|mentioned|written)\b"
@@ -47,7 +115,35 @@ _ATTRIBUTED = re.compile(
     re.IGNORECASE,
 )
 """The sentence gives its content to a source."""
-_DEIXIS = re.compile(
+_ATTRIBUTING = frozenset(
+    (
+        *_CLEAR_VERBS,
+        *(stem + ending for stem in _UNCLEAR_STEMS for ending in _ENDINGS),
+        *[
+            "points",
+            "pointed",
+            "calls",
+            "chose",
+            "argue",
+            "according",
+            "per",
+            "quote",
+            "quoting",
+            "citing",
+            "words",
+            "seen",
+            "found",
+            "written",
+            "saw",
+            "heard",
+            "noticed",
+            "learned",
+        ],
+    )
+)
+"""One of these words is in whatever `_ATTRIBUTED` matches; to look for them takes a small part of its time."""
+_LETTERS = lazy_pattern(r"[a-z]+")
+_DEIXIS = lazy_pattern(
     r"\b(?:here(?:'s|\u2019s| is| are)|this is|these are|this came|below|verbatim|copied|pasted?|forwarded|quot(?:e|ing|ed)|attached|full text)\b",
     re.IGNORECASE,
 )
@@ -56,29 +152,37 @@ _TEXTS = (
     r"(?:contents?|text|sentence|excerpt|passage|quotation|article|(?:web ?)?page|post|thread|wiki|readme|documentation|docs|ticket|e-?mail|announcement"
     r"|transcript|newsletter|search results)"
 )
-_TEXT_LINE = re.compile(rf"(?!.*\b{_SPEAKER}).*\b{_TEXTS}\b.*", re.IGNORECASE)
+_TEXT_LINE = lazy_pattern(rf"(?!.*\b{_SPEAKER}).*\b{_TEXTS}\b.*", re.IGNORECASE)
 """An assistant's line that names a text, before a colon."""
-_TEXT_POINTED_AT = re.compile(rf"\b(?:this|these|the following) (?:\w+ )?{_TEXTS}\b", re.IGNORECASE)
+_TEXT_POINTED_AT = lazy_pattern(rf"\b(?:this|these|the following) (?:\w+ )?{_TEXTS}\b", re.IGNORECASE)
 _NOUNS = rf"(?:(?!\b(?:{_SELF}|is|are|was|were|has|have|do|does|can|will|should|must|please|add|fix|make|use)\b)[^\s:.!?]{{1,60}} ){{0,7}}"
 _NAMED = rf" (?:the |a |an |this |that |their |its )?{_WORD}(?: {_WORD}){{0,4}}[*_`]{{0,3}}:"
-_SOURCE = re.compile(rf"\W{{0,8}}(?!{_SELF}){_NOUNS}(?:from|by|via){_NAMED}", re.IGNORECASE)
+_SOURCE = lazy_pattern(rf"\W{{0,8}}(?!{_SELF}){_NOUNS}(?:from|by|via){_NAMED}", re.IGNORECASE)
 """A source with a colon and no verb: "Slack message from Bob:"."""
-_SOURCE_LINE = re.compile(rf"\W{{0,8}}(?!{_SELF}){_NOUNS}(?:from|by|via|in|on|of){_NAMED}", re.IGNORECASE)
+_SOURCE_LINE = lazy_pattern(rf"\W{{0,8}}(?!{_SELF}){_NOUNS}(?:from|by|via|in|on|of){_NAMED}", re.IGNORECASE)
 """A line of a user's that names what follows: "Key points of the page:"."""
-_LABEL = re.compile(
+_LABEL = lazy_pattern(
     r"[ \t]*[*_`]{0,3}(?!(?:decisions?|decided|conclusion|notes?|update|plan|edit|ps|p\.s\.|fyi|tl;?dr|summary|result|yes|no|ok|okay)\b)"
     rf"(?!{_SELF})(?:{_WORD} ){{0,7}}{_WORD}[*_`]{{0,3}}:[*_`]{{0,3}}[ \t]+"
     r"(?=[\"\u201c'*_]{0,2}(?:i|we|let's|let\u2019s|our|from now on|always|never|decided|decisions?|please)\b)",
     re.IGNORECASE,
 )
 """A name before what somebody says, as in a chat: "Bob: we decided …"."""
-_RESUMED = re.compile(r"\W{0,8}I\b|[^?]*\?\W{0,8}$")
+_RESUMED = lazy_pattern(r"\W{0,8}I\b|[^?]*\?\W{0,8}$")
 """A paragraph in which an assistant speaks for itself again."""
 
 
+def _is_attributed(sentence: str) -> bool:
+    if _ATTRIBUTING.isdisjoint(_LETTERS.findall(sentence.lower())):
+        return False
+    return _ATTRIBUTED.match(sentence) is not None
+
+
 def mark_quotations(ground: Ground) -> None:
-    prose = (match for match in _BACKTICKS.finditer(ground.text) if _PROSE.fullmatch(match[2]))
-    for match in (*prose, *_DIRECTED.finditer(ground.text)):
+    text = ground.text
+    prose = (match for match in _BACKTICKS.finditer(text) if _PROSE.fullmatch(match[2]))
+    directed = _DIRECTED.finditer(text) if any(sign in text for sign in _DIRECTED_SIGNS) else ()
+    for match in (*prose, *directed, *_APOSTROPHES.finditer(text)):
         if ground.is_own(match.start()):
             ground.mark_quotation(*match.span())
     for start, end in _double_quoted(ground):
@@ -125,9 +229,7 @@ def _presents(ground: Ground, line: str) -> bool:
     line = line.strip()
     source = _SOURCE_LINE if ground.is_user else _SOURCE
     is_shown = _DEIXIS.search(line) if ground.is_user else _TEXT_LINE.fullmatch(line)
-    return bool(
-        is_shown or source.fullmatch(line.rstrip("*_`")) or _ATTRIBUTED.match(LIST_ITEM.sub("", line))
-    )
+    return bool(is_shown or source.fullmatch(line.rstrip("*_`")) or _is_attributed(LIST_ITEM.sub("", line)))
 
 
 def _is_prose(ground: Ground, number: int) -> bool:
@@ -162,10 +264,11 @@ def mark_reported(ground: Ground) -> None:
             if item and opens_line:
                 is_relay, start = False, item.end()
             sentence = ground.text[start:end]
-            label = (_LABEL.match(sentence) or _SOURCE.match(sentence)) if opens_line else None
+            is_labelled = opens_line and ":" in sentence
+            label = (_LABEL.match(sentence) or _SOURCE.match(sentence)) if is_labelled else None
             if label and label.end() < len(sentence.rstrip()):
                 is_relay = True
-            elif _ATTRIBUTED.match(sentence):
+            elif _is_attributed(sentence):
                 is_relay = not ground.is_user or ":" in sentence
                 ground.mark(start, end, Provenance.RELAYED)
             if is_relay:
