@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import zstandard
+from backstory.domain import zstd
 
 Stored = str | bytes | None
 
@@ -98,4 +98,4 @@ def step(kind: int, at_s: int, *fields: bytes) -> bytes:
 
 
 def compressed(document: object) -> bytes:
-    return zstandard.compress(json.dumps(document).encode())
+    return zstd.compress(json.dumps(document).encode())

@@ -10,7 +10,18 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from backstory.readers import ConversationHeader, Cursor, Piece, Places, Reader, Source, Turn, load_readers
+from backstory.domain.usage import ModelCall
+from backstory.readers import (
+    ConversationHeader,
+    Cursor,
+    Piece,
+    Places,
+    Reader,
+    Source,
+    ToolCall,
+    Turn,
+    load_readers,
+)
 
 
 class ReadConversation(NamedTuple):
@@ -18,6 +29,7 @@ class ReadConversation(NamedTuple):
 
     header: ConversationHeader
     turns: dict[str, Turn]
+    usage: dict[str, ModelCall]
 
 
 def places(home: Path, environment: dict[str, str] | None = None, **others: Any) -> Places:
@@ -36,8 +48,17 @@ def merged(
     for piece in pieces:
         id = piece.header.native_id
         turns = {} if piece.is_whole or id not in told else dict(told[id].turns)
-        told[id] = ReadConversation(piece.header, turns | {turn.id: turn for turn in piece.turns})
+        usage = dict(told[id].usage) if id in told else {}
+        usage |= {call.key: call for call in piece.usage if call.output >= usage.get(call.key, call).output}
+        turns |= {turn.id: turn for turn in piece.turns}
+        turns = {turn_id: _with_late(turn, piece) for turn_id, turn in turns.items()}
+        told[id] = ReadConversation(piece.header, turns, usage)
     return told
+
+
+def _with_late(turn: Turn, piece: Piece) -> Turn:
+    calls = (call._replace(result=piece.late_results.get(call.id, call.result)) for call in turn.calls)
+    return turn._replace(calls=tuple(calls)) if piece.late_results else turn
 
 
 def read(reader: Reader, source: Source, cursor: Cursor | None = None) -> dict[str, ReadConversation]:
@@ -80,14 +101,22 @@ def check_golden(name: str, request: pytest.FixtureRequest, home: Path | None = 
 def _plain_conversation(conversation: ReadConversation, home: Path) -> dict[str, Any]:
     header = _plain(conversation.header)
     header |= {name: text.replace(str(home), "~") for name, text in header.items() if isinstance(text, str)}
-    return {**header, "turns": [_plain_turn(turn) for turn in conversation.turns.values()]}
+    told = {**header, "turns": [_plain_turn(turn) for turn in conversation.turns.values()]}
+    if conversation.usage:
+        told["usage"] = [_plain(call) for call in conversation.usage.values()]
+    return told
 
 
 def _plain_turn(turn: Turn) -> dict[str, Any]:
     plain = _plain(turn)
     if turn.calls:
-        plain["calls"] = [_plain(call) for call in turn.calls]
+        plain["calls"] = [_plain_call(call) for call in turn.calls]
     return plain
+
+
+def _plain_call(call: ToolCall) -> dict[str, Any]:
+    plain = _plain(call)
+    return plain if call.result is None else plain | {"result": _plain(call.result)}
 
 
 def _plain(record: Any) -> dict[str, Any]:

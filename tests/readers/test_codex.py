@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
 
+from backstory.domain import zstd
 from backstory.domain.errors import Unreadable
 from backstory.readers import ConversationKind, Cursor, Form, Role, Source, Turn, WitnessRank
 from backstory.readers.codex import reader
@@ -208,7 +208,7 @@ def test_a_compressed_log_reads_as_the_plain_one(tmp_path: Path) -> None:
     packed = tmp_path / ".codex/archived_sessions" / f"{NAME}.jsonl.zst"
     packed.parent.mkdir(parents=True)
     whole = content(*lines)
-    frames = [zstandard.compress(part) for part in (whole[:100], whole[100:])]
+    frames = [zstd.compress(part) for part in (whole[:100], whole[100:])]
     packed.write_bytes(b"".join(frames))
     (source,) = sources(reader, tmp_path)
     assert source == Source(packed, Form.DOCUMENT)
@@ -217,7 +217,7 @@ def test_a_compressed_log_reads_as_the_plain_one(tmp_path: Path) -> None:
 
 def test_a_plain_log_hides_its_compressed_copy(tmp_path: Path) -> None:
     plain = write(tmp_path / ".codex/sessions/2026" / f"{NAME}.jsonl", message("user", "fix it"))
-    plain.path.with_name(plain.path.name + ".zst").write_bytes(zstandard.compress(b""))
+    plain.path.with_name(plain.path.name + ".zst").write_bytes(zstd.compress(b""))
     assert sources(reader, tmp_path) == [plain]
 
 
@@ -231,11 +231,18 @@ def test_a_log_may_change_its_form_between_being_found_and_being_read(
     found = Source(plain, Form.LOG) if is_compressed_later else Source(packed, Form.DOCUMENT)
     *_, last = reader.read(Source(plain, Form.LOG), Cursor())
     if is_compressed_later:
-        packed.write_bytes(zstandard.compress(whole))
+        packed.write_bytes(zstd.compress(whole))
         plain.unlink()
     assert [turn.text for turn in turns(found)] == ["one", "two"]
     assert last.cursor is not None
     assert [turn.text for piece in reader.read(found, last.cursor) for turn in piece.turns] == ["two"]
+
+
+def test_a_compressed_log_that_is_still_being_written_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    path = tmp_path / f"{NAME}.jsonl.zst"
+    frames = [zstd.compress(content(message("user", text))) for text in ("one", "two")]
+    path.write_bytes(b"".join(frames)[:-5])
+    assert [turn.text for turn in turns(Source(path, Form.DOCUMENT))] == ["one"]
 
 
 def test_a_broken_compressed_log_is_unreadable(tmp_path: Path) -> None:

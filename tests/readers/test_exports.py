@@ -71,7 +71,7 @@ def test_an_archive_that_is_larger_than_it_claims_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = zipped(tmp_path / "export.zip", conversations=SAMPLE.read_bytes())
-    monkeypatch.setattr(exports, "LARGEST", 100)
+    monkeypatch.setattr(exports, "MAX_EXPORT_BYTES", 100)
     with pytest.raises(Unreadable, match="too much"):
         list(reader.read(source, Cursor()))
     with pytest.raises(Unreadable, match="too large"):

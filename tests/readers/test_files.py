@@ -49,7 +49,7 @@ def test_a_regular_file_is_read_also_behind_a_link(tmp_path: Path) -> None:
 def test_a_file_that_is_too_large_is_not_read_as_a_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "LARGEST", 3)
+    monkeypatch.setattr(files, "MAX_FILE_BYTES", 3)
     (tmp_path / "log").write_bytes(b"1234")
     with pytest.raises(OSError, match="1 GiB"):
         read_regular(tmp_path / "log")

@@ -9,7 +9,7 @@ import pytest
 from backstory.readers.formats.noise import (
     CLAUDE,
     CODEX,
-    LONGEST,
+    MAX_NOISE_CHARS,
     head_and_tail,
     is_injected,
     without_blocks,
@@ -56,5 +56,5 @@ def test_of_a_long_text_head_and_tail_are_kept() -> None:
     short = head_and_tail(text)
     assert short.startswith("cause")
     assert short.endswith("effect")
-    assert len(short) <= LONGEST
+    assert len(short) <= MAX_NOISE_CHARS
     assert head_and_tail("short") == "short"

@@ -8,7 +8,7 @@ import pytest
 
 from backstory.readers import Cursor, Form, Role, Source, Turn
 from backstory.readers.claude_code import reader
-from backstory.readers.formats.titles import headline, title_of
+from backstory.readers.formats.titles import headline, retitled, title_of
 
 from .golden import merged
 from .test_claude_code import assistant, text, user, write
@@ -56,6 +56,32 @@ def test_a_prompt_names_it_before_a_command_and_a_command_before_an_answer() -> 
     assert title_of([command, answer]) == "/add parser.py"
     assert title_of([Turn("1", Role.USER, "hi"), answer]) == "Hello! I can help with the parser."
     assert title_of([Turn("1", Role.USER, "1")]) == ""
+
+
+def test_a_command_with_a_sentence_names_it_before_a_later_prompt() -> None:
+    later = Turn("2", Role.USER, "Thanks! Please update the changelog.")
+    for command in (
+        "/orchestrator create a shop with carts",
+        "/explain \u8bf7\u5206\u6790\u8fd9\u4e2a\u6a21\u5757",
+    ):
+        assert title_of([Turn("1", Role.USER, command), later]) == command
+    for command in ("/add a.py src/b.py tests/c.py", "!uv run pytest these tests now", "/model large"):
+        assert title_of([Turn("1", Role.USER, command), later]) == later.text
+
+
+def test_the_name_of_a_speaker_is_no_title() -> None:
+    asked = "[[ ## user_query ## ]]\n\n@[System]:\nName the planets."
+    assert title_of([Turn("1", Role.USER, asked)]) == "Name the planets."
+
+
+def test_a_stored_title_gives_way_only_if_it_says_nothing_or_was_taken_from_a_prompt() -> None:
+    turns = [
+        Turn("1", Role.USER, "/plan build the shop first"),
+        Turn("2", Role.USER, "Thanks! Please update the changelog."),
+    ]
+    for former in ("", "@[System]:", "Thanks! Please update the changelog."):
+        assert retitled(former, turns) == "/plan build the shop first"
+    assert retitled("Shop", turns) == "Shop"
 
 
 def test_a_log_is_called_by_what_is_said_later_if_its_beginning_says_nothing(tmp_path: Path) -> None:

@@ -17,7 +17,9 @@ from typing import Any, NamedTuple
 
 from ..domain.discovery import modules_in
 from ..domain.errors import InvalidInput
+from ..domain.runs import CommandRun
 from ..domain.statements import Saying
+from ..domain.usage import ModelCall
 
 
 class Form(StrEnum):
@@ -82,14 +84,32 @@ class Source(NamedTuple):
     again."""
 
 
+class ResultCut(NamedTuple):
+    """The part of a long result that is left out of its text."""
+
+    bytes: int
+    head_chars: int
+    """Length of the text before the line that names the cut."""
+    after_head: str = ""
+    """The beginning of the part left out. Redaction looks at it, so that no half of a secret stays in the text."""
+    before_tail: str = ""
+    """The end of the part left out."""
+
+
 class CallResult(NamedTuple):
-    """What a tool gave back."""
+    """The result of a tool call."""
 
     text: str = ""
-    """Head and tail of a long one."""
+    """Of a long result: its head, a line that says how much is left out, and its tail."""
     is_error: bool = False
     exit_code: int | None = None
     """None where the log does not tell."""
+    duration_ms: int | None = None
+    """None where the log does not tell."""
+    bytes: int = 0
+    """Size of the whole result."""
+    cut: ResultCut | None = None
+    """None where the text is whole."""
 
 
 class ToolCall(NamedTuple):
@@ -103,9 +123,11 @@ class ToolCall(NamedTuple):
     error: str = ""
     """What it said when it failed; head and tail of a long one."""
     result: CallResult | None = None
-    """Of commands, and of tools that ask the user or keep a list of tasks. It is read for statements and not stored."""
+    """None where the log has no result, or does not have it yet."""
+    id: str = ""
+    """The assistant's own id of the call; empty where it has none."""
     given: Any = None
-    """The arguments of a call that may have written or that keeps a list of tasks, as recorded. Nothing of it is stored."""
+    """The arguments of a call that may have written, keeps a list of tasks or asks the user, as recorded. Not stored."""
 
 
 class Turn(NamedTuple):
@@ -125,6 +147,8 @@ class Turn(NamedTuple):
     under it gets the present id."""
     sayings: tuple[Saying, ...] = ()
     """What it states, once that was extracted; readers leave it empty."""
+    runs: tuple[CommandRun, ...] = ()
+    """The commands of its calls and how they ended, once that was extracted; readers leave it empty."""
     recites: bool = False
     """Backstory was asked in this turn, or its brief stands in it: what is said then may be what it told."""
 
@@ -151,6 +175,11 @@ class ConversationHeader(NamedTuple):
     ended_ms: int | None = None
     completeness: str = "full"
     standing: WitnessRank = WitnessRank.OWN
+    session: str = ""
+    """In another program's copy of a session, the id that its assistant gave it: where that one's own log was read, the copy
+    is not kept."""
+    written_as: str = ""
+    """The id under which we wrote the session, where its assistant gave it another one on taking it in."""
 
 
 class Cursor(NamedTuple):
@@ -177,6 +206,10 @@ class Piece(NamedTuple):
     """It tells what a conversation is called and nothing else, for one that is known from elsewhere."""
     is_gone: bool = False
     """It tells that a conversation which was in the source is not there any more: its owner deleted it."""
+    usage: Sequence[ModelCall] = ()
+    """Calls of the model. One that was given before, by its key, is replaced if this one has more output."""
+    late_results: Mapping[str, CallResult] = MappingProxyType({})
+    """By the id of the call, results of calls that an earlier piece has."""
 
 
 class Resume(NamedTuple):
@@ -186,6 +219,50 @@ class Resume(NamedTuple):
     """`{id}` stands for what the assistant calls the conversation."""
     sources: str = "*"
     """A pattern of the files whose conversations it knows: those of an editor are not those of its command line."""
+
+
+class DraftTurn(NamedTuple):
+    role: Role
+    text: str
+
+
+class SessionDraft(NamedTuple):
+    """A conversation that is to go on as a new session of an assistant."""
+
+    turns: Sequence[DraftTurn]
+    """User and assistant in turns; the first is the user's, the last the assistant's."""
+    title: str
+    directory: str
+    written_ms: int
+    """When it is written: every turn gets a time before this one."""
+    prompt: str
+    """What to say first; empty to wait for the user."""
+    folder: Path
+    """Ours, for files that the assistant takes from anywhere."""
+    random: Callable[[], str]
+    """32 hexadecimal digits, others at each call."""
+
+    def times(self) -> list[int]:
+        """A time in milliseconds for each turn, ascending."""
+        return [self.written_ms - len(self.turns) + place for place in range(len(self.turns))]
+
+    def uuid(self) -> str:
+        digits = self.random()
+        # version and variant of a random UUID, which some programs check
+        return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:32]}"
+
+
+class NativeSession(NamedTuple):
+    """A session that an assistant accepts as its own."""
+
+    id: str
+    """What the assistant calls it."""
+    files: Mapping[Path, str]
+    """New files, by path."""
+    command: tuple[str, ...]
+    """What goes on with it."""
+    prepare: tuple[tuple[str, ...], ...] = ()
+    """Commands to run first."""
 
 
 class Reader(NamedTuple):
@@ -210,6 +287,11 @@ class Reader(NamedTuple):
     found otherwise, and it means nothing that one is not there any more."""
     resume: Resume | None = None
     """None where no command opens one conversation."""
+    write: Callable[[SessionDraft, Places], NativeSession | None] | None = None
+    """Writes nothing itself: it gives the files of a session that the assistant resumes. None where it accepts no session of
+    others, or gives None because something on this machine is missing."""
+    prompt_words: tuple[str, ...] = ()
+    """The command that starts the assistant with a prompt, for which `{prompt}` stands; empty where there is none."""
 
 
 PLACE = "@"

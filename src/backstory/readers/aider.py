@@ -15,6 +15,7 @@ from itertools import dropwhile, groupby, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
+from ..domain.lazy import lazy_pattern
 from . import (
     LONGEST_ARGUMENTS,
     ConversationHeader,
@@ -38,38 +39,38 @@ INPUTS = ".aider.input.history"
 PASSED_BY = (".", "node_modules")
 """How directories are named that hold no projects."""
 
-STARTED = re.compile(rb"^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[ \t\r]*$", re.MULTILINE)
-INPUT = re.compile(r"^# (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?)$", re.MULTILINE)
-FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*(.*?)\s*")
+STARTED = lazy_pattern(rb"^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[ \t\r]*$", re.MULTILINE)
+INPUT = lazy_pattern(r"^# (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?)$", re.MULTILINE)
+FENCE = lazy_pattern(r" {0,3}(`{3,}|~{3,})[ \t]*(.*?)\s*")
 NOTHING = "<blank>"
 """Aider's word for a prompt without words."""
-QUESTION = re.compile(r"#### .*\? \(Y\)es/\(N\)o\b.*\[(?:Yes|No)\]: .*")
+QUESTION = lazy_pattern(r"#### .*\? \(Y\)es/\(N\)o\b.*\[(?:Yes|No)\]: .*")
 """A question of aider's own with what was answered, which stands there like a prompt when the answer was a word."""
 MARKED = "(marked with █)"
 """In what aider writes for a person who left a comment in a file."""
-THINKING = re.compile(
+THINKING = lazy_pattern(
     r"<(thinking-content-\w+)>(.*?)</\1>|-+\n► \*\*THINKING\*\*(.*?)\n-+\n► \*\*ANSWER\*\*", re.DOTALL
 )
-MODEL = re.compile(r"(?:Main model|Model): (\S+)")
-PLACE = re.compile(r"Git working dir: (.+)")
-EDITED = re.compile(r"Applied edit to (.+)")
-ADDED = re.compile(r"Added (?!\d+ lines? of output)(.+?) to (?:the chat|read-only files)\b")
-COMMITTED = re.compile(r"Commit ([0-9a-f]{7,40} .*)")
-RAN = re.compile(r"Running (.+)")
-FAILED = re.compile(r"litellm\.\w+(?:Error|Exception)\b|# \d+ SEARCH/REPLACE blocks? failed")
+MODEL = lazy_pattern(r"(?:Main model|Model): (\S+)")
+PLACE = lazy_pattern(r"Git working dir: (.+)")
+EDITED = lazy_pattern(r"Applied edit to (.+)")
+ADDED = lazy_pattern(r"Added (?!\d+ lines? of output)(.+?) to (?:the chat|read-only files)\b")
+COMMITTED = lazy_pattern(r"Commit ([0-9a-f]{7,40} .*)")
+RAN = lazy_pattern(r"Running (.+)")
+FAILED = lazy_pattern(r"litellm\.\w+(?:Error|Exception)\b|# \d+ SEARCH/REPLACE blocks? failed")
 
 
 def find(places: Places) -> Iterator[Source]:
     named = Path(places.environment.get("AIDER_CHAT_HISTORY_FILE") or HISTORY)
-    found: dict[Path, Source] = {}
+    sources: dict[Path, Source] = {}
     for project in (*places.projects, *places.roots.get("aider", ())):
         for directory in _holding(project, depth=2):
-            found.setdefault(directory / HISTORY, Source(directory / HISTORY, Form.LOG, str(directory)))
+            sources.setdefault(directory / HISTORY, Source(directory / HISTORY, Form.LOG, str(directory)))
         if not named.is_absolute() and (path := project / named).is_file():
-            found.setdefault(path, Source(path, Form.LOG, str(project)))
+            sources.setdefault(path, Source(path, Form.LOG, str(project)))
     if named.is_absolute() and named.is_file():
-        found.setdefault(named, Source(named, Form.LOG))  # one file for chats of any project
-    yield from found.values()
+        sources.setdefault(named, Source(named, Form.LOG))  # one file for chats of any project
+    yield from sources.values()
 
 
 def _holding(top: Path, depth: int) -> Iterator[Path]:
@@ -129,32 +130,34 @@ def _split(raw: bytes, cursor: Cursor) -> Iterator[Chat]:
 def _header(source: Source, chat: Chat) -> ConversationHeader:
     """A chat is known by its file as its directory calls it, its place there and when it began: the file may be moved
     with the home that it lies in."""
-    told = [line.removeprefix("> ").strip() for line in chat.lines if line.startswith("> ")]
-    places = [found[1] for line in told if (found := PLACE.fullmatch(line))]
+    notices = [line.removeprefix("> ").strip() for line in chat.lines if line.startswith("> ")]
+    places = [match[1] for line in notices if (match := PLACE.fullmatch(line))]
     return ConversationHeader(
         native_id=f"{source.path.parent.name}/{source.path.name}#{chat.ordinal}@{chat.started.replace(' ', 'T')}",
         source=f"{source.path}#{chat.ordinal}",
         directory=source.directory or (places[0] if places else ""),
-        model=_model(told),
+        model=_model(notices),
         started_ms=_local_ms(chat.started),
     )
 
 
-def _model(told: Iterable[str]) -> str:
-    return next((found[1] for line in told if (found := MODEL.match(line))), "")
+def _model(notices: Iterable[str]) -> str:
+    return next((match[1] for line in notices if (match := MODEL.match(line))), "")
 
 
 def _turns(lines: Sequence[str], times: TurnTimes) -> list[Turn]:
     """All between two prompts is one answer. Turns are named after their place, which stays as the chat grows."""
     turns = []
-    sides = groupby(zip(_kinds(lines), lines, strict=True), key=lambda told: told[0] is _Line.PROMPT)
+    sides = groupby(
+        zip(_kinds(lines), lines, strict=True), key=lambda group_lines: group_lines[0] is _Line.PROMPT
+    )
     for place, (is_prompt, group) in enumerate(sides):
-        told = list(group)
+        group_lines = list(group)
         if is_prompt:
-            text = _prompt([line[5:].rstrip() for _, line in told])
+            text = _prompt([line[5:].rstrip() for _, line in group_lines])
             turn = Turn(str(place), Role.USER, text, times.take(text))
         else:
-            turn = _answer(str(place), told)
+            turn = _answer(str(place), group_lines)
         if not turn.is_empty and turn.text != NOTHING:
             turns.append(turn)
     return turns
@@ -167,23 +170,23 @@ def _prompt(lines: Sequence[str]) -> str:
     return "\n".join(lines).strip()
 
 
-def _answer(id: str, told: Sequence[tuple[_Line, str]]) -> Turn:
-    written = "\n".join(line for kind, line in told if kind is _Line.SAID)
-    thoughts = ((found[2] or found[3] or "").strip() for found in THINKING.finditer(written))
+def _answer(id: str, lines: Sequence[tuple[_Line, str]]) -> Turn:
+    written = "\n".join(line for kind, line in lines if kind is _Line.SAID)
+    thoughts = ((match[2] or match[3] or "").strip() for match in THINKING.finditer(written))
     thinking, text = "\n\n".join(filter(None, thoughts)), THINKING.sub("", written).strip()
-    calls = tuple(call for kind, line in told if kind is _Line.TOLD and (call := _call(line[2:].strip())))
+    calls = tuple(call for kind, line in lines if kind is _Line.TOLD and (call := _call(line[2:].strip())))
     return Turn(id, Role.ASSISTANT if text or thinking else Role.SYSTEM, text, None, thinking, calls)
 
 
 def _call(line: str) -> ToolCall | None:
-    if found := EDITED.fullmatch(line):
-        return ToolCall("edit", writes=(found[1],))
-    if found := ADDED.match(line):
-        return ToolCall("add", reads=(found[1],))
-    if found := COMMITTED.fullmatch(line):
-        return ToolCall("commit", arguments=found[1][:LONGEST_ARGUMENTS])
-    if found := RAN.fullmatch(line):
-        return ToolCall("run", command=found[1])
+    if match := EDITED.fullmatch(line):
+        return ToolCall("edit", writes=(match[1],))
+    if match := ADDED.match(line):
+        return ToolCall("add", reads=(match[1],))
+    if match := COMMITTED.fullmatch(line):
+        return ToolCall("commit", arguments=match[1][:LONGEST_ARGUMENTS])
+    if match := RAN.fullmatch(line):
+        return ToolCall("run", command=match[1])
     if FAILED.match(line):
         return ToolCall("edit" if line.startswith("#") else "model", error=head_and_tail(line))
     return None
@@ -224,9 +227,9 @@ class _Blocks:
 
     def take(self, place: int, line: str) -> int | None:
         """Where the block began that ends with this line."""
-        if (found := FENCE.fullmatch(line)) is None:
+        if (match := FENCE.fullmatch(line)) is None:
             return None
-        fence, language = found.groups()
+        fence, language = match.groups()
         if language or not self.opened:
             self.opened.append((place, fence))
         elif fence.startswith(

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from ..domain.usage import ModelCall
 from . import ConversationHeader, Cursor, Form, Piece, Places, Reader, Resume, Role, Source, Turn
-from .formats.blocks import blocks_of, errors_in, text_in, thinking_in, uses_in
+from .formats.blocks import blocks_of, outputs_in, text_in, thinking_in, uses_in
 from .formats.documents import read_document
 from .formats.paths import EDITORS, data_home, editor_directories, homes, locate
 from .formats.pieces import whole
+from .formats.usage import count_of
 from .formats.values import fields_of, records_of, text_of, time_ms
 
 
@@ -36,13 +38,13 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
         started_ms=time_ms(thread.get("created")),
         ended_ms=_last_trace_ms(thread),
     )
-    yield whole(header, turns, skipped)
+    yield whole(header, turns, skipped, usage=list(_usage(header.native_id, thread)))
 
 
 def _turns(thread: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
     messages = list(records_of(thread.get("messages")))
     contents = [blocks_of(message.get("content")) for message in messages]
-    errors = {id: error for blocks in contents for id, error in errors_in(blocks).items()}
+    outputs = {id: output for blocks in contents for id, output in outputs_in(blocks).items()}
     for n, (message, blocks) in enumerate(zip(messages, contents, strict=True)):
         if message.get("role") not in ("user", "assistant"):
             skipped["unknown role"] += 1
@@ -53,11 +55,29 @@ def _turns(thread: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
             text_in(blocks),
             time_ms(fields_of(message.get("meta")).get("sentAt")),
             thinking_in(blocks),
-            tuple(use.with_errors(errors) for use in uses_in(blocks)),
+            tuple(use.call(outputs) for use in uses_in(blocks)),
             text_of(fields_of(message.get("usage")).get("model")),
         )
         if not turn.is_empty:
             yield turn
+
+
+def _usage(thread_id: str, thread: dict[str, Any]) -> Iterator[ModelCall]:
+    for n, message in enumerate(records_of(thread.get("messages"))):
+        used = fields_of(message.get("usage"))
+        if message.get("role") == "assistant" and used:
+            id = str(message.get("messageId", n))
+            at_ms = time_ms(used.get("timestamp")) or time_ms(fields_of(message.get("meta")).get("sentAt"))
+            yield ModelCall(
+                f"{thread_id}/{id}",
+                text_of(used.get("model")),
+                at_ms,
+                count_of(used.get("inputTokens")),
+                count_of(used.get("outputTokens")),
+                count_of(used.get("cacheReadInputTokens")),
+                count_of(used.get("cacheCreationInputTokens")),
+                turn=id,
+            )
 
 
 def _last_trace_ms(thread: dict[str, Any]) -> int | None:

@@ -83,14 +83,14 @@ def _answer(id: str, message: dict[str, Any], content: dict[str, Any], at_ms: in
 def _text(content: dict[str, Any]) -> str:
     """Texts, code, and what was said aloud; pictures say nothing."""
     parts = [content.get("text"), content.get("result"), *items_of(content.get("parts"))]
-    said = (text_of(part) or text_of(fields_of(part).get("text")) for part in parts)
-    return "\n\n".join(filter(None, (text.strip() for text in said)))
+    texts = (text_of(part) or text_of(fields_of(part).get("text")) for part in parts)
+    return "\n\n".join(filter(None, (text.strip() for text in texts)))
 
 
 def _thoughts(content: dict[str, Any]) -> str:
     thoughts = (fields_of(thought) for thought in items_of(content.get("thoughts")))
-    said = [text_of(thought.get("content")) or text_of(thought.get("summary")) for thought in thoughts]
-    return "\n\n".join(filter(None, [*said, text_of(content.get("content"))]))
+    texts = [text_of(thought.get("content")) or text_of(thought.get("summary")) for thought in thoughts]
+    return "\n\n".join(filter(None, [*texts, text_of(content.get("content"))]))
 
 
 reader = Reader(NAME, "ChatGPT (export)", find, read, is_export=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import ConversationHeader, Cursor, Piece, Places, Reader, Role, Source, ToolCall, Turn
-from .formats.blocks import Block, blocks_of, errors_in, text_in, thinking_in, uses_in
+from .formats.blocks import Block, blocks_of, outputs_in, text_in, thinking_in, uses_in
 from .formats.exports import conversations_in, find_exports
 from .formats.pieces import in_order, whole
 from .formats.values import records_of, text_of, time_ms
@@ -68,8 +68,8 @@ def _attached(message: dict[str, Any]) -> Iterator[ToolCall]:
 
 
 def _used(blocks: list[Block]) -> Iterator[ToolCall]:
-    errors = errors_in(blocks)
-    return (use.with_errors(errors) for use in uses_in(blocks))
+    outputs = outputs_in(blocks)
+    return (use.call(outputs) for use in uses_in(blocks))
 
 
 reader = Reader(NAME, "Claude.ai (export)", find, read, is_export=True)

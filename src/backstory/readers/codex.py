@@ -7,6 +7,7 @@ from pathlib import Path
 
 from . import Places, Reader, Resume, Source
 from .formats.paths import homes
+from .formats.rollout_writing import write_session
 from .formats.rollouts import find_rollouts, read
 
 
@@ -17,4 +18,12 @@ def find(places: Places) -> Iterator[Source]:
     yield from find_rollouts([*named, *usual], named)
 
 
-reader = Reader("codex", "Codex", find, read, resume=Resume(("codex", "resume", "{id}")))
+reader = Reader(
+    "codex",
+    "Codex",
+    find,
+    read,
+    resume=Resume(("codex", "resume", "{id}")),
+    write=write_session,
+    prompt_words=("codex", "{prompt}"),
+)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from . import ConversationHeader, Cursor, Form, Piece, Places, Reader, Role, Source, ToolCall, Turn
-from .formats.blocks import blocks_of, functions_in, text_in
+from .formats.blocks import ToolOutput, blocks_of, functions_in, text_in
 from .formats.documents import read_beside, read_document
 from .formats.paths import homes, locate
 from .formats.pieces import whole
@@ -39,7 +39,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
     entry = next((entry for entry in listed if entry.get("sessionId") == id), {})
     skipped: Counter[str] = Counter()
     turns = list(_turns(session, skipped))
-    titles = (text_of(told.get("title")) for told in (session, entry))
+    titles = (text_of(record.get("title")) for record in (session, entry))
     place = text_of(session.get("workspaceDirectory")) or text_of(entry.get("workspaceDirectory"))
     header = ConversationHeader(
         native_id=id,
@@ -83,17 +83,19 @@ def _calls(item: dict[str, Any], message: dict[str, Any]) -> Iterator[ToolCall]:
     """The states know what became of the calls; a session that was left at once has none."""
     states = list(records_of(item.get("toolCallStates") or [item.get("toolCallState")]))
     if not states:
-        yield from (use.with_errors({}) for use in functions_in(message.get("toolCalls")))
+        yield from (use.call() for use in functions_in(message.get("toolCalls")))
     for state in states:
         for use in functions_in([state.get("toolCall")]):
-            errors = {use.id: _output(state)} if state.get("status") == "errored" else {}
             arguments = fields_of(state.get("parsedArgs")) or use.arguments
-            yield use._replace(arguments=arguments).with_errors(errors)
+            yield use._replace(arguments=arguments).answered(_output(state))
 
 
-def _output(state: dict[str, Any]) -> str:
-    said = (text_of(output.get("content")) for output in records_of(state.get("output")))
-    return "\n".join(filter(None, said)) or "failed"
+def _output(state: dict[str, Any]) -> ToolOutput | None:
+    texts = (text_of(output.get("content")) for output in records_of(state.get("output")))
+    text, has_failed = "\n".join(filter(None, texts)), state.get("status") == "errored"
+    if not has_failed and state.get("status") != "done" and not text:
+        return None
+    return ToolOutput(text or ("failed" if has_failed else ""), has_failed)
 
 
 reader = Reader("continue", "Continue", find, read)

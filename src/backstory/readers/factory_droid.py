@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from . import Cursor, Form, Piece, Places, Reader, Resume, Role, Source
-from .formats.blocks import Block, blocks_of, errors_in, text_in, texts_in, thinking_in, uses_in
+from .formats.blocks import Block, ToolOutput, blocks_of, output_of, texts_in, thinking_in, uses_in
 from .formats.documents import read_beside
 from .formats.files import open_regular
 from .formats.lines import OBJECTS
@@ -69,10 +69,10 @@ class _DroidSession:
         conversation.happened(at_ms)
         for block in blocks:
             if block.get("type") == "tool_result":
-                error = _error(block)
-                text = functools.partial(str, error or text_in(blocks_of(block.get("content"))))
+                output = _output(block)
+                text = functools.partial(str, output.text)
                 id = text_of(block.get("tool_use_id"))
-                self.log.answer(conversation, id, text, at_ms, is_error=bool(error))
+                self.log.answer(conversation, id, text, at_ms, is_error=output.is_error)
         match message.get("role"):
             case "user":
                 self._ask(record, texts_in(blocks))
@@ -83,7 +83,7 @@ class _DroidSession:
 
     def _ask(self, record: dict[str, Any], texts: list[str]) -> None:
         """What a person typed, without what was put around it; else what was put there."""
-        typed = [said for text in texts if (said := without_blocks(text, INJECTED))]
+        typed = [request for text in texts if (request := without_blocks(text, INJECTED))]
         if typed:
             self._conversation().entitle_by_prompt("\n\n".join(typed))
             self._begin(record, Role.USER, typed)
@@ -95,7 +95,7 @@ class _DroidSession:
         turn.model = turn.conversation.model = self.model
         turn.thoughts += filter(None, [thinking_in(blocks)])
         for use in uses_in(blocks):
-            turn.call(use.id, use.with_errors({}))
+            turn.call(use.id, use.call())
 
     def _begin(self, record: dict[str, Any], role: Role, texts: list[str]) -> OpenTurn:
         at_ms = time_ms(record.get("timestamp"))
@@ -110,11 +110,9 @@ class _DroidSession:
         return conversation
 
 
-def _error(block: Block) -> str:
-    if errors := errors_in([block]):
-        return next(iter(errors.values()))
-    said = "\n".join(texts_in(blocks_of(block.get("content"))))
-    return said if said.startswith(FAILED) else ""
+def _output(block: Block) -> ToolOutput:
+    output = output_of(block)
+    return output if output.is_error else output._replace(is_error=output.text.startswith(FAILED))
 
 
 reader = Reader("factory-droid", "Factory Droid", find, read, resume=Resume(("droid", "--resume", "{id}")))

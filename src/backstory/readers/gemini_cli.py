@@ -5,6 +5,7 @@ A `.jsonl` is read as a whole: its lines also take back and replace what earlier
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -12,16 +13,20 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..domain.lazy import lazy_pattern
+from ..domain.usage import ModelCall
 from . import (
     ConversationHeader,
     ConversationKind,
     Cursor,
     Form,
+    NativeSession,
     Piece,
     Places,
     Reader,
     Resume,
     Role,
+    SessionDraft,
     Source,
     ToolCall,
     Turn,
@@ -34,29 +39,45 @@ from .formats.noise import head_and_tail, without_blocks
 from .formats.paths import homes, unmounted
 from .formats.pieces import END, whole
 from .formats.results import with_result
+from .formats.times import iso_ms
 from .formats.touched import tool_call
+from .formats.usage import count_of, rest_of
 from .formats.values import fields_of, items_of, records_of, text_of, time_ms
 
 LOG = "logs.json"
+ENDED = ("success", "error", "cancelled")
 INJECTED = ("/", "?", "<session_context>")
 """How texts start that the CLI itself does not count as said by the user."""
 HOOK = "hook_context"
 """What programs of the user's, such as this one, had the CLI add."""
-REFERENCED = re.compile(r"--- Content from referenced files ---.*?(?:--- End of content ---|\Z)", re.DOTALL)
+REFERENCED = lazy_pattern(r"--- Content from referenced files ---.*?(?:--- End of content ---|\Z)", re.DOTALL)
 """What the files hold that a prompt speaks of, in its place where it is not told how it was typed."""
-SERVER = re.compile(r"\((.+) MCP Server\)$")
+WRITTEN = lazy_pattern(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.\d+")
+"""The id of a message in a session that we wrote: the id that we gave the session, and a number."""
+SERVER = lazy_pattern(r"\((.+) MCP Server\)$")
 
 
 def find(places: Places) -> Iterator[Source]:
+    for _, folders in project_folders(places):
+        for folder, directory in folders:
+            for path in _files(folder):
+                yield Source(path, Form.DOCUMENT, directory)
+
+
+def project_folders(places: Places) -> Iterator[tuple[Path, list[tuple[Path, str]]]]:
+    """Each home of Gemini CLI with its folders for projects and the directories that these are about, "" where that is not known."""
     hashes = {
         _sha256(path): path for known in places.projects for path in (str(known), unmounted(str(known)))
     }
     for root in _roots(places):
         slugs = _slugs(root)
-        for project in sorted(root.glob("tmp/*/")):
-            directory = _root_of(project) or slugs.get(project.name) or hashes.get(project.name, "")
-            for path in _files(project):
-                yield Source(path, Form.DOCUMENT, directory)
+        yield (
+            root,
+            [
+                (folder, _root_of(folder) or slugs.get(folder.name) or hashes.get(folder.name, ""))
+                for folder in sorted(root.glob("tmp/*/"))
+            ],
+        )
 
 
 def _roots(places: Places) -> list[Path]:
@@ -83,8 +104,8 @@ def _root_of(project: Path) -> str:
 
 
 def _slugs(root: Path) -> dict[str, str]:
-    told = fields_of(read_beside(root / "projects.json"))
-    paths = fields_of(told.get("projects", told))
+    document = fields_of(read_beside(root / "projects.json"))
+    paths = fields_of(document.get("projects", document))
     return {slug: path for path, slug in paths.items() if isinstance(slug, str)}
 
 
@@ -105,9 +126,13 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
         return
     session = _replay(source.path) if source.path.suffix == ".jsonl" else _read_whole(source.path)
     is_subagent = bool(_parent(source.path)) or session.header.get("kind") == "subagent"
-    told = (_turn(id, message, session.skipped) for id, message in session.messages.items())
-    turns = [turn for turn in told if turn is not None]
-    yield whole(_header(source, session.header, is_subagent), turns, session.skipped)
+    read_turns = (_turn(id, message, session.skipped) for id, message in session.messages.items())
+    turns = [turn for turn in read_turns if turn is not None]
+    header = _header(source, session.header, is_subagent)
+    written = (match[1] for id in session.messages if (match := WRITTEN.fullmatch(id)))
+    usage = [_model_call(header.native_id, id, message) for id, message in session.messages.items()]
+    calls = [call for call in usage if call is not None]
+    yield whole(header._replace(written_as=next(written, "")), turns, session.skipped, usage=calls)
 
 
 def _read_whole(path: Path) -> GeminiSession:
@@ -170,8 +195,8 @@ def _turn(id: str, message: dict[str, Any], skipped: Counter[str]) -> Turn | Non
     text, thought = _texts(message.get("content"))
     match message.get("type"):
         case "user":
-            shown = _texts(message.get("displayContent"))[0] or REFERENCED.sub("", text).strip()
-            typed = without_blocks(shown, (HOOK,))
+            display = _texts(message.get("displayContent"))[0] or REFERENCED.sub("", text).strip()
+            typed = without_blocks(display, (HOOK,))
             is_human = not typed.startswith(INJECTED)
             turn = Turn(id, Role.USER, typed, at_ms) if is_human else _injected(id, typed, at_ms)
         case "gemini":
@@ -187,21 +212,38 @@ def _turn(id: str, message: dict[str, Any], skipped: Counter[str]) -> Turn | Non
     return None if turn.is_empty else turn
 
 
+def _model_call(session: str, id: str, message: dict[str, Any]) -> ModelCall | None:
+    tokens = fields_of(message.get("tokens"))
+    if not tokens or message.get("type") != "gemini":
+        return None
+    thoughts = count_of(tokens.get("thoughts"))
+    return ModelCall(
+        f"{session}/{id}",
+        text_of(message.get("model")),
+        time_ms(message.get("timestamp")),
+        rest_of(tokens.get("input"), tokens.get("cached")),
+        count_of(tokens.get("output")) + thoughts,
+        count_of(tokens.get("cached")),
+        reasoning=thoughts,
+        turn=id,
+    )
+
+
 def _injected(id: str, text: str, at_ms: int | None) -> Turn:
     return Turn(id, Role.SYSTEM, head_and_tail(text), at_ms)
 
 
 def _texts(content: object) -> tuple[str, str]:
     """What a text or a list of parts says, and what was only thought."""
-    said: list[str] = []
+    texts: list[str] = []
     thought: list[str] = []
     for part in [content] if isinstance(content, str | dict) else items_of(content):
         if isinstance(part, str):
-            said.append(part)
+            texts.append(part)
         else:
             fields = fields_of(part)
-            (thought if fields.get("thought") is True else said).append(text_of(fields.get("text")))
-    return "\n".join(filter(None, said)).strip(), "\n".join(filter(None, thought)).strip()
+            (thought if fields.get("thought") is True else texts).append(text_of(fields.get("text")))
+    return "\n".join(filter(None, texts)).strip(), "\n".join(filter(None, thought)).strip()
 
 
 def _thought(thought: dict[str, Any]) -> str:
@@ -211,13 +253,16 @@ def _thought(thought: dict[str, Any]) -> str:
 def _call(call: dict[str, Any]) -> ToolCall:
     error = _output(call) or "error" if call.get("status") == "error" else ""
     made = tool_call(_tool_name(call), fields_of(call.get("args")), head_and_tail(error))
-    return with_result(made, error or _output(call))
+    made = made._replace(id=text_of(call.get("id")))
+    if call.get("status") not in ENDED and not call.get("result"):
+        return made
+    return with_result(made, error or _output(call), is_error=call.get("status") == "cancelled")
 
 
 def _tool_name(call: dict[str, Any]) -> str:
     """That of a server's tool with the server before it, which older versions tell only where it is shown."""
-    name, shown = text_of(call.get("name")), SERVER.search(text_of(call.get("displayName")))
-    return f"mcp_{shown[1]}_{name}" if shown and not name.startswith("mcp_") else name
+    name, server = text_of(call.get("name")), SERVER.search(text_of(call.get("displayName")))
+    return f"mcp_{server[1]}_{name}" if server and not name.startswith("mcp_") else name
 
 
 def _output(call: dict[str, Any]) -> str:
@@ -249,6 +294,38 @@ def _prompts(source: Source) -> Iterator[Piece]:
         yield whole(header, turns, cursor=END if n == len(sessions) else None)
 
 
+def write_session(draft: SessionDraft, places: Places) -> NativeSession:
+    """A file of ours that Gemini CLI copies into its own folder. It deletes sessions that are older than 30 days, so all
+    times are of today; ours stays, and can be taken again."""
+    id, times = draft.uuid(), draft.times()
+    messages = [
+        {
+            "id": f"{id}.{place}",  # the session gets another id on its way, the messages do not
+            "timestamp": iso_ms(at_ms),
+            "type": "user" if turn.role is Role.USER else "gemini",
+            "content": [{"text": turn.text}] if turn.role is Role.USER else turn.text,
+        }
+        for place, (turn, at_ms) in enumerate(zip(draft.turns, times, strict=True))
+    ]
+    session = {
+        "sessionId": id,
+        "projectHash": _sha256(draft.directory),
+        "startTime": iso_ms(times[0]),
+        "lastUpdated": iso_ms(times[-1]),
+        "messages": messages,
+    }
+    path = draft.folder / f"gemini-{id}.json"
+    words = ("gemini", "--session-file", str(path), *(["-i", draft.prompt] if draft.prompt else []))
+    return NativeSession(id, {path: json.dumps(session, ensure_ascii=False, indent=1)}, words)
+
+
 reader = Reader(
-    "gemini-cli", "Gemini CLI", find, read, by_projects=True, resume=Resume(("gemini", "--resume", "{id}"))
+    "gemini-cli",
+    "Gemini CLI",
+    find,
+    read,
+    by_projects=True,
+    resume=Resume(("gemini", "--resume", "{id}")),
+    write=write_session,
+    prompt_words=("gemini", "-i", "{prompt}"),
 )

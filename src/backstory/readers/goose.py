@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..domain.usage import ModelCall
 from . import (
     ConversationHeader,
     ConversationKind,
@@ -23,14 +24,13 @@ from . import (
     Turn,
     WitnessRank,
 )
-from .formats.blocks import Block, blocks_of, text_in, thinking_in
+from .formats.blocks import Block, ToolOutput, Use, blocks_of, text_in, thinking_in
 from .formats.databases import NOT_JSON, DatabaseProgress, columns, document, listed, read_database
 from .formats.files import open_regular
 from .formats.lines import OBJECTS, read_records
-from .formats.noise import head_and_tail
 from .formats.paths import application_data, data_home
 from .formats.pieces import whole
-from .formats.touched import tool_call
+from .formats.usage import count_of
 from .formats.values import fields_of, fingerprint, records_of, text_of, time_ms
 
 Record = dict[str, Any]
@@ -43,6 +43,9 @@ FIELDS = (
     "working_dir",
     "created_at",
     "updated_at",
+    "accumulated_input_tokens",
+    "accumulated_output_tokens",
+    "model_config_json",
 )
 
 
@@ -87,7 +90,8 @@ def _read_sessions(connection: sqlite3.Connection, path: Path, progress: Databas
         skipped[NOT_JSON] += sum(message is None for message in messages)
         header = _header(session, f"{path}#sessions/{id}")
         turns = _turns([each for each in messages if each])
-        piece = whole(header, turns, +skipped, cursor=None)
+        usage = [] if (used := _session_usage(session)) is None else [used]
+        piece = whole(header, turns, +skipped, cursor=None, usage=usage)
         if piece.turns:
             yield piece
 
@@ -130,7 +134,7 @@ def _header(session: Record, source: str) -> ConversationHeader:
 
 def _turns(messages: list[Record]) -> list[Turn]:
     contents = [blocks_of(message.get("content")) for message in messages]
-    errors = dict(error for blocks in contents for error in _errors(blocks))
+    outputs = dict(output for blocks in contents for output in _outputs(blocks))
     return [
         Turn(
             text_of(message.get("id")),
@@ -138,29 +142,44 @@ def _turns(messages: list[Record]) -> list[Turn]:
             text_in(blocks),
             time_ms(message.get("created")),
             thinking_in(blocks),
-            tuple(_calls(blocks, errors)),
+            tuple(_calls(blocks, outputs)),
         )
         for message, blocks in zip(messages, contents, strict=True)
     ]
 
 
-def _calls(blocks: list[Block], errors: dict[str, str]) -> Iterator[ToolCall]:
+def _calls(blocks: list[Block], outputs: dict[str, ToolOutput]) -> Iterator[ToolCall]:
     for block in blocks:
         if block.get("type") == "toolRequest":
             call = fields_of(fields_of(block.get("toolCall")).get("value"))
-            error = head_and_tail(errors.get(text_of(block.get("id")), ""))
-            yield tool_call(text_of(call.get("name")), fields_of(call.get("arguments")), error)
+            name, arguments = text_of(call.get("name")), fields_of(call.get("arguments"))
+            yield Use(text_of(block.get("id")), name, arguments).call(outputs)
 
 
-def _errors(blocks: list[Block]) -> Iterator[tuple[str, str]]:
-    """What the tools that failed said, by the id of their request."""
+def _outputs(blocks: list[Block]) -> Iterator[tuple[str, ToolOutput]]:
+    """Results of tools, by the id of their request."""
     for block in blocks:
         if block.get("type") == "toolResponse":
             result = fields_of(block.get("toolResult"))
             value = fields_of(result.get("value"))
-            if result.get("status") == "error" or value.get("isError") is True:
-                said = text_of(result.get("error")) or text_in(list(records_of(value.get("content"))))
-                yield text_of(block.get("id")), said or "failed"
+            parts = list(records_of(value.get("content") or result.get("value")))
+            has_failed = result.get("status") == "error" or value.get("isError") is True
+            message = text_of(result.get("error")) if has_failed else ""
+            text = message or text_in(parts) or ("failed" if has_failed else "")
+            yield text_of(block.get("id")), ToolOutput(text, has_failed)
+
+
+def _session_usage(session: Record) -> ModelCall | None:
+    """Goose tells the tokens of the whole session alone, and those of the caches not at all."""
+    used, output = (
+        count_of(session.get("accumulated_input_tokens")),
+        count_of(session.get("accumulated_output_tokens")),
+    )
+    if not used and not output:
+        return None
+    id, config = text_of(session.get("id")), fields_of(document(session.get("model_config_json")))
+    at_ms = time_ms(session.get("updated_at"))
+    return ModelCall(id, text_of(config.get("model_name")), at_ms, used, output, is_partial=True)
 
 
 reader = Reader(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from . import Form, Places, Reader, Resume, Source
 from .formats.opencode_sessions import find_filed, read
+from .formats.opencode_writing import write_session
 from .formats.paths import data_home
 
 
@@ -24,4 +25,12 @@ def find(places: Places) -> Iterator[Source]:
         yield from (Source(path, Form.DOCUMENT) for path in sorted(root.glob("*.json")))
 
 
-reader = Reader("opencode", "OpenCode", find, read, resume=Resume(("opencode", "--session", "{id}")))
+reader = Reader(
+    "opencode",
+    "OpenCode",
+    find,
+    read,
+    resume=Resume(("opencode", "--session", "{id}")),
+    write=write_session,
+    prompt_words=("opencode", "--prompt", "{prompt}"),
+)

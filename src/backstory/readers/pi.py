@@ -9,13 +9,16 @@ from typing import Any
 
 import msgspec
 
+from ..domain.usage import ModelCall
 from . import ConversationKind, Cursor, Form, Piece, Places, Reader, Resume, Role, Source, ToolCall
 from .formats.files import open_regular
-from .formats.lines import to_ms
+from .formats.lines import decode_raw, to_ms
 from .formats.logs import Log, OpenConversation, OpenTurn, Title
 from .formats.noise import head_and_tail
 from .formats.paths import homes
+from .formats.results import with_result
 from .formats.touched import tool_call
+from .formats.usage import cost_of, count_of
 
 
 class _Block(msgspec.Struct, gc=False):
@@ -30,6 +33,14 @@ class _Block(msgspec.Struct, gc=False):
 _Content = str | list[_Block | str] | None
 
 
+class _Usage(msgspec.Struct, gc=False, rename="camel"):
+    input: int | None = None
+    output: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+    cost: dict[str, Any] | None = None
+
+
 class _Message(msgspec.Struct, gc=False, rename="camel"):
     role: str = ""
     content: _Content = None
@@ -39,6 +50,7 @@ class _Message(msgspec.Struct, gc=False, rename="camel"):
     command: str | None = None
     output: str | None = None
     exit_code: int | None = None
+    usage: msgspec.Raw = msgspec.Raw()
     summary: str | None = None
 
 
@@ -56,6 +68,7 @@ class _Entry(msgspec.Struct, gc=False, rename="camel"):
 
 
 _ENTRIES = msgspec.json.Decoder(_Entry)
+_USAGE = msgspec.json.Decoder(_Usage)
 
 
 def find(places: Places) -> Iterator[Source]:
@@ -128,7 +141,8 @@ class _PiSession:
                 turn = self._begin(entry, Role.USER)
                 turn.texts.append(f"!{message.command}")
                 error = head_and_tail(message.output or "failed") if message.exit_code else ""
-                turn.calls.append(ToolCall("bash", command=message.command, error=error))
+                call = ToolCall("bash", command=message.command, error=error)
+                turn.calls.append(with_result(call, message.output or "", message.exit_code))
             case "compactionSummary" | "branchSummary" if message.summary:
                 self._begin(entry, Role.SUMMARY).texts.append(message.summary)
             case _:
@@ -144,6 +158,20 @@ class _PiSession:
                 turn.thoughts.append(block.thinking)
             elif block.type == "toolCall":
                 turn.call(block.id or "", tool_call(block.name or "", block.arguments))
+        if (used := decode_raw(message.usage, _USAGE)) is not None:
+            turn.conversation.spend(
+                ModelCall(
+                    f"{turn.conversation.native_id}/{turn.id}",
+                    turn.model,
+                    turn.at_ms,
+                    count_of(used.input),
+                    count_of(used.output),
+                    count_of(used.cache_read),
+                    count_of(used.cache_write),
+                    cost_usd=cost_of((used.cost or {}).get("total")),
+                    turn=turn.id,
+                )
+            )
 
     def _inject(self, entry: _Entry, content: _Content) -> None:
         if text := _text(content).strip():

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import Cursor, Form, Piece, Places, Reader, Resume, Role, Source
+from ..domain.usage import ModelCall
+from . import Cursor, Form, NativeSession, Piece, Places, Reader, Resume, Role, SessionDraft, Source
 from .formats.files import open_regular
 from .formats.lines import OBJECTS
 from .formats.logs import Log, OpenConversation, OpenTurn, Title
 from .formats.noise import head_and_tail, is_injected
-from .formats.paths import homes
+from .formats.paths import homes, project_slug
+from .formats.times import iso_ms
 from .formats.touched import tool_call
+from .formats.usage import count_of, rest_of
 from .formats.values import fields_of, records_of, text_of, time_ms
 
 HOOK = ("<qwen:",)
 """How parts begin that programs of the user's had Qwen Code add."""
+VERSION = "0.24.4"
+"""Of the program that the lines of a new session were tried with."""
 TYPED = (None, "", "mid_turn_user_message")
 
 
@@ -58,8 +64,10 @@ class _QwenSession:
                 self._conversation(line).entitle(text_of(payload.get("customTitle")), rank)
 
     def _ask(self, line: dict[str, Any], payload: dict[str, Any], parts: list[dict[str, Any]]) -> None:
-        said = [text for part in parts if (text := text_of(part.get("text"))) and not is_injected(text, HOOK)]
-        text = text_of(payload.get("displayText")) or "\n\n".join(said)
+        texts = [
+            text for part in parts if (text := text_of(part.get("text"))) and not is_injected(text, HOOK)
+        ]
+        text = text_of(payload.get("displayText")) or "\n\n".join(texts)
         if not text.strip():
             return
         if line.get("subtype") in TYPED:
@@ -74,6 +82,8 @@ class _QwenSession:
         if turn is None or turn.key != (key := text_of(line.get("uuid"))) or not key:
             turn = self._begin(line, Role.ASSISTANT, text_of(line.get("uuid")))
         turn.model = turn.conversation.model = text_of(line.get("model")) or turn.conversation.model
+        if used := fields_of(line.get("usageMetadata")):
+            turn.conversation.spend(_model_call(turn, used))
         for part in parts:
             if text := text_of(part.get("text")):
                 (turn.thoughts if part.get("thought") is True else turn.texts).append(text)
@@ -88,9 +98,9 @@ class _QwenSession:
         has_failed = result.get("status") == "error"
         for part in parts:
             response = fields_of(part.get("functionResponse"))
-            told = fields_of(response.get("response"))
-            error = text_of(told.get("error")) or (_display(result) if has_failed else "")
-            text = functools.partial(str, error or text_of(told.get("output")))
+            output = fields_of(response.get("response"))
+            error = text_of(output.get("error")) or (_display(result) if has_failed else "")
+            text = functools.partial(str, error or text_of(output.get("output")) or _display(result))
             conversation = self._conversation(line)
             self.log.answer(conversation, text_of(response.get("id")), text, at_ms, is_error=bool(error))
 
@@ -107,6 +117,20 @@ class _QwenSession:
         return conversation
 
 
+def _model_call(turn: OpenTurn, used: dict[str, Any]) -> ModelCall:
+    cached, thoughts = count_of(used.get("cachedContentTokenCount")), count_of(used.get("thoughtsTokenCount"))
+    return ModelCall(
+        f"{turn.conversation.native_id}/{turn.id}",
+        turn.model,
+        turn.at_ms,
+        rest_of(used.get("promptTokenCount"), cached),
+        count_of(used.get("candidatesTokenCount")) + thoughts,
+        cached,
+        reasoning=thoughts,
+        turn=turn.id,
+    )
+
+
 def _parts(line: dict[str, Any]) -> list[dict[str, Any]]:
     return list(records_of(fields_of(line.get("message")).get("parts")))
 
@@ -115,8 +139,40 @@ def _display(result: dict[str, Any]) -> str:
     return (
         text_of(result.get("resultDisplay"))
         or text_of(fields_of(result.get("error")).get("message"))
-        or "failed"
+        or ("failed" if result.get("status") == "error" else "")
     )
 
 
-reader = Reader("qwen-code", "Qwen Code", find, read, resume=Resume(("qwen", "--resume", "{id}")))
+def write_session(draft: SessionDraft, places: Places) -> NativeSession:
+    named = places.environment.get("QWEN_HOME", "")
+    root = Path(named) if named else places.home / ".qwen"
+    id, parent = draft.uuid(), None
+    lines = []
+    for turn, at_ms in zip(draft.turns, draft.times(), strict=True):
+        role = "user" if turn.role is Role.USER else "model"
+        line = {
+            "uuid": draft.uuid(),
+            "parentUuid": parent,
+            "sessionId": id,
+            "timestamp": iso_ms(at_ms),
+            "type": turn.role.value,
+            "cwd": draft.directory,
+            "version": VERSION,
+            "message": {"role": role, "parts": [{"text": turn.text}]},
+        }
+        parent = line["uuid"]
+        lines.append(json.dumps(line, ensure_ascii=False))
+    path = root / "projects" / project_slug(draft.directory) / "chats" / f"{id}.jsonl"
+    words = ("qwen", "--resume", id, *(["-i", draft.prompt] if draft.prompt else []))
+    return NativeSession(id, {path: "\n".join([*lines, ""])}, words)
+
+
+reader = Reader(
+    "qwen-code",
+    "Qwen Code",
+    find,
+    read,
+    resume=Resume(("qwen", "--resume", "{id}")),
+    write=write_session,
+    prompt_words=("qwen", "-i", "{prompt}"),
+)

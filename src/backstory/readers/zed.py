@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import zstandard
-
+from ..domain.zstd import ZstdDecompressor, ZstdError
 from . import (
     ConversationHeader,
     ConversationKind,
@@ -23,11 +22,11 @@ from . import (
     ToolCall,
     Turn,
 )
+from .formats.blocks import ToolOutput, Use
 from .formats.databases import DatabaseProgress, columns, document, read_database
-from .formats.noise import head_and_tail, without_payloads
+from .formats.noise import without_payloads
 from .formats.paths import data_home, path_of
 from .formats.pieces import whole
-from .formats.touched import tool_call
 from .formats.values import Value, fields_of, fingerprint, items_of, records_of, text_of, time_ms
 
 UNREADABLE = "thread of unknown form"
@@ -87,8 +86,8 @@ def _read_threads(connection: sqlite3.Connection, path: Path, progress: Database
 def _thread(data: Value, kind: object) -> Any:
     if kind == "zstd" and isinstance(data, bytes):
         try:
-            return document(zstandard.ZstdDecompressor().decompressobj().decompress(data))
-        except zstandard.ZstdError:
+            return document(ZstdDecompressor().decompress(data))
+        except ZstdError:
             return None
     return document(data)
 
@@ -145,9 +144,9 @@ def _turns(thread: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
             yield turn
 
 
-def _user_turn(number: str, told: Mapping[str, Any]) -> Turn:
+def _user_turn(number: str, data: Mapping[str, Any]) -> Turn:
     texts, mentioned = [], []
-    for part in records_of(told.get("content")):
+    for part in records_of(data.get("content")):
         texts.append(text_of(part.get("Text")))
         uri = fields_of(part.get("Mention")).get("uri")
         inside = next(iter(fields_of(uri).values()), uri) if isinstance(uri, dict) else uri
@@ -156,42 +155,43 @@ def _user_turn(number: str, told: Mapping[str, Any]) -> Turn:
         )
     reads = tuple(dict.fromkeys(filter(None, mentioned)))
     calls = (ToolCall("", reads=reads),) if reads else ()
-    return Turn(text_of(told.get("id")) or number, Role.USER, _join(texts), calls=calls)
+    return Turn(text_of(data.get("id")) or number, Role.USER, _join(texts), calls=calls)
 
 
-def _agent_turn(number: str, told: Mapping[str, Any]) -> Turn:
+def _agent_turn(number: str, data: Mapping[str, Any]) -> Turn:
     texts, thoughts, calls = [], [], []
-    results = fields_of(told.get("tool_results"))
-    for part in records_of(told.get("content")):
+    results = fields_of(data.get("tool_results"))
+    for part in records_of(data.get("content")):
         thought = part.get("Thinking")
         texts.append(text_of(part.get("Text")))
         thoughts.append(text_of(thought) or text_of(fields_of(thought).get("text")))
         if use := fields_of(part.get("ToolUse")):
-            result = fields_of(results.get(text_of(use.get("id"))))
-            calls.append(tool_call(text_of(use.get("name")), use.get("input"), _error(result)))
+            calls.append(_call(use, fields_of(results.get(text_of(use.get("id"))))))
     return Turn(number, Role.ASSISTANT, _join(texts), thinking=_join(thoughts), calls=tuple(calls))
 
 
-def _old_turn(number: str, role: str, told: Mapping[str, Any]) -> Turn:
+def _old_turn(number: str, role: str, data: Mapping[str, Any]) -> Turn:
     """A message as it was until version 0.2.0."""
-    segments = list(records_of(told.get("segments")))
+    segments = list(records_of(data.get("segments")))
     texts = [text_of(segment.get("text")) for segment in segments if segment.get("type") == "text"]
     thoughts = [text_of(segment.get("text")) for segment in segments if segment.get("type") == "thinking"]
-    results = {text_of(each.get("tool_use_id")): each for each in records_of(told.get("tool_results"))}
+    results = {text_of(each.get("tool_use_id")): each for each in records_of(data.get("tool_results"))}
     calls = tuple(
-        tool_call(text_of(use.get("name")), use.get("input"), _error(results.get(text_of(use.get("id")), {})))
-        for use in records_of(told.get("tool_uses"))
+        _call(use, results.get(text_of(use.get("id")), {})) for use in records_of(data.get("tool_uses"))
     )
     speaker = {"user": Role.USER, "assistant": Role.ASSISTANT}.get(role, Role.SYSTEM)
     return Turn(number, speaker, _join(texts), thinking=_join(thoughts), calls=calls)
 
 
-def _error(result: Mapping[str, Any]) -> str:
-    if result.get("is_error") is not True:
-        return ""
-    content = result.get("content")
-    said = text_of(content) or text_of(fields_of(content).get("Text")) or text_of(result.get("output"))
-    return head_and_tail(said or "failed")
+def _call(use: Mapping[str, Any], result: Mapping[str, Any]) -> ToolCall:
+    made = Use(text_of(use.get("id")), text_of(use.get("name")), use.get("input"))
+    return made.answered(_output(result) if result else None)
+
+
+def _output(result: Mapping[str, Any]) -> ToolOutput:
+    content, has_failed = result.get("content"), result.get("is_error") is True
+    text = text_of(content) or text_of(fields_of(content).get("Text")) or text_of(result.get("output"))
+    return ToolOutput(text or ("failed" if has_failed else ""), has_failed)
 
 
 def _join(texts: list[str]) -> str:

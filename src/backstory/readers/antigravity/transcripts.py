@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from ...domain.lazy import lazy_pattern
 from .. import ConversationHeader, Piece, Role, Source, ToolCall, Turn
 from ..formats.blocks import arguments_of
 from ..formats.documents import parse
@@ -17,9 +18,9 @@ from ..formats.pieces import whole
 from ..formats.touched import tool_call
 from ..formats.values import fields_of, records_of, text_of, time_ms
 
-REQUEST = re.compile(r"<USER_REQUEST>(.*?)(?:</USER_REQUEST>|\Z)", re.DOTALL)
+REQUEST = lazy_pattern(r"<USER_REQUEST>(.*?)(?:</USER_REQUEST>|\Z)", re.DOTALL)
 INJECTED = ("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE", "EPHEMERAL_MESSAGE")
-METADATA = re.compile(r"<ADDITIONAL_METADATA>(\{.*?\})</ADDITIONAL_METADATA>", re.DOTALL)
+METADATA = lazy_pattern(r"<ADDITIONAL_METADATA>(\{.*?\})</ADDITIONAL_METADATA>", re.DOTALL)
 SUMMARIES = ("CHECKPOINT",)
 
 
@@ -83,8 +84,8 @@ def _failed(turn: Turn, error: str) -> Turn:
 
 
 def _directory(step: dict[str, Any]) -> str:
-    found = METADATA.search(text_of(step.get("content")))
+    match = METADATA.search(text_of(step.get("content")))
     try:
-        return text_of(fields_of(parse(found[1].encode())).get("cwd")) if found else ""
+        return text_of(fields_of(parse(match[1].encode())).get("cwd")) if match else ""
     except ValueError:
         return ""

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from ...domain.usage import ModelCall
 from .. import (
     PULL_REQUEST,
     ConversationKind,
@@ -40,11 +41,14 @@ from .lines import (
     blocks_of,
     call_of,
     is_content,
+    model_call,
+    progress_in,
     text_of,
     utterance_of,
     with_pastes,
 )
 from .siblings import copied_lines, forks_of, siblings_of
+from .writing import write_session
 
 NO_TASK = "subagent without a task"
 NO_SESSION = "prompt without session"
@@ -124,6 +128,8 @@ class _ClaudeSession:
         """The conversations that have a turn."""
         self.messages: dict[str, str] = log.memory.setdefault("messages", {})
         """By the id of an assistant's message, the name of the first line it was seen in."""
+        self.usage: tuple[str | None, bytes] = None, b""
+        """The message of the last line, and what it told of its tokens."""
 
     def hear(self, line: LogLine) -> None:
         self._trace(line)
@@ -140,6 +146,8 @@ class _ClaudeSession:
             case "pr-link" if line.pr_url:
                 call = ToolCall(PULL_REQUEST, line.pr_url)
                 self._begin(self._conversation(line), line, Role.SYSTEM).calls.append(call)
+            case "progress":
+                self._hear_progress(line)
             case "summary" if line.leaf_uuid and line.summary:
                 self._hear_title(line.leaf_uuid, line.summary)
             case "ai-title":
@@ -187,27 +195,27 @@ class _ClaudeSession:
         elif not line.is_meta:
             self._say(conversation, line, utterance_of(texts))
 
-    def _say(self, conversation: OpenConversation, line: LogLine, said: Utterance) -> None:
-        if not said.text or self._has_no_task(conversation, said):
+    def _say(self, conversation: OpenConversation, line: LogLine, utterance: Utterance) -> None:
+        if not utterance.text or self._has_no_task(conversation, utterance):
             return
         is_subagent = conversation.kind is ConversationKind.SUBAGENT
-        if said.is_human:
+        if utterance.is_human:
             conversation.is_idle = False
-            conversation.entitle_by_prompt(said.text)
-        role = Role.USER if said.is_human and not is_subagent else Role.SYSTEM
+            conversation.entitle_by_prompt(utterance.text)
+        role = Role.USER if utterance.is_human and not is_subagent else Role.SYSTEM
         turn = self._begin(conversation, line, role)
-        turn.texts.append(said.text if said.is_human else head_and_tail(said.text))
-        if said.command:
-            turn.calls.append(ToolCall("bash", command=said.command))
+        turn.texts.append(utterance.text if utterance.is_human else head_and_tail(utterance.text))
+        if utterance.command:
+            turn.calls.append(ToolCall("bash", command=utterance.command))
 
-    def _has_no_task(self, conversation: OpenConversation, said: Utterance | None = None) -> bool:
+    def _has_no_task(self, conversation: OpenConversation, utterance: Utterance | None = None) -> bool:
         """Side chains that were only started in advance: without a prompt, or without a session to belong to."""
         if conversation.kind is not ConversationKind.SUBAGENT or conversation.native_id in self.begun:
             return False
         if self.is_agent:
             conversation.is_idle = True
-            return said is not None and said.text == WARM_UP
-        if said is not None and said.is_human and conversation.parent in self.begun:
+            return utterance is not None and utterance.text == WARM_UP
+        if utterance is not None and utterance.is_human and conversation.parent in self.begun:
             return False
         self.log.skipped[NO_TASK] += 1
         return True
@@ -217,7 +225,11 @@ class _ClaudeSession:
         message = line.message if isinstance(line.message, LineMessage) else LineMessage(content=line.message)
         if message.model == "<synthetic>":
             return  # the harness speaking: errors, "no response requested"
+        at_ms = to_ms(line.timestamp)
+        used = self._usage_in(line, message, at_ms)
         if self._has_no_task(conversation):
+            if used is not None:
+                conversation.spend(used)
             return
         turn = self.log.open
         key = message.id or line.uuid
@@ -227,8 +239,40 @@ class _ClaudeSession:
         elif line.uuid in turn.seen:
             return
         turn.seen.add(line.uuid)
+        if used is not None:
+            conversation.spend(used._replace(turn=turn.id))
         for block in blocks_of(message):
-            _add(turn, block)
+            _add(turn, block, at_ms)
+
+    def _hear_progress(self, line: LogLine) -> None:
+        """Count the tokens of a subagent. Its own log tells them too, unless it is gone."""
+        progress = progress_in(line)
+        answer = progress.message if progress is not None else None
+        if (
+            progress is None
+            or answer is None
+            or answer.message is None
+            or answer.message.model == "<synthetic>"
+        ):
+            return
+        used = model_call(answer, answer.message, to_ms(answer.timestamp) or to_ms(line.timestamp))
+        if used is not None:
+            session = line.session_id or self.id
+            agent = self.log.conversation(
+                f"{session}/{progress.agent_id or ''}",
+                kind=ConversationKind.SUBAGENT,
+                parent=session,
+                standing=WitnessRank.REPLAY,
+            )
+            agent.spend(used)
+
+    def _usage_in(self, line: LogLine, message: LineMessage, at_ms: int | None) -> ModelCall | None:
+        """The tokens that a line tells, unless the line before told the same of the same message."""
+        usage_key = message.id, bytes(message.usage)
+        if usage_key == self.usage:
+            return None
+        self.usage = usage_key
+        return model_call(line, message, at_ms)
 
     def _begin(
         self, conversation: OpenConversation, line: LogLine, role: Role, message_id: str = ""
@@ -297,7 +341,7 @@ def _forget(facts: dict[str, str]) -> None:
         del facts[old]
 
 
-def _add(turn: OpenTurn, block: Block) -> None:
+def _add(turn: OpenTurn, block: Block, at_ms: int | None) -> None:
     if block.type == "text":
         if block.text and block.text != NOTHING:
             turn.texts.append(block.text)
@@ -305,7 +349,7 @@ def _add(turn: OpenTurn, block: Block) -> None:
         if block.thinking:
             turn.thoughts.append(block.thinking)
     elif block.type == "tool_use":
-        turn.call(block.id or "", call_of(block))
+        turn.call(block.id or "", call_of(block), at_ms)
         turn.conversation.is_idle = False
 
 
@@ -324,4 +368,6 @@ reader = Reader(
     read,
     rereads=rereads,
     resume=Resume(("claude", "--resume", "{id}")),
+    write=write_session,
+    prompt_words=("claude", "{prompt}"),
 )

@@ -7,10 +7,12 @@ from typing import Any
 
 import msgspec
 
+from ...domain.usage import ModelCall
 from .. import ToolCall
 from ..formats.lines import decode_raw
 from ..formats.noise import CLAUDE, without_blocks
 from ..formats.touched import tool_call
+from ..formats.usage import count_of
 
 
 class Block(msgspec.Struct, gc=False):
@@ -28,10 +30,46 @@ class Block(msgspec.Struct, gc=False):
 Content = str | list[Block | str] | None
 
 
+class CacheCreation(msgspec.Struct, gc=False):
+    ephemeral_1h_input_tokens: int | None = None
+
+
+class LineUsage(msgspec.Struct, gc=False):
+    """Tokens of the whole message so far: each of its lines repeats them, and output grows from line to line."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_creation: CacheCreation | None = None
+
+
 class LineMessage(msgspec.Struct, gc=False):
     id: str | None = None
     model: str | None = None
     content: Content = None
+    usage: msgspec.Raw = msgspec.Raw()
+
+
+class ProgressMessage(msgspec.Struct, gc=False):
+    id: str | None = None
+    model: str | None = None
+    usage: msgspec.Raw = msgspec.Raw()
+
+
+class ProgressLine(msgspec.Struct, gc=False, rename="camel"):
+    type: str = ""
+    uuid: str = ""
+    request_id: str | None = None
+    timestamp: str | int | float | None = None
+    message: ProgressMessage | None = None
+
+
+class Progress(msgspec.Struct, gc=False, rename="camel"):
+    """A line of a subagent, repeated in the log of the session that started it."""
+
+    agent_id: str | None = None
+    message: ProgressLine | None = None
 
 
 class Attachment(msgspec.Struct, gc=False):
@@ -70,6 +108,8 @@ class LogLine(msgspec.Struct, gc=False, rename="camel"):
     custom_title: str | None = None
     forked_from: EntryOrigin | None = None
     pr_url: str | None = None
+    request_id: str | None = None
+    data: msgspec.Raw = msgspec.Raw()
 
 
 class QueuedPrompt(msgspec.Struct, gc=False, rename="camel"):
@@ -86,6 +126,8 @@ LINES = msgspec.json.Decoder(LogLine)
 PROMPTS = msgspec.json.Decoder(QueuedPrompt)
 _CONTENT: msgspec.json.Decoder[Content] = msgspec.json.Decoder(Content)
 _ANY = msgspec.json.Decoder()
+_USAGE = msgspec.json.Decoder(LineUsage)
+_PROGRESS = msgspec.json.Decoder(Progress)
 AGENT = "agent-"
 """How the names of subagents' logs begin."""
 WARM_UP = "Warmup"
@@ -99,7 +141,7 @@ _INJECTED_BLOCKS = (
     "ide_selection",
     "ide_diagnostics",
 )
-_TOLD = frozenset({b"user", b"assi", b"syst", b"summ", b"ai-t", b"cust", b"atta", b"pr-l"})
+_TOLD = frozenset({b"user", b"assi", b"syst", b"summ", b"ai-t", b"cust", b"atta", b"pr-l", b"prog"})
 
 
 def is_content(line: bytes) -> bool:
@@ -123,6 +165,33 @@ def text_of(raw: msgspec.Raw) -> str:
     return "\n".join(block.text for block in blocks_of(LineMessage(content=content)) if block.text)
 
 
+def progress_in(line: LogLine) -> Progress | None:
+    """What a subagent's model answered; None for any other progress."""
+    progress = decode_raw(line.data, _PROGRESS) if b'"usage"' in bytes(line.data) else None
+    is_answer = progress is not None and progress.message is not None and progress.message.type == "assistant"
+    return progress if is_answer else None
+
+
+def model_call(
+    line: LogLine | ProgressLine, message: LineMessage | ProgressMessage, at_ms: int | None
+) -> ModelCall | None:
+    """The tokens that a line tells; None where it tells none."""
+    usage = decode_raw(message.usage, _USAGE)
+    if usage is None:
+        return None
+    one_hour = usage.cache_creation.ephemeral_1h_input_tokens if usage.cache_creation else 0
+    return ModelCall(
+        f"{message.id or line.uuid}/{line.request_id or ''}",
+        message.model or "",
+        at_ms,
+        count_of(usage.input_tokens),
+        count_of(usage.output_tokens),
+        count_of(usage.cache_read_input_tokens),
+        count_of(usage.cache_creation_input_tokens),
+        count_of(one_hour),
+    )
+
+
 def call_of(block: Block) -> ToolCall:
     return tool_call(block.name or "", decode_raw(block.input, _ANY))
 
@@ -137,12 +206,14 @@ class Utterance(msgspec.Struct, gc=False):
 
 def utterance_of(texts: Sequence[str]) -> Utterance:
     """What a person said, if anything; else what the harness put there."""
-    parts = [said for text in texts if (said := _utterance_of(text)).text]
+    parts = [part for text in texts if (part := _utterance_of(text)).text]
     if len(parts) == 1:
         return parts[0]
-    told = [said for said in parts if said.is_human] or parts
-    command = next((said.command for said in told if said.command), "")
-    return Utterance("\n\n".join(said.text for said in told), any(said.is_human for said in told), command)
+    chosen = [part for part in parts if part.is_human] or parts
+    command = next((part.command for part in chosen if part.command), "")
+    return Utterance(
+        "\n\n".join(part.text for part in chosen), any(part.is_human for part in chosen), command
+    )
 
 
 def _utterance_of(text: str) -> Utterance:

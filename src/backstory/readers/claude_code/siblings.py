@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -12,15 +11,16 @@ from typing import NamedTuple
 
 import msgspec
 
+from ...domain.lazy import lazy_pattern
 from ..formats.files import open_regular
 from ..formats.lines import to_ms
 from .lines import AGENT, LINES
 
 HEAD_BYTES = 16 * 1024
-_SESSION = re.compile(rb'"sessionId":\s?"([^"]+)"')
-_ID = re.compile(rb'"uuid":\s?"([^"]+)"')
-_META = re.compile(rb'"isMeta":\s?true')
-_TIME = re.compile(rb'"timestamp":\s?"([^"]+)"')
+_SESSION = lazy_pattern(rb'"sessionId":\s?"([^"]+)"')
+_ID = lazy_pattern(rb'"uuid":\s?"([^"]+)"')
+_META = lazy_pattern(rb'"isMeta":\s?true')
+_TIME = lazy_pattern(rb'"timestamp":\s?"([^"]+)"')
 
 
 class Siblings(NamedTuple):
@@ -108,9 +108,9 @@ def _times_as_of(path: Path, _size: int) -> dict[str, str]:
     times = {}
     with open_regular(path) as stream:
         for line in stream:
-            for found in _ID.finditer(line):
-                time = _TIME.search(line, found.end())
-                times[_text(found[1])] = _text(time[1]) if time else ""
+            for match in _ID.finditer(line):
+                time = _TIME.search(line, match.end())
+                times[_text(match[1])] = _text(time[1]) if time else ""
     return times
 
 
@@ -124,9 +124,9 @@ def _first_id(path: Path, head: bytes) -> str:
     `/clear` begins each session with the same line of the harness."""
     lines = (line for line in head.split(b"\n") if _ID.search(line) and not _META.search(line))
     line = next(lines, b"")
-    owner, found = _SESSION.search(line), _ID.search(line)
+    owner, match = _SESSION.search(line), _ID.search(line)
     is_own = owner is not None and _text(owner[1]) == path.stem
-    return _text(found[1]) if found and is_own else ""
+    return _text(match[1]) if match and is_own else ""
 
 
 def _text(raw: bytes) -> str:

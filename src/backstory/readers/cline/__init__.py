@@ -14,10 +14,11 @@ from ..formats.pieces import whole
 from ..formats.times import TurnTimes
 from ..formats.values import fields_of, records_of, text_of, time_ms
 from .messages import directory_in, turns_of
+from .usage import usage_of
 
 EXTENSIONS = ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code")
 TASK = "api_conversation_history.json"
-SHOWN = "ui_messages.json"
+UI_MESSAGES = "ui_messages.json"
 ITEM = "history_item.json"
 SESSION = ".messages.json"
 TYPED = ("task", "user_feedback")
@@ -44,8 +45,10 @@ def _task_items(storage: Path) -> dict[str, dict[str, Any]]:
 
 def _beside(task: Path, item: Mapping[str, Any]) -> str:
     """Other files tell more of a task, and later."""
-    told = [text_of(item.get("task")), _directory(item)]
-    return stamps(task.with_name(SHOWN), task.with_name(ITEM)) + ("\n".join(told) if any(told) else "")
+    texts = [text_of(item.get("task")), _directory(item)]
+    return stamps(task.with_name(UI_MESSAGES), task.with_name(ITEM)) + (
+        "\n".join(texts) if any(texts) else ""
+    )
 
 
 def _manifest(messages: Path) -> Path:
@@ -77,7 +80,8 @@ def _task(source: Source, document: object) -> Piece:
     directory = source.path.parent
     messages, skipped = list(records_of(document)), Counter[str]()
     turns = list(turns_of(messages, skipped))
-    _compare(turns, list(records_of(read_beside(directory / SHOWN))))
+    entries = list(records_of(read_beside(directory / UI_MESSAGES)))
+    _compare(turns, entries)
     item = _item(directory)
     header = ConversationHeader(
         native_id=directory.name,
@@ -88,13 +92,14 @@ def _task(source: Source, document: object) -> Piece:
         started_ms=time_ms(directory.name),  # a task is named after the moment it began
         ended_ms=time_ms(item.get("ts")),
     )
-    return whole(header, turns, skipped)
+    model = header.model or next((turn.model for turn in turns if turn.model), "")
+    return whole(header, turns, skipped, usage=usage_of(header.native_id, messages, entries, model))
 
 
-def _compare(turns: list[Turn], shown: list[dict[str, Any]]) -> None:
+def _compare(turns: list[Turn], entries: list[dict[str, Any]]) -> None:
     """Take times from what was shown. What a person typed stands there as it was typed, without what the files that
     it mentions were replaced by, and all of it: prompts that match none in the words match in their order."""
-    typed, answered = _prompt_times(shown), _answer_times(shown)
+    typed, answered = _prompt_times(entries), _answer_times(entries)
     unmatched = []
     for n, turn in enumerate(turns):
         at_ms = (typed if turn.role is Role.USER else answered).take(turn.text)
@@ -108,19 +113,19 @@ def _compare(turns: list[Turn], shown: list[dict[str, Any]]) -> None:
         turns.insert(_place(turns, at_ms), Turn(f"ui-{at_ms}", Role.USER, text, at_ms))
 
 
-def _prompt_times(shown: list[dict[str, Any]]) -> TurnTimes:
+def _prompt_times(entries: list[dict[str, Any]]) -> TurnTimes:
     """What the person said; in older versions the task itself is shown as any other text."""
-    first = [entry for entry in shown[:1] if entry.get("say") == "text"]
-    return _times([*first, *(entry for entry in shown if entry.get("say") in TYPED)])
+    first = [entry for entry in entries[:1] if entry.get("say") == "text"]
+    return _times([*first, *(entry for entry in entries if entry.get("say") in TYPED)])
 
 
-def _answer_times(shown: list[dict[str, Any]]) -> TurnTimes:
-    return _times([entry for entry in shown if (entry.get("say") or entry.get("ask")) in ANSWERED])
+def _answer_times(entries: list[dict[str, Any]]) -> TurnTimes:
+    return _times([entry for entry in entries if (entry.get("say") or entry.get("ask")) in ANSWERED])
 
 
 def _times(entries: list[dict[str, Any]]) -> TurnTimes:
-    said = ((text_of(entry.get("text")), time_ms(entry.get("ts"))) for entry in entries)
-    return TurnTimes((text, at_ms) for text, at_ms in said if text.strip() and at_ms is not None)
+    texts = ((text_of(entry.get("text")), time_ms(entry.get("ts"))) for entry in entries)
+    return TurnTimes((text, at_ms) for text, at_ms in texts if text.strip() and at_ms is not None)
 
 
 def _place(turns: list[Turn], at_ms: int) -> int:
@@ -141,12 +146,13 @@ def _directory(item: Mapping[str, Any]) -> str:
 
 
 def _session(source: Source, document: object) -> Piece:
-    told = fields_of(document)
-    id = text_of(told.get("sessionId")) or source.path.name.removesuffix(SESSION)
+    session = fields_of(document)
+    id = text_of(session.get("sessionId")) or source.path.name.removesuffix(SESSION)
     manifest = fields_of(read_beside(_manifest(source.path)))
     metadata = fields_of(manifest.get("metadata"))
     skipped: Counter[str] = Counter()
-    turns = list(turns_of(list(records_of(told.get("messages"))), skipped))
+    messages = list(records_of(session.get("messages")))
+    turns = list(turns_of(messages, skipped))
     origin = text_of(fields_of(metadata.get("fork")).get("forkedFromSessionId"))
     header = ConversationHeader(
         native_id=id,
@@ -159,7 +165,7 @@ def _session(source: Source, document: object) -> Piece:
         started_ms=time_ms(manifest.get("started_at")) or time_ms(manifest.get("created_at")),
         ended_ms=time_ms(manifest.get("ended_at")),
     )
-    return whole(header, turns, skipped)
+    return whole(header, turns, skipped, usage=usage_of(id, messages, (), header.model))
 
 
 reader = Reader("cline", "Cline, Roo Code, Kilo Code", find, read)

@@ -10,14 +10,26 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from ...domain.lazy import lazy_pattern
 from .. import Role, ToolCall, Turn
-from ..formats.blocks import Block, Use, blocks_of, errors_in, text_in, texts_in, thinking_in, uses_in
+from ..formats.blocks import (
+    Block,
+    ToolOutput,
+    Use,
+    blocks_of,
+    outputs_in,
+    text_in,
+    texts_in,
+    thinking_in,
+    uses_in,
+)
 from ..formats.noise import head_and_tail, without_blocks
+from ..formats.results import with_result
 from ..formats.touched import is_writing
 from ..formats.values import fields_of, items_of, text_of, time_ms
 
 INJECTED = ("environment_details", "SYSTEM_NOTICE")
-TYPED = re.compile(r"<(task|feedback|user_message|answer)>")
+TYPED = lazy_pattern(r"<(task|feedback|user_message|answer)>")
 TYPED_WITHIN = 400
 """Characters before which such a tag stands; further on it is part of a file that was read."""
 SAID = {"attempt_completion": "result", "ask_followup_question": "question", "plan_mode_respond": "response"}
@@ -55,17 +67,17 @@ ARGUMENTS = [
     "message",
     "url",
 ]
-XML_TOOL = re.compile(rf"<({'|'.join([*TOOLS, *SAID])})>(.*?)(?:</\1>|\Z)", re.DOTALL)
-XML_PATH = re.compile(r"<path>([^<]*)</path>")
-XML_THINKING = re.compile(r"<thinking>(.*?)</thinking>", re.DOTALL)
-ECHO = re.compile(r"\[(\w+)(?: for [^\n]*?)?\] Result:")
-FAILED = re.compile(r"<error>(.*?)(?:</error>|\Z)", re.DOTALL)
-PLACE = re.compile(r"# Current Work(?:ing|space) Directory \((.+?)\) Files")
+XML_TOOL = lazy_pattern(rf"<({'|'.join([*TOOLS, *SAID])})>(.*?)(?:</\1>|\Z)", re.DOTALL)
+XML_PATH = lazy_pattern(r"<path>([^<]*)</path>")
+XML_THINKING = lazy_pattern(r"<thinking>(.*?)</thinking>", re.DOTALL)
+ECHO = lazy_pattern(r"\[(\w+)(?: for [^\n]*?)?\] Result:")
+FAILED = lazy_pattern(r"<error>(.*?)(?:</error>|\Z)", re.DOTALL)
+PLACE = lazy_pattern(r"# Current Work(?:ing|space) Directory \((.+?)\) Files")
 
 
 def turns_of(messages: list[dict[str, Any]], skipped: Counter[str]) -> Iterator[Turn]:
     contents = [blocks_of(message.get("content")) for message in messages]
-    errors = {id: error for blocks in contents for id, error in errors_in(blocks).items()}
+    outputs = {id: output for blocks in contents for id, output in outputs_in(blocks).items()}
     is_tagged = any(
         _user_texts(blocks) for message, blocks in zip(messages, contents, strict=True) if _is_user(message)
     )
@@ -75,7 +87,7 @@ def turns_of(messages: list[dict[str, Any]], skipped: Counter[str]) -> Iterator[
             turn = _user_turn(id, message, blocks, is_tagged)
         elif message.get("role") == "assistant":
             results = contents[n + 1] if n + 1 < len(contents) else []
-            turn = _answer(id, message, blocks, errors, results)
+            turn = _answer(id, message, blocks, outputs, results)
         else:
             skipped["unknown role"] += 1
             continue
@@ -87,8 +99,8 @@ def directory_in(messages: Iterable[dict[str, Any]]) -> str:
     """Where the task began, as its first message says."""
     for message in messages:
         for text in texts_in(blocks_of(message.get("content"))):
-            if found := PLACE.search(text):
-                return found[1]
+            if match := PLACE.search(text):
+                return match[1]
     return ""
 
 
@@ -102,11 +114,11 @@ def _user_texts(blocks: Iterable[Block]) -> list[str]:
     texts = [without_blocks(text, INJECTED) for text in texts_in(blocks)]
     for before, text in pairwise(["", *texts]):
         end = 0
-        for found in TYPED.finditer(text, 0, TYPED_WITHIN):
-            if found.start() >= end and not _is_result(before, text[: found.start()]):
-                said, closing, _ = text[found.end() :].partition(f"</{found[1]}>")
-                typed += [said.strip()] if closing else []
-                end = found.end() + len(said)
+        for match in TYPED.finditer(text, 0, TYPED_WITHIN):
+            if match.start() >= end and not _is_result(before, text[: match.start()]):
+                typed_text, closing, _ = text[match.end() :].partition(f"</{match[1]}>")
+                typed += [typed_text.strip()] if closing else []
+                end = match.end() + len(typed_text)
     return typed
 
 
@@ -130,22 +142,26 @@ def _user_turn(id: str, message: Mapping[str, Any], blocks: list[Block], is_tagg
 
 
 def _answer(
-    id: str, message: Mapping[str, Any], blocks: list[Block], errors: Mapping[str, str], results: list[Block]
+    id: str,
+    message: Mapping[str, Any],
+    blocks: list[Block],
+    outputs: Mapping[str, ToolOutput],
+    results: list[Block],
 ) -> Turn:
     text = text_in(blocks)
     thoughts = [thinking_in(blocks), *(thought.strip() for thought in XML_THINKING.findall(text))]
     written = XML_THINKING.sub("", text)
     uses = [*_written_uses(written), *uses_in(blocks)]
-    said = [XML_TOOL.sub("", written).strip()]
-    said += [
+    texts = [XML_TOOL.sub("", written).strip()]
+    texts += [
         text_of(fields_of(use.arguments).get(SAID[use.name])).strip() for use in uses if use.name in SAID
     ]
-    calls = [_call(use, errors) for use in uses if use.name not in SAID]
+    calls = [_call(use, outputs) for use in uses if use.name not in SAID]
     info = fields_of(message.get("modelInfo"))
     return Turn(
         id,
         Role.ASSISTANT,
-        "\n\n".join(filter(None, said)),
+        "\n\n".join(filter(None, texts)),
         time_ms(message.get("ts")),
         "\n\n".join(filter(None, thoughts)),
         tuple(_with_echoes(calls, results)),
@@ -166,14 +182,14 @@ def _written_value(body: str, key: str) -> str:
     return body.partition(f"<{key}>")[2].partition(f"</{key}>")[0].strip()
 
 
-def _call(use: Use, errors: Mapping[str, str]) -> ToolCall:
+def _call(use: Use, outputs: Mapping[str, ToolOutput]) -> ToolCall:
     arguments = fields_of(use.arguments)
     commands = [
         text_of(c) or text_of(fields_of(c).get("command")) for c in items_of(arguments.get("commands"))
     ]
     if commands:
         use = use._replace(arguments={"command": "\n".join(filter(None, commands))})
-    call = use.with_errors(errors)
+    call = use.call(outputs)
     named = items_of(arguments.get("files"))
     paths = (
         tuple(filter(None, (text_of(f) or text_of(fields_of(f).get("path")) for f in named))) or call.reads
@@ -189,7 +205,7 @@ class _Echo(NamedTuple):
 
 
 def _with_echoes(calls: Iterable[ToolCall], results: Iterable[Block]) -> Iterator[ToolCall]:
-    """With what failed, where results come back as text: they stand in the order of the calls of the same name."""
+    """With their results, where these come back as text: they stand in the order of the calls of the same name."""
     echoes = list(_echoes(texts_in(results)))
     for call in calls:
         echo = next((echo for echo in echoes if echo.name == call.name), None)
@@ -197,10 +213,11 @@ def _with_echoes(calls: Iterable[ToolCall], results: Iterable[Block]) -> Iterato
             echoes.remove(echo)
             if failed := FAILED.search(echo.body[:TYPED_WITHIN]):
                 call = call._replace(error=head_and_tail(failed[1].strip()))
+            call = with_result(call, echo.body)
         yield call
 
 
 def _echoes(texts: list[str]) -> Iterator[_Echo]:
     for text, following in pairwise([*texts, ""]):
-        if found := ECHO.match(text):
-            yield _Echo(found[1], text[found.end() :].strip() or following)
+        if match := ECHO.match(text):
+            yield _Echo(match[1], text[match.end() :].strip() or following)

@@ -21,7 +21,9 @@ from ..formats.touched import tool_call
 from ..formats.values import fields_of, fingerprint, items_of, records_of, text_of, time_ms
 from .changes import replay
 from .chats import turns_of
+from .usage import count_message, count_session
 from .workspaces import Workspace, workspace_beside
+from .writing import write_session
 
 EDITORS = ("Code", "Code - Insiders", "VSCodium", "Code - OSS")
 CHATS = ("workspaceStorage/*/chatSessions/*", "globalStorage/emptyWindowChatSessions/*")
@@ -125,17 +127,28 @@ def _hear(log: Log, conversation: OpenConversation, event: dict[str, Any]) -> No
             conversation.entitle_by_prompt(text)
             log.begin(conversation, id, Role.USER, at_ms).texts.append(text)
         case "assistant.message":
-            _hear_answer(log.begin(conversation, id, Role.ASSISTANT, at_ms), data)
+            _hear_answer(log.begin(conversation, id, Role.ASSISTANT, at_ms), data, at_ms)
+            count_message(log, conversation, data, at_ms)
         case "tool.execution_start":
             if log.open is not None and not _is_asked(log, log.open, data):
-                _hear_call(log.open, data, text_of(data.get("toolName")))
+                _hear_call(log.open, data, text_of(data.get("toolName")), at_ms)
+            elif log.open is not None and at_ms is not None:
+                log.open.asked_ms[text_of(data.get("toolCallId"))] = at_ms
         case "tool.execution_complete":
             is_error = data.get("success") is False
             output = functools.partial(_failure if is_error else _output, data)
-            log.answer(conversation, text_of(data.get("toolCallId")), output, at_ms, is_error=is_error)
+            log.answer(
+                conversation,
+                text_of(data.get("toolCallId")),
+                output,
+                at_ms,
+                is_error=is_error,
+                exit_code=_exit_code(data),
+            )
         case "session.compaction_complete":
             log.begin(conversation, id, Role.SUMMARY, at_ms).texts.append(text_of(data.get("summaryContent")))
         case "session.shutdown":
+            count_session(log, conversation, data, at_ms)
             files = items_of(fields_of(data.get("codeChanges")).get("filesModified"))
             if written := tuple(path for path in files if isinstance(path, str)):
                 log.begin(conversation, id, Role.SYSTEM, at_ms).calls.append(
@@ -145,12 +158,12 @@ def _hear(log: Log, conversation: OpenConversation, event: dict[str, Any]) -> No
             log.skipped["unknown event"] += 1
 
 
-def _hear_answer(turn: OpenTurn, data: dict[str, Any]) -> None:
+def _hear_answer(turn: OpenTurn, data: dict[str, Any], at_ms: int | None) -> None:
     turn.texts += filter(None, [text_of(data.get("content")).strip()])
     turn.thoughts += filter(None, [text_of(data.get("reasoningText")).strip()])
     turn.model = turn.conversation.model = text_of(data.get("model")) or turn.conversation.model
     for request in records_of(data.get("toolRequests")):
-        _hear_call(turn, request, text_of(request.get("name")))
+        _hear_call(turn, request, text_of(request.get("name")), at_ms)
 
 
 def _is_asked(log: Log, turn: OpenTurn, data: dict[str, Any]) -> bool:
@@ -159,8 +172,8 @@ def _is_asked(log: Log, turn: OpenTurn, data: dict[str, Any]) -> bool:
     return id in turn.waiting or id in log.late
 
 
-def _hear_call(turn: OpenTurn, request: dict[str, Any], name: str) -> None:
-    turn.call(text_of(request.get("toolCallId")), _call(name, arguments_of(request.get("arguments"))))
+def _hear_call(turn: OpenTurn, request: dict[str, Any], name: str, at_ms: int | None) -> None:
+    turn.call(text_of(request.get("toolCallId")), _call(name, arguments_of(request.get("arguments"))), at_ms)
 
 
 def _call(name: str, arguments: Any, error: str = "") -> ToolCall:
@@ -171,7 +184,15 @@ def _call(name: str, arguments: Any, error: str = "") -> ToolCall:
 
 
 def _output(data: dict[str, Any]) -> str:
-    return text_of(fields_of(data.get("result")).get("content"))
+    """What the model got, or what a person could see, which is longer now and then."""
+    result = fields_of(data.get("result"))
+    content, detailed = text_of(result.get("content")), text_of(result.get("detailedContent"))
+    return max(content, detailed, key=len)
+
+
+def _exit_code(data: dict[str, Any]) -> int | None:
+    code = fields_of(fields_of(data.get("toolTelemetry")).get("metrics")).get("exit_code")
+    return code if isinstance(code, int) and not isinstance(code, bool) else None
 
 
 def _failure(data: dict[str, Any]) -> str:
@@ -209,4 +230,6 @@ reader = Reader(
     find,
     read,
     resume=Resume(("copilot", "--resume", "{id}"), "*session-state/*"),
+    write=write_session,
+    prompt_words=("copilot", "-i", "{prompt}"),
 )

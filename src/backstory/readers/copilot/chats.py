@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ...domain.lazy import lazy_pattern
 from .. import Role, ToolCall, Turn
-from ..formats.blocks import Use, arguments_of
+from ..formats.blocks import ToolOutput, Use, arguments_of
 from ..formats.noise import head_and_tail
 from ..formats.paths import locate
 from ..formats.values import fields_of, items_of, records_of, text_of, time_ms
 
 EDITS = ("textEditGroup", "notebookEditGroup")
-PASSED_OVER = re.compile(
+PASSED_OVER = lazy_pattern(
     r"progress\w*|undoStop|confirmation|prepareToolInvocation|codeblockUri|references?|usedContext|warning|command\w*"
     r"|elicitation\w*|extensions|pullRequest|multiDiffData|mcpServersStarting|markdownVuln|treeData|todoList|hook"
 )
 """Kinds of parts that say nothing a person would call said."""
-GAP = re.compile(r"\n{3,}")
+GAP = lazy_pattern(r"\n{3,}")
 
 
 def turns_of(chat: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
@@ -36,30 +36,30 @@ def turns_of(chat: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
 
 
 def _answer(id: str, request: dict[str, Any], skipped: Counter[str]) -> Turn:
-    said: list[str] = []
+    texts: list[str] = []
     thought: list[str] = []
     invoked: list[dict[str, Any]] = []
     edited: list[str] = []
     for part in _parts(request.get("response")):
         match part.get("kind"):
             case None | "markdownContent":
-                said.append(_markdown(part.get("value", part.get("content"))))
+                texts.append(_markdown(part.get("value", part.get("content"))))
             case "thinking":
                 thought.append(_markdown(part.get("value")))
             case "inlineReference":
-                said.append(_reference(part))
+                texts.append(_reference(part))
             case "toolInvocationSerialized" | "toolInvocation":
                 invoked.append(part)
-                said.append("\n\n")
+                texts.append("\n\n")
             case kind if kind in EDITS:
                 edited.append(_path(part.get("uri")))
-                said.append("\n\n")
+                texts.append("\n\n")
             case kind if not PASSED_OVER.fullmatch(str(kind)):
                 skipped["unknown part of an answer"] += 1
     return Turn(
         id,
         Role.ASSISTANT,
-        GAP.sub("\n\n", "".join(said)).strip(),
+        GAP.sub("\n\n", "".join(texts)).strip(),
         time_ms(fields_of(request.get("modelState")).get("completedAt")),
         "\n\n".join(filter(None, thought)),
         (*_calls(request, invoked), *_edits(edited), *_failure(request)),
@@ -95,7 +95,7 @@ def _path(uri: object) -> str:
 
 def _calls(request: dict[str, Any], invoked: list[dict[str, Any]]) -> list[ToolCall]:
     """The rounds of the model know the arguments; what was shown knows the failures, and calls without a round."""
-    errors = dict(_errors(invoked))
+    outputs = dict(_outputs(invoked))
     rounds = records_of(fields_of(fields_of(request.get("result")).get("metadata")).get("toolCallRounds"))
     asked = [call for round in rounds for call in records_of(round.get("toolCalls"))]
     if asked:
@@ -108,7 +108,7 @@ def _calls(request: dict[str, Any], invoked: list[dict[str, Any]]) -> list[ToolC
             Use(text_of(part.get("toolCallId")), text_of(part.get("toolId")), _visible_arguments(part))
             for part in invoked
         ]
-    return [use.with_errors(errors) for use in uses]
+    return [use.call(outputs) for use in uses]
 
 
 def _visible_arguments(part: dict[str, Any]) -> dict[str, Any]:
@@ -120,16 +120,25 @@ def _visible_arguments(part: dict[str, Any]) -> dict[str, Any]:
     )
     if command:
         return {"command": command}
-    told = _markdown(part.get("pastTenseMessage")) or _markdown(part.get("invocationMessage"))
-    return {"message": told} if told else {}
+    message = _markdown(part.get("pastTenseMessage")) or _markdown(part.get("invocationMessage"))
+    return {"message": message} if message else {}
 
 
-def _errors(invoked: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+def _outputs(invoked: Iterable[dict[str, Any]]) -> Iterator[tuple[str, ToolOutput]]:
+    """Results that were shown, which are not all."""
     for part in invoked:
         details = fields_of(part.get("resultDetails"))
-        if details.get("isError") is True:
-            output = details.get("output")
-            yield text_of(part.get("toolCallId")), _markdown(output) or "error"
+        has_failed = details.get("isError") is True
+        if text := _markdown(details.get("output")) or _parts_text(details.get("output")):
+            yield text_of(part.get("toolCallId")), ToolOutput(text, has_failed)
+        elif has_failed:
+            yield text_of(part.get("toolCallId")), ToolOutput("error", has_failed)
+
+
+def _parts_text(output: object) -> str:
+    """The texts of the parts that a server's tool returned."""
+    parts = (part for part in records_of(output) if part.get("isText") is not False)
+    return "\n".join(filter(None, (text_of(part.get("value")) for part in parts)))
 
 
 def _edits(paths: Iterable[str]) -> Iterator[ToolCall]:

@@ -42,8 +42,8 @@ def find(places: Places) -> Iterator[Source]:
 
 
 def _agent_roots(places: Places) -> Iterator[Path]:
-    if told := places.environment.get("CURSOR_CONFIG_DIR", ""):
-        yield Path(told)
+    if directory := places.environment.get("CURSOR_CONFIG_DIR", ""):
+        yield Path(directory)
     for home in homes(places):
         yield home / ".cursor"
     yield config_home(places) / "cursor"

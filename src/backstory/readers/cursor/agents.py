@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...domain.errors import Unreadable
+from ...domain.lazy import lazy_pattern
 from .. import ConversationHeader, ConversationKind, Piece, Role, Source, ToolCall, Turn, WitnessRank
-from ..formats.blocks import Block, Use, blocks_of, errors_in, text_in, thinking_in
+from ..formats.blocks import Block, Use, blocks_of, output_of, text_in, thinking_in
 from ..formats.databases import document, open_database, tables
 from ..formats.documents import read_beside
 from ..formats.files import open_regular, read_text
@@ -24,7 +25,7 @@ from ..formats.protobuf import fields_in
 from ..formats.touched import tool_call
 from ..formats.values import fields_of, text_of, time_ms
 
-QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
+QUERY = lazy_pattern(r"<user_query>(.*?)</user_query>", re.DOTALL)
 INJECTED = (
     "user_info",
     "git_status",
@@ -39,8 +40,8 @@ INJECTED = (
 RESULTS = ("tool_result", "tool-result")
 SILENT = ("turn_ended", "error")
 CALLS = {"tool_use": ("name", "input"), "tool_call": ("name", "input"), "tool-call": ("toolName", "args")}
-SPEAKER = re.compile(r"^(user|assistant|A):[ \t]*$", re.MULTILINE)
-SECTION = re.compile(r"^\[(Thinking|Tool call|Tool result)\][ \t]*(.*)$", re.MULTILINE)
+SPEAKER = lazy_pattern(r"^(user|assistant|A):[ \t]*$", re.MULTILINE)
+SECTION = lazy_pattern(r"^\[(Thinking|Tool call|Tool result)\][ \t]*(.*)$", re.MULTILINE)
 UNKNOWN = "record of unknown kind"
 WITHHELD = "[REDACTED]"  # stands where the model thought
 REFERENCE_BYTES = 32
@@ -98,19 +99,19 @@ def _turns(records: Iterable[dict[str, Any]], skipped: Counter[str]) -> Iterator
     """Turns are known by the number of their record; what a tool answers belongs to the turn that called it."""
     waiting: Turn | None = None
     answers: list[Block] = []
-    told = [(record, _blocks(record)) for record in records]
-    is_tagged = any(_has_query(record, blocks) for record, blocks in told)
-    for number, (record, blocks) in enumerate(told):
+    messages = [(record, _blocks(record)) for record in records]
+    is_tagged = any(_has_query(record, blocks) for record, blocks in messages)
+    for number, (record, blocks) in enumerate(messages):
         role = record.get("role")
         answers += (block for block in blocks if block.get("type") in RESULTS)
         if turn := _turn(str(number), role, blocks, is_tagged):
             if waiting:
-                yield _with_errors(waiting, answers)
+                yield _with_outputs(waiting, answers)
             waiting, answers = turn, []
         elif role not in ("user", "assistant", "tool", "system") and record.get("type") not in SILENT:
             skipped[UNKNOWN] += 1
     if waiting:
-        yield _with_errors(waiting, answers)
+        yield _with_outputs(waiting, answers)
 
 
 def _blocks(record: Mapping[str, Any]) -> list[Block]:
@@ -123,8 +124,8 @@ def _has_query(record: Mapping[str, Any], blocks: list[Block]) -> bool:
 
 def _turn(id: str, role: object, blocks: list[Block], is_tagged: bool) -> Turn | None:
     if role == "user":
-        said, is_typed = prompt_in(text_in(blocks), is_tagged)
-        return Turn(id, Role.USER if is_typed else Role.SYSTEM, said) if said else None
+        prompt, is_typed = prompt_in(text_in(blocks), is_tagged)
+        return Turn(id, Role.USER if is_typed else Role.SYSTEM, prompt) if prompt else None
     if role != "assistant":
         return None
     blocks = [block for block in blocks if block.get("text") != WITHHELD]
@@ -142,15 +143,14 @@ def _assistant_turn(id: str, text: str, thinking: str, calls: tuple[ToolCall, ..
 def _calls(blocks: Iterable[Block]) -> Iterator[ToolCall]:
     for block in blocks:
         if keys := CALLS.get(text_of(block.get("type"))):
-            yield Use("", text_of(block.get(keys[0])), block.get(keys[1])).with_errors({})
+            yield Use("", text_of(block.get(keys[0])), block.get(keys[1])).call()
 
 
-def _with_errors(turn: Turn, answers: list[Block]) -> Turn:
+def _with_outputs(turn: Turn, answers: list[Block]) -> Turn:
     """Calls have no ids here; they are answered in their order."""
     calls = list(turn.calls)
     for position, answer in enumerate(answers[: len(calls)]):
-        for error in errors_in([answer]).values():
-            calls[position] = calls[position]._replace(error=head_and_tail(error))
+        calls[position] = output_of(answer).added_to(calls[position])
     return turn._replace(calls=tuple(calls))
 
 
@@ -167,17 +167,17 @@ def _text_turns(text: str) -> Iterator[Turn]:
     """The old form: `user:` and `assistant:` on lines of their own, and sections in brackets."""
     _, *parts = SPEAKER.split(text)
     is_tagged = QUERY.search(text) is not None
-    for number, (speaker, said) in enumerate(zip(parts[::2], parts[1::2], strict=True)):
+    for number, (speaker, spoken_text) in enumerate(zip(parts[::2], parts[1::2], strict=True)):
         if speaker == "user":
-            typed, is_typed = prompt_in(said.strip(), is_tagged)
+            typed, is_typed = prompt_in(spoken_text.strip(), is_tagged)
             if typed:
                 yield Turn(str(number), Role.USER if is_typed else Role.SYSTEM, typed)
-        elif turn := _answer(str(number), said):
+        elif turn := _answer(str(number), spoken_text):
             yield turn
 
 
-def _answer(id: str, said: str) -> Turn | None:
-    head, *sections = SECTION.split(said)
+def _answer(id: str, spoken_text: str) -> Turn | None:
+    head, *sections = SECTION.split(spoken_text)
     texts, thoughts, calls = [head], [], []
     for kind, line, rest in zip(sections[::3], sections[1::3], sections[2::3], strict=True):
         body, _, after = rest.partition("\n\n")
@@ -200,21 +200,21 @@ def _about_beside(root: Path, id: str) -> About:
 
 def _about(directory: Path) -> About:
     meta = fields_of(read_beside(directory / "meta.json"))
-    told: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     try:
         with open_database(directory / "store.db") as connection:
-            told = _meta(connection)
+            facts = _meta(connection)
     except (OSError, Unreadable):
         pass  # it is a source of its own, and complains there
-    return _known(meta, told)
+    return _known(meta, facts)
 
 
-def _known(meta: Mapping[str, Any], told: Mapping[str, Any]) -> About:
+def _known(meta: Mapping[str, Any], facts: Mapping[str, Any]) -> About:
     return About(
-        text_of(told.get("name")),
-        text_of(told.get("lastUsedModel")),
+        text_of(facts.get("name")),
+        text_of(facts.get("lastUsedModel")),
         path_of(meta.get("cwd")),
-        time_ms(meta.get("createdAtMs")) or time_ms(told.get("createdAt")),
+        time_ms(meta.get("createdAtMs")) or time_ms(facts.get("createdAt")),
         time_ms(meta.get("updatedAtMs")),
     )
 
@@ -239,12 +239,12 @@ def read_store(source: Source) -> Iterator[Piece]:
     if any(any(root.glob(transcripts + ending)) for ending in (".*", f"/{escape(id)}.jsonl")):
         return
     with open_database(path) as connection:
-        told = _meta(connection)
-        turns = list(_turns(_messages(connection, text_of(told.get("latestRootBlobId"))), Counter()))
-    about = _known(fields_of(read_beside(path.with_name("meta.json"))), told)
+        facts = _meta(connection)
+        turns = list(_turns(_messages(connection, text_of(facts.get("latestRootBlobId"))), Counter()))
+    about = _known(fields_of(read_beside(path.with_name("meta.json"))), facts)
     if turns or about.name:
         header = ConversationHeader(
-            text_of(told.get("agentId")) or id,
+            text_of(facts.get("agentId")) or id,
             str(path),
             title=about.name,
             directory=about.directory or source.directory,

@@ -48,11 +48,11 @@ def read_composers(connection: sqlite3.Connection, path: Path, progress: Databas
     for id, version, header in listed:
         if not progress.is_new(id, version):
             continue
-        told = fields_of(document(_value(connection, f"composerData:{id}")))
-        if not told:
+        data = fields_of(document(_value(connection, f"composerData:{id}")))
+        if not data:
             progress.skipped[NOT_JSON] += 1
             continue
-        composer = Composer(id, f"{path}#composerData:{id}", told, header)
+        composer = Composer(id, f"{path}#composerData:{id}", data, header)
         if piece := composer_piece(composer, ties, progress, connection):
             yield piece
 
@@ -109,10 +109,10 @@ def composers_in(connection: sqlite3.Connection, ids: Iterable[str]) -> dict[str
     """Those of the composers that are here, and whether anything was said in them."""
     if "cursorDiskKV" not in tables(connection):
         return {}
-    told = {id: fields_of(document(_value(connection, f"composerData:{id}"))) for id in ids}
+    data = {id: fields_of(document(_value(connection, f"composerData:{id}"))) for id in ids}
     return {
         id: bool(composer.get("fullConversationHeadersOnly") or composer.get("conversation"))
-        for id, composer in told.items()
+        for id, composer in data.items()
         if composer
     }
 
@@ -130,10 +130,10 @@ def composer_piece(
 ) -> Piece | None:
     """A composer's conversation; None for a draft, and for one whose bubbles are all gone. Without a connection, what
     is in the composer itself."""
-    id, source, told, listed = composer
+    id, source, data, listed = composer
     skipped: Counter[str] = Counter()
-    bubbles = list(_bubbles(connection, id, told, skipped))
-    model = text_of(fields_of(told.get("modelConfig")).get("modelName"))
+    bubbles = list(_bubbles(connection, id, data, skipped))
+    model = text_of(fields_of(data.get("modelConfig")).get("modelName"))
     turns = turns_of(bubbles, "" if model == "default" else model)
     if not turns:
         progress.skipped.update(skipped)
@@ -141,13 +141,13 @@ def composer_piece(
     header = ConversationHeader(
         id,
         source,
-        title=text_of(told.get("name")) or listed.name,
-        directory=ties.directory(id, told, bubbles),
+        title=text_of(data.get("name")) or listed.name,
+        directory=ties.directory(id, data, bubbles),
         kind=ConversationKind.SUBAGENT if listed.is_subagent else ConversationKind.MAIN,
         parent=listed.parent or None,
-        branch=text_of(fields_of(told.get("gitWorktree")).get("branchName")),
-        started_ms=time_ms(told.get("createdAt")),
-        ended_ms=time_ms(told.get("lastUpdatedAt")),
+        branch=text_of(fields_of(data.get("gitWorktree")).get("branchName")),
+        started_ms=time_ms(data.get("createdAt")),
+        ended_ms=time_ms(data.get("lastUpdatedAt")),
         completeness="partial" if skipped[NO_ROW] else "full",
     )
     # Cursor drops rows of old conversations; what was kept of them stays.
@@ -165,11 +165,11 @@ def _bubbles(
         kinds = {text_of(header.get("bubbleId")): header.get("type") for header in headers}
         yield from _in_order(kinds, rows, tools, skipped)
         return
-    kept = dict(rows)
+    by_name = dict(rows)
     for number, inline in enumerate(records_of(composer.get("conversation"))):
         name = text_of(inline.get("bubbleId"))
-        told = kept.get(name, {}) | {key: value for key, value in inline.items() if value}
-        if bubble := bubble_of(name or str(number), told, tool=tools.get(name)):
+        merged = by_name.get(name, {}) | {key: value for key, value in inline.items() if value}
+        if bubble := bubble_of(name or str(number), merged, tool=tools.get(name)):
             yield bubble
         else:
             skipped[NO_SPEAKER] += 1
@@ -182,10 +182,10 @@ def _in_order(
     skipped: Counter[str],
 ) -> Iterator[Bubble]:
     bubbles: dict[str, Bubble | None] = {}
-    for key, told in rows:
-        name = key if key in kinds else text_of(told.get("bubbleId"))
+    for key, bubble_data in rows:
+        name = key if key in kinds else text_of(bubble_data.get("bubbleId"))
         if name in kinds and (name == key or name not in bubbles):
-            bubbles[name] = bubble_of(name, told, kinds[name], tools.get(name))
+            bubbles[name] = bubble_of(name, bubble_data, kinds[name], tools.get(name))
     for name in kinds:
         bubble = bubbles.get(name)
         if bubble:
@@ -203,9 +203,9 @@ def _rows(
         "SELECT key, value FROM cursorDiskKV WHERE key >= ? AND key < ?", (prefix, prefix[:-1] + ";")
     )
     for key, value in rows:
-        told = document(value)
-        if isinstance(told, dict):
-            yield key.removeprefix(prefix), told
+        bubble = document(value)
+        if isinstance(bubble, dict):
+            yield key.removeprefix(prefix), bubble
         elif value:
             skipped[NOT_JSON] += 1
 
@@ -214,6 +214,6 @@ def _old_tools(composer: Mapping[str, Any]) -> dict[str, Any]:
     """Tool calls by bubble, as they were kept before each bubble had its own."""
     for capability in records_of(composer.get("capabilities")):
         if capability.get("type") == 15:
-            told = fields_of(capability.get("data")).get("bubbleDataMap")
-            return fields_of(document(told) if isinstance(told, str) else told)
+            by_bubble = fields_of(capability.get("data")).get("bubbleDataMap")
+            return fields_of(document(by_bubble) if isinstance(by_bubble, str) else by_bubble)
     return {}

@@ -44,8 +44,8 @@ class Ties:
             or next((bubble.folder for bubble in bubbles if bubble.folder), "")
         )
 
-    def _folder(self, told: Mapping[str, Any]) -> str:
-        workspace = fields_of(told.get("workspaceIdentifier"))
+    def _folder(self, data: Mapping[str, Any]) -> str:
+        workspace = fields_of(data.get("workspaceIdentifier"))
         if path := path_of(workspace.get("uri")):
             return path
         name = text_of(workspace.get("id"))
@@ -57,12 +57,12 @@ class Ties:
         """From the list of version 3, and from the table that follows it in 3.12."""
         if self._connection is None:
             return {}
-        kept = fields_of(document(item(self._connection, "composer.composerHeaders")))
-        found = {
+        stored = fields_of(document(item(self._connection, "composer.composerHeaders")))
+        by_id = {
             text_of(each.get("composerId")): self._header(each)
-            for each in records_of(kept.get("allComposers"))
+            for each in records_of(stored.get("allComposers"))
         }
-        return found | dict(self._table(self._connection))
+        return by_id | dict(self._table(self._connection))
 
     def _table(self, connection: sqlite3.Connection) -> Iterator[tuple[str, ComposerHeader]]:
         has = columns(connection, "composerHeaders")
@@ -71,35 +71,35 @@ class Ties:
         subagent, workspace = (name if name in has else "NULL" for name in ("isSubagent", "workspaceId"))
         rows = connection.execute(f"SELECT composerId, value, {subagent}, {workspace} FROM composerHeaders")
         for id, value, is_subagent, workspace_id in rows:
-            told = fields_of(document(value))
-            told.setdefault("workspaceIdentifier", {"id": workspace_id})
-            yield str(id), self._header(told | {"isSubagent": is_subagent or told.get("isSubagent")})
+            data = fields_of(document(value))
+            data.setdefault("workspaceIdentifier", {"id": workspace_id})
+            yield str(id), self._header(data | {"isSubagent": is_subagent or data.get("isSubagent")})
 
-    def _header(self, told: Mapping[str, Any]) -> ComposerHeader:
-        return ComposerHeader(text_of(told.get("name")), self._folder(told), bool(told.get("isSubagent")))
+    def _header(self, data: Mapping[str, Any]) -> ComposerHeader:
+        return ComposerHeader(text_of(data.get("name")), self._folder(data), bool(data.get("isSubagent")))
 
     @cached_property
     def _listing(self) -> dict[str, str]:
         """Composer → folder, from the databases of workspaces."""
-        found: dict[str, str] = {}
+        folders: dict[str, str] = {}
         for database in sorted(self._workspaces.glob("*/state.vscdb")):
             folder = workspace_folder(database.parent).path
             if not folder:
                 continue
             try:
                 with open_database(database) as connection:
-                    found |= dict.fromkeys(listed_composers(connection), folder)
+                    folders |= dict.fromkeys(listed_composers(connection), folder)
             except (OSError, Unreadable):
                 continue  # it is a source of its own, and complains there
-        return found
+        return folders
 
 
 def listed_composers(connection: sqlite3.Connection) -> list[str]:
     """The composers that a workspace's database names: all it has, the open tabs, and the panes of its window."""
-    told = fields_of(document(item(connection, "composer.composerData")))
-    ids = [text_of(each.get("composerId")) for each in records_of(told.get("allComposers"))]
+    listing = fields_of(document(item(connection, "composer.composerData")))
+    ids = [text_of(each.get("composerId")) for each in records_of(listing.get("allComposers"))]
     for key in ("selectedComposerIds", "lastFocusedComposerIds"):
-        ids += map(text_of, items_of(told.get(key)))
+        ids += map(text_of, items_of(listing.get(key)))
     if "ItemTable" in tables(connection):
         panes = connection.execute(
             "SELECT value FROM ItemTable WHERE key >= ? AND key < ?", (PANE, PANE + "/")

@@ -4,12 +4,12 @@ and which directory the slug of a project stands for."""
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ...domain.errors import Unreadable
+from ...domain.lazy import lazy_pattern
 from .. import ConversationHeader, ConversationKind, Piece, Role, Turn, WitnessRank
 from ..formats.bubbles import CHAT_KEY, read_tabs
 from ..formats.databases import DatabaseProgress, document, item, open_database
@@ -20,19 +20,19 @@ from .composers import Composer, composer_piece, composers_in, prompts_in
 from .ties import Ties, listed_composers
 
 PROMPTS_KEY = "aiService.prompts"
-_OTHERS = re.compile(r"[^A-Za-z0-9]+")
+_OTHERS = lazy_pattern(r"[^A-Za-z0-9]+")
 
 
 def read_workspace(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
     """Never complete: it hands conversations over to the database of all workspaces."""
     folder = workspace_folder(path.parent).path
     listed = listed_composers(connection)
-    moved, said = _elsewhere(path.parents[2] / "globalStorage" / path.name, listed)
+    moved, prompts = _elsewhere(path.parents[2] / "globalStorage" / path.name, listed)
     spoken = {id for id, is_spoken in moved.items() if is_spoken}
     yield from read_tabs(item(connection, CHAT_KEY), f"{path}#{CHAT_KEY}", folder, progress)
     yield from _composers(connection, path, folder, spoken, progress)
     if not listed or len(moved) < len(listed):
-        yield from _prompts(connection, path, folder, said, progress)
+        yield from _prompts(connection, path, folder, prompts, progress)
 
 
 def _elsewhere(everything: Path, listed: list[str]) -> tuple[dict[str, bool], set[str]]:
@@ -41,8 +41,8 @@ def _elsewhere(everything: Path, listed: list[str]) -> tuple[dict[str, bool], se
     try:
         with open_database(everything) as connection:
             moved = composers_in(connection, listed)
-            said = set(prompts_in(connection, moved)) if len(moved) < len(listed) else set()
-            return moved, said
+            prompts = set(prompts_in(connection, moved)) if len(moved) < len(listed) else set()
+            return moved, prompts
     except (OSError, Unreadable):
         return {}, set()
 
@@ -51,22 +51,26 @@ def _composers(
     connection: sqlite3.Connection, path: Path, folder: str, spoken: set[str], progress: DatabaseProgress
 ) -> Iterator[Piece]:
     """Those that were never moved; the others are told better where they are now."""
-    told = fields_of(document(item(connection, "composer.composerData")))
-    for composer in records_of(told.get("allComposers")):
+    data = fields_of(document(item(connection, "composer.composerData")))
+    for composer in records_of(data.get("allComposers")):
         id = text_of(composer.get("composerId"))
         if not id or id in spoken or not progress.is_new(id, fingerprint(repr(composer))):
             continue
-        kept = Composer(id, f"{path}#composer.composerData/{id}", composer)
-        if piece := composer_piece(kept, Ties(None, path), progress):
+        stored = Composer(id, f"{path}#composer.composerData/{id}", composer)
+        if piece := composer_piece(stored, Ties(None, path), progress):
             yield piece._replace(header=piece.header._replace(directory=folder))
 
 
 def _prompts(
-    connection: sqlite3.Connection, path: Path, folder: str, said: set[str], progress: DatabaseProgress
+    connection: sqlite3.Connection,
+    path: Path,
+    folder: str,
+    known_prompts: set[str],
+    progress: DatabaseProgress,
 ) -> Iterator[Piece]:
     """The log of what was typed, without what is in a conversation that is still there."""
     typed = (text_of(each.get("text")) for each in records_of(document(item(connection, PROMPTS_KEY))))
-    known = said | set(_texts_of_people(connection))
+    known = known_prompts | set(_texts_of_people(connection))
     lost = [text for text in typed if text.strip() and text.strip() not in known]
     id = f"prompts-{path.parent.name}"
     if lost and progress.is_new(id, fingerprint(*lost)):

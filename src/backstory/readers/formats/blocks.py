@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from .. import ToolCall
 from .noise import head_and_tail
+from .results import with_result
 from .touched import tool_call
 from .values import fields_of, items_of, records_of, text_of
 
@@ -37,6 +39,20 @@ def thinking_in(blocks: Iterable[Block]) -> str:
     return "\n\n".join(filter(None, (text.strip() for text in thought)))
 
 
+class ToolOutput(NamedTuple):
+    text: str
+    is_error: bool = False
+    exit_code: int | None = None
+
+    def added_to(self, call: ToolCall) -> ToolCall:
+        if self.is_error:
+            call = call._replace(error=head_and_tail(self.text or "error"))
+        return with_result(call, self.text, self.exit_code, is_error=self.is_error)
+
+
+NO_OUTPUTS: Mapping[str, ToolOutput] = MappingProxyType({})
+
+
 class Use(NamedTuple):
     """A tool that the model asked for."""
 
@@ -44,9 +60,14 @@ class Use(NamedTuple):
     name: str
     arguments: Any
 
-    def with_errors(self, errors: Mapping[str, str]) -> ToolCall:
-        error = errors.get(self.id, "") if self.id else ""
-        return tool_call(self.name, self.arguments, head_and_tail(error))
+    def call(self, outputs: Mapping[str, ToolOutput] = NO_OUTPUTS) -> ToolCall:
+        """The call, with its result if that is among the outputs."""
+        output = outputs.get(self.id) if self.id else None
+        return self.answered(output)
+
+    def answered(self, output: ToolOutput | None) -> ToolCall:
+        call = tool_call(self.name, self.arguments)._replace(id=self.id)
+        return call if output is None else output.added_to(call)
 
 
 def uses_in(blocks: Iterable[Block]) -> list[Use]:
@@ -57,46 +78,64 @@ def uses_in(blocks: Iterable[Block]) -> list[Use]:
     ]
 
 
-def errors_in(blocks: Iterable[Block]) -> dict[str, str]:
-    """What the tools that failed said, by the id of their use."""
-    errors = {}
-    for block in blocks:
-        run = fields_of(block.get("run"))
-        if block.get("type") == "tool_result" and (
-            block.get("is_error") is True or run.get("status") == "error"
-        ):
-            id = text_of(block.get("tool_use_id")) or text_of(block.get("toolUseID"))
-            error = run.get("error")
-            said = (
-                text_of(error)
-                or text_of(fields_of(error).get("message"))
-                or text_in(blocks_of(block.get("content")))
-            )
-            errors[id] = said or "error"
-    return errors
+def outputs_in(blocks: Iterable[Block]) -> dict[str, ToolOutput]:
+    """Results of tools, by the id of their use."""
+    return {
+        text_of(block.get("tool_use_id")) or text_of(block.get("toolUseID")): output_of(block)
+        for block in blocks
+        if block.get("type") == "tool_result" and _has_ended(fields_of(block.get("run")))
+    }
+
+
+def _has_ended(run: Mapping[str, Any]) -> bool:
+    """False for what Amp records of a tool that still runs."""
+    return not run or run.get("status") in ("done", "error", "cancelled") or "result" in run
+
+
+def output_of(block: Block) -> ToolOutput:
+    """The output in a `tool_result`; Amp has it in `run`."""
+    run = fields_of(block.get("run"))
+    error, result = run.get("error"), run.get("result")
+    code = fields_of(result).get("exitCode")
+    is_error = block.get("is_error") is True or run.get("status") == "error"
+    message = text_of(error) or text_of(fields_of(error).get("message")) if is_error else ""
+    text = (
+        message
+        or text_in(blocks_of(block.get("content")))
+        or _run_text(result)
+        or text_of(block.get("result"))
+    )
+    exit_code = code if isinstance(code, int) and not isinstance(code, bool) else None
+    return ToolOutput(text or ("error" if is_error else ""), is_error, exit_code)
+
+
+def _run_text(result: object) -> str:
+    """A text, an object with the output of a command, or anything else as JSON."""
+    text = text_of(result) or text_of(fields_of(result).get("output"))
+    return text or (json.dumps(result, ensure_ascii=False) if result else "")
 
 
 def functions_in(calls: object) -> list[Use]:
     """`[{"id", "function": {"name", "arguments": "<JSON>"}}]`"""
-    found = []
+    functions = []
     for call in records_of(calls):
         function = fields_of(call.get("function"))
-        found.append(
+        functions.append(
             Use(
                 text_of(call.get("id")),
                 text_of(function.get("name")),
                 arguments_of(function.get("arguments")),
             )
         )
-    return found
+    return functions
 
 
-def arguments_of(told: object) -> Any:
+def arguments_of(arguments: object) -> Any:
     """Arguments that may be JSON in a text; a text that is none stays as it is."""
-    if not isinstance(told, str):
-        return told
+    if not isinstance(arguments, str):
+        return arguments
     try:
-        value = json.loads(told)
+        value = json.loads(arguments)
     except (ValueError, RecursionError):
-        return told
-    return value if isinstance(value, dict) else told
+        return arguments
+    return value if isinstance(value, dict) else arguments

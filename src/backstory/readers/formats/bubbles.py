@@ -12,6 +12,7 @@ from .databases import DatabaseProgress, document
 from .noise import head_and_tail, without_payloads
 from .paths import path_of
 from .pieces import whole
+from .results import with_result
 from .touched import tool_call
 from .values import Value, fields_of, fingerprint, items_of, records_of, text_of, time_ms
 
@@ -39,18 +40,18 @@ class Bubble(NamedTuple):
         return not (self.text or self.thinking or self.calls)
 
 
-def bubble_of(id: str, told: Mapping[str, Any], kind: object = None, tool: object = None) -> Bubble | None:
+def bubble_of(id: str, data: Mapping[str, Any], kind: object = None, tool: object = None) -> Bubble | None:
     """What a bubble says; None if nobody knows who says it. `kind` and `tool` are what other places tell of it."""
-    match told.get("type", kind):
+    match data.get("type", kind):
         case 1 | "user":
             role = Role.USER
         case 2 | "ai":
             role = Role.ASSISTANT
         case _:
             return None
-    text = text_of(told.get("text")) or text_of(told.get("rawText")) or rich_text(told.get("richText"))
-    thinking = text_of(fields_of(told.get("thinking")).get("text"))
-    is_marker = not text and not thinking and told.get("capabilityType") not in (None, 0, TOOL)
+    text = text_of(data.get("text")) or text_of(data.get("rawText")) or rich_text(data.get("richText"))
+    thinking = text_of(fields_of(data.get("thinking")).get("text"))
+    is_marker = not text and not thinking and data.get("capabilityType") not in (None, 0, TOOL)
     return Bubble(
         id,
         role,
@@ -58,10 +59,10 @@ def bubble_of(id: str, told: Mapping[str, Any], kind: object = None, tool: objec
         thinking=without_payloads(thinking).strip(),
         calls=()
         if is_marker
-        else (*_tool_calls(told.get("toolFormerData") or tool), *_file_calls(told, role)),
-        at_ms=_time(told),
-        model=text_of(fields_of(told.get("modelInfo")).get("modelName")) or text_of(told.get("modelType")),
-        folder=_folder(told),
+        else (*_tool_calls(data.get("toolFormerData") or tool), *_file_calls(data, role)),
+        at_ms=_time(data),
+        model=text_of(fields_of(data.get("modelInfo")).get("modelName")) or text_of(data.get("modelType")),
+        folder=_folder(data),
     )
 
 
@@ -69,8 +70,22 @@ def _tool_calls(value: object) -> Iterator[ToolCall]:
     tool = fields_of(value)
     if name := text_of(tool.get("name")):
         arguments = {**_inside(tool.get("rawArgs")), **_inside(tool.get("params"))}
-        told = text_of(tool.get("rawArgs")) or text_of(tool.get("params"))
-        yield tool_call(name, arguments or told, head_and_tail(_error(tool)))
+        raw_arguments = text_of(tool.get("rawArgs")) or text_of(tool.get("params"))
+        call = tool_call(name, arguments or raw_arguments, head_and_tail(_error(tool)))
+        call = call._replace(id=text_of(tool.get("toolCallId")))
+        text, code = _output(tool.get("result"))
+        if not text and not call.error and tool.get("status") != "completed":
+            yield call
+        else:
+            yield with_result(call, text or call.error, code)
+
+
+def _output(result: object) -> tuple[str, int | None]:
+    """The text of a result and the exit code of a command, whose output is a field of it. Other results stay as they are."""
+    fields = _inside(result)
+    code = fields.get("exitCodeV2", fields.get("exitCode"))
+    text = text_of(fields.get("output")) or text_of(result)
+    return text, code if isinstance(code, int) and not isinstance(code, bool) else None
 
 
 def _inside(value: object) -> dict[str, Any]:
@@ -83,20 +98,20 @@ def _error(tool: Mapping[str, Any]) -> str:
         return ""
     for value in (tool.get("error"), tool.get("result")):
         inside = _inside(value)
-        if said := next((text for key in ERRORS if (text := text_of(inside.get(key)))), ""):
-            return said
-        if said := text_of(value):
-            return said
+        if message := next((text for key in ERRORS if (text := text_of(inside.get(key)))), ""):
+            return message
+        if message := text_of(value):
+            return message
     return "failed"
 
 
-def _file_calls(told: Mapping[str, Any], role: Role) -> Iterator[ToolCall]:
+def _file_calls(data: Mapping[str, Any], role: Role) -> Iterator[ToolCall]:
     """Files that come with a bubble without a call: shown to the model, or rewritten by its code blocks."""
-    reads = [path_of(path) for path in items_of(told.get("relevantFiles"))]
-    for chosen in (told, fields_of(told.get("context"))):
+    reads = [path_of(path) for path in items_of(data.get("relevantFiles"))]
+    for chosen in (data, fields_of(data.get("context"))):
         reads += [path_of(file.get("uri")) for file in records_of(chosen.get("fileSelections"))]
-    blocks = [path_of(block.get("uri")) for block in records_of(told.get("codeBlocks"))]
-    is_change = role is Role.ASSISTANT and told.get("unifiedMode") != ASK and told.get("type") != "ai"
+    blocks = [path_of(block.get("uri")) for block in records_of(data.get("codeBlocks"))]
+    is_change = role is Role.ASSISTANT and data.get("unifiedMode") != ASK and data.get("type") != "ai"
     writes = _once(blocks if is_change else ())
     reads = [path for path in reads + ([] if is_change else blocks) if path not in writes]
     if reads or writes:
@@ -107,18 +122,18 @@ def _once(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for path in paths if path))
 
 
-def _time(told: Mapping[str, Any]) -> int | None:
-    if (created := time_ms(told.get("createdAt"))) is not None:
+def _time(data: Mapping[str, Any]) -> int | None:
+    if (created := time_ms(data.get("createdAt"))) is not None:
         return created
-    timing = fields_of(told.get("timingInfo"))
+    timing = fields_of(data.get("timingInfo"))
     values = (timing.get(clock) for clock in CLOCKS)
     return next(
         (int(each) for each in values if isinstance(each, int | float) and each > WALL_CLOCK_MS), None
     )
 
 
-def _folder(told: Mapping[str, Any]) -> str:
-    named = (told.get("workspaceProjectDir"), *items_of(told.get("workspaceUris")))
+def _folder(data: Mapping[str, Any]) -> str:
+    named = (data.get("workspaceProjectDir"), *items_of(data.get("workspaceUris")))
     return next((path for each in named if (path := path_of(each))), "")
 
 
@@ -169,13 +184,13 @@ def read_tabs(value: Value, source: str, directory: str, progress: DatabaseProgr
         if not id or not progress.is_new(id, fingerprint(repr(tab))):
             continue
         skipped: Counter[str] = Counter()
-        told = [
+        bubbles = [
             bubble_of(text_of(bubble.get("id")) or str(number), bubble)
             for number, bubble in enumerate(records_of(tab.get("bubbles")))
         ]
-        if missing := told.count(None):
+        if missing := bubbles.count(None):
             skipped[NO_SPEAKER] = missing
-        turns = turns_of(bubble for bubble in told if bubble)
+        turns = turns_of(bubble for bubble in bubbles if bubble)
         if turns:
             header = ConversationHeader(
                 id,

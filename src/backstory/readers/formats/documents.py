@@ -39,8 +39,8 @@ def read_beside(path: Path) -> Any:
 
 def stamps(*paths: Path) -> str:
     """Sizes and times of files that only add to another; empty when none is there."""
-    found = [(path.name, state.st_size, state.st_mtime_ns) for path in paths if (state := _state(path))]
-    return repr(found) if found else ""
+    states = [(path.name, state.st_size, state.st_mtime_ns) for path in paths if (state := _state(path))]
+    return repr(states) if states else ""
 
 
 def _state(path: Path) -> os.stat_result | None:

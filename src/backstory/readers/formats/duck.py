@@ -24,7 +24,7 @@ def open_copy(path: Path) -> Iterator[tuple[DuckDBPyConnection, bool]]:
     """A connection to a copy, and whether what its owner left in the log is in it. DuckDB may want to download something
     to read a log, which it may not: then the file is read without."""
     try:
-        import duckdb
+        import duckdb  # an extra, for which a hint is given
     except ModuleNotFoundError as error:
         raise Unavailable(
             f"{path} is a DuckDB file, and the library that reads such is not installed.",

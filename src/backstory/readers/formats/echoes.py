@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from ...domain.lazy import lazy_pattern
 from .. import Role, ToolCall, Turn
 
-_BRIEF = re.compile(r"^[ \t]*<backstory\b[^<>]*>.*?</backstory>[ \t]*$", re.MULTILINE | re.DOTALL)
+_BRIEF = lazy_pattern(r"^[ \t]*<backstory\b[^<>]*>.*?</backstory>[ \t]*$", re.MULTILINE | re.DOTALL)
 _OURS = "backstory"
-_NAME = re.compile(r"(?:^|[^a-z0-9])backstory(?:[^a-z0-9]|$)", re.IGNORECASE)
-_SERVER = re.compile(
+_NAME = lazy_pattern(r"(?:^|[^a-z0-9])backstory(?:[^a-z0-9]|$)", re.IGNORECASE)
+_SERVER = lazy_pattern(
     r"^(?:mcp_)?server(?:_?name|_?id)?: \W*(?:plugin:)?backstory\b", re.IGNORECASE | re.MULTILINE
 )
 """Of tools that call any server's tools, which have its name among their arguments."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ...domain.lazy import lazy_pattern
 from .. import ToolCall
 from .touched import PATH_KEYS
 
@@ -26,16 +27,16 @@ INSERTED = ("insert_text", "insertText", "code_edit", "CodeEdit", "new_str")
 LISTS = ("edits", "replacements", "ReplacementChunks", "operations")
 PATCHES = ("input", "patch", "patchText", "command", "cmd", "diff")
 
-_PATCH_FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$")
-_SEARCH = re.compile(
+_PATCH_FILE = lazy_pattern(r"^\*\*\* (Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$")
+_SEARCH = lazy_pattern(
     r"^(?:<{5,}|-{5,}) SEARCH>?\s*\n(.*?)\n?^={5,}\s*\n(.*?)\n?^(?:>{5,}|\+{5,}) REPLACE>?\s*$",
     re.MULTILINE | re.DOTALL,
 )
-_HEREDOC = re.compile(
+_HEREDOC = lazy_pattern(
     r"^(?P<line>[^\n]*<<-?\s*['\"]?(?P<end>\w+)[^\n]*)\n(?P<text>.*?)\n?^\s*(?P=end)\s*$",
     re.MULTILINE | re.DOTALL,
 )
-_TARGET = re.compile(r"\b(?:cat|tee)\b.*?(?:>|\btee(?: -a)?\s)\s*('[^']+'|\"[^\"]+\"|[^\s<>|;&]+)")
+_TARGET = lazy_pattern(r"\b(?:cat|tee)\b.*?(?:>|\btee(?: -a)?\s)\s*('[^']+'|\"[^\"]+\"|[^\s<>|;&]+)")
 
 
 class Edit(NamedTuple):
@@ -54,23 +55,24 @@ def edits_of(call: ToolCall) -> Iterator[Edit]:
     if isinstance(given, str):
         yield from _patched(given)
     elif isinstance(given, Mapping):
-        yield from _written(given, call.writes[0] if call.writes else "")
+        yield from edits_in(given, call.writes[0] if call.writes else "")
 
 
-def _written(given: Mapping[str, Any], path: str) -> Iterator[Edit]:
+def edits_in(given: Mapping[str, Any], path: str = "") -> Iterator[Edit]:
+    """The edits that the arguments of a call ask for; `path` is the file where none of them names one."""
     path = next((given[key] for key in given if key in PATH_KEYS and isinstance(given[key], str)), path)
     for key in PATCHES:
         text = _command(given.get(key))
         if "*** " in text:
             yield from _patched(text)
         elif "SEARCH" in text:
-            yield from (Edit(path, found[1], found[2]) for found in _SEARCH.finditer(text))
+            yield from (Edit(path, match[1], match[2]) for match in _SEARCH.finditer(text))
         elif "<<" in text:
             yield from _documents(text)
     for key in LISTS:
         for item in given.get(key) or () if isinstance(given.get(key), list) else ():
             if isinstance(item, Mapping):
-                yield from _written(item, path)
+                yield from edits_in(item, path)
     for old, new in REPLACED:
         if isinstance(given.get(old), str) and isinstance(given.get(new), str):
             yield Edit(path, given[old], given[new])
@@ -113,6 +115,6 @@ def _patched(patch: str) -> Iterator[Edit]:
 
 def _documents(command: str) -> Iterator[Edit]:
     """`cat > file <<EOF`: what stands between is written into the file."""
-    for found in _HEREDOC.finditer(command):
-        if target := _TARGET.search(found["line"]):
-            yield Edit(target[1].strip("'\""), "", found["text"], is_whole=True)
+    for match in _HEREDOC.finditer(command):
+        if target := _TARGET.search(match["line"]):
+            yield Edit(target[1].strip("'\""), "", match["text"], is_whole=True)

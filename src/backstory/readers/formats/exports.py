@@ -4,7 +4,6 @@ An archive may be made to harm: nothing is unpacked to disk, and no more is read
 
 from __future__ import annotations
 
-import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,15 +12,16 @@ from typing import Any, BinaryIO
 import msgspec
 
 from ...domain.errors import Unreadable
+from ...domain.lazy import lazy_pattern
 from .. import Form, Places, Source
 from .documents import parse
 from .files import open_regular
 from .values import items_of, records_of
 
-CONVERSATIONS = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
-LARGEST = 1 << 29
+CONVERSATIONS = lazy_pattern(r"(?:.*/)?conversations(?:-\d+)?\.json")
+MAX_EXPORT_BYTES = 1 << 29
 """Bytes of one file in an archive."""
-MOST = 64
+MAX_EXPORT_FILES = 64
 """Files in an archive that hold conversations."""
 RATIO = 200
 """No text is compressed better than that."""
@@ -45,8 +45,8 @@ def conversations_in(path: Path) -> Iterator[dict[str, Any]]:
             yield from _packed(stream, path)
             return
         stream.seek(0)
-        raw = stream.read(LARGEST + 1)
-    if len(raw) > LARGEST:
+        raw = stream.read(MAX_EXPORT_BYTES + 1)
+    if len(raw) > MAX_EXPORT_BYTES:
         raise Unreadable(f"{path} is too large.")
     yield from _conversations(raw, str(path))
 
@@ -59,8 +59,8 @@ def _packed(stream: BinaryIO, path: Path) -> Iterator[dict[str, Any]]:
                 raise Unreadable(
                     f"{path} has no conversations.json.", hint="Choose the archive as it was downloaded."
                 )
-            if len(lists) > MOST:
-                raise Unreadable(f"{path} has more than {MOST} lists of conversations.")
+            if len(lists) > MAX_EXPORT_FILES:
+                raise Unreadable(f"{path} has more than {MAX_EXPORT_FILES} lists of conversations.")
             for info in lists:
                 yield from _conversations(_bytes(archive, info, path), f"{info.filename} in {path}")
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
@@ -69,7 +69,7 @@ def _packed(stream: BinaryIO, path: Path) -> Iterator[dict[str, Any]]:
 
 def _bytes(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> bytes:
     """What the archive says of its sizes is a claim: reading stops where it proves wrong."""
-    limit = min(LARGEST, info.file_size, max(info.compress_size, 1) * RATIO)
+    limit = min(MAX_EXPORT_BYTES, info.file_size, max(info.compress_size, 1) * RATIO)
     if info.file_size > limit:
         raise Unreadable(
             f"{info.filename} in {path} would unpack to {info.file_size} bytes, which is too much."

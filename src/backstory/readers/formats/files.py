@@ -17,7 +17,7 @@ _FLAGS = os.O_RDONLY
 for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"):  # each where the platform has it
     _FLAGS |= getattr(os, _name, 0)
 
-LARGEST = 1 << 30
+MAX_FILE_BYTES = 1 << 30
 """Bytes of a file that is read as a whole."""
 
 
@@ -31,10 +31,10 @@ def open_regular(path: str | Path) -> BinaryIO:
 
 
 def read_regular(path: str | Path) -> bytes:
-    """All of a file. Raises OSError for one over LARGEST."""
+    """All of a file. Raises OSError for one over MAX_FILE_BYTES."""
     with open_regular(path) as file:
-        raw = file.read(LARGEST + 1)
-    if len(raw) > LARGEST:
+        raw = file.read(MAX_FILE_BYTES + 1)
+    if len(raw) > MAX_FILE_BYTES:
         raise OSError(errno.EFBIG, "it is over 1 GiB", str(path))
     return raw
 

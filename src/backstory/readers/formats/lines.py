@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
+from ...domain.lazy import lazy_pattern
 from .files import refuse_wide_text
 
 LONGEST_LINE = 64 * 1024 * 1024
@@ -26,8 +26,8 @@ OBJECTS = msgspec.json.Decoder(dict[str, Any])
 _REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 _LOOSE = json.JSONDecoder()
-_QUOTE = re.compile(r'(?<!\\)(?:\\\\)*"')
-_FIRST_KEY = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:')
+_QUOTE = lazy_pattern(r'(?<!\\)(?:\\\\)*"')
+_FIRST_KEY = lazy_pattern(r'\{\s*"(?:[^"\\]|\\.)*"\s*:')
 
 T = TypeVar("T")
 

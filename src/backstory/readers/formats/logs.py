@@ -13,9 +13,11 @@ from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
+from ...domain.usage import ModelCall
 from .. import (
     PIECE_BYTES,
     PLACE,
+    CallResult,
     ConversationHeader,
     ConversationKind,
     Cursor,
@@ -29,7 +31,7 @@ from .echoes import without_echoes
 from .lines import raw_records
 from .noise import head_and_tail, without_payloads
 from .occurrences import Occurrences
-from .results import has_telling_result, tool_result
+from .results import with_result
 from .titles import headline, is_command, is_silent
 
 T = TypeVar("T")
@@ -38,6 +40,8 @@ REMEMBERED = 50
 """Conversations and unanswered calls that a cursor speaks of: of a log of prompts there may be thousands."""
 
 
+_NEWS = ("turns", "is_changed", "usage", "late_results")
+"""What a conversation holds that was not given yet."""
 NAMED = "named"
 """Where a cursor has the names that were given to records; one of an earlier version has none."""
 
@@ -83,6 +87,10 @@ class OpenConversation:
         """Nothing was done in it so far: it is not told of."""
         self.is_changed = False
         self.turns: dict[str, Turn] = {}
+        self.usage: dict[str, ModelCall] = {}
+        """By key."""
+        self.late_results: dict[str, CallResult] = {}
+        """Of calls whose turns were given before."""
 
     def entitle(self, title: str, rank: Title) -> None:
         if title and (rank > self.rank or (rank == self.rank and rank >= Title.SUMMARY)):
@@ -104,8 +112,35 @@ class OpenConversation:
             if self.ended_ms is None or at_ms > self.ended_ms:
                 self.ended_ms = at_ms
 
+    def spend(self, call: ModelCall) -> None:
+        """Count a call of the model. Of several records of one call, that with the most output has its totals."""
+        known = self.usage.get(call.key)
+        if known is None or call.output >= known.output:
+            self.usage[call.key] = call
+
+    def answer_late(self, call_id: str, result: CallResult) -> None:
+        """Add a result to the call of a turn that is closed, or keep it for the call that was given before."""
+        for turn in reversed(self.turns.values()):
+            for position, call in enumerate(turn.calls):
+                if call.id == call_id:
+                    calls = (
+                        *turn.calls[:position],
+                        call._replace(result=result),
+                        *turn.calls[position + 1 :],
+                    )
+                    self.turns[turn.id] = turn._replace(calls=calls)
+                    return
+        self.late_results[call_id] = result
+
     def has_news(self) -> bool:
-        return self.is_spoken and not self.is_idle and (bool(self.turns) or self.is_changed)
+        has_parts = bool(self.turns or self.usage or self.late_results)
+        return self.is_spoken and not self.is_idle and (has_parts or self.is_changed)
+
+    def is_only_spent(self) -> bool:
+        """Whether it is a subagent that nobody spoke to, such as one that was started in advance: all there is to tell are its
+        tokens, which the conversation that started it spent."""
+        is_told = self.is_spoken and not self.is_idle
+        return not is_told and self.parent is not None and bool(self.usage)
 
     def header(self, source: str) -> ConversationHeader:
         return ConversationHeader(
@@ -125,17 +160,21 @@ class OpenConversation:
 
     def saved(self) -> dict[str, Any]:
         """Fit for JSON, with the turns that were not given because nobody said anything yet."""
-        known = {name: value for name, value in vars(self).items() if name not in ("turns", "is_changed")}
+        known = {name: value for name, value in vars(self).items() if name not in _NEWS}
         silent = () if self.is_spoken else self.turns.values()
         turns = [(turn.id, turn.role, turn.text, turn.at_ms, turn.former_id) for turn in silent]
-        return {**known, "silent": turns}
+        spent = [] if self.is_spoken else [list(call) for call in self.usage.values()]
+        return {**known, "silent": turns, "spent": spent}
 
     @classmethod
     def restored(cls, saved: dict[str, Any]) -> OpenConversation:
         conversation = cls(saved["native_id"])
-        vars(conversation).update({name: value for name, value in saved.items() if name != "silent"})
+        known = {name: value for name, value in saved.items() if name not in ("silent", "spent")}
+        vars(conversation).update(known)
         for id, role, text, at_ms, former_id in saved.get("silent", ()):
             conversation.turns[id] = Turn(id, Role(role), text, at_ms, former_id=former_id)
+        for call in saved.get("spent", ()):
+            conversation.spend(ModelCall(*call))
         conversation.kind, conversation.standing, conversation.rank = (
             ConversationKind(conversation.kind),
             WitnessRank(conversation.standing),
@@ -148,6 +187,7 @@ class OpenTurn:
     """A turn whose records are still coming."""
 
     __slots__ = (
+        "asked_ms",
         "at_ms",
         "calls",
         "conversation",
@@ -178,12 +218,17 @@ class OpenTurn:
         self.thoughts: list[str] = []
         self.calls: list[ToolCall] = []
         self.waiting: dict[str, int] = {}
+        self.asked_ms: dict[str, int] = {}
+        """By the id of a call, when it was made."""
         self.seen: set[str] = set()
         """Ids of its records, where they may come twice."""
 
-    def call(self, id: str, call: ToolCall) -> None:
+    def call(self, id: str, call: ToolCall, at_ms: int | None = None) -> None:
+        """Add a call whose result is still to come. With its time, it lasts until its result."""
         self.waiting[id] = len(self.calls)
-        self.calls.append(call)
+        self.calls.append(call._replace(id=id))
+        if at_ms is not None:
+            self.asked_ms[id] = at_ms
 
     def turn(self) -> Turn | None:
         """As it is by now; None while it says nothing."""
@@ -272,12 +317,12 @@ class Log:
 
     def prompt(self, native_id: str, text: str, at_ms: int | None) -> OpenConversation:
         """A line of a log of prompts, which is all that is left of some conversations."""
-        told = {
+        traits = {
             "kind": ConversationKind.PROMPT_LOG,
             "standing": WitnessRank.PROMPTS,
             "completeness": "partial",
         }
-        conversation = self.conversation(native_id, **told)
+        conversation = self.conversation(native_id, **traits)
         conversation.entitle_by_prompt(text)
         self.begin(conversation, self.name(at_ms), Role.USER, at_ms).texts.append(text)
         return conversation
@@ -300,32 +345,53 @@ class Log:
         *,
         is_error: bool,
         exit_code: int | None = None,
+        duration_ms: int | None = None,
     ) -> None:
-        """A tool's result. Its text is only decoded when the call failed, or says what came of the work. A failure that
-        comes too late for its turn becomes a turn itself."""
+        """Add the result of a tool to its call, which may be in a turn that is closed or was given before. The failure of
+        such a call becomes a turn itself."""
         if self.open is not None and (position := self.open.waiting.pop(call_id, None)) is not None:
+            if duration_ms is None and at_ms is not None and call_id in self.open.asked_ms:
+                duration_ms = max(at_ms - self.open.asked_ms[call_id], 0)
+            output = text()
             call = self.open.calls[position]
-            if is_error or has_telling_result(call):
-                result = tool_result(text(), is_error=is_error, exit_code=exit_code)
-                error = _failure(result.text) if is_error else ""
-                self.open.calls[position] = call._replace(result=result, error=error)
-        elif (name := self.late.pop(call_id, None)) is not None and is_error:
-            self.begin(conversation, f"{call_id}!", Role.SYSTEM, at_ms).calls.append(
-                ToolCall(name, error=_failure(text()))
+            call = call._replace(error=_failure(output)) if is_error else call
+            self.open.calls[position] = with_result(
+                call, output, exit_code, is_error=is_error, duration_ms=duration_ms
             )
+        elif (name := self.late.pop(call_id, None)) is not None:
+            output = text()
+            call = with_result(ToolCall(name), output, exit_code, is_error=is_error, duration_ms=duration_ms)
+            if call.result is not None:
+                conversation.answer_late(call_id, call.result)
+            if is_error:
+                failure = ToolCall(name, error=_failure(output))
+                self.begin(conversation, f"{call_id}!", Role.SYSTEM, at_ms).calls.append(failure)
 
     def pieces(self, *, is_last: bool = False) -> Iterator[Piece]:
         """What was told since the last ones. They are kept together: only the last has a cursor."""
         if is_last:
             self._keep_open()
-        changed = [conversation for conversation in self.conversations.values() if conversation.has_news()]
+        changed = [
+            conversation
+            for conversation in self.conversations.values()
+            if conversation.has_news() or conversation.is_only_spent()
+        ]
         for conversation in changed:
+            turns = [] if conversation.is_only_spent() else list(conversation.turns.values())
             cursor = self._cursor() if conversation is changed[-1] else None
             skipped = dict(self.skipped) if cursor else {}
             yield Piece(
-                conversation.header(self.source), list(conversation.turns.values()), cursor, skipped=skipped
+                conversation.header(self.source),
+                turns,
+                cursor,
+                skipped=skipped,
+                usage=list(conversation.usage.values()),
+                late_results=dict(conversation.late_results),
             )
-            conversation.turns.clear()
+            if not conversation.is_only_spent():
+                conversation.turns.clear()
+            conversation.usage.clear()
+            conversation.late_results.clear()
             conversation.is_changed = False
         if changed:
             self.skipped.clear()

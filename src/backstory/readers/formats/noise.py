@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+
+from ...domain.lazy import lazy_pattern
 
 CLAUDE = (
     "<command-name>",
@@ -43,11 +44,11 @@ CODEX = (
     "</image>",
 )
 
-LONGEST = 2_000
+MAX_NOISE_CHARS = 2_000
 """Characters that are kept of what no person wrote: what was put into a prompt, and what a tool said that failed."""
 LONGEST_RUN = 512
-_DATA_URI = re.compile(r"data:[\w/+.-]+;base64,[A-Za-z0-9+/=]+")
-_BASE64 = re.compile(rf"[A-Za-z0-9+/=]{{{LONGEST_RUN},}}")
+_DATA_URI = lazy_pattern(r"data:[\w/+.-]+;base64,[A-Za-z0-9+/=]+")
+_BASE64 = lazy_pattern(rf"[A-Za-z0-9+/=]{{{LONGEST_RUN},}}")
 
 
 def is_injected(text: str, prefixes: tuple[str, ...]) -> bool:
@@ -83,7 +84,7 @@ def _may_hold_run(text: str) -> bool:
 
 def head_and_tail(text: str) -> str:
     """Of what is longer: the cause of a failure stands at either end."""
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_NOISE_CHARS:
         return text
-    half = (LONGEST - 3) // 2
+    half = (MAX_NOISE_CHARS - 3) // 2
     return f"{text[:half]}\n…\n{text[-half:]}"

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ...domain.usage import ModelCall
 from .. import ConversationHeader, ConversationKind, Cursor, Form, Piece, Source, Turn, WitnessRank
 from .databases import NOT_JSON, DatabaseProgress, columns, document, listed, read_database
 from .documents import read_beside, read_document, stamps
-from .opencode_turns import Exchange, Record, message_turn, turn_of
+from .opencode_turns import Exchange, Record, message_turn, model_call, turn_of
 from .pieces import whole
 from .values import fields_of, fingerprint, items_of, records_of, text_of, time_ms
 
@@ -69,10 +70,12 @@ def _read_sessions(connection: sqlite3.Connection, path: Path, progress: Databas
             continue
         skipped: Counter[str] = Counter()
         exchanges = list(_exchanges(connection, id, skipped)) if "message" in tables else []
-        messages = _messages(connection, id, skipped) if "session_message" in tables and not exchanges else ()
+        is_second = "session_message" in tables and not exchanges
+        messages = list(_messages(connection, id, skipped)) if is_second else []
         turns = [*map(turn_of, exchanges), *map(message_turn, messages)]
         if piece := _piece(f"{path}#session/{id}", session, turns, skipped, _folder(exchanges)):
-            yield piece
+            answers = [*(message for message, _ in exchanges), *messages]
+            yield piece._replace(usage=_usage(answers))
 
 
 def _version(connection: sqlite3.Connection, session: Record) -> str:
@@ -136,7 +139,11 @@ def _read_file(path: Path) -> Iterator[Piece]:
     piece = _piece(str(path), session, map(turn_of, exchanges), skipped, _folder(exchanges))
     if piece:
         # The database, if there is one, took this over and went on with it.
-        yield piece._replace(header=piece.header._replace(standing=WitnessRank.REPLAY), cursor=Cursor())
+        yield piece._replace(
+            header=piece.header._replace(standing=WitnessRank.REPLAY),
+            cursor=Cursor(),
+            usage=_usage(message for message, _ in exchanges),
+        )
 
 
 def _file_exchanges(path: Path, session: str, skipped: Counter[str]) -> list[Exchange]:
@@ -159,11 +166,15 @@ def _file_exchanges(path: Path, session: str, skipped: Counter[str]) -> list[Exc
 
 def _files(directory: Path, skipped: Counter[str]) -> Iterator[Record]:
     for path in sorted(directory.glob("*.json")):
-        told = read_beside(path)
-        if isinstance(told, dict):
-            yield told
+        document = read_beside(path)
+        if isinstance(document, dict):
+            yield document
         else:
             skipped[NOT_JSON] += 1
+
+
+def _usage(messages: Iterable[Record]) -> list[ModelCall]:
+    return [call for message in messages if (call := model_call(message)) is not None]
 
 
 def _order(exchange: Exchange) -> tuple[int, str]:
@@ -172,16 +183,16 @@ def _order(exchange: Exchange) -> tuple[int, str]:
 
 
 def _folder(exchanges: Iterable[Exchange]) -> str:
-    told = (text_of(fields_of(message.get("path")).get("cwd")) for message, _ in exchanges)
-    return next(filter(None, told), "")
+    folders = (text_of(fields_of(message.get("path")).get("cwd")) for message, _ in exchanges)
+    return next(filter(None, folders), "")
 
 
 def _piece(
     source: str, session: Record, turns: Iterable[Turn | None], skipped: Counter[str], folder: str
 ) -> Piece | None:
-    said = [turn for turn in turns if turn]
+    spoken = [turn for turn in turns if turn]
     id = text_of(session.get("id"))
-    if not said or not id:
+    if not spoken or not id:
         return None
     times = fields_of(session.get("time"))
     title = text_of(session.get("title"))
@@ -197,4 +208,4 @@ def _piece(
         started_ms=time_ms(session.get("time_created")) or time_ms(times.get("created")),
         ended_ms=time_ms(session.get("time_updated")) or time_ms(times.get("updated")),
     )
-    return whole(header, said, skipped, cursor=None)
+    return whole(header, spoken, skipped, cursor=None)

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ...domain.usage import ModelCall
 from .. import Role, ToolCall, Turn
 from .blocks import arguments_of, blocks_of, text_in
 from .noise import head_and_tail, without_payloads
 from .paths import path_of
 from .results import with_result
 from .touched import tool_call
+from .usage import cost_of, count_of
 from .values import fields_of, items_of, records_of, text_of, time_ms
 
 Record = dict[str, Any]
 Exchange = tuple[Record, list[Record]]
 """A message and its parts."""
+ENDED = ("completed", "error")
 
 
 def turn_of(exchange: Exchange) -> Turn | None:
@@ -23,15 +26,15 @@ def turn_of(exchange: Exchange) -> Turn | None:
     message, unsorted = exchange
     parts = sorted(unsorted, key=lambda part: text_of(part.get("id")))
     texts = [part for part in parts if part.get("type") == "text" and not part.get("ignored")]
-    said = [part for part in texts if not part.get("synthetic")]
+    typed = [part for part in texts if not part.get("synthetic")]
     calls = tuple(call for part in parts if (call := _call(part)))
     thinking = _join(part for part in parts if part.get("type") == "reasoning")
     if message.get("role") == "assistant":
         role = Role.SUMMARY if message.get("summary") is True else Role.ASSISTANT
         text = _join(texts)
     elif message.get("role") == "user":
-        role = Role.USER if said else Role.SYSTEM
-        text = _join(said or texts)
+        role = Role.USER if typed else Role.SYSTEM
+        text = _join(typed or texts)
     else:
         return None
     if not (text or thinking or calls):
@@ -51,7 +54,11 @@ def _call(part: Record) -> ToolCall | None:
         case "tool":
             state = fields_of(part.get("state"))
             call = tool_call(text_of(part.get("tool")), state.get("input"), _error(state))
-            return with_result(call, text_of(state.get("output")), _exit_code(state))
+            call = call._replace(id=text_of(part.get("callID")))
+            if state.get("status") not in ENDED:
+                return call
+            text = text_of(state.get("output")) or text_of(state.get("error"))
+            return with_result(call, text, _exit_code(state), duration_ms=_duration_ms(state))
         case "patch":
             return ToolCall("", writes=tuple(map(text_of, items_of(part.get("files")))))
         case "file":
@@ -72,6 +79,36 @@ def _error(state: Mapping[str, Any]) -> str:
 def _exit_code(state: Mapping[str, Any]) -> int | None:
     code = fields_of(state.get("metadata")).get("exit")
     return code if isinstance(code, int) else None
+
+
+def _duration_ms(state: Mapping[str, Any]) -> int | None:
+    times = fields_of(state.get("time"))
+    start, end = time_ms(times.get("start")), time_ms(times.get("end"))
+    return None if start is None or end is None else max(end - start, 0)
+
+
+def model_call(message: Record) -> ModelCall | None:
+    """The tokens of an answer, which has the sums of its steps. Its own cost charges reasoning twice."""
+    tokens = fields_of(message.get("tokens"))
+    if not tokens or "assistant" not in (message.get("role"), message.get("type")):
+        return None
+    cache, model, id = (
+        fields_of(tokens.get("cache")),
+        fields_of(message.get("model")),
+        text_of(message.get("id")),
+    )
+    return ModelCall(
+        id,
+        text_of(message.get("modelID")) or text_of(model.get("id")) or text_of(model.get("modelID")),
+        time_ms(fields_of(message.get("time")).get("created")),
+        count_of(tokens.get("input")),
+        count_of(tokens.get("output")),
+        count_of(cache.get("read")),
+        count_of(cache.get("write")),
+        reasoning=count_of(tokens.get("reasoning")),
+        cost_usd=cost_of(message.get("cost")),
+        turn=id,
+    )
 
 
 def message_turn(message: Record) -> Turn | None:
@@ -115,7 +152,13 @@ def _answer(id: str, message: Record, at_ms: int | None) -> Turn:
 def _tool(part: Record) -> ToolCall:
     state = fields_of(part.get("state"))
     error = fields_of(state.get("error"))
-    said = text_of(error.get("message")) or text_of(fields_of(error.get("data")).get("message")) or "failed"
-    failure = head_and_tail(said) if state.get("status") == "error" else ""
+    message = (
+        text_of(error.get("message")) or text_of(fields_of(error.get("data")).get("message")) or "failed"
+    )
+    failure = head_and_tail(message) if state.get("status") == "error" else ""
     call = tool_call(text_of(part.get("name")), arguments_of(state.get("input")), failure)
-    return with_result(call, text_in(blocks_of(state.get("content"))) or text_of(state.get("output")))
+    call = call._replace(id=text_of(part.get("callID")) or text_of(part.get("id")))
+    if state.get("status") not in ENDED:
+        return call
+    text = text_in(blocks_of(state.get("content"))) or text_of(state.get("output"))
+    return with_result(call, text or call.error, _exit_code(state), duration_ms=_duration_ms(state))

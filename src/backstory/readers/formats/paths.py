@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from ...domain.lazy import lazy_pattern
 from .. import Places
 from .files import read_text
 
@@ -15,6 +16,9 @@ EDITORS = ("Code", "Code - Insiders", "VSCodium", "Code - OSS", "Cursor", "Winds
 """Those that take extensions of VS Code."""
 EDITOR_SERVERS = {"Code": ".vscode-server", "Cursor": ".cursor-server", "Windsurf": ".windsurf-server"}
 """What an editor keeps on the machine it was connected to, below the home."""
+
+
+_NO_LETTER = lazy_pattern(r"[^A-Za-z0-9]")
 
 
 class Location(NamedTuple):
@@ -44,9 +48,9 @@ def path_of(uri: object) -> str:
     """The path that an editor's record of a URI names: text, or an object with fsPath, external and path."""
     if isinstance(uri, str):
         return locate(uri).path
-    told = uri if isinstance(uri, dict) else {}
+    parts = uri if isinstance(uri, dict) else {}
     for key in ("fsPath", "external", "path"):
-        if isinstance(value := told.get(key), str) and value:
+        if isinstance(value := parts.get(key), str) and value:
             return locate(value).path
     return ""
 
@@ -120,17 +124,22 @@ def editor_directories(places: Places, *editors: str) -> list[Path]:
 def workspace_folder(storage: Path) -> Location:
     """The folder that a directory of `workspaceStorage` belongs to, the one of the file for a `.code-workspace`."""
     try:
-        told = json.loads(read_text(storage / "workspace.json"))
+        document = json.loads(read_text(storage / "workspace.json"))
     except (OSError, ValueError):
         return Location("")
-    if not isinstance(told, dict):
+    if not isinstance(document, dict):
         return Location("")
-    if isinstance(folder := told.get("folder"), str):
+    if isinstance(folder := document.get("folder"), str):
         return locate(folder)
-    if isinstance(uri := told.get("workspace") or told.get("configuration"), str) and uri.endswith(
+    if isinstance(uri := document.get("workspace") or document.get("configuration"), str) and uri.endswith(
         ".code-workspace"
     ):
         path, host = locate(uri)
         separator = "\\" if "\\" in path else "/"
         return Location(path.rpartition(separator)[0], host)
     return Location("")
+
+
+def project_slug(directory: str) -> str:
+    """The folder that Claude Code and Qwen Code keep a directory's sessions in."""
+    return _NO_LETTER.sub("-", directory)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from ...domain.usage import ModelCall
 from .. import ConversationHeader, ConversationKind, Cursor, Piece, Role, Turn
 from .echoes import without_echoes
 from .noise import without_payloads
@@ -20,6 +21,7 @@ def whole(
     turns: Sequence[Turn],
     skipped: Mapping[str, int] = NOTHING,
     cursor: Cursor | None = END,
+    usage: Sequence[ModelCall] = (),
 ) -> Piece:
     """All there is; no turns when all are silent, none that is blank, and of turns with the same id the last. What the
     header leaves open is taken from them: the title from the first prompt, the times from the first and the last
@@ -35,9 +37,8 @@ def whole(
         started_ms=header.started_ms or min(times, default=None),
         ended_ms=header.ended_ms or max(times, default=None),
     )
-    return Piece(
-        completed, () if all(map(is_silent, turns)) else turns, cursor, is_whole=True, skipped=skipped
-    )
+    spoken = () if all(map(is_silent, turns)) else turns
+    return Piece(completed, spoken, cursor, is_whole=True, skipped=skipped, usage=usage if spoken else ())
 
 
 def _given_by_agent(

@@ -1,20 +1,31 @@
-"""What tools gave back, as far as statements need it: the text, and the exit code wherever an assistant writes it."""
+"""Results of tools as logs have them: text within limits, exit code, duration."""
 
 from __future__ import annotations
 
+import functools
 import re
 
-from .. import CallResult, ToolCall
+from ...domain.lazy import lazy_pattern
+from .. import CallResult, ResultCut, ToolCall
 from .noise import without_payloads
 
-HEAD_CHARS, TAIL_CHARS = 4_000, 8_000
-"""Commits and links stand anywhere, verdicts at the end."""
-_ASKING = frozenset({"askuserquestion", "ask_user", "ask_question", "ask_followup_question"})
+HEAD_BYTES, TAIL_BYTES = 8_000, 24_000
+"""Failures stand at the end. 98 % of results are shorter than both together."""
+READING_HEAD_BYTES, READING_TAIL_BYTES = 1_000, 3_000
+"""Of tools that read a file: more than half of all bytes are files, which lie elsewhere too."""
+BEYOND_BYTES = 256
+"""Left out on either side of a cut, but looked at for secrets."""
+_KEY_END = lazy_pattern(r"\A[^-]*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
+"""The end of a private key whose beginning is left out, by which no rule knows it."""
+MAX_EXIT_CODE = 2**32
+"""Windows has codes of 32 bits; anything larger is no exit code."""
+_READING = frozenset({"read", "view", "cat", "open"})
+_NAME_WORDS = lazy_pattern(r"[A-Z]?[a-z]+")
 _LISTING = frozenset(
     {"todowrite", "todo_write", "write_todos", "update_plan", "taskcreate", "taskupdate", "update_todo_list", "manage_todo_list"}
 )  # fmt: skip
-_EXIT_CODE = re.compile(
-    r"^(?:Exit code:? |Process exited with code |Exit Code: )(-?\d+)|<(?:exited|\S+ \d+ completed) with exit code (-?\d+)>",
+_EXIT_CODE = lazy_pattern(
+    r"^(?:Exit code:? |Process exited with code |Exit Code: )(-?\d{1,10})\b|<(?:exited|\S+ \d+ completed) with exit code (-?\d{1,10})>",
     re.MULTILINE,
 )
 
@@ -24,24 +35,71 @@ def is_list(name: str) -> bool:
     return name.lower() in _LISTING
 
 
-def has_telling_result(call: ToolCall) -> bool:
-    """Whether what a call gave back says what came of the work. The results of all others are left undecoded."""
-    return bool(call.command) or is_list(call.name) or call.name.lower() in _ASKING
-
-
-def tool_result(text: str, *, is_error: bool = False, exit_code: int | None = None) -> CallResult:
-    """A result whose exit code is told beside it, or within the text at its beginning or end."""
-    if exit_code is None:
-        found = _EXIT_CODE.search(text[:400]) or _EXIT_CODE.search(text[-200:])
-        exit_code = int(found[1] or found[2]) if found else None
-    if len(text) > HEAD_CHARS + TAIL_CHARS:
-        text = f"{text[:HEAD_CHARS]}\n…\n{text[-TAIL_CHARS:]}"
-    return CallResult(without_payloads(text), is_error or bool(exit_code), exit_code)
-
-
-def with_result(call: ToolCall, text: str, exit_code: int | None = None) -> ToolCall:
-    """The call with what it gave back, for logs that tell both in one place."""
-    if not has_telling_result(call):
-        return call
-    result = tool_result(text or call.error, is_error=bool(call.error), exit_code=exit_code)
+def with_result(
+    call: ToolCall,
+    text: str,
+    exit_code: int | None = None,
+    *,
+    is_error: bool = False,
+    duration_ms: int | None = None,
+) -> ToolCall:
+    """The call with its result. Without `exit_code`, that of a command is looked for in the text."""
+    if exit_code is not None and (
+        type(exit_code) is not int or not -MAX_EXIT_CODE <= exit_code <= MAX_EXIT_CODE
+    ):
+        exit_code = None
+    if exit_code is None and call.command:
+        match = _EXIT_CODE.search(text[:400]) or _EXIT_CODE.search(text[-200:])
+        exit_code = int(match[1] or match[2]) if match else None
+    limits = (READING_HEAD_BYTES, READING_TAIL_BYTES) if _is_reading(call) else (HEAD_BYTES, TAIL_BYTES)
+    size = _byte_count(text)
+    shortened, cut = (without_payloads(text), None) if size <= sum(limits) else _cut(text, *limits)
+    has_failed = is_error or bool(call.error) or bool(exit_code)
+    result = CallResult(shortened, has_failed, exit_code, duration_ms, size, cut)
     return call._replace(result=result)
+
+
+def cut_line(left_out: int) -> str:
+    """The line that stands for the part left out, with its line breaks."""
+    return f"\n[… {left_out:,} bytes left out …]\n"
+
+
+def _is_reading(call: ToolCall) -> bool:
+    """Whether the result is a file. A command prints other things too."""
+    if call.command or call.writes:
+        return False
+    return _is_reading_name(call.name)
+
+
+@functools.lru_cache
+def _is_reading_name(name: str) -> bool:
+    words = {word.lower() for word in _NAME_WORDS.findall(name.rpartition("__")[2])}
+    return not _READING.isdisjoint(words)
+
+
+def _byte_count(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _cut(text: str, head_bytes: int, tail_bytes: int) -> tuple[str, ResultCut]:
+    """Head and tail of a long text, both cut at the end of a line if there is one in their outer half."""
+    raw = text.encode("utf-8", "surrogatepass")
+    start = len(raw) - tail_bytes
+    head_end = raw.rfind(b"\n", head_bytes // 2, head_bytes)
+    head_end = head_bytes if head_end < 0 else head_end
+    line_end = raw.find(b"\n", start, start + tail_bytes // 2)
+    tail_start = start if line_end < 0 else line_end + 1
+    head, left_out = without_payloads(_decoded(raw[:head_end])), tail_start - head_end
+    tail = without_payloads(_KEY_END.sub("", _decoded(raw[tail_start:])))
+    cut = ResultCut(
+        left_out,
+        len(head),
+        _decoded(raw[head_end : head_end + BEYOND_BYTES]),
+        _decoded(raw[tail_start - BEYOND_BYTES : tail_start]),
+    )
+    return f"{head}{cut_line(left_out)}{tail}", cut
+
+
+def _decoded(raw: bytes) -> str:
+    """Without the half of a character at either end."""
+    return raw.decode("utf-8", "ignore")

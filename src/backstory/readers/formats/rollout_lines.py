@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import msgspec
 
+from ...domain.lazy import lazy_pattern
+from ...domain.usage import ModelCall
 from .. import ToolCall
 from .lines import decode_raw
 from .touched import tool_call
+from .usage import count_of, rest_of
 
 REQUEST = "## My request for Codex:"
 """What the editor's extension puts between the context it adds and what the person typed."""
@@ -21,6 +25,30 @@ class RolloutPart(msgspec.Struct, gc=False):
 
 class RolloutGit(msgspec.Struct, gc=False):
     branch: str | None = None
+
+
+class TokenUsage(msgspec.Struct, gc=False):
+    input_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    cache_write_input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_output_tokens: int | None = None
+
+    def numbers(self) -> list[int]:
+        """What tells one running total of a thread from another."""
+        return [
+            count_of(self.input_tokens),
+            count_of(self.cached_input_tokens),
+            count_of(self.output_tokens),
+            count_of(self.reasoning_output_tokens),
+        ]
+
+
+class TokenCount(msgspec.Struct, gc=False):
+    """The tokens of a thread so far, and those of its last call of the model."""
+
+    total_token_usage: TokenUsage | None = None
+    last_token_usage: TokenUsage | None = None
 
 
 class RolloutItem(msgspec.Struct, gc=False):
@@ -54,6 +82,7 @@ class RolloutItem(msgspec.Struct, gc=False):
     parent_thread_id: str | None = None
     content_item_kinds: list[str] | None = None
     turn_id: str | None = None
+    info: msgspec.Raw = msgspec.Raw()
 
 
 class RolloutEntry(RolloutItem, gc=False):
@@ -88,13 +117,39 @@ ROLLOUT = msgspec.json.Decoder(Rollout)
 PROMPTS = msgspec.json.Decoder(RolloutPrompt)
 NAMES = msgspec.json.Decoder(Name)
 _ANY = msgspec.json.Decoder()
-_COUNTERS = (b'"payload":{"type":"token_count"', b'"payload":{"type":"exec_command_end"')
+_TOKEN_COUNT = msgspec.json.Decoder(TokenCount)
+_REPEATED = b'"payload":{"type":"exec_command_end"'
+_WALL_TIME = lazy_pattern(r"^Wall time: (\d{1,9}(?:\.\d+)?) seconds", re.MULTILINE)
+_EXIT_CODE = lazy_pattern(r"^(?:Process exited with code|Exit code:) (-?\d{1,10})\b", re.MULTILINE)
+_MAX_SECONDS = 1e9
+_HEAD_CHARS = 300
+"""Codex's own lines above the output of a command."""
 
 
 def is_content(line: bytes) -> bool:
-    """False for token counts, and for the output of commands that comes as their result as well."""
-    head = line[:160]
-    return _COUNTERS[0] not in head and _COUNTERS[1] not in head
+    """False for the output of commands that comes as their result as well."""
+    return _REPEATED not in line[:160]
+
+
+def token_count_of(item: RolloutItem) -> TokenCount | None:
+    return decode_raw(item.info, _TOKEN_COUNT)
+
+
+def model_call(thread: str, count: TokenCount, model: str, at_ms: int | None) -> ModelCall | None:
+    """The last call of a thread's model. Forks of a thread repeat its totals, which are the key for that reason."""
+    total, last = count.total_token_usage, count.last_token_usage
+    if total is None or last is None:
+        return None
+    return ModelCall(
+        "/".join(map(str, (thread, *total.numbers()))),
+        model,
+        at_ms,
+        rest_of(last.input_tokens, last.cached_input_tokens, last.cache_write_input_tokens),
+        count_of(last.output_tokens),
+        count_of(last.cached_input_tokens),
+        count_of(last.cache_write_input_tokens),
+        reasoning=count_of(last.reasoning_output_tokens),
+    )
 
 
 def value_of(raw: msgspec.Raw) -> Any:
@@ -155,6 +210,7 @@ class RolloutOutput(NamedTuple):
     text: str
     is_error: bool
     exit_code: int | None = None
+    duration_ms: int | None = None
 
 
 def output_of(output: msgspec.Raw) -> RolloutOutput:
@@ -163,22 +219,54 @@ def output_of(output: msgspec.Raw) -> RolloutOutput:
     if isinstance(value, str) and value.startswith("{"):
         value = _inner(value)
     if isinstance(value, str):
-        return RolloutOutput(value, _is_failure(value))
+        return _headed(value)
+    if isinstance(value, list):
+        return _headed(_text_in(value))
     if not isinstance(value, dict):
         return RolloutOutput("", False)
     content = value.get("output") or value.get("content")
-    text = content if isinstance(content, str) else ""
+    text = content if isinstance(content, str) else _text_in(content)
     metadata = value.get("metadata")
-    code = metadata.get("exit_code") if isinstance(metadata, dict) else None
+    details = metadata if isinstance(metadata, dict) else {}
+    code, seconds = details.get("exit_code"), details.get("duration_seconds")
+    headed = _headed(text)
     if bool(code) or value.get("success") is False:
-        return RolloutOutput(text or f"exit code {code}", True, code if isinstance(code, int) else None)
-    return RolloutOutput(text, _is_failure(text), code if isinstance(code, int) else None)
+        headed = headed._replace(text=text or f"exit code {code}", is_error=True)
+    return headed._replace(
+        exit_code=code if isinstance(code, int) else headed.exit_code,
+        duration_ms=_milliseconds(seconds) or headed.duration_ms,
+    )
+
+
+def _milliseconds(seconds: object) -> int | None:
+    if isinstance(seconds, int | float) and 0 <= seconds < _MAX_SECONDS:
+        return int(seconds * 1000)
+    return None
+
+
+def _text_in(content: object) -> str:
+    """The texts of a list of parts, as tools of servers return them."""
+    parts = content if isinstance(content, list) else ()
+    texts = (part.get("text") for part in parts if isinstance(part, dict))
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _headed(text: str) -> RolloutOutput:
+    """An output with what its first lines tell of the command."""
+    head = text[:_HEAD_CHARS]
+    code, seconds = _EXIT_CODE.search(head), _WALL_TIME.search(head)
+    return RolloutOutput(
+        text,
+        _is_failure(text),
+        int(code[1]) if code else None,
+        int(float(seconds[1]) * 1000) if seconds else None,
+    )
 
 
 def _is_failure(text: str) -> bool:
     head = text[:300]
     for sign in ("Process exited with code ", "Exit code: ", "exited with code "):
-        _, found, rest = head.partition(sign)
-        if found:
+        _, separator, rest = head.partition(sign)
+        if separator:
             return not rest.startswith("0")
     return head.startswith(("apply_patch verification failed", "failed ", "error:", "Error:"))

@@ -4,16 +4,16 @@ compressed in place."""
 from __future__ import annotations
 
 import functools
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import msgspec
-import zstandard
 
 from ...domain.errors import Unreadable
+from ...domain.lazy import lazy_pattern
+from ...domain.zstd import ZstdError, open_frames
 from .. import ConversationHeader, ConversationKind, Cursor, Form, Piece, Role, Source, WitnessRank
 from .files import open_regular, read_regular
 from .lines import decode_raw, read_records, to_ms
@@ -29,38 +29,27 @@ from .rollout_lines import (
     RolloutPrompt,
     call_of,
     is_content,
+    model_call,
     output_of,
     request_in,
     spawner_of,
     text_of,
     texts_of,
+    token_count_of,
 )
 from .rollout_replays import ForkReplay
 
 PROMPT_LOG = "history.jsonl"
 NAMES_FILE = "session_index.jsonl"
 COMPRESSED = ".zst"
-_NAME = re.compile(r"rollout-[\dT-]{19}-([0-9a-fA-F-]{36})(?:_([0-9a-fA-F-]+))?")
-_CWD = re.compile(r"<cwd>(.*?)</cwd>")
+_NAME = lazy_pattern(r"rollout-[\dT-]{19}-([0-9a-fA-F-]{36})(?:_([0-9a-fA-F-]+))?")
+_CWD = lazy_pattern(r"<cwd>(.*?)</cwd>")
 
 HOOK = "hooks.additional_context"
 """The kind of content that a program of the user's, such as this one, had Codex add."""
 
-LONGEST_META = 1_000_000
-"""Bytes of a first line: it holds the instructions of the model."""
 SPEAKING = "speaking"
 ASKING = "asking"
-
-
-def is_unattended(path: Path) -> bool:
-    """Whether `codex exec` writes this log: a run with a task, along with which no person reads."""
-    try:
-        with open_regular(path) as file:
-            entry = msgspec.json.decode(file.readline(LONGEST_META))
-    except (OSError, Unreadable, msgspec.DecodeError):
-        return False
-    meta = entry.get("payload") if isinstance(entry, dict) else None
-    return isinstance(meta, dict) and meta.get("source") == "exec"
 
 
 def find_rollouts(homes: Iterable[Path], named: Iterable[Path] = ()) -> Iterator[Source]:
@@ -99,7 +88,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
             return
         try:
             yield from log.read(stream, ENTRIES, _Thread(source.path, log).hear, is_content)
-        except zstandard.ZstdError as error:
+        except ZstdError as error:
             raise Unreadable(f"{source.path} cannot be decompressed: {error}.") from error
 
 
@@ -110,8 +99,7 @@ def _open(path: Path) -> BinaryIO:
         return open_regular(plain)
     except FileNotFoundError:
         packed = open_regular(plain.with_name(plain.name + COMPRESSED))
-        reader = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True, closefd=True)
-        return cast(BinaryIO, reader)
+        return open_frames(packed)
 
 
 def _read_document(path: Path, log: Log) -> Iterator[Piece]:
@@ -162,6 +150,9 @@ class _Thread:
 
     def _hear_meta(self, meta: RolloutItem) -> None:
         """A fork repeats the record of the thread it comes from: only the first is its own."""
+        if meta.id and meta.id == self.memory.get("root", meta.id):
+            # each log that is repeated names the one that it was forked from in turn
+            self.memory["root"] = meta.forked_from_id or meta.id
         if "kind" in self.memory or not meta.id:
             if self.memory.get("kind") == ConversationKind.FORK and meta.id == self.memory["parent"]:
                 self.replay.begin(self.memory["id"], meta)
@@ -215,6 +206,7 @@ class _Thread:
                     at_ms,
                     is_error=output.is_error,
                     exit_code=output.exit_code,
+                    duration_ms=output.duration_ms,
                 )
 
     def _end_answer(self) -> None:
@@ -237,19 +229,23 @@ class _Thread:
                 self._think(entry, event.text)
             case "patch_apply_end":
                 self._patch(event)
+            case "token_count":
+                self._count(entry, event)
             case "thread_name_updated":
                 self._conversation().entitle(event.thread_name or "", Title.GENERATED)
 
     def _hear_user(self, entry: RolloutEntry, texts: list[str]) -> None:
-        said = [text for text in (request_in(text) for text in texts if not is_injected(text, CODEX)) if text]
-        if not said:
+        requests = [
+            text for text in (request_in(text) for text in texts if not is_injected(text, CODEX)) if text
+        ]
+        if not requests:
             self._end_answer()
             self._inject(entry, texts)
             return
         self._doubt()
-        text = "\n\n".join(said)
+        text = "\n\n".join(requests)
         turn = self.log.open
-        if turn is not None and turn.key == ASKING and (turn.texts[0] == text or turn.texts[0] in said):
+        if turn is not None and turn.key == ASKING and (turn.texts[0] == text or turn.texts[0] in requests):
             turn.texts[0] = text
             return
         is_human = not self.memory.get("has_events")
@@ -279,8 +275,8 @@ class _Thread:
 
     def _inject(self, entry: RolloutEntry, texts: list[str]) -> None:
         text = "\n\n".join(texts)
-        if (found := _CWD.search(text)) is not None:
-            self._set_directory(found[1].strip())
+        if (match := _CWD.search(text)) is not None:
+            self._set_directory(match[1].strip())
         if text:
             self._begin(entry, Role.SYSTEM).texts.append(head_and_tail(text))
 
@@ -299,6 +295,25 @@ class _Thread:
         position = turn.waiting.get(event.call_id or "") if turn is not None else None
         if turn is not None and position is not None and event.changes:
             turn.calls[position] = turn.calls[position]._replace(writes=tuple(event.changes))
+
+    def _count(self, entry: RolloutEntry, event: RolloutItem) -> None:
+        """Codex tells the total again whenever it tells its limits: only another total is another call."""
+        count = token_count_of(event)
+        if count is None or count.total_token_usage is None:
+            return
+        total = count.total_token_usage.numbers()
+        if total == self.memory.get("total"):
+            return
+        self.memory["total"] = total
+        thread = self.memory.get("root") or self.memory["id"]
+        if (
+            used := model_call(thread, count, self.memory.get("model", ""), to_ms(entry.timestamp))
+        ) is not None:
+            turn = self.log.open
+            is_speaking = turn is not None and turn.role is Role.ASSISTANT
+            self._conversation().spend(
+                used._replace(turn=turn.id if turn is not None and is_speaking else "")
+            )
 
     def _speak(self, entry: RolloutEntry) -> OpenTurn:
         """The model's turn: until it gets a result, or the person speaks."""

@@ -5,22 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from ...domain.lazy import lazy_pattern
 from ...domain.lines import one_line
 from ...domain.provenance import without_quotations
 from .. import Role, Turn
 
 LONGEST_TITLE = 100
-_PLAN = re.compile(
+SENTENCE_WORDS = 3
+_PUNCTUATION = ".,:;!?()\"'\u3002\uff0c\uff1f\uff01"
+_PLAN = lazy_pattern(
     r"(?:please\s+)?(?:implement|execute|carry out|follow)\b.{0,40}\bplan\b.{0,20}:", re.IGNORECASE
 )
 """How an assistant hands a plan to the session that is to carry it out: the plan begins after this line."""
-_PLAN_NAME = re.compile(r"^(?:implementation )?plan\s*(?::|[-–—] )\s*", re.IGNORECASE)
-_MARKUP = re.compile(r"\[[^\[].*\]|\[\[.*\]\]|</?\w[^<>]*>|`{3,}.*")
-"""A line that says where it stands and nothing more: `[Image #1]`, `<task>`, a fence."""
-_ATTACHED = re.compile(r"^(?:\[(?:Image|Pasted text) #\d+[^\[\]]*\]\s*)+")
-_EMPHASIS = re.compile(r"(\*\*|__|\*|_|`)(.+)\1")
-_WORD = re.compile(r"[^\W\d_]+")
-_SECTION = re.compile(
+_PLAN_NAME = lazy_pattern(r"^(?:implementation )?plan\s*(?::|[-–—] )\s*", re.IGNORECASE)
+_MARKUP = lazy_pattern(r"@?\[[^\[].*\]:?|\[\[.*\]\]|@[\w.-]+:|</?\w[^<>]*>|`{3,}.*")
+"""A line that says where it stands and nothing more: `[Image #1]`, `@[System]:`, `<task>`, a fence."""
+_ATTACHED = lazy_pattern(r"^(?:\[(?:Image|Pasted text) #\d+[^\[\]]*\]\s*)+")
+_EMPHASIS = lazy_pattern(r"(\*\*|__|\*|_|`)(.+)\1")
+_WORD = lazy_pattern(r"[^\W\d_]+")
+_SECTION = lazy_pattern(
     r"(?:plan|implementation|context|goals?|overview|summary|background|objective|problem|task|[\W\d_])+",
     re.IGNORECASE,
 )
@@ -81,10 +84,12 @@ def headline(text: str) -> str:
         if line and not _MARKUP.fullmatch(line)
     ]
     is_plan = bool(lines) and _PLAN.fullmatch(lines[0]) is not None
-    told: Iterator[str] = map(_plain, lines[1:] if is_plan else lines)
+    plain_lines: Iterator[str] = map(_plain, lines[1:] if is_plan else lines)
     if is_plan:
-        told = (_PLAN_NAME.sub("", line, count=1) for line in told if not _SECTION.fullmatch(line))
-    return next((one_line(line, LONGEST_TITLE) for line in told if _says_something(line)), "")
+        plain_lines = (
+            _PLAN_NAME.sub("", line, count=1) for line in plain_lines if not _SECTION.fullmatch(line)
+        )
+    return next((one_line(line, LONGEST_TITLE) for line in plain_lines if _says_something(line)), "")
 
 
 def _plain(line: str) -> str:
@@ -114,13 +119,33 @@ def _says_something(line: str) -> bool:
 
 
 def title_of(turns: Sequence[Turn]) -> str:
-    """What the person said first that says something, rather than a command; else what was answered."""
+    """What the person said first that says something: a prompt, or a command with a sentence; else a command, else what was
+    answered."""
     return next(_titles(turns), "")
+
+
+def retitled(title: str, turns: Sequence[Turn]) -> str:
+    """The title that stored turns give now, if the present one says nothing or is the line of a prompt. One that the
+    assistant gave stays."""
+    prompts = [turn.text for turn in turns if turn.role is Role.USER]
+    is_ours = not headline(title) or title in _headlines(prompts)
+    return (title_of(turns) if is_ours else "") or title
+
+
+def _has_sentence(command: str) -> bool:
+    """Whether words for the model stand behind a command, and not only the names of files and options."""
+    if command.lstrip().startswith("!"):
+        return False
+    words = [word.strip(_PUNCTUATION) for word in command.split()[1:]]
+    plain = [word for word in words if word.isalpha()]
+    return len(plain) >= SENTENCE_WORDS or any(
+        len(word) > SENTENCE_WORDS and not word.isascii() for word in plain
+    )
 
 
 def _titles(turns: Sequence[Turn]) -> Iterator[str]:
     prompts = [turn.text for turn in turns if turn.role is Role.USER]
-    yield from _headlines(prompt for prompt in prompts if not is_command(prompt))
+    yield from _headlines(prompt for prompt in prompts if not is_command(prompt) or _has_sentence(prompt))
     yield from _headlines(prompt for prompt in prompts if is_command(prompt))
     yield from _headlines(turn.text for turn in turns if turn.role is Role.ASSISTANT)
 

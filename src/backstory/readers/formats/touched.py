@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from ...domain.lazy import lazy_pattern
 from .. import LONGEST_ARGUMENTS, ToolCall
 from .noise import without_payloads
 from .results import is_list
@@ -33,10 +34,10 @@ PATH_KEYS = frozenset(
 )
 _COMMAND_KEYS = ("command", "cmd", "CommandLine")
 _WRITING = ("write", "edit", "replace", "create", "patch", "insert", "delete", "remove", "rename", "move")
-_PATCH_HEADER = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
+_PATCH_HEADER = lazy_pattern(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
 
 _SCANNED = 2_000
-_WORDS = re.compile(r"""[^\s'"|;&<>()]+|'[^']*'|"[^"]*"|>>?(?!&)|[|;\n]|&&""")
+_WORDS = lazy_pattern(r"""[^\s'"|;&<>()]+|'[^']*'|"[^"]*"|>>?(?!&)|[|;\n]|&&""")
 _ENDS = frozenset({"|", ";", "\n", "&&"})
 _REDIRECTS = frozenset({">", ">>"})
 _READERS = frozenset({"cat", "head", "tail", "less", "bat", "nl", "wc", "source", "."})
@@ -65,7 +66,7 @@ def tool_call(name: str, arguments: Any, error: str = "") -> ToolCall:
     patch = arguments.get("input") or arguments.get("patch") or arguments.get("patchText")
     if isinstance(patch, str) and "*** " in patch:
         return ToolCall(name, as_text(arguments), writes=tuple(patched(patch)), error=error, given=arguments)
-    if is_writing(name) or is_list(name):
+    if is_writing(name) or is_list(name) or asks_user(name):
         return ToolCall(name, as_text(arguments), writes=paths, error=error, given=arguments)
     return ToolCall(name, as_text(arguments), reads=paths, error=error)
 
@@ -76,13 +77,18 @@ def is_writing(name: str) -> bool:
     return any(word in name for word in _WRITING)
 
 
+def asks_user(name: str) -> bool:
+    """Whether a tool puts a question to the user: its options say what an answer chose."""
+    return "ask" in name.lower()
+
+
 def as_text(arguments: Mapping[str, Any]) -> str:
     """One `name: value` per line; texts as they are, so that their words are found."""
     parts = []
     length = 0
     for key, value in arguments.items():
-        said = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-        part = f"{key}: {said[:LONGEST_ARGUMENTS]}"
+        text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        part = f"{key}: {text[:LONGEST_ARGUMENTS]}"
         parts.append(part)
         length += len(part)
         if length > LONGEST_ARGUMENTS:
@@ -134,13 +140,13 @@ def _simple_commands(words: list[str], writes: list[str]) -> Iterator[tuple[str,
 
 def _files(words: list[str]) -> list[str]:
     """Words that look like files rather than like options, expressions or devices."""
-    found = []
+    files = []
     for word in words:
         bare = word.strip("'\"")
         if not bare or bare[0] in "-$>*" or bare.startswith("/dev/") or bare.isdigit():
             continue
-        found.append(bare)
-    return found
+        files.append(bare)
+    return files
 
 
 def _command(arguments: Mapping[str, Any]) -> str:
@@ -155,8 +161,8 @@ def _command(arguments: Mapping[str, Any]) -> str:
 
 
 def _paths(arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    found = [path for key, path in arguments.items() if key in PATH_KEYS and path and isinstance(path, str)]
-    return tuple(dict.fromkeys(found)) if len(found) > 1 else tuple(found)
+    paths = [path for key, path in arguments.items() if key in PATH_KEYS and path and isinstance(path, str)]
+    return tuple(dict.fromkeys(paths)) if len(paths) > 1 else tuple(paths)
 
 
 def _text(text: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import ConversationHeader, Cursor, Piece, Role, Turn
-from ..formats.blocks import blocks_of, errors_in, text_in, thinking_in, uses_in
+from ..formats.blocks import blocks_of, outputs_in, text_in, thinking_in, uses_in
 from ..formats.documents import read_document
 from ..formats.paths import locate
 from ..formats.pieces import whole
@@ -35,11 +35,11 @@ def read_session(path: Path) -> Piece:
 def _turns(session: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
     messages = [fields_of(entry.get("message")) for entry in records_of(session.get("history"))]
     contents = [blocks_of(message.get("content")) for message in messages]
-    errors = {id: error for blocks in contents for id, error in errors_in(blocks).items()}
+    outputs = {id: output for blocks in contents for id, output in outputs_in(blocks).items()}
     for n, (message, blocks) in enumerate(zip(messages, contents, strict=True)):
         match message.get("role"):
             case "user" | "assistant" as role:
-                calls = tuple(use.with_errors(errors) for use in uses_in(blocks))
+                calls = tuple(use.call(outputs) for use in uses_in(blocks))
                 thinking = thinking_in(blocks)
                 yield Turn(
                     text_of(message.get("id")) or str(n), Role(role), text_in(blocks), None, thinking, calls

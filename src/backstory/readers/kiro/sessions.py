@@ -16,14 +16,15 @@ from ..formats.lines import OBJECTS
 from ..formats.logs import Log, OpenConversation, OpenTurn, Title
 from ..formats.touched import tool_call
 from ..formats.values import fields_of, fingerprint, records_of, text_of, time_ms
+from .conversations import result_text
 
 PASSED_OVER = ("Clear", "Compaction", "ResetTo")
 
 
 def beside(path: Path) -> str:
     """What the document beside a log tells of it that may change."""
-    told = _beside(path)
-    return fingerprint(text_of(told.get("cwd")), text_of(told.get("title"))) if told else ""
+    facts = _beside(path)
+    return fingerprint(text_of(facts.get("cwd")), text_of(facts.get("title"))) if facts else ""
 
 
 def _beside(path: Path) -> dict[str, Any]:
@@ -99,8 +100,4 @@ def _text(content: list[dict[str, Any]]) -> str:
 
 
 def _output(result: dict[str, Any]) -> str:
-    for block in records_of(result.get("content")):
-        told = fields_of(block.get("data"))
-        if said := text_of(block.get("data")) or text_of(told.get("stderr")) or text_of(told.get("stdout")):
-            return said
-    return ""
+    return "\n".join(filter(None, map(result_text, records_of(result.get("content")))))

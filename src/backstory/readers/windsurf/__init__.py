@@ -92,7 +92,7 @@ def _read_state(connection: sqlite3.Connection, path: Path, progress: DatabasePr
     for key, value in state.items():
         if key.startswith(SUMMARIES):
             summaries |= {each.id: (each, key.removeprefix(SUMMARIES)) for each in summaries_in(value)}
-    shown = set()
+    visible = set()
     for key, value in state.items():
         if not key.startswith(TRAJECTORY) or not value:
             continue
@@ -102,7 +102,7 @@ def _read_state(connection: sqlite3.Connection, path: Path, progress: DatabasePr
             continue
         if not trajectory.turns or _beside_home(path, f".windsurf/transcripts/{trajectory.id}.jsonl"):
             continue  # the hook's transcript is complete, and its schema is published
-        shown.add(trajectory.id)
+        visible.add(trajectory.id)
         summary, _ = summaries.get(trajectory.id, (TrajectorySummary(trajectory.id, "", "", ()), ""))
         if progress.is_new(trajectory.id, fingerprint(value, repr(summary))):
             workspace = key.removeprefix(TRAJECTORY)
@@ -111,7 +111,9 @@ def _read_state(connection: sqlite3.Connection, path: Path, progress: DatabasePr
             yield whole(known, trajectory.turns, cursor=None)
     for id, (summary, workspace) in summaries.items():
         plan = _plan(path, id)
-        if id not in shown and progress.is_new(id, fingerprint(repr(summary), *(turn.text for turn in plan))):
+        if id not in visible and progress.is_new(
+            id, fingerprint(repr(summary), *(turn.text for turn in plan))
+        ):
             yield whole(_header(summary, workspace, path), plan, cursor=None)._replace(is_whole=False)
 
 
@@ -151,35 +153,35 @@ def _read_transcript(path: Path) -> Iterator[Piece]:
     turns: list[Turn] = []
     for number, step in enumerate(steps):
         kind = text_of(step.get("type"))
-        told = fields_of(step.get(kind))
+        data = fields_of(step.get(kind))
         at_ms = time_ms(step.get("timestamp"))
         if kind == "user_input":
             turns.append(
-                Turn(str(number), Role.USER, without_payloads(text_of(told.get("user_response"))), at_ms)
+                Turn(str(number), Role.USER, without_payloads(text_of(data.get("user_response"))), at_ms)
             )
         elif kind == "planner_response":
             turns.append(
-                Turn(str(number), Role.ASSISTANT, without_payloads(text_of(told.get("response"))), at_ms)
+                Turn(str(number), Role.ASSISTANT, without_payloads(text_of(data.get("response"))), at_ms)
             )
-        elif call := _call(kind, told, step.get("status")):
+        elif call := _call(kind, data, step.get("status")):
             if not turns or turns[-1].role is not Role.ASSISTANT:
                 turns.append(Turn(str(number), Role.ASSISTANT, "", at_ms))
             turns[-1] = turns[-1]._replace(calls=(*turns[-1].calls, call))
         else:
             skipped[UNKNOWN] += 1
-    said = [turn for turn in turns if turn.text or turn.calls]
-    if said:
-        yield whole(ConversationHeader(path.stem, str(path)), said, skipped)
+    spoken = [turn for turn in turns if turn.text or turn.calls]
+    if spoken:
+        yield whole(ConversationHeader(path.stem, str(path)), spoken, skipped)
 
 
-def _call(kind: str, told: Mapping[str, Any], status: object) -> ToolCall | None:
+def _call(kind: str, data: Mapping[str, Any], status: object) -> ToolCall | None:
     """A step that is neither question nor answer did something: `code_action` and `run_command` are known."""
-    if not kind or not told:
+    if not kind or not data:
         return None
-    error = text_of(told.get("error")) or ("failed" if status == "error" else "")
+    error = text_of(data.get("error")) or ("failed" if status == "error" else "")
     if kind == "code_action":
-        return ToolCall(kind, writes=tuple(filter(None, (path_of(told.get("path")),))), error=error)
-    return tool_call(kind, told, error)
+        return ToolCall(kind, writes=tuple(filter(None, (path_of(data.get("path")),))), error=error)
+    return tool_call(kind, data, error)
 
 
 reader = Reader("windsurf", "Windsurf", find, read)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ...domain.lazy import lazy_pattern
 from .. import Role, ToolCall, Turn
 from ..formats.blocks import arguments_of
 from ..formats.noise import without_payloads
@@ -19,7 +20,7 @@ from ..formats.paths import locate
 from ..formats.protobuf import ProtobufMessage, message_in, text_in
 from ..formats.touched import tool_call
 
-UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+UUID = lazy_pattern(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 ASKED, ANSWERED = 14, 15
 EARLIEST_S, LATEST_S = 1_600_000_000, 4_000_000_000
 
@@ -73,12 +74,12 @@ def _turn(id: str, step: ProtobufMessage) -> Turn | None:
 def _prompt(step: ProtobufMessage) -> str:
     """A message with the text in it, or the text."""
     inside = step.message(19)
-    said = (
+    prompt = (
         inside.text(2)
         or inside.text(1)
         or next((text for raw in step.each(19) if (text := text_in(raw))), "")
     )
-    return without_payloads(said.strip())
+    return without_payloads(prompt.strip())
 
 
 def _calls(reply: ProtobufMessage) -> Iterator[ToolCall]:
@@ -96,15 +97,15 @@ def _time(stamp: ProtobufMessage) -> int | None:
 
 def summaries_in(value: object) -> list[TrajectorySummary]:
     """Ids and titles of a workspace's trajectories."""
-    found = []
+    summaries = []
     for field in (_decode(value) or ProtobufMessage()).fields:
         entry = message_in(field.value) if isinstance(field.value, bytes) else None
         if entry and UUID.fullmatch(id := entry.text(1)):
             about = entry.message(2)
             times = (_time(about.message(number)) for number in (3, 7))
             known = tuple(time for time in times if time is not None)
-            found.append(TrajectorySummary(id, about.text(1).strip(), _folder(about), known))
-    return found
+            summaries.append(TrajectorySummary(id, about.text(1).strip(), _folder(about), known))
+    return summaries
 
 
 def _folder(about: ProtobufMessage) -> str:

@@ -1,0 +1,70 @@
+"""Run git on a checkout, so that it neither changes what it looks at nor starts programs that the checkout names."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+TIMEOUT_S = 10
+
+_KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")
+_SET = {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
+_QUIET = (
+    "--no-optional-locks",  # keeps git from refreshing its index
+    "--literal-pathspecs",
+    "-c", "core.fsmonitor=false",
+    "-c", f"core.hooksPath={os.devnull}",
+    "-c", "protocol.allow=never",  # a partial clone would fetch what it lacks
+)  # fmt: skip
+
+
+class GitOutput(NamedTuple):
+    """What git printed, and whether it was content."""
+
+    text: str
+    is_ok: bool
+
+
+def ask(
+    directory: Path,
+    *arguments: str,
+    given: str = "",
+    variables: Mapping[str, str] | None = None,
+    timeout_s: float = TIMEOUT_S,
+) -> GitOutput:
+    """Run git in a directory. No git, or no answer in time, is a failure like any other."""
+    try:
+        done = subprocess.run(
+            ["git", *_QUIET, "-C", str(directory), *arguments],
+            env=own_environment() | dict(variables or {}),
+            input=os.fsencode(given),
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return GitOutput("", False)
+    return GitOutput(os.fsdecode(done.stdout), done.returncode == 0)
+
+
+def git(directory: Path, *arguments: str, timeout_s: float = TIMEOUT_S) -> str | None:
+    """What git prints; None where there is no repository, no git, or no answer in time."""
+    answer = ask(directory, *arguments, timeout_s=timeout_s)
+    return answer.text if answer.is_ok else None
+
+
+def names(text: str | None) -> list[str]:
+    """The parts of an answer to `-z`."""
+    return [part for part in (text or "").split("\0") if part]
+
+
+def own_environment() -> dict[str, str]:
+    """Without variables that point git at another repository: a server may have been started by a hook."""
+    inherited = os.environ  # noqa: TID251  (passed on, not read as settings)
+    environment = {
+        name: value for name, value in inherited.items() if not name.startswith("GIT_") or name in _KEPT
+    }
+    return environment | _SET
