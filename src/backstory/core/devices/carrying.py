@@ -1,0 +1,63 @@
+"""Git as the carrier: fetch before a sync, commit and push after it. Only our directory is ever staged, and no hooks run.
+
+Segments never change, so there is nothing to conflict."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from ...domain.errors import GitFailed
+from ..projects.git import own_environment
+from .folder import SUBFOLDER
+
+GIT_TIMEOUT_S = 120.0
+COMMIT_SUBJECT = "Backstory devices"
+MAX_ERROR_CHARS = 300
+
+
+class GitCarrier:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def fetch(self) -> None:
+        """Bring in what others pushed, if the branch has a remote one."""
+        if self._has_upstream():
+            self._run("pull", "--rebase", "--quiet")
+
+    def send(self) -> None:
+        """Commit what changed in our directory and push it; once more if somebody else pushed meanwhile."""
+        self._run("add", "--all", "--", SUBFOLDER)
+        if self._ask("diff", "--cached", "--quiet", "--", SUBFOLDER).returncode:
+            self._run("commit", "--quiet", "--no-gpg-sign", "-m", COMMIT_SUBJECT, "--", SUBFOLDER)
+        if self._has_upstream() and self._ask("push", "--quiet").returncode:
+            self.fetch()
+            self._run("push", "--quiet")
+
+    def _has_upstream(self) -> bool:
+        return self._ask("rev-parse", "--abbrev-ref", "@{upstream}").returncode == 0
+
+    def _run(self, *words: str) -> None:
+        outcome = self._ask(*words)
+        if outcome.returncode:
+            reason = outcome.stderr.decode(errors="replace").strip()[-MAX_ERROR_CHARS:]
+            raise GitFailed(
+                f"git {words[0]} failed in {self._folder}: {reason}",
+                hint="Nothing is lost; correct it and sync again.",
+            )
+
+    def _ask(self, *words: str) -> subprocess.CompletedProcess[bytes]:
+        try:
+            return subprocess.run(
+                ["git", "-c", f"core.hooksPath={os.devnull}", "-C", str(self._folder), *words],
+                env=own_environment(),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=GIT_TIMEOUT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise GitFailed(f"git {words[0]} did not end within {GIT_TIMEOUT_S:.0f} seconds.") from None
+        except OSError as error:
+            raise GitFailed(f"git could not be run: {error}.") from None

@@ -1,0 +1,109 @@
+"""A segment: a sealed, compressed file of records that is written once and never changed.
+
+`BKS1`, the id of the key, a nonce, and then JSON lines in zstd, sealed. The first line describes the log of the device that wrote it.
+The name has the SHA-256 of the file, so that a copy that is not complete is known before it is opened."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...domain.devices import WireRecord
+from ...domain.lazy import lazy_pattern
+from ...domain.zstd import ZstdDecompressor, ZstdError, compress
+from .vault import FORMAT, KEY_ID_BYTES, Vault, seal, unseal
+
+MAGIC = b"BKS1"
+MAX_SEGMENT_BYTES = 1_000_000
+"""Before sealing. A deletion rewrites whole segments, and half a copy is read again."""
+MAX_OPENED_BYTES = 200_000_000
+"""What a damaged or hostile file may grow to."""
+ZSTD_LEVEL = 3
+_NAME = lazy_pattern(r"([0-9a-f]{12})/(\d{8})-([0-9a-f]{16})[^/]*\.seg")
+
+
+class SegmentName(NamedTuple):
+    device: str
+    number: int
+    digest: str
+
+    def __str__(self) -> str:
+        return f"{self.device}/{self.number:08d}-{self.digest}.seg"
+
+
+class OpenedSegment(NamedTuple):
+    name: SegmentName
+    header: Mapping[str, Any]
+    records: Sequence[WireRecord]
+
+
+class NotOpened(Exception):
+    """A whole file that cannot be read; the text says why."""
+
+
+def parse_name(path: str) -> SegmentName | None:
+    """Whatever a synchroniser put between the digest and `.seg` does not matter: it is the same segment again."""
+    match = _NAME.fullmatch(path)
+    return SegmentName(match[1], int(match[2]), match[3]) if match else None
+
+
+def is_whole(name: SegmentName, raw: bytes) -> bool:
+    return hashlib.sha256(raw).hexdigest()[:16] == name.digest
+
+
+def make_segment(
+    vault: Vault, device: str, number: int, header: Mapping[str, Any], lines: Iterable[bytes]
+) -> tuple[SegmentName, bytes]:
+    first = json.dumps({"format": FORMAT, **header}, ensure_ascii=False).encode()
+    packed = compress(b"\n".join([first, *lines]), ZSTD_LEVEL)
+    raw = MAGIC + vault.key_id + seal(vault.key, _about(vault, device, number), packed)
+    return SegmentName(device, number, hashlib.sha256(raw).hexdigest()[:16]), raw
+
+
+def open_segment(vault: Vault, name: SegmentName, raw: bytes) -> OpenedSegment:
+    """Raises NotOpened for another key, a forged or damaged file, and a format that this version does not know."""
+    start = len(MAGIC) + KEY_ID_BYTES
+    if not raw.startswith(MAGIC):
+        raise NotOpened("not a segment of this version")
+    if raw[len(MAGIC) : start] != vault.key_id:
+        raise NotOpened("sealed with another key")
+    packed = unseal(vault.key, _about(vault, name.device, name.number), raw[start:])
+    if packed is None:
+        raise NotOpened("not written by a device of this vault, or moved there from another place")
+    try:
+        frame = ZstdDecompressor()
+        text = frame.decompress(packed, max_length=MAX_OPENED_BYTES)
+        if not frame.eof:
+            raise NotOpened(f"cut off, or larger than {MAX_OPENED_BYTES:,} bytes")
+        header, *records = [json.loads(line) for line in text.split(b"\n")]
+    except (ZstdError, ValueError) as error:
+        raise NotOpened(f"damaged before it was sealed ({error})") from None
+    if header.get("format") != FORMAT:
+        raise NotOpened("written by a newer version of Backstory; it is read after an update")
+    return OpenedSegment(name, header, records)
+
+
+def encoded(record: WireRecord) -> bytes:
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def entities_in(records: Iterable[WireRecord]) -> dict[str, bool]:
+    """The ids that a segment speaks of, and whether it holds more of each than its deletion."""
+    held: dict[str, bool] = {}
+    for record in records:
+        is_content = record["k"] != "forget"
+        for id in subjects(record):
+            held[id] = held.get(id, False) or is_content
+    return held
+
+
+def subjects(record: WireRecord) -> list[str]:
+    """The ids of all that a record would betray: with any of them forgotten, it goes."""
+    fields = ("id", "memory", "source", "target") if record["k"] in ("event", "link") else ("id",)
+    return [record[field] for field in fields if isinstance(record.get(field), str)]
+
+
+def _about(vault: Vault, device: str, number: int) -> bytes:
+    return f"{FORMAT}/{vault.id}/{device}/{number:08d}".encode()
