@@ -6,18 +6,19 @@ did it), the time of the commit does, and the answer says that it is less sure."
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ...domain.errors import InvalidInput, NotFound, Unreadable
+from ...domain.lazy import lazy_pattern
 from ...domain.lines import counted
 from ...domain.records import Conversation
 from ...readers import Places
-from ..facet import Facet
+from ..part import CorePart
 from ..projects import project_root, work_tree
 from ..projects.git import ask, printable, without_filters
 from ..projects.related import projects_named, related_projects
@@ -30,7 +31,7 @@ SLACK = timedelta(minutes=5)
 NEAR = timedelta(days=1)
 """Before a commit: an earlier writing without a text is no evidence."""
 TIMEOUT_S = 60
-_HEADER = re.compile(r"([0-9a-f]{40,64}) \d+ \d+(?: \d+)?")
+_HEADER = lazy_pattern(r"([0-9a-f]{40,64}) \d+ \d+(?: \d+)?")
 
 
 class Sureness(StrEnum):
@@ -61,7 +62,27 @@ class BlamedLine(NamedTuple):
     """None where no assistant is known to have written it."""
 
 
-class Blame(Facet):
+class BlamedFile(NamedTuple):
+    """A file at a commit, with all that assistants ever wrote into it."""
+
+    lines: list[BlamedLine]
+    writings: Writings
+    numbers: dict[str, int]
+    """Of the messages of the writings, by id."""
+
+    def remover(self, removed: Sequence[str], until: datetime) -> LineOrigin | None:
+        """Where an assistant took these lines out, before a time; None where no edit is known that did."""
+        wanted = {line.strip() for line in removed} - {""}
+        for writing in reversed(self.writings.edits):
+            if writing.at > until + SLACK or not wanted:
+                continue
+            old, new = ({line.strip() for line in text.split("\n")} for text in (writing.old, writing.new))
+            if wanted <= old - new:
+                return _made(self.writings, self.numbers, writing, Sureness.EXACT)
+        return None
+
+
+class Blame(CorePart):
     def lines(self, path: str, places: Places, first: int = 1, last: int | None = None) -> list[BlamedLine]:
         """Of a file on this machine, from the first to the last line that are asked for; `places` is where assistants
         keep their files. Raises NotFound, and InvalidInput for lines that it does not have."""
@@ -81,25 +102,53 @@ class Blame(Facet):
         commits = commits_of_lines(tree, inside)
         if len(commits) != len(texts):  # no repository, or a file that it does not know
             commits = [None] * len(texts)
-        names = {inside, *(each.path for each in commits if each and each.path)}
-        writings = find_writings(
-            self.engine,
-            self.caller,
-            places,
-            sorted({name.rpartition("/")[2] for name in names}),
-            self._is_file({named, str(file)}, tree, names),
-        )
+        writings = self._writings(tree, inside, commits, places, {named, str(file)})
         return self._blamed(texts, commits, writings)[first - 1 : last]
 
+    def at_commit(
+        self, tree: Path, path: str, commit: str, places: Places, begun: Mapping[str, datetime]
+    ) -> BlamedFile:
+        """A file of a checkout as it was at a commit; without lines where the commit does not have it, or it is no text.
+        `begun` says of commits when the one before was made: who wrote the same words earlier is not the author of a line that
+        came back."""
+        self.caller.check_local("path", hint="Ask this of a server on your own machine: backstory serve.")
+        blob = ask(tree, "cat-file", "blob", f"{commit}:{path}")
+        data = os.fsencode(blob.text) if blob.is_ok else b""
+        texts = [] if b"\0" in data[:8_000] or len(data) > LARGEST_FILE else _lines(data)
+        commits = commits_of_lines(tree, path, commit) if texts else []
+        if len(commits) != len(texts):
+            commits = [None] * len(texts)
+        writings = self._writings(tree, path, commits, places, {str(tree / path)})
+        lines = self._blamed(texts, commits, writings, begun)
+        return BlamedFile(lines, writings, self._numbers(writings))
+
+    def _writings(
+        self, tree: Path, inside: str, commits: Sequence[Commit | None], places: Places, paths: set[str]
+    ) -> Writings:
+        """What assistants wrote into a file under any of its names."""
+        names = {inside, *(each.path for each in commits if each and each.path)}
+        last_parts = sorted({name.rpartition("/")[2] for name in names})
+        is_file = self._is_file(paths, tree, names)
+        return find_writings(self.engine, self.caller, places, last_parts, is_file)
+
     def _blamed(
-        self, texts: Sequence[str], commits: Sequence[Commit | None], writings: Writings
+        self,
+        texts: Sequence[str],
+        commits: Sequence[Commit | None],
+        writings: Writings,
+        begun: Mapping[str, datetime] = MappingProxyType({}),
     ) -> list[BlamedLine]:
-        found = matches(texts, [(each.old, each.new) for each in writings.edits])
+        by_line = matches(texts, [(each.old, each.new) for each in writings.edits])
         numbers = self._numbers(writings)
-        return [
-            BlamedLine(number, text, commit, _origin(writings, numbers, commit, found[number - 1]))
-            for number, (text, commit) in enumerate(zip(texts, commits, strict=True), 1)
-        ]
+        lines = []
+        for number, (text, commit) in enumerate(zip(texts, commits, strict=True), 1):
+            since = begun.get(commit.hash) if commit else None
+            candidates = by_line[number - 1]
+            recent = [match for match in candidates if since and writings.edits[match.edit].at >= since]
+            origin = _origin(writings, numbers, commit, recent) if author(recent) else None
+            origin = origin or _origin(writings, numbers, commit, candidates)
+            lines.append(BlamedLine(number, text, commit, origin))
+        return lines
 
     def _is_file(self, paths: set[str], tree: Path, names: set[str]) -> IsFile:
         """One of the paths, or the same place in a checkout of the same project."""
@@ -127,19 +176,19 @@ class Blame(Facet):
             ids.setdefault(each.conversation, []).extend((each.message, f"{each.message}#tool"))
         numbers: dict[str, int] = {}
         for conversation, some in ids.items():
-            found = self.engine.store.messages.places(conversation, list(dict.fromkeys(some)))
-            numbers |= {id.removesuffix("#tool"): seq + 1 for id, seq in found.items()}
+            places = self.engine.store.messages.places(conversation, list(dict.fromkeys(some)))
+            numbers |= {id.removesuffix("#tool"): seq + 1 for id, seq in places.items()}
         return numbers
 
 
 def _origin(
-    writings: Writings, numbers: dict[str, int], commit: Commit | None, found: Sequence[Match]
+    writings: Writings, numbers: dict[str, int], commit: Commit | None, candidates: Sequence[Match]
 ) -> LineOrigin | None:
     latest = None if commit is None else commit.committed_at + SLACK
-    in_time = [match for match in found if latest is None or writings.edits[match.edit].at <= latest]
+    in_time = [match for match in candidates if latest is None or writings.edits[match.edit].at <= latest]
     match = author(in_time)
     if match is not None:
-        has_rivals = len({writings.edits[each.edit].conversation for each in found}) > 1
+        has_rivals = len({writings.edits[each.edit].conversation for each in candidates}) > 1
         is_sure = match.weight >= ENOUGH or (match.weight >= 1 and not has_rivals)
         sureness = Sureness.EXACT if is_sure else Sureness.LIKELY
         return _made(writings, numbers, writings.edits[match.edit], sureness)
@@ -164,7 +213,11 @@ def _read(file: Path) -> list[str]:
         raise Unreadable(f"{file} cannot be read: {error.strerror}.") from None
     if b"\0" in data[:8_000]:
         raise InvalidInput(f"{file} is not a text.", field="path")
-    # as git counts them: by newlines alone
+    return _lines(data)
+
+
+def _lines(data: bytes) -> list[str]:
+    """As git counts them: by newlines alone."""
     lines = data.decode("utf-8", "replace").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
@@ -180,12 +233,12 @@ class Commit(NamedTuple):
     """What the file was called then."""
 
 
-def commits_of_lines(tree: Path, path: str) -> list[Commit | None]:
-    """For each line of the file as it is on disk; None where it is not committed. Empty without a repository, or for a
-    file that it does not know."""
-    words = ("blame", "--porcelain", "--no-textconv", "--", path)
-    told = ask(tree, *without_filters(tree), *words, timeout_s=TIMEOUT_S)
-    return list(_read_commits(printable(told.text))) if told.is_ok else []
+def commits_of_lines(tree: Path, path: str, commit: str = "") -> list[Commit | None]:
+    """For each line of the file as it is on disk, or at a commit; None where it is not committed. Empty without a
+    repository, or for a file that it does not know."""
+    words = ("blame", "--porcelain", "--no-textconv", *([commit] if commit else []), "--", path)
+    output = ask(tree, *without_filters(tree), *words, timeout_s=TIMEOUT_S)
+    return list(_read_commits(printable(output.text))) if output.is_ok else []
 
 
 def _read_commits(text: str) -> Iterator[Commit | None]:

@@ -39,11 +39,11 @@ def matches(lines: Sequence[str], edits: Sequence[tuple[str, str]]) -> list[list
     """For each line of a file the edits that wrote such a line, in the order of the edits. An edit is what it replaced and
     what it put there. A line that stands everywhere is found beside one that does not."""
     file = _read([line.strip() for line in lines])
-    found: list[list[Match]] = [[] for _ in lines]
+    by_line: list[list[Match]] = [[] for _ in lines]
     for number, (old, new) in enumerate(edits):
         for place, line, weight in _matches_of(file, old, _bare(new)):
-            found[place].append(Match(number, line, weight))
-    return found
+            by_line[place].append(Match(number, line, weight))
+    return by_line
 
 
 def _bare(text: str) -> list[str]:

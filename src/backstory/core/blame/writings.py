@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ...domain.errors import Unreadable
 from ...domain.filters import Filter, Kind
+from ...domain.lazy import lazy_pattern
 from ...domain.records import Conversation, Message, TraceHit
 from ...domain.sources import source_path
 from ...domain.when import from_ms
@@ -57,24 +58,24 @@ def find_writings(
     hits = [hit for name in names for hit in store.traces.touching(name, where) if hit.kind == "written"]
     known = {each.id: each for each in store.conversations.get(sorted({hit.conversation for hit in hits}))}
     hits = [hit for hit in hits if hit.conversation in known]  # others were forgotten just now
-    meant = [hit for hit in hits if is_file(known[hit.conversation], hit.value)]
+    same_file = [hit for hit in hits if is_file(known[hit.conversation], hit.value)]
     newest = list(
-        dict.fromkeys(hit.conversation for hit in sorted(meant, key=lambda hit: hit.at, reverse=True))
+        dict.fromkeys(hit.conversation for hit in sorted(same_file, key=lambda hit: hit.at, reverse=True))
     )
     wanted = {id: known[id] for id in newest[:MOST_CONVERSATIONS]}
-    entries = store.entries.load(hit.entry for hit in meant if hit.conversation in wanted)
+    entries = store.entries.load(hit.entry for hit in same_file if hit.conversation in wanted)
     messages = {n: entry for n, entry in entries.items() if isinstance(entry, Message)}
     stored = {message.id.removesuffix("#tool") for message in messages.values()}
     edits = list(_read_again(wanted, places, is_file, stored))
-    told = {writing.message for writing in edits}
+    message_ids = {writing.message for writing in edits}
     silent = []
-    for hit in meant:
+    for hit in same_file:
         message = messages.get(hit.entry)
-        if message is None or (base := message.id.removesuffix("#tool")) in told:
+        if message is None or (base := message.id.removesuffix("#tool")) in message_ids:
             continue
-        kept = list(_kept(message, base, hit))
-        edits += kept
-        if not kept or len(message.text) >= LONGEST_ARGUMENTS:
+        copies = list(_kept(message, base, hit))
+        edits += copies
+        if not copies or len(message.text) >= LONGEST_ARGUMENTS:
             silent.append(Writing(hit.conversation, base, hit.at, "", ""))
     return Writings(sorted(edits, key=lambda each: each.at), silent, wanted)
 
@@ -118,8 +119,8 @@ def _read_source(
 
 def _stored_id(conversation: str, turn: Turn, stored: Collection[str]) -> str:
     """The id of a turn in the store, which is the former one until a sync reads that part of the file again."""
-    id = message_ids(conversation, turn)[0]
-    former = message_ids(conversation, turn._replace(id=turn.former_id))[0]
+    id = message_ids(conversation, turn.id)[0]
+    former = message_ids(conversation, turn.former_id)[0]
     return former if former in stored and id not in stored else id
 
 
@@ -130,7 +131,7 @@ def _kept(message: Message, base: str, hit: TraceHit) -> Iterator[Writing]:
 
 _NEW_KEYS = {new: old for old, new in REPLACED} | dict.fromkeys((*WHOLE, *INSERTED), "")
 _KEYS = "|".join(re.escape(key) for key in dict.fromkeys((*_NEW_KEYS, *(old for old, _ in REPLACED))))
-_ARGUMENT = re.compile(rf"^(?:\S+ )?({_KEYS}): ", re.MULTILINE)
+_ARGUMENT = lazy_pattern(rf"^(?:\S+ )?({_KEYS}): ", re.MULTILINE)
 
 
 def _edits_in(text: str) -> Iterator[Edit]:

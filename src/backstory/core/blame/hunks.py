@@ -1,0 +1,126 @@
+"""The hunks of a range of commits, as git tells them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from ...domain.errors import GitFailed, InvalidInput
+from ...domain.lazy import lazy_pattern
+from ..projects.git import ask, git, printable
+from ..team.branch import shared_commit
+
+TIMEOUT_S = 60
+MAX_COMMITS = 10_000
+"""Of which the times are asked; a line from before has none."""
+_HUNK = lazy_pattern(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+
+
+class CommitRange(NamedTuple):
+    first: str
+    """The commit before the first one of the range."""
+    last: str
+    ended_at: datetime
+    begun: Mapping[str, datetime]
+    """When the commit before each of them was written."""
+
+
+class Hunk(NamedTuple):
+    path: str
+    """At the end of the range, or where it was until it was deleted."""
+    first: int
+    """Its first line at the end of the range; where lines were only removed, the line before them."""
+    added: int
+    """How many lines; 0 where lines were only removed."""
+    removed: tuple[str, ...]
+
+
+def commit_range(tree: Path, text: str) -> CommitRange:
+    """`A..B`, `A...B` or a single commit; empty means what the present branch adds to the shared one. Raises InvalidInput."""
+    if text.startswith("-"):
+        raise InvalidInput(f"{text!r} is no range of commits.")
+    begin, dots, end = text.partition("...") if "..." in text else text.partition("..")
+    last = _commit(tree, end or "HEAD") if dots or not text else _commit(tree, text)
+    if not text:
+        shared = shared_commit(tree)
+        first = _base(tree, shared, last) if shared else ""
+    elif dots:
+        first = _commit(tree, begin or "HEAD")
+        first = _base(tree, first, last) if dots == "..." else first
+    else:
+        parent = git(tree, "rev-parse", "--verify", "--quiet", f"{last}^")
+        first = (parent or git(tree, "hash-object", "-t", "tree", "--stdin") or "").strip()
+    if not first:
+        raise GitFailed(
+            "There is no shared branch to compare with.", hint="Name a range: backstory pr main..HEAD"
+        )
+    seconds = (git(tree, "show", "-s", "--format=%ct", last) or "0").strip()
+    return CommitRange(first, last, datetime.fromtimestamp(int(seconds), UTC), _begun(tree, last))
+
+
+def _begun(tree: Path, last: str) -> dict[str, datetime]:
+    # by the time at which it was written: to rebase a branch makes all of its commits anew
+    log = (
+        git(tree, "log", f"--max-count={MAX_COMMITS}", "--format=%H %at %P", last, timeout_s=TIMEOUT_S) or ""
+    )
+    rows = [line.split() for line in log.splitlines()]
+    written = {hash: int(seconds) for hash, seconds, *_ in rows}
+    return {
+        hash: datetime.fromtimestamp(max(times), UTC)
+        for hash, _, *parents in rows
+        if (times := [written[parent] for parent in parents if parent in written])
+    }
+
+
+def _base(tree: Path, one: str, other: str) -> str:
+    return (git(tree, "merge-base", one, other) or "").strip()
+
+
+def _commit(tree: Path, name: str) -> str:
+    commit = git(tree, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    if commit is None:
+        raise InvalidInput(f"There is no commit {name!r}.", hint="Use a range as git takes it: main..HEAD")
+    return commit.strip()
+
+
+def hunks_of(tree: Path, commits: CommitRange) -> list[Hunk]:
+    """In the order of files and lines. Raises GitFailed."""
+    words = (
+        "-c",
+        "core.quotePath=false",
+        "diff",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-color",
+        "-U0",
+        "-M",
+    )
+    output = ask(
+        tree, *words, "--src-prefix=a/", "--dst-prefix=b/", commits.first, commits.last, timeout_s=TIMEOUT_S
+    )
+    if not output.is_ok:
+        raise GitFailed("git diff failed.", hint="Run it in a terminal to see why.")
+    return list(_hunks(printable(output.text)))
+
+
+def _hunks(text: str) -> Iterator[Hunk]:
+    """A header says how many lines follow, so that no line of a file is taken for a header."""
+    old = path = ""
+    lines = iter(text.split("\n"))
+    for line in lines:
+        if line.startswith("--- "):
+            old = line[4:].removeprefix("a/").rstrip("\t")
+        elif line.startswith("+++ "):
+            path = old if line == "+++ /dev/null" else line[4:].removeprefix("b/").rstrip("\t")
+        elif match := _HUNK.match(line):
+            removed_count, first, count = (int(number or "1") for number in match.groups())
+            removed = tuple(next(lines, "")[1:] for _ in range(removed_count))
+            rest = (next(lines, "") for _ in range(count))
+            # where a last line has no newline, a note about that stands between the two
+            if count and next(rest, "").startswith("\\"):
+                next(lines, "")
+            for _ in rest:
+                pass
+            yield Hunk(path, first, count, removed)
