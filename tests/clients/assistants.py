@@ -38,7 +38,11 @@ class Person:
         self.home, self.project, self.data = folder / "home", folder / "project", folder / "data"
         self._bin = folder / "bin"
         for each in (self.home, self.project, self._bin):
-            each.mkdir()
+            each.mkdir(exist_ok=True)  # copied from another person's
+        self.install(program)
+
+    def install(self, program: str) -> None:
+        """Put one more assistant on PATH, or skip the test."""
         found = next((MODULES / path for path in PROGRAMS[program] if (MODULES / path).exists()), None)
         node = shutil.which("node")
         if found is None or node is None:
@@ -46,12 +50,14 @@ class Person:
             if os.environ.get("BACKSTORY_TEST_ASSISTANTS"):
                 pytest.fail(reason)
             pytest.skip(reason)
-        (self._bin / program).symlink_to(found)
-        (self._bin / "node").symlink_to(node)
+        for name, target in ((program, found), ("node", node)):
+            if not (self._bin / name).exists():
+                (self._bin / name).symlink_to(target)
 
     def environment(self, **variables: str) -> dict[str, str]:
         quiet = {
             "HOME": str(self.home),
+            "PWD": str(self.project),  # which OpenCode believes
             "PATH": os.pathsep.join([str(self._bin), "/usr/bin", "/bin"]),
             "XDG_CONFIG_HOME": str(self.home / ".config"),
             "XDG_DATA_HOME": str(self.home / ".local" / "share"),

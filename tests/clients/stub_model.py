@@ -1,4 +1,5 @@
-"""A model that always says the same: the answers of Anthropic's, OpenAI's and Google's interfaces, and what it was asked."""
+"""A model that always says the same, after it called the tools it was told to: the answers of Anthropic's, OpenAI's and Google's
+interfaces, and what it was asked."""
 
 from __future__ import annotations
 
@@ -47,12 +48,53 @@ RESPONSES: tuple[Event, ...] = (
 )
 
 
+CHUNKS: tuple[Event, ...] = tuple(
+    {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "stub", "choices": [choice]}
+    for choice in (
+        {"index": 0, "delta": {"role": "assistant", "content": "Good."}, "finish_reason": None},
+        {"index": 0, "delta": {}, "finish_reason": "stop"},
+    )
+)
 CANDIDATES = {
     "candidates": [
         {"content": {"role": "model", "parts": [{"text": "Good."}]}, "finishReason": "STOP", "index": 0}
     ],
     "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
 }
+
+
+class ToolUse(NamedTuple):
+    """A call that the model makes once it is offered the tool."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+def _message_call(use: ToolUse) -> tuple[Event, ...]:
+    block = {"type": "tool_use", "id": "toolu_1", "name": use.tool, "input": {}}
+    delta = {"type": "input_json_delta", "partial_json": json.dumps(use.arguments)}
+    return (
+        MESSAGES[0],
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        MESSAGES[3],
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": "tool_use", "stop_sequence": None},
+            "usage": _USAGE,
+        },
+        MESSAGES[5],
+    )
+
+
+def _response_call(use: ToolUse) -> tuple[Event, ...]:
+    item = {
+        "type": "function_call",
+        "call_id": "c1",
+        "name": use.tool,
+        "arguments": json.dumps(use.arguments),
+    }
+    return (RESPONSES[0], {"type": "response.output_item.done", "item": item}, RESPONSES[2])
 
 
 class Model(NamedTuple):
@@ -62,8 +104,14 @@ class Model(NamedTuple):
 
 
 @contextmanager
-def stub_model() -> Iterator[Model]:
+def stub_model(*uses: ToolUse) -> Iterator[Model]:
     requests: list[str] = []
+    waiting = list(uses)
+
+    def next_use(body: str) -> ToolUse | None:
+        """The next call, if this request offers its tool; the requests that name a session or sum it up offer none."""
+        is_offered = waiting and f'"name":"{waiting[0].tool}"' in body.replace('": "', '":"')
+        return waiting.pop(0) if is_offered else None
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -75,7 +123,14 @@ def stub_model() -> Iterator[Model]:
                 return self._answer("text/event-stream", f"data: {json.dumps(CANDIDATES)}\n\n".encode())
             if "generateContent" in self.path:
                 return self._answer("application/json", json.dumps(CANDIDATES).encode())
-            events = RESPONSES if self.path.endswith("/responses") else MESSAGES
+            if self.path.endswith("/chat/completions"):
+                chunks = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in CHUNKS)
+                return self._answer("text/event-stream", f"{chunks}data: [DONE]\n\n".encode())
+            is_response, use = self.path.endswith("/responses"), next_use(body)
+            if use is None:
+                events = RESPONSES if is_response else MESSAGES
+            else:
+                events = _response_call(use) if is_response else _message_call(use)
             lines = [f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events]
             return self._answer("text/event-stream", "".join(lines).encode())
 

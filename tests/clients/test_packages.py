@@ -49,7 +49,12 @@ def test_the_bundle_passes_the_check_of_its_maker_and_packs(tmp_path: Path, mcpb
     assert "passes" in run(*mcpb, "validate", str(folder / "manifest.json"))
     run(*mcpb, "pack", str(folder), str(bundle))
     names = zipfile.ZipFile(bundle).namelist()
-    assert {"manifest.json", "pyproject.toml", "src/backstory/__main__.py"} <= set(names)
+    assert {
+        "manifest.json",
+        "pyproject.toml",
+        "src/backstory/__main__.py",
+        "packages/minilm/pyproject.toml",
+    } <= set(names)
     assert not [name for name in names if "__pycache__" in name]
 
 

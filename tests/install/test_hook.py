@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from backstory.clients.hook import DEFAULT_LIMIT_S, FAILURE, question
 from backstory.clients.hooks import SOURCE
 from backstory.core.brief.files import BriefFiles
 
@@ -20,6 +22,7 @@ from ..repositories import git
 
 TEXT = '<backstory project="p" made="2026-01-02">\nOpen:\n- é\n</backstory>'
 CONTINUED = '<backstory project="p" made="2026-01-02">\nOpen:\n</backstory>'
+NOTE = '<backstory file="app.py">Recorded memory: 2026-01-02 decided: Port 9090. (id-1)</backstory>'
 LAST = 1_700_000_000_000
 
 
@@ -28,16 +31,26 @@ def project(tmp_path: Path) -> Path:
     folder = (tmp_path / "project").resolve()
     (folder / "inside").mkdir(parents=True)
     (folder / ".git").mkdir()
-    body = {"project": str(folder), "basis": "1:1", "last_at": LAST, "text": TEXT, "continued": CONTINUED}
+    notes = {"src/app.py": {"text": NOTE, "certainty": 0.9}}
+    body = {
+        "project": str(folder),
+        "basis": "1:1",
+        "last_at": LAST,
+        "text": TEXT,
+        "continued": CONTINUED,
+        "files": notes,
+    }
     BriefFiles(tmp_path / "data").write(str(folder), body)
     return folder
 
 
-def hook(tmp_path: Path, event: Any, client: str = "claude-code", **variables: str) -> str:
+def hook(
+    tmp_path: Path, event: Any, client: str = "claude-code", words: Sequence[str] = (), **variables: str
+) -> str:
     """What it prints. However it fares, it succeeds and says nothing else."""
     given = event if isinstance(event, bytes) else json.dumps(event).encode()
     done = subprocess.run(
-        [sys.executable, "-I", "-S", str(SOURCE), client, str(tmp_path / "data")],
+        [sys.executable, "-I", "-S", str(SOURCE), client, str(tmp_path / "data"), *words],
         input=given,
         env={"BACKSTORY_BRIEF_TIMEOUT_S": str(PATIENCE_S), **variables},
         cwd=tmp_path,
@@ -175,6 +188,150 @@ def test_a_project_that_is_not_known_is_told_nothing(tmp_path: Path, project: Pa
     assert hook(tmp_path, start(project)) == ""
 
 
+PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: src/app.py\n@@\n-a\n+b\n*** End Patch\nEOF"
+
+
+@pytest.mark.parametrize(
+    ("client", "fields"),
+    [
+        (
+            "claude-code",
+            {
+                "hook_event_name": "PreToolUse",
+                "tool_name": "Edit",
+                "tool_input": {"file_path": "{}/src/app.py"},
+            },
+        ),
+        ("codex", {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": PATCH}}),
+        (
+            "codex",
+            {"hook_event_name": "PreToolUse", "tool_name": "apply_patch", "tool_input": {"command": PATCH}},
+        ),
+        ("copilot-cli", {"toolName": "edit", "toolArgs": {"path": "{}/src/app.py"}}),
+        ("copilot-cli", {"toolName": "create", "toolArgs": '{"path": "src/app.py"}'}),
+    ],
+)
+def test_before_a_file_changes_what_is_known_of_it_is_told_once_in_a_session(
+    tmp_path: Path, project: Path, client: str, fields: dict[str, Any]
+) -> None:
+    given = json.loads(json.dumps(fields).replace("{}", str(project)))
+    name = "sessionId" if client == "copilot-cli" else "session_id"
+    event = {"cwd": str(project), name: "s", **given}
+    printed = json.loads(
+        hook(tmp_path, event, client, words=["preToolUse"] if client == "copilot-cli" else [])
+    )
+    body = printed if client == "copilot-cli" else printed["hookSpecificOutput"]
+    assert body["additionalContext"] == NOTE
+    assert hook(tmp_path, event, client, words=["preToolUse"] if client == "copilot-cli" else []) == ""
+    (receipt,) = BriefFiles(tmp_path / "data").injections({})
+    assert (receipt.event, receipt.subject, receipt.certainty) == ("PreToolUse", "src/app.py", 0.9)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("Edit", {"file_path": "src/other.py"}),
+        ("Edit", {"file_path": "/elsewhere/src/app.py"}),
+        ("Edit", {"file_path": "app.py"}),
+        ("Read", {"file_path": "src/app.py"}),
+        ("Bash", {"command": "cat src/app.py"}),
+        ("Edit", {}),
+    ],
+)
+def test_of_another_file_and_to_who_only_reads_nothing_is_told(
+    tmp_path: Path, project: Path, tool: str, given: dict[str, str]
+) -> None:
+    event = {"cwd": str(project), "session_id": "s", "hook_event_name": "PreToolUse"}
+    assert hook(tmp_path, {**event, "tool_name": tool, "tool_input": given}) == ""
+
+
+def test_in_a_worktree_a_file_is_known_by_its_path_there(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    git(first, "init", "-q")
+    git(first, "commit", "-q", "--allow-empty", "-m", "x")
+    git(first, "worktree", "add", "-q", str(second))
+    notes = {"src/app.py": {"text": NOTE, "certainty": 0.9}}
+    body = {"project": str(first.resolve()), "text": "", "continued": "", "last_at": 0, "files": notes}
+    BriefFiles(tmp_path / "data").write(str(first.resolve()), body)
+    event = {"cwd": str(second), "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Write"}
+    assert (
+        NOTE
+        in json.loads(hook(tmp_path, {**event, "tool_input": {"file_path": f"{second}/src/app.py"}}))[
+            "hookSpecificOutput"
+        ]["additionalContext"]
+    )
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "PreToolUse", "PreCompact", "UserPromptSubmit", "Stop"])
+@pytest.mark.parametrize(
+    "client", ["claude-code", "codex", "gemini-cli", "copilot-cli", "qwen-code", "cursor"]
+)
+@pytest.mark.parametrize(
+    "variables", [{"BACKSTORY_BRIEF": "off"}, {"CI": "1"}, {"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}, {}]
+)
+def test_what_silences_one_hook_silences_all(
+    tmp_path: Path, project: Path, event: str, client: str, variables: dict[str, str]
+) -> None:
+    given = {
+        "tool_name": "Edit",
+        "tool_input": {"file_path": "src/app.py"},
+        "prompt": "Which port is it now?",
+    }
+    if not variables:
+        (tmp_path / "data" / "config.toml").write_text(f"brief_off = ['{project}']\n")
+    whole = {"cwd": str(project), "session_id": "s", "hook_event_name": event, **given}
+    assert hook(tmp_path, whole, client, **variables) == ""
+
+
+@pytest.mark.parametrize(
+    ("fields", "asked"),
+    [
+        ({"tool_name": "Bash", "error": "Exit code 2\nls: no x"}, "Exit code 2\nls: no x"),
+        ({"tool_name": "Bash", "tool_response": "ls: no x"}, "ls: no x"),
+        ({"tool_name": "run_shell_command", "error": "Exit Code: 2"}, "Exit Code: 2"),
+        ({"toolName": "bash", "toolResult": {"textResultForLlm": "no x <shellId: 0 completed with exit code 2>"}}, "no x <shellId: 0 completed with exit code 2>"),
+        ({"toolName": "bash", "toolResult": {"textResultForLlm": "ok <shellId: 0 completed with exit code 0>"}}, ""),
+        ({"tool_name": "Read", "tool_response": "ValueError: in a file that was read"}, ""),
+    ],
+)  # fmt: skip
+def test_after_a_tool_only_the_output_of_a_command_that_may_have_failed_is_asked_about(
+    fields: dict[str, Any], asked: str
+) -> None:
+    assert question(FAILURE, fields) == asked
+
+
+def test_a_stop_hook_prints_nothing(tmp_path: Path, project: Path) -> None:
+    event = {"cwd": str(project), "session_id": "s", "hook_event_name": "Stop", "transcript_path": "/none"}
+    assert hook(tmp_path, event) == ""
+
+
+def test_a_disk_that_takes_no_receipt_makes_it_silent(tmp_path: Path, project: Path) -> None:
+    given = tmp_path / "data" / "briefs" / "given"
+    given.rmdir()
+    given.write_text("no folder")  # as a full disk: nothing can be written there
+    assert hook(tmp_path, start(project, session_id="s")) == ""
+
+
+def test_a_line_of_settings_to_parse_leaves_time_to_speak(tmp_path: Path, project: Path) -> None:
+    (tmp_path / "data" / "config.toml").write_text("brief_off = ['/elsewhere']\n")
+    assert context(hook(tmp_path, start(project))) == TEXT
+    assert DEFAULT_LIMIT_S >= 0.5
+
+
+def test_two_files_in_the_same_millisecond_have_a_receipt_each(tmp_path: Path) -> None:
+    files = BriefFiles(tmp_path / "data")
+    files.write("/p", {})
+    lines = [
+        json.dumps({"at": LAST, "event": "PreToolUse", "subject": name, "project": "/p", "text": name})
+        for name in ("a.py", "b.py")
+    ]
+    (files.folder / "given" / "s").write_text("\n".join(lines) + "\n")
+    receipts = list(files.injections({}))
+    assert [each.subject for each in receipts] == ["a.py", "b.py"]
+    assert receipts[0].given_at < receipts[1].given_at
+
+
 def test_it_gives_up_when_its_input_does_not_come(tmp_path: Path, project: Path) -> None:
     waiting = subprocess.Popen(
         [sys.executable, "-I", "-S", str(SOURCE), "claude-code", str(tmp_path / "data")],
@@ -231,10 +388,12 @@ def test_without_a_data_directory_it_looks_in_the_usual_place(tmp_path: Path, pr
     assert context(done.stdout.decode()) == TEXT
 
 
-def test_an_alarm_that_comes_while_the_hook_ends_does_not_kill_it(tmp_path: Path, project: Path) -> None:
-    """At some of these times it has printed and Python is on its way out."""
-    for tenth_ms in range(5, 105):
-        hook(tmp_path, start(project), BACKSTORY_BRIEF_TIMEOUT_S=f"{tenth_ms / 10_000}")
+def test_time_that_runs_out_while_it_prints_leaves_a_whole_line_or_none(
+    tmp_path: Path, project: Path
+) -> None:
+    for tenth_ms in range(5, 105, 4):
+        printed = hook(tmp_path, start(project), BACKSTORY_BRIEF_TIMEOUT_S=f"{tenth_ms / 10_000}")
+        assert not printed or context(printed) == TEXT
 
 
 @pytest.mark.parametrize(

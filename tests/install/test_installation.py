@@ -6,7 +6,9 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,13 @@ from hypothesis import strategies as st
 from backstory.clients import receipts
 from backstory.clients.catalogue import CLIENTS, is_there
 from backstory.clients.formats import FORMATS, MISSING, lookup
-from backstory.clients.hooks import SOURCE
+from backstory.clients.hooks import SOURCE, cmd_line, hook_target, powershell_line, put_script
 from backstory.clients.installation import PROJECT, USER, installation, installations, targets
 from backstory.clients.machine import Machine
 from backstory.clients.steps import Consent, FileTarget, StepOutcome
 from backstory.domain.errors import Unreadable
 
+from ..patience import PATIENCE_S
 from .test_formats import CONFIGS
 from .texts import json_texts
 
@@ -363,9 +366,16 @@ def test_the_file_of_opencode_that_is_there_is_used(machine: Machine) -> None:
 
 
 EVENTS = {
-    "claude-code": (".claude/settings.json", ["SessionStart", "PreCompact", "Stop"]),
-    "codex": (".codex/hooks.json", ["SessionStart", "PreCompact", "Stop"]),
+    "claude-code": (
+        ".claude/settings.json",
+        ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUseFailure", "PreCompact", "Stop"],
+    ),
+    "codex": (
+        ".codex/hooks.json",
+        ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop"],
+    ),
     "gemini-cli": (".gemini/settings.json", ["SessionStart"]),
+    "qwen-code": (".qwen/settings.json", ["SessionStart", "UserPromptSubmit", "PostToolUseFailure"]),
     "cursor": (".cursor/hooks.json", ["sessionStart"]),
 }
 
@@ -381,8 +391,7 @@ def test_hooks_stand_beside_those_of_others_and_go_alone(machine: Machine, clien
     install(machine, client)
     hooks = json.loads(path.read_text())["hooks"]
     assert hooks[events[0]][0] == {"command": "theirs"}
-    ours = (str(machine.data / "hook.py"), '"tool": "hook"')
-    assert all(any(sign in json.dumps(hooks[event][-1]) for sign in ours) for event in events)
+    assert all(str(machine.data / "hook.py") in json.dumps(hooks[event][-1]) for event in events)
     assert (machine.data / "hook.py").read_bytes() == SOURCE.read_bytes()
     assert {each.action for each in install(machine, client)} == {"unchanged"}
     uninstall(machine, client)
@@ -390,14 +399,74 @@ def test_hooks_stand_beside_those_of_others_and_go_alone(machine: Machine, clien
     assert not (machine.data / "hook.py").exists()
 
 
-def test_hooks_call_the_server_only_where_it_has_their_tool(machine: Machine) -> None:
-    other = machine._replace(has_hook_tool=False)
-    for client in ("claude-code", "codex"):
-        install(other, client)
-    hooks = json.loads((machine.home / ".claude" / "settings.json").read_text())["hooks"]
-    assert list(hooks) == ["SessionStart", "PreCompact"]
-    assert "mcp_tool" not in json.dumps(hooks)
-    assert not (machine.home / ".codex" / "hooks.json").exists()
+@pytest.mark.parametrize(
+    "client", ["claude-code", "codex", "gemini-cli", "qwen-code", "copilot-cli", "cursor"]
+)
+@pytest.mark.parametrize("missing", ["python", "script", "data directory"])
+@pytest.mark.skipif(os.name != "posix", reason="runs the commands for POSIX")
+def test_a_hook_is_silent_and_succeeds_whatever_is_missing(
+    machine: Machine, client: str, missing: str
+) -> None:
+    own = machine._replace(python=sys.executable)
+    if missing == "python":
+        own = own._replace(python=str(machine.home / "gone" / "bin" / "python"))
+    install(own, client)
+    if missing == "script":
+        (machine.data / "hook.py").unlink()
+    if missing == "data directory":
+        (machine.data / "hook.py").unlink()
+        own.data.rename(own.data.with_name("moved"))
+    target = hook_target(own, client, USER)
+    assert target is not None
+    commands = list(_commands(json.loads(target.path.read_text())))
+    assert commands
+    for words in commands:
+        done = subprocess.run(words, input=b'{"cwd": "/"}', capture_output=True, timeout=PATIENCE_S)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def _commands(value: Any) -> Iterator[list[str]]:
+    """Every command in a file of hooks, as its client starts it."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _commands(each)
+    elif isinstance(value, dict):
+        line = value.get("command") or value.get("bash")
+        if isinstance(line, str) and "timeout" in "".join(value):
+            yield [line, *value["args"]] if "args" in value else ["/bin/sh", "-c", line]
+        for each in value.values():
+            yield from _commands(each)
+
+
+def test_an_older_claude_code_gets_no_event_that_it_does_not_know(machine: Machine) -> None:
+    program = machine.home / "claude"
+    program.write_text('#!/bin/sh\necho "2.0.76 (Claude Code)"\n')
+    program.chmod(0o755)
+    older = machine._replace(environment={**machine.environment, "PATH": str(machine.home)})
+    assert "PostToolUseFailure" in str(hook_target(machine, "claude-code", USER))
+    assert "PostToolUseFailure" not in str(hook_target(older, "claude-code", USER))
+
+
+def test_on_windows_a_launcher_beside_the_hook_is_called(machine: Machine) -> None:
+    windows = machine._replace(platform="win32")
+    put_script(windows)
+    launcher = (machine.data / "hook.cmd").read_text()
+    assert machine.python in launcher
+    assert launcher.rstrip().endswith("exit /b 0")
+    target = hook_target(windows, "claude-code", USER)
+    assert target is not None
+    command = target.changes[0].value["hooks"][0]
+    assert command["command"] == "cmd.exe"
+    assert str(machine.data / "hook.cmd") in command["args"]
+
+
+def test_paths_with_operators_and_quotes_survive_the_shells_of_windows() -> None:
+    words = ["cmd.exe", "/c", "call", r"C:\Users\R&D (x86)\O'Hara $HOME\hook.cmd", "codex"]
+    assert cmd_line(words) == r"""cmd.exe /c call "C:\Users\R&D (x86)\O'Hara $HOME\hook.cmd" codex"""
+    assert (
+        powershell_line(words)
+        == r"""& 'cmd.exe' '/c' 'call' 'C:\Users\R&D (x86)\O''Hara $HOME\hook.cmd' 'codex'"""
+    )
 
 
 def test_hooks_can_be_left_out_and_taken_out(machine: Machine) -> None:

@@ -106,6 +106,11 @@ CLIENTS: Mapping[str, Client] = {
         program="claude",
         signs=("{claude}", "{claude_json}"),
     ),
+    "claude-desktop": Client(
+        "Claude Desktop",
+        (Place(("{applications}/Claude/claude_desktop_config.json",), "json", SERVERS, plain),),
+        signs=("{applications}/Claude",),
+    ),
     "codex": Client(
         "Codex",
         (Place(("{codex}/config.toml",), "toml", ("mcp_servers",), plain),),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ..domain.errors import BackstoryError
+from ..domain.lazy import lazy_pattern
 from . import files, yaml
 from .catalogue import CLIENTS, NAME, Client, Place, is_there, places
 from .formats import FORMATS, MISSING, lookup, present
@@ -32,7 +32,7 @@ GREETING = {
         "clientInfo": {"name": "backstory doctor", "version": "1"},
     },
 }
-_VERSION = re.compile(r"\d+(?:\.\d+)+[-\w.+]*")
+_VERSION = lazy_pattern(r"\d+(?:\.\d+)+[-\w.+]*")
 
 
 class Condition(NamedTuple):
@@ -102,10 +102,10 @@ def _answered(machine: Machine, name: str, answers: Any) -> dict[str, Any]:
     used = [*places(CLIENTS[name], machine, "user"), *places(CLIENTS[name], machine, "project")]
     try:
         for place in used:
-            found = _entry(place, place.path(machine))
-            if found is not MISSING:
+            entry = _entry(place, place.path(machine))
+            if entry is not MISSING:
                 entries.append(str(place.path(machine)))
-                commands.append(entry_command(found))
+                commands.append(entry_command(entry))
     except BackstoryError as error:
         return {"problem": f"{place.path(machine)}: {error.message}", "entries": tuple(entries)}
     for program in load(machine.data, name, "user", "").programs:
@@ -149,8 +149,8 @@ def _version(machine: Machine, client: Client) -> str:
         done = machine.run([program, "--version"], VERSION_S)
     except (OSError, subprocess.SubprocessError):
         return ""
-    found = _VERSION.search(done.stdout)
-    return found[0] if found else ""
+    match = _VERSION.search(done.stdout)
+    return match[0] if match else ""
 
 
 def _answers(machine: Machine, command: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ..domain.errors import NotAllowed, NotWritten, Unavailable, Unreadable
-from ..store.whole_files import drafted, sync
+from ..store.whole_files import drafted, replace_file, sync
 from .edits import malformed
 
 
@@ -38,7 +38,7 @@ def write(path: Path, text: str, expected: str | None) -> None:
             _copy_rights(target, draft.path)
             if read(path) != expected:
                 raise Unavailable("it was changed by another program at this moment", hint="Run it again.")
-            os.replace(draft.path, target)
+            replace_file(draft.path, target)
         sync(target.parent)
     except OSError as error:
         raise NotWritten(f"it cannot be written: {error.strerror}") from None

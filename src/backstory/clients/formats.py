@@ -98,17 +98,17 @@ def lookup(document: Any, path: Path) -> Any:
 
 def present(format: Format, text: str, change: Change) -> Any:
     """What is where the change wants its value; an element is there or MISSING."""
-    found = lookup(format.parse(text), change.path)
+    value = lookup(format.parse(text), change.path)
     if change.is_element:
-        return change.value if isinstance(found, list) and change.value in found else MISSING
-    return found
+        return change.value if isinstance(value, list) and change.value in value else MISSING
+    return value
 
 
-def equal(found: Any, value: Any) -> bool:
+def equal(present_value: Any, value: Any) -> bool:
     """Whether an entry is ours: some programs add an `env` that is empty."""
-    if isinstance(found, Mapping) and isinstance(value, Mapping):
-        return _filled(found) == _filled(value)
-    return bool(found == value)
+    if isinstance(present_value, Mapping) and isinstance(value, Mapping):
+        return _filled(present_value) == _filled(value)
+    return bool(present_value == value)
 
 
 def _filled(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""The hooks of clients that have some: a new session is told where the project stands, and a summary keeps what counts."""
+"""The hooks of clients that have some: which moments each of them tells us, and how it starts `hook.py` then.
+
+All are commands behind a launcher that succeeds whatever is missing: a hook that calls a tool of a server shows an error at
+every turn when that server is gone."""
 
 from __future__ import annotations
 
@@ -10,18 +13,26 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..domain.errors import NotWritten
+from ..domain.lazy import lazy_pattern
 from ..store.whole_files import write_whole
-from .catalogue import NAME
+from .catalogue import CLIENTS
 from .formats import Change
 from .machine import Machine
 from .steps import FileTarget
 
-SCRIPT = "hook.py"
+SCRIPT, WINDOWS_LAUNCHER = "hook.py", "hook.cmd"
 SOURCE = Path(__file__).with_name(SCRIPT)
-SOURCES = "startup|resume|clear|compact"
-SECONDS = 2
-TOOL, TOOL_SECONDS = "hook", 5
-MILLISECONDS = 500
+_CMD_SPECIAL = lazy_pattern(r"[\s&|<>^()%!;,=']")
+QUIET = 'exec 2>/dev/null; "$0" "$@" || :'
+"""A program of `sh` that runs the words after it, says nothing about a program that is missing, and succeeds."""
+SESSION_SOURCES = "startup|resume|clear|compact"
+TIMEOUT_S, TIMEOUT_MS = 2, 5_000
+"""More than `hook.py` ever takes: clients show a hook that they had to stop. Gemini CLI counts milliseconds and starts slowly."""
+EDITING_TOOLS = "Edit|MultiEdit|Write|NotebookEdit"
+FAILURE_SINCE = (2, 1)
+"""The version of Claude Code that knows PostToolUseFailure; an unknown name opens a dialog at every start."""
+VERSION_S = 15.0
+_VERSION = lazy_pattern(r"(\d+)\.(\d+)")
 
 
 class Hooks(NamedTuple):
@@ -33,72 +44,125 @@ class Hooks(NamedTuple):
 
 
 def hook_words(machine: Machine, client: str) -> list[str]:
-    """By absolute paths, and with nothing of the environment: `-I -S` starts within 15 ms."""
-    return [machine.python, "-I", "-S", str(machine.data / SCRIPT), client, str(machine.data)]
+    """The command of a hook by absolute paths; `-I -S` starts Python within 15 ms."""
+    if machine.platform == "win32":
+        launcher = str(machine.data / WINDOWS_LAUNCHER)
+        return ["cmd.exe", "/d", "/c", "call", launcher, client, str(machine.data)]
+    return quiet_words([machine.python, "-I", "-S", str(machine.data / SCRIPT), client, str(machine.data)])
 
 
-def hook_line(machine: Machine, client: str) -> str:
-    """The same for clients that give it to a shell."""
-    words = hook_words(machine, client)
-    return subprocess.list2cmdline(words) if machine.platform == "win32" else shlex.join(words)
+def quiet_words(words: Sequence[str], shell: str = "/bin/sh") -> list[str]:
+    return [shell, "-c", QUIET, *words]
 
 
-def claude_code_hooks(words: Sequence[str], server: str) -> dict[str, list[Any]]:
-    """By event; those that call the server's tool only if it has one. With `args` no shell is asked, so nothing needs quotes.
-    A session starts before its servers do, so that is for the script."""
-    command = {"type": "command", "command": words[0], "args": [*words[1:]], "timeout": SECONDS}
-    called = {event: [_call(server, event)] if server else [] for event in ("PreCompact", "Stop")}
-    hooks = {
-        "SessionStart": [command],
-        "PreCompact": [command, *called["PreCompact"]],
-        "Stop": called["Stop"],
+def hook_line(machine: Machine, client: str, *more: str) -> str:
+    """The command as one line, for clients that give it to a shell."""
+    words = [*hook_words(machine, client), *more]
+    return cmd_line(words) if machine.platform == "win32" else shlex.join(words)
+
+
+def cmd_line(words: Sequence[str]) -> str:
+    """A command line for cmd.exe. Paths of Windows contain no quotation marks, but may contain its operators."""
+    return " ".join(f'"{word}"' if _CMD_SPECIAL.search(word) else word for word in words)
+
+
+def powershell_line(words: Sequence[str]) -> str:
+    """A command line for PowerShell, in single quotes: in double quotes it would expand `$` and backticks."""
+    return "& " + " ".join("'" + word.replace("'", "''") + "'" for word in words)
+
+
+def claude_code_hooks(words: Sequence[str], *, with_failures: bool = True) -> dict[str, list[Any]]:
+    """By event. With `args` no shell is asked, so nothing needs quotes."""
+    command = {"type": "command", "command": words[0], "args": [*words[1:]], "timeout": TIMEOUT_S}
+    matchers = {
+        "SessionStart": SESSION_SOURCES,
+        "UserPromptSubmit": "",
+        "PreToolUse": EDITING_TOOLS,
+        **({"PostToolUseFailure": "Bash"} if with_failures else {}),
+        "PreCompact": "",
+        "Stop": "",
     }
-    matchers = {"SessionStart": {"matcher": SOURCES}}
-    return {event: [{**matchers.get(event, {}), "hooks": each}] for event, each in hooks.items() if each}
+    return _groups(matchers, command)
 
 
-def codex_hooks(server: str) -> dict[str, list[Any]]:
-    """By event. Codex has its servers when a session starts, so nothing needs a process of its own."""
-    start = _call(server, "SessionStart", source="${source}", transcript="${transcript_path}")
+def codex_hooks(line: str) -> dict[str, list[Any]]:
+    """By event. Patches come as commands too, and a command that failed is told from its output."""
+    command = {"type": "command", "command": line, "timeout": TIMEOUT_S}
+    matchers = dict.fromkeys(("UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop"), "")
+    return _groups({"SessionStart": SESSION_SOURCES, **matchers}, command)
+
+
+def _groups(matchers: Mapping[str, str], command: Mapping[str, Any]) -> dict[str, list[Any]]:
     return {
-        "SessionStart": [{"matcher": SOURCES, "hooks": [start]}],
-        "PreCompact": [{"hooks": [_call(server, "PreCompact")]}],
-        "Stop": [{"hooks": [_call(server, "Stop")]}],
+        event: [{**({"matcher": matcher} if matcher else {}), "hooks": [dict(command)]}]
+        for event, matcher in matchers.items()
     }
-
-
-def _call(server: str, event: str, **fields: str) -> dict[str, Any]:
-    given = {"event": event, "session_id": "${session_id}", **fields}
-    return {"type": "mcp_tool", "server": server, "tool": TOOL, "input": given, "timeout": TOOL_SECONDS}
 
 
 def gemini_hooks(line: str) -> dict[str, list[Any]]:
-    command = {"type": "command", "name": "backstory", "command": line, "timeout": MILLISECONDS}
-    return {"SessionStart": [{"hooks": [command]}]}
+    return _groups({"SessionStart": ""}, _timed_command(line))
+
+
+def qwen_hooks(line: str) -> dict[str, list[Any]]:
+    """Those whose text reaches the model."""
+    return _groups(
+        {"SessionStart": "", "UserPromptSubmit": "", "PostToolUseFailure": ""}, _timed_command(line)
+    )
+
+
+def _timed_command(line: str) -> dict[str, Any]:
+    return {"type": "command", "name": "backstory", "command": line, "timeout": TIMEOUT_MS}
 
 
 def _claude_code(machine: Machine) -> tuple[Change, ...]:
-    server = NAME if machine.has_hook_tool else ""
-    return _elements(claude_code_hooks(hook_words(machine, "claude-code"), server))
+    words = hook_words(machine, "claude-code")
+    return _elements(claude_code_hooks(words, with_failures=_knows_failures(machine)))
+
+
+def _knows_failures(machine: Machine) -> bool:
+    program = machine.program(CLIENTS["claude-code"].program)
+    if program is None:
+        return True
+    try:
+        version = _VERSION.search(machine.run([program, "--version"], VERSION_S).stdout)
+    except (OSError, subprocess.SubprocessError):
+        version = None
+    return version is None or (int(version[1]), int(version[2])) >= FAILURE_SINCE
 
 
 def _codex(machine: Machine) -> tuple[Change, ...]:
-    return _elements(codex_hooks(NAME)) if machine.has_hook_tool else ()
+    return _elements(codex_hooks(hook_line(machine, "codex")))
 
 
 def _gemini(machine: Machine) -> tuple[Change, ...]:
     return _elements(gemini_hooks(hook_line(machine, "gemini-cli")))
 
 
+def _qwen(machine: Machine) -> tuple[Change, ...]:
+    return _elements(qwen_hooks(hook_line(machine, "qwen-code")))
+
+
+def _copilot(machine: Machine) -> tuple[Change, ...]:
+    """Its input does not name the event, so the command does."""
+    shell, join = ("powershell", powershell_line) if machine.platform == "win32" else ("bash", shlex.join)
+    words = hook_words(machine, "copilot-cli")
+    events = ("sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop")
+    hooks = {
+        event: [{"type": "command", shell: join([*words, event]), "timeoutSec": TIMEOUT_S}]
+        for event in events
+    }
+    return (Change((), json.dumps({"version": 1, "hooks": hooks}, ensure_ascii=False, indent=2) + "\n"),)
+
+
 def _cursor(machine: Machine) -> tuple[Change, ...]:
     return (
         Change(("version",), 1),
-        *_elements({"sessionStart": [{"command": hook_line(machine, "cursor"), "timeout": SECONDS}]}),
+        *_elements({"sessionStart": [{"command": hook_line(machine, "cursor"), "timeout": TIMEOUT_S}]}),
     )
 
 
 def _vscode(machine: Machine) -> tuple[Change, ...]:
-    command = {"type": "command", "command": hook_line(machine, "vscode"), "timeout": SECONDS}
+    command = {"type": "command", "command": hook_line(machine, "vscode"), "timeout": TIMEOUT_S}
     text = json.dumps({"hooks": {"SessionStart": [command]}}, ensure_ascii=False, indent=2) + "\n"
     return (Change((), text),)
 
@@ -122,12 +186,15 @@ USER: Mapping[str, Hooks] = {
     "claude-code": Hooks("{claude}/settings.json", "json", _claude_code),
     "codex": Hooks("{codex}/hooks.json", "json", _codex),
     "gemini-cli": Hooks("{home}/.gemini/settings.json", "json-comments", _gemini),
+    "qwen-code": Hooks("{home}/.qwen/settings.json", "json-comments", _qwen),
+    "copilot-cli": Hooks("{home}/.copilot/hooks/backstory.json", "whole", _copilot),
     "cursor": Hooks("{home}/.cursor/hooks.json", "jsonc", _cursor),
     "opencode": Hooks("{config}/opencode/plugins/backstory.js", "whole", _opencode),
 }
 PROJECT: Mapping[str, Hooks] = {
     "claude-code": Hooks("{project}/.claude/settings.local.json", "json", _claude_code),
     "gemini-cli": Hooks("{project}/.gemini/settings.json", "json-comments", _gemini),
+    "qwen-code": Hooks("{project}/.qwen/settings.json", "json-comments", _qwen),
     "cursor": Hooks("{project}/.cursor/hooks.json", "jsonc", _cursor),
     "opencode": Hooks("{project}/.opencode/plugins/backstory.js", "whole", _opencode),
     "vscode": Hooks("{project}/.github/hooks/backstory.json", "whole", _vscode),
@@ -143,14 +210,20 @@ def hook_target(machine: Machine, client: str, scope: str) -> FileTarget | None:
     return FileTarget(machine.path(hooks.path), hooks.format, changes, has_hooks=True)
 
 
-def put_script(data: Path) -> None:
-    """Into our own directory, whose path stays when Python or this package moves."""
+def put_script(machine: Machine) -> None:
+    """Write the hook into our own directory, whose path stays when Python or this package moves."""
+    texts = {SCRIPT: SOURCE.read_text("utf-8")}
+    if machine.platform == "win32":
+        run = f'@"{machine.python}" -I -S "%~dp0{SCRIPT}" %* 2>nul'
+        texts[WINDOWS_LAUNCHER] = f"{run}\r\n@exit /b 0\r\n"
     try:
-        data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(data / SCRIPT, [SOURCE.read_text("utf-8")])
+        machine.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name, text in texts.items():
+            write_whole(machine.data / name, [text])
     except OSError as error:
-        raise NotWritten(f"{data / SCRIPT} cannot be written: {error.strerror}.") from None
+        raise NotWritten(f"{machine.data / SCRIPT} cannot be written: {error.strerror}.") from None
 
 
 def remove_script(data: Path) -> None:
-    (data / SCRIPT).unlink(missing_ok=True)
+    for name in (SCRIPT, WINDOWS_LAUNCHER):
+        (data / name).unlink(missing_ok=True)

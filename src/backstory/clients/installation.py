@@ -9,6 +9,7 @@ from .catalogue import CLIENTS, places
 from .formats import MISSING
 from .hooks import hook_target, put_script, remove_script
 from .machine import Machine
+from .permissions import permission_target
 from .plugins import PLUGIN, PluginTarget, install_plugin, plugin_target, uninstall_plugin
 from .programs import COMMANDS, ENTRY, ProgramTarget, install_entry, uninstall_entry
 from .receipts import FileReceipt, InstallReceipt, ProgramReceipt, load, load_all, save
@@ -35,7 +36,7 @@ class Installation:
         yield from self._remove_programs([p for p in self.receipt.programs if p.name not in names], consent)
         yield from self._remove_files([f for f in self.receipt.files if f.path not in paths], consent)
         if not consent.is_dry and any(_needs_script(target) for target in targets):
-            put_script(self.machine.data)
+            put_script(self.machine)
         for target in targets:
             yield self._install(target, consent)
 
@@ -117,9 +118,15 @@ def installations(machine: Machine) -> list[Installation]:
 
 
 def targets(
-    machine: Machine, name: str, scope: str, *, with_hooks: bool = True, as_plugin: bool = False
+    machine: Machine,
+    name: str,
+    scope: str,
+    *,
+    with_hooks: bool = True,
+    as_plugin: bool = False,
+    with_permissions: bool = False,
 ) -> list[Target]:
-    """The files of a client that are to be changed, each once: its entry, then its hooks."""
+    """The files of a client that are to be changed, each once: its entry, then its hooks and permissions."""
     client = CLIENTS[name]
     if as_plugin:
         return [plugin_target(machine, name)]
@@ -130,13 +137,15 @@ def targets(
             field="scope",
         )
     hooks = hook_target(machine, name, scope) if with_hooks else None
+    permissions = permission_target(machine, name, scope) if with_permissions else None
+    more = [target for target in (hooks, permissions) if target]
     if scope == USER and machine.program(client.program) and _is_for_program(machine, name):
-        return [entry_target(machine, name), *([hooks] if hooks else [])]
+        return [entry_target(machine, name), *_joined(more)]
     wanted = [
         FileTarget(place.path(machine), place.format, (place.change(machine.command),))
         for place in places(client, machine, scope)
     ]
-    return [*_joined([*wanted, *([hooks] if hooks else [])])]
+    return [*_joined([*wanted, *more])]
 
 
 def _joined(wanted: Sequence[FileTarget]) -> Iterator[FileTarget]:

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..domain.errors import Unreadable
+from ..domain.lazy import lazy_pattern
 from .edits import Splice, apply, in_lower_case, indentation, line_end, malformed
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = lazy_pattern(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _SPACE = " \t\r\n"
 
 
@@ -110,10 +111,10 @@ def _walk(text: str, path: Sequence[str], dialect: Dialect) -> tuple[Node | None
     for depth, key in enumerate(path):
         if node is None:
             return None, path
-        found = [item.node for item in _container(text, node, dict).items if item.key == key]
-        if not found:
+        nodes = [item.node for item in _container(text, node, dict).items if item.key == key]
+        if not nodes:
             return node, path[depth:]
-        node = found[-1]
+        node = nodes[-1]
     return node, ()
 
 
@@ -189,8 +190,8 @@ def _indentation_inside(text: str, node: Node, default: str) -> str:
 
 def _unit(text: str) -> str:
     """One level of indentation, as the first line that has one shows it."""
-    found = re.search(r"^([ \t]+)[\"\]}]", text, re.MULTILINE)
-    return found[1] if found else "  "
+    match = re.search(r"^([ \t]+)[\"\]}]", text, re.MULTILINE)
+    return match[1] if match else "  "
 
 
 def _dumped(value: Any, unit: str, inside: str, newline: str) -> str:

@@ -22,8 +22,6 @@ class Machine(NamedTuple):
     """How a client starts this installation."""
     python: str
     """The interpreter that runs hooks."""
-    has_hook_tool: bool = True
-    """Whether the server that clients start has the tool that hooks may call."""
 
     def path(self, template: str) -> Path:
         return Path(template.format_map(self._folders()))

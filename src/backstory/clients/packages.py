@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import __version__
 from .catalogue import NAME
-from .hooks import SCRIPT, SOURCE, claude_code_hooks, codex_hooks
+from .hooks import SCRIPT, SOURCE, claude_code_hooks, codex_hooks, quiet_words
 
 DESCRIPTION = "A memory for AI coding assistants: what was decided, found out and left open, across sessions and assistants."
 AUTHOR = {"name": "Backstory contributors"}
@@ -45,14 +45,15 @@ README = """\
 One memory for every AI coding assistant on this machine: what you decided, found out and left open survives sessions, restarts,
 compaction and a change of assistant. Everything stays in one SQLite file of yours; nothing is sent anywhere.
 
-This plugin brings the server, a hook that tells each new session where the project stands (at most 400 tokens, silent where nothing is
-known), and two commands: `resume` and `remember`. It starts `backstory`, which must be installed first: `uv tool install backstory`,
+This plugin brings the server, hooks that tell each new session where the project stands (at most 400 tokens, silent where nothing is
+known) and what is known about a file before it changes, and two commands: `resume` and `remember`. It starts `backstory`, which must be installed first: `uv tool install backstory`,
 or `uv tool install .` in a checkout. `backstory install` sets all of it up by itself.
 """
 
 
-def marketplace(command: Sequence[str] = ON_PATH, hook: Sequence[str] | None = None) -> dict[str, str]:
-    """The files of a folder that both Claude Code and Codex take as a marketplace with one plugin."""
+def marketplace(command: Sequence[str] = ON_PATH, hook: Sequence[str] = (), line: str = "") -> dict[str, str]:
+    """The files of a folder that both Claude Code and Codex take as a marketplace with one plugin. `hook` are the words of
+    Claude Code's hooks and `line` is the command of Codex's, of an installation that knows where it is."""
     plugin = f"plugins/{NAME}"
     about = {
         "name": NAME,
@@ -62,9 +63,9 @@ def marketplace(command: Sequence[str] = ON_PATH, hook: Sequence[str] | None = N
         "license": LICENSE,
         "keywords": KEYWORDS,
     }
-    words = (
-        [*hook] if hook else ["python3", "-I", "-S", f"${{CLAUDE_PLUGIN_ROOT}}/hooks/{SCRIPT}", "claude-code"]
-    )
+    script = f"${{CLAUDE_PLUGIN_ROOT}}/hooks/{SCRIPT}"
+    words = hook or quiet_words(["python3", "-I", "-S", script, "claude-code"], "sh")
+    line = line or f'python3 -I -S "{script}" codex 2>/dev/null || :'
     listed = {"name": NAME, "source": f"./{plugin}", "description": DESCRIPTION}
     return {
         ".claude-plugin/marketplace.json": as_json(
@@ -76,9 +77,9 @@ def marketplace(command: Sequence[str] = ON_PATH, hook: Sequence[str] | None = N
         ),
         f"{plugin}/.mcp.json": as_json({"mcpServers": {NAME: server_entry(command)}}),
         f"{plugin}/hooks/hooks.json": as_json(
-            {"description": DESCRIPTION, "hooks": claude_code_hooks(words, f"plugin:{NAME}:{NAME}")}
+            {"description": DESCRIPTION, "hooks": claude_code_hooks(words)}
         ),
-        f"{plugin}/hooks/codex.json": as_json({"hooks": codex_hooks(NAME)}),
+        f"{plugin}/hooks/codex.json": as_json({"hooks": codex_hooks(line)}),
         f"{plugin}/hooks/{SCRIPT}": SOURCE.read_text("utf-8"),
         f"{plugin}/README.md": README,
         **{f"{plugin}/commands/{name}.md": text for name, text in COMMANDS.items()},

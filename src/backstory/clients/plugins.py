@@ -10,7 +10,7 @@ from ..domain.errors import BackstoryError, InvalidInput, NotWritten
 from ..store.whole_files import write_whole
 from .catalogue import CLIENTS, NAME
 from .formats import MISSING
-from .hooks import hook_words
+from .hooks import hook_line, hook_words
 from .machine import Machine
 from .packages import marketplace
 from .programs import run_program
@@ -76,7 +76,7 @@ def install_plugin(
     save: Callable[[ProgramReceipt], None],
 ) -> StepOutcome:
     """The folder is written anew each time; a client that has it reads the new one when it starts."""
-    wanted = marketplace(machine.command, hook_words(machine, target.client))
+    wanted = marketplace(machine.command, hook_words(machine, "claude-code"), hook_line(machine, "codex"))
     if known and known.value == wanted and target.folder.is_dir():
         return StepOutcome(target.client, target.shown, "unchanged")
     if consent.is_dry:

@@ -59,13 +59,13 @@ class ProgramTarget(NamedTuple):
 
 def run_program(machine: Machine, words: Sequence[str]) -> str:
     """What it printed; Unavailable with its own words where it failed."""
-    shown = " ".join(words[:3])
+    command = " ".join(words[:3])
     try:
         done = machine.run(words, LONGEST_S)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(f"{shown} did not run: {error}") from None
+        raise Unavailable(f"{command} did not run: {error}") from None
     if done.returncode:
-        raise Unavailable(f"{shown} failed: {' '.join((done.stderr or done.stdout).split())[-300:]}")
+        raise Unavailable(f"{command} failed: {' '.join((done.stderr or done.stdout).split())[-300:]}")
     return done.stdout
 
 
@@ -77,31 +77,31 @@ def install_entry(
     save: Callable[[ProgramReceipt], None],
 ) -> StepOutcome:
     commands, value = COMMANDS[target.client], target.change.value
-    shown = f"{target.path} (by {Path(target.program).name})"
+    name = f"{target.path} (by {Path(target.program).name})"
     try:
-        found = target.found()
-        if found is not MISSING and equal(found, value):
-            return StepOutcome(target.client, shown, "unchanged")
-        is_ours = known is not None and found is not MISSING and equal(found, known.value)
-        diff = unified_diff(str(target.path), _lines(found), _lines(value))
-        if found is not MISSING and not is_ours and not consent.is_forced:
+        present = target.found()
+        if present is not MISSING and equal(present, value):
+            return StepOutcome(target.client, name, "unchanged")
+        is_ours = known is not None and present is not MISSING and equal(present, known.value)
+        diff = unified_diff(str(target.path), _lines(present), _lines(value))
+        if present is not MISSING and not is_ours and not consent.is_forced:
             question = f"{target.path} has another {'.'.join(target.change.path)}. Replace it?"
             if not consent.replace(question):
                 message = f"{'.'.join(target.change.path)} is there already and differs; --yes replaces it"
-                return StepOutcome(target.client, shown, "left", message, diff)
-        action: Action = "added" if found is MISSING else "updated"
+                return StepOutcome(target.client, name, "left", message, diff)
+        action: Action = "added" if present is MISSING else "updated"
         if consent.is_dry:
-            return StepOutcome(target.client, shown, action, diff=diff)
-        replaced = known.replaced if known and is_ours else found
+            return StepOutcome(target.client, name, action, diff=diff)
+        replaced = known.replaced if known and is_ours else present
         save(ProgramReceipt(ENTRY, replaced, value))
-        if found is not MISSING:
+        if present is not MISSING:
             run_program(machine, (target.program, *commands.remove))
         run_program(machine, (target.program, *commands.add(value)))
         if not equal(target.found(), value):
             raise Unavailable(f"{target.program} said that it added the server, and did not")
     except BackstoryError as error:
-        return StepOutcome(target.client, shown, "failed", str(error))
-    return StepOutcome(target.client, shown, action, diff=diff)
+        return StepOutcome(target.client, name, "failed", str(error))
+    return StepOutcome(target.client, name, action, diff=diff)
 
 
 def uninstall_entry(
@@ -109,14 +109,14 @@ def uninstall_entry(
 ) -> tuple[StepOutcome, bool]:
     """By the program if it is still there, else in its file; whether the receipt is settled."""
     try:
-        found = target.found()
-        if found is MISSING:
+        present = target.found()
+        if present is MISSING:
             return StepOutcome(target.client, str(target.path), "unchanged", "it is gone"), True
-        if not equal(found, known.value) and not consent.is_forced:
+        if not equal(present, known.value) and not consent.is_forced:
             message = "the entry was changed since it was put there; --force takes it out"
             return StepOutcome(target.client, str(target.path), "left", message), False
         after = () if known.replaced is MISSING else _lines(known.replaced)
-        diff = unified_diff(str(target.path), _lines(found), after)
+        diff = unified_diff(str(target.path), _lines(present), after)
         if not consent.is_dry:
             _take_out(machine, target, known)
     except BackstoryError as error:

@@ -127,10 +127,10 @@ def _restored(text: str, known: FileReceipt, *, is_forced: bool) -> tuple[str, s
         return undo(text, [splice for entry in known.entries for splice in entry.splices]), ""
     format, changed = FORMATS[known.format], ""
     for entry in reversed(known.entries):
-        found = present(format, text, entry.change)
-        if found is MISSING:
+        value = present(format, text, entry.change)
+        if value is MISSING:
             continue
-        if equal(found, entry.change.value) or is_forced:
+        if equal(value, entry.change.value) or is_forced:
             text = unmake(format, text, entry)
         else:
             changed = ".".join(entry.change.path) or "the file"
@@ -144,11 +144,11 @@ def _with_changes(text: str, target: FileTarget, consent: Consent) -> tuple[str,
     entries: list[Entry] = []
     refused = ""
     for change in target.changes:
-        found = present(format, text, change)
-        if found is not MISSING and equal(found, change.value):
+        value = present(format, text, change)
+        if value is not MISSING and equal(value, change.value):
             continue
         name = ".".join(change.path) or "the file"
-        if found is not MISSING and not consent.is_forced:
+        if value is not MISSING and not consent.is_forced:
             question = f"{target.path} has another {name}. Replace it?"
             if not consent.replace(question):
                 refused = f"{name} is there already and differs; --yes replaces it"

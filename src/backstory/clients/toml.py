@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..domain.errors import Unreadable
+from ..domain.lazy import lazy_pattern
 from .edits import Splice, apply, in_lower_case, line_end, malformed
 
-_HEADER = re.compile(r"(?:^|(?<=\A\ufeff))[ \t]*\[[^\r\n]*", re.MULTILINE)
-_PLACE = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
-_AT_END = re.compile(r"(.*) \(at end of document\)")
+_HEADER = lazy_pattern(r"(?:^|(?<=\A\ufeff))[ \t]*\[[^\r\n]*", re.MULTILINE)
+_PLACE = lazy_pattern(r"(.*) \(at line (\d+), column (\d+)\)")
+_AT_END = lazy_pattern(r"(.*) \(at end of document\)")
 
 
 def parse(text: str) -> Any:
@@ -89,10 +90,10 @@ def _length(section: str) -> int:
 
 def _headers(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Where tables begin, and their names. A line in a string or an array is none: what is before it does not parse."""
-    for found in _HEADER.finditer(text):
+    for match in _HEADER.finditer(text):
         try:
-            parse(text[: found.start()])
-            header = parse(found[0])
+            parse(text[: match.start()])
+            header = parse(match[0])
         except Unreadable:
             continue
         name = []
@@ -102,7 +103,7 @@ def _headers(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
                 continue
             ((key, header),) = header.items()
             name.append(key)
-        yield found.start(), tuple(name)
+        yield match.start(), tuple(name)
 
 
 def _table(path: Sequence[str], value: Mapping[str, Any]) -> str:

@@ -132,8 +132,8 @@ def _lines(text: str, key: Node) -> tuple[int, int]:
 
 
 def _line_after(text: str, offset: int) -> int:
-    found = text.find("\n", offset)
-    return len(text) if found < 0 else found + 1
+    newline = text.find("\n", offset)
+    return len(text) if newline < 0 else newline + 1
 
 
 def _block(name: str, value: Mapping[str, Any], indent: str) -> Iterator[str]:

@@ -1,0 +1,192 @@
+"""What hooks cost, and how often they speak where they should not.
+
+    python bench/hooks.py cost                     CPU of each hook call beside a Python that does nothing
+    python bench/hooks.py prompts HOME [QUESTIONS] share of unrelated prompts that get a sentence, and of questions
+    python bench/hooks.py files HOME               notes about files, for a person to judge
+
+HOME is a data directory with histories, read and embedded (`backstory sync`, `backstory embed`). Unrelated prompts are the
+first prompts of conversations of other projects: nothing in this project answers them. QUESTIONS is a file of questions with the
+conversations that answer each (`questions.jsonl`), asked in the project of the first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from servers import percentile
+
+from backstory.app import open_core, read_settings
+from backstory.clients.hooks import SOURCE, quiet_words
+from backstory.core import Caller, Core
+from backstory.core.brief.file_notes import notes_by_file
+from backstory.core.brief.files import BriefFiles
+from backstory.core.hooks import HookRequest, answer
+from backstory.domain.filters import ConversationFilter
+from backstory.domain.tokens import count_tokens
+
+ROUNDS = 40
+FILES = 40
+MIN_CONVERSATIONS = 3
+"""Of a project that is asked: one with less has nothing that could be said wrongly."""
+
+
+def run(words: list[str], given: bytes) -> tuple[float, float, bytes]:
+    """CPU and wall-clock time in ms, and what it printed."""
+    environment = {"BACKSTORY_BRIEF_TIMEOUT_S": "60"}  # to measure what it takes, however busy the machine
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run(words, input=given, env=environment, capture_output=True, check=True)
+    after, end = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cpu * 1000, (end - start) * 1000, done.stdout
+
+
+def cost() -> None:
+    """Each round is a new session, whose hook speaks; with a server that answers, and a line of settings to read."""
+    bare = [sys.executable, "-I", "-S", "-c", "0"]
+    with TemporaryDirectory() as folder:
+        home, project = Path(folder, "home"), Path(folder, "project").resolve()
+        (project / "src").mkdir(parents=True)
+        subprocess.run(["git", "init", "-q", str(project)], check=True)
+        for number in range(FILES):
+            (project / "src" / f"module_{number}.py").write_text("pass\n")
+        home.mkdir()
+        (home / "config.toml").write_text(f"brief_off = ['{folder}/elsewhere']\n")
+        server = subprocess.Popen(
+            [sys.executable, "-m", "backstory", "serve", "--home", str(home), "--project", str(project)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "BACKSTORY_HISTORIES": "off", "BACKSTORY_BRIEF": "on"},
+        )
+        ask_server(server, "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}})  # fmt: skip
+        for number in range(FILES):
+            text = f"We decided that src/module_{number}.py keeps its own port {9000 + number}."
+            ask_server(
+                server, "tools/call", {"name": "remember", "arguments": {"text": text, "kind": "decision"}}
+            )
+        brief = BriefFiles(home).path(str(project))
+        while not list((home / "doors").glob("*")) or f"module_{FILES - 1}.py" not in str(
+            BriefFiles(home).read(brief)
+        ):
+            time.sleep(0.1)
+        hook = quiet_words([sys.executable, "-I", "-S", str(SOURCE), "claude-code", str(home)])
+        events: dict[str, dict[str, object]] = {
+            "session start": {"hook_event_name": "SessionStart"},
+            "before an edit": {"hook_event_name": "PreToolUse", "tool_name": "Edit", "tool_input": {"file_path": f"{project}/src/module_7.py"}},
+            "at a prompt": {"hook_event_name": "UserPromptSubmit", "prompt": "Which port does the walrus server listen on?"},
+            "after a failure": {"hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "error": "Exit code 1\nValueError: no walrus"},
+            "stop": {"hook_event_name": "Stop"},
+        }  # fmt: skip
+        costs: dict[str, list[tuple[float, float]]] = {name: [] for name in ("python -I -S", *events)}
+        for number in range(ROUNDS):
+            costs["python -I -S"].append(run(bare, b"")[:2])
+            for name, event in events.items():
+                given = {"cwd": str(project), "session_id": f"s{number}-{len(name)}", **event}
+                cpu, wall, printed = run(hook, json.dumps(given).encode())
+                assert bool(printed) == (name in ("session start", "before an edit")), (name, printed)
+                costs[name].append((cpu, wall))
+        server.communicate(timeout=60)
+    base = percentile([cpu for cpu, _ in costs["python -I -S"]], 0.5)
+    for name, each in costs.items():
+        cpus, walls = [cpu for cpu, _ in each], [wall for _, wall in each]
+        print(
+            f"{name}: {percentile(cpus, 0.5):.0f} ms CPU (p95 {percentile(cpus, 0.95):.0f},"
+            f" {percentile(cpus, 0.95) - base:+.0f} beside Python), best time {min(walls):.0f} ms"
+        )
+
+
+def ask_server(server: subprocess.Popen[bytes], method: str, params: dict[str, object]) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(json.dumps(message).encode() + b"\n")
+    server.stdin.flush()
+    server.stdout.readline()
+
+
+def first_prompts(core: Core) -> dict[str, list[tuple[str, str]]]:
+    """By project, the conversations with their first prompts."""
+    prompts: dict[str, list[tuple[str, str]]] = {}
+    found = core.engine.store.conversations.find(ConversationFilter(kinds=("main",)))
+    texts = core.engine.store.messages.first_said([each.id for each in found], "user")
+    for each in found:
+        if len(texts.get(each.id, "")) >= 20:
+            prompts.setdefault(each.project, []).append((each.id, texts[each.id]))
+    return prompts
+
+
+def unrelated(core: Core) -> Iterator[tuple[str, str]]:
+    """Projects, and prompts that were made in others."""
+    prompts = first_prompts(core)
+    asked = [project for project in sorted(prompts) if len(prompts[project]) >= MIN_CONVERSATIONS]
+    for project in asked:
+        for other in sorted(prompts):
+            if other != project:
+                yield from ((project, text) for _, text in prompts[other][:2])
+
+
+def prompts(home: str, questions: str = "") -> None:
+    core = open_core(read_settings({"home": home, "histories": "off"}))
+    asked = list(unrelated(core))
+    spoken = [(project, prompt, said) for project, prompt in asked if (said := ask(core, project, prompt))]
+    print(
+        f"unrelated prompts: {len(asked)}, of which {len(spoken)} got a sentence ({100 * len(spoken) / max(len(asked), 1):.1f} %)"
+    )
+    for project, prompt, said in spoken[:20]:
+        print(f"  {Path(project).name}: {' '.join(prompt.split())[:100]!r}\n    {said}")
+    own = [(project, id, text) for project, each in first_prompts(core).items() for id, text in each]
+    answered = [(text, said) for project, id, text in own if (said := ask(core, project, text, id))]
+    print(f"own first prompts, asked again later: {len(own)}, of which {len(answered)} got a sentence")
+    for prompt, said in answered[:20]:
+        print(f"  {' '.join(prompt.split())[:100]!r}\n    {said}")
+    if questions:
+        ask_questions(core, Path(questions))
+
+
+def ask_questions(core: Core, path: Path) -> None:
+    store = core.engine.store
+    known = {each.native_id: each for each in store.conversations.get(store.conversations.ids())}
+    asked = spoken = right = 0
+    for line in path.read_text("utf-8").splitlines():
+        body = json.loads(line)
+        answering = [known[id] for id in body["conversations"] if id in known]
+        if answering:
+            asked += 1
+            said = ask(core, answering[0].project, body["question"])
+            spoken += bool(said)
+            right += any(each.native_id[:8] in said for each in answering)
+    print(f"questions: {asked}, of which {spoken} got a sentence, {right} of a conversation that answers")
+
+
+def ask(core: Core, project: str, prompt: str, conversation: str = "") -> str:
+    """The answer; the conversation that the prompt is from counts as the one that runs."""
+    assistant, _, session = conversation.partition(":")
+    request = HookRequest("UserPromptSubmit", assistant, session, project, project, prompt)
+    said = answer(core, request)
+    assert said is None or count_tokens(said.text) <= 200
+    return "" if said is None else f"{said.certainty or 0:.2f} {said.text}"
+
+
+def files(home: str) -> None:
+    core = open_core(read_settings({"home": home, "histories": "off"}))
+    for project in core.engine.store.conversations.projects():
+        own = core._replace(caller=Caller(project=project))
+        for path, note in notes_by_file(own, project, own.state.of(project)).items():
+            print(f"{Path(project).name} {path}: {note['text']}")
+
+
+if __name__ == "__main__":
+    command, *words = sys.argv[1:] or ["cost"]
+    if command == "cost":
+        cost()
+    elif command == "prompts":
+        prompts(*words)
+    else:
+        files(*words)

@@ -1,0 +1,31 @@
+"""The tools that only read, allowed in clients that otherwise ask the user at each call."""
+
+from __future__ import annotations
+
+from .catalogue import NAME
+from .formats import Change
+from .machine import Machine
+from .receipts import InstallReceipt
+from .steps import FileTarget
+
+READING_TOOLS = ("recall", "open", "brief", "sessions")
+ALLOWED = ("permissions", "allow")
+_FILES = {
+    ("claude-code", "user"): "{claude}/settings.json",
+    ("claude-code", "project"): "{project}/.claude/settings.local.json",
+}
+"""Where a client reads which tools it may use without asking, by client and scope."""
+
+
+def permission_target(machine: Machine, client: str, scope: str) -> FileTarget | None:
+    """The file of a client that can be told so, and one element for each tool."""
+    path = _FILES.get((client, scope))
+    if path is None:
+        return None
+    changes = tuple(Change(ALLOWED, f"mcp__{NAME}__{tool}", is_element=True) for tool in READING_TOOLS)
+    return FileTarget(machine.path(path), "json", changes)
+
+
+def has_permissions(receipt: InstallReceipt) -> bool:
+    """Whether an earlier installation allowed the tools."""
+    return any(entry.change.path == ALLOWED for file in receipt.files for entry in file.entries)

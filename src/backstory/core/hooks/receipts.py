@@ -1,0 +1,62 @@
+"""Receipts: everything that hooks said to sessions, and how much of it was of use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from ...domain.records import Injection, InjectionCount
+from .. import Core
+from ..brief.files import BriefFiles
+
+MEASURED_FOR = timedelta(days=30)
+
+
+class HookAnswer(NamedTuple):
+    """One text for the session, and what its receipt says of it."""
+
+    text: str
+    subject: str
+    """What it is about: nothing is said twice of it in one session."""
+    certainty: float | None
+    """None where it was not measured how often such a text is right."""
+
+
+class InjectionPrecision(NamedTuple):
+    """How many of the texts that hooks gave in the last month were used."""
+
+    given: int
+    judged: int
+    """Those whose conversation went on afterwards and was read."""
+    used: int
+    precision: float | None
+    """`used` of `judged`; None where nothing can be judged."""
+    events: Sequence[InjectionCount]
+
+
+def injected(core: Core, limit: int, session: str | None = None) -> list[Injection]:
+    """The newest receipts first, of all sessions or one; also notes of hooks that no server has stored yet."""
+    if session is not None:
+        return injected_into(core, session)[::-1][:limit]
+    stored = core.engine.store.injections.newest(limit)
+    if not core.caller.is_local:
+        return stored
+    noted = BriefFiles(core.engine.settings.home).injections(core.engine.store.injections.last_times())
+    return sorted([*stored, *noted], key=lambda each: each.given_at, reverse=True)[:limit]
+
+
+def injected_into(core: Core, session: str) -> list[Injection]:
+    """The receipts of one session, the oldest first."""
+    stored = core.engine.store.injections.of(session) if session else []
+    if not session or not core.caller.is_local:
+        return stored
+    last = {session: stored[-1].given_at} if stored else {}
+    return [*stored, *BriefFiles(core.engine.settings.home).injections(last, session)]
+
+
+def injection_precision(core: Core) -> InjectionPrecision:
+    events = core.engine.store.injections.counts(core.engine.now() - MEASURED_FOR)
+    given, judged = sum(each.given for each in events), sum(each.judged for each in events)
+    used = sum(each.used for each in events)
+    return InjectionPrecision(given, judged, used, used / judged if judged else None, events)
