@@ -1,0 +1,222 @@
+"""What other programs remember by themselves, read as memories. Their files are only read.
+
+A file is read when its size or time changed. Managed blocks, lines that Backstory ever wrote, private passages and secrets are
+taken out before anything is kept."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ...domain.errors import BackstoryError, InvalidInput
+from ...domain.origins import MemoryFileState
+from ...domain.private import without_private
+from ...domain.records import Trust
+from ...domain.when import from_ms
+from ...readers import Places
+from ...readers.formats.files import read_text
+from ...readers.formats.values import fingerprint
+from ..calls import Call
+from ..engine import Engine
+from ..exclusion import Exclusion
+from ..projects.identity import Identities
+from ..secrets import redactor
+from .blocks import without_blocks
+from .fed import load_fed, without_fed_lines
+from .files import PROGRAMS, MemoryFile, MemoryProgram, memory_files, with_known_projects
+from .keeping import FileNotes, ReadNote
+from .notes import MemoryNote, digest_of
+
+MAX_FILE_BYTES = 256 * 1024
+LEASE, LEASE_MS = "client-memories", 15_000
+NONE = "none"
+
+
+class MemoryReport(NamedTuple):
+    """What was done with one program's memories."""
+
+    title: str
+    files: int = 0
+    unchanged: int = 0
+    added: int = 0
+    changed: int = 0
+    retired: int = 0
+    returned: int = 0
+    forgotten: int = 0
+    """Notes that say what was deleted here: they do not come back."""
+    excluded: int = 0
+    private: int = 0
+    redacted: int = 0
+    unplaced: int = 0
+    """Files of a project that is not known; what they say belongs to none."""
+    problems: Mapping[str, str] = MappingProxyType({})
+
+
+def chosen_programs(names: Sequence[str]) -> list[MemoryProgram]:
+    """Those of the setting `client_memories`; all where it names none."""
+    if tuple(names) == (NONE,):
+        return []
+    for name in names:
+        if name not in PROGRAMS:
+            raise InvalidInput(
+                f"There are no memories of {name!r}, which client_memories has.",
+                hint=f"Known: {', '.join(PROGRAMS)}, or {NONE}.",
+                field="client_memories",
+            )
+    return [PROGRAMS[name] for name in names] or list(PROGRAMS.values())
+
+
+class ClientMemories:
+    """One process at a time reads them; the others find it done."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._store = engine.store
+        self._redactor = redactor(engine.settings.redaction)
+
+    def run(self, places: Places, call: Call | None = None) -> dict[str, MemoryReport] | None:
+        """Read what changed, by program. None when another process is at it."""
+        programs = chosen_programs(self._engine.settings.client_memories)
+        holder = self._engine.new_id()
+        if not programs or not self._store.leases.take(LEASE, holder, for_ms=LEASE_MS):
+            return None if programs else {}
+        try:
+            reading = _Reading(self._engine, with_known_projects(places, self._store))
+            return {
+                program.name: report
+                for program in programs
+                if (report := reading.read(program, call or Call())) != MemoryReport(program.title)
+            }
+        finally:
+            self._store.leases.drop(LEASE, holder)
+
+
+class _Reading:
+    """One look at everything."""
+
+    def __init__(self, engine: Engine, places: Places) -> None:
+        self._engine = engine
+        self._store = engine.store
+        self._places = places
+        self._exclusion = Exclusion(engine.settings.exclude)
+        self._identities = Identities(places.platform, places.projects)
+        self._redactor = redactor(engine.settings.redaction)
+        self._fed_lines = frozenset(load_fed(engine.settings.home).lines)
+        self._known = self._store.origins.files()
+
+    def read(self, program: MemoryProgram, call: Call) -> MemoryReport:
+        counts: Counter[str] = Counter()
+        problems: dict[str, str] = {}
+        seen: set[str] = set()
+        for file in memory_files(program, self._places):
+            call.raise_if_cancelled()
+            seen.add(str(file.path))
+            if self._exclusion.excludes_source(file.path, file.project):
+                counts["excluded"] += 1
+                continue
+            counts["files"] += 1
+            if problem := self._read(program, file, counts):
+                problems[str(file.path)] = problem
+        for state in self._known.values():
+            if state.program == program.source and state.path not in seen and not state.is_gone:
+                self._retire_all(program, state, counts)
+        if counts["added"] or counts["changed"] or counts["returned"]:
+            self._engine.embed_soon()
+        return MemoryReport(program.title, **counts, problems=problems)
+
+    def _read(self, program: MemoryProgram, file: MemoryFile, counts: Counter[str]) -> str:
+        """Keep what a file holds if it changed; why it cannot be read, or nothing."""
+        known = self._known.get(str(file.path))
+        project = self._identities.project_of(file.project) if file.project else ""
+        counts["unplaced"] += _is_filed(file) and not project
+        try:
+            status = file.path.stat()
+            state = MemoryFileState(
+                str(file.path), program.source, str(file.root), project, status.st_size, status.st_mtime_ns
+            )
+            if known is not None and known._replace(problem="") == state:
+                counts["unchanged"] += 1
+                return known.problem
+            text = _text_of(file.path)
+        except FileNotFoundError:
+            return ""  # deleted at this moment
+        except (OSError, BackstoryError) as error:
+            return f"It cannot be read: {getattr(error, 'strerror', None) or error}"
+        if text is None:
+            problem = f"It has more than {MAX_FILE_BYTES // 1024} KiB."
+            self._store.origins.put_file(state._replace(problem=problem))
+            return problem
+        notes = self._notes(file, project, text, counts)
+        self._engine.check_room()
+        at = from_ms(status.st_mtime_ns // 1_000_000)
+        keeper = FileNotes(self._engine, program.source, str(file.path), file.trust, at)
+        with self._store.transaction():
+            keeper.keep(notes)
+            self._store.origins.put_file(state)
+        counts.update(keeper.outcomes)
+        return ""
+
+    def _notes(self, file: MemoryFile, project: str, text: str, counts: Counter[str]) -> list[ReadNote]:
+        public = without_private(without_fed_lines(without_blocks(text), self._fed_lines))
+        counts["private"] += len(public.removed)
+        places: Counter[str] = Counter()
+        notes = []
+        for note in file.parse(public.text):
+            where = project if note.directory is None else self._identities.project_of(note.directory)
+            if note.directory and self._exclusion.excludes_project(note.directory):
+                counts["excluded"] += 1
+                continue
+            redacted = self._redactor.redact(note.text)
+            counts["redacted"] += redacted.found
+            clean = note._replace(text=redacted.text.replace("\0", "�"))
+            notes.append(ReadNote(clean, _anchor(note, places), where, digest_of(clean.text)))
+        return notes
+
+    def _retire_all(self, program: MemoryProgram, state: MemoryFileState, counts: Counter[str]) -> None:
+        """A file is gone. Where its root is gone or empty too it may be on a disk that is not there now, and nothing is retired."""
+        path = Path(state.path)
+        if self._exclusion.excludes_source(path, state.project) or not _has_entries(state.root):
+            return
+        keeper = FileNotes(self._engine, program.source, state.path, Trust.OWN, self._engine.now())
+        with self._store.transaction():
+            for origin in self._store.origins.of_file(state.path).values():
+                if not origin.is_gone:
+                    keeper.retire(origin)
+            self._store.origins.put_file(state._replace(is_gone=True))
+        counts.update(keeper.outcomes)
+
+
+def _text_of(path: Path) -> str | None:
+    """None for a file that is too large. One that its program writes at this moment is read once more."""
+    for _ in range(2):
+        before = path.stat()
+        if before.st_size > MAX_FILE_BYTES:
+            return None
+        text = read_text(path)
+        after = path.stat()
+        if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
+            break
+    return text
+
+
+def _anchor(note: MemoryNote, places: Counter[str]) -> str:
+    """Holds no words of the note: it stays when the memory is forgotten."""
+    places[note.place] += 1
+    return fingerprint(note.place, str(places[note.place]))
+
+
+def _is_filed(file: MemoryFile) -> bool:
+    """Whether it lies in a folder for one project."""
+    return "projects" in file.path.parts or "tmp" in file.path.parts
+
+
+def _has_entries(directory: str) -> bool:
+    try:
+        with os.scandir(directory) as entries:
+            return any(True for _ in entries)
+    except OSError:
+        return False

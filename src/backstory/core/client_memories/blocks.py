@@ -1,0 +1,44 @@
+"""The block that Backstory manages in another program's file: between two markers, and nothing else of the file is ours."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ...domain.lazy import lazy_pattern
+
+BEGIN = "<!-- backstory:begin"
+END = "<!-- backstory:end -->"
+OPENING = f"{BEGIN} v1; written by Backstory, changes here are lost; `backstory uninstall` removes it -->"
+_BLOCK = lazy_pattern(rf"{re.escape(BEGIN)}[^\n]*\n(?P<lines>.*?){re.escape(END)}(?:\r?\n|\Z)", re.DOTALL)
+
+
+class ManagedBlock(NamedTuple):
+    start: int
+    end: int
+    lines: str
+    """Between the markers."""
+
+
+def find_block(text: str) -> ManagedBlock | None:
+    """The block in a text; None where there is none, or where its markers are not one pair."""
+    if not is_sound(text) or (match := _BLOCK.search(text)) is None:
+        return None
+    return ManagedBlock(match.start(), match.end(), match["lines"])
+
+
+def is_sound(text: str) -> bool:
+    """Whether the markers are one pair in order, or not there at all: any other file is left alone."""
+    begins, ends = text.count(BEGIN), text.count(END)
+    return (begins, ends) in ((0, 0), (1, 1)) and (not begins or _BLOCK.search(text) is not None)
+
+
+def rendered(lines: list[str], line_end: str = "\n") -> str:
+    return line_end.join([OPENING, *lines, END, ""])
+
+
+def without_blocks(text: str) -> str:
+    """A text as it would be without us, for whoever reads what is in it. A block whose end is missing reaches to the end of
+    the text."""
+    text = _BLOCK.sub("", text)
+    return text[: text.index(BEGIN)] if BEGIN in text else text

@@ -1,0 +1,204 @@
+"""Proposals that a person may accept as a memory or as a line of a rules file: corrections that the user repeated.
+
+Nothing is proposed that was said in one session only, or in words that are not the user's own. What was accepted or dismissed is
+not proposed again, also when it is said once more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from ..clients import files as client_files
+from ..clients.edits import line_end
+from ..domain.errors import InvalidInput, NotFound
+from ..domain.filters import ConversationFilter
+from ..domain.kinds import MemoryKind
+from ..domain.lazy import lazy_pattern
+from ..domain.lines import one_line
+from ..domain.records import Conversation, Memory, Trust
+from ..domain.runs import FixKind
+from ..domain.statements import PlacedSaying, Speaker, Statement, StatementKind
+from .failures import Failures
+from .failures.repeated import RepeatedFix
+from .part import CallContext, CorePart
+from .remembering import Remembering
+from .state import ProjectStates
+from .statements.relations import StatedText, StatementRelation, relation
+
+MIN_SESSIONS = 2
+RULE_FILES = ("AGENTS.md", "CLAUDE.md")
+MIN_RULE_WORDS = 3
+"""Content words: a shorter remark ("only when useful") needs the message it answered."""
+MAX_RULE_CHARS = 200
+"""What is longer is a request with its story, and no line of a rules file."""
+_REPORT = lazy_pattern(r"(?<!\bis )(?<!\bare )(?<!\bbe )\b(?:never|always) \w+ed\b", re.IGNORECASE)
+"""What something did or did not do, as in an error: a rule has the verb's base form, or a passive."""
+MAX_COMMAND_CHARS = 120
+_MARK = "inbox"
+
+
+class ProposalEvidence(NamedTuple):
+    """One message in which the user said it."""
+
+    conversation: str
+    message: str
+    place: int
+    """The number of the message in its conversation."""
+    at: datetime
+    text: str
+
+    @property
+    def key(self) -> str:
+        """By which it is remembered that the proposal was answered. Holds no words."""
+        parts = (_MARK, self.conversation, self.message, self.text)
+        return sha256("\n".join(parts).encode(errors="replace")).hexdigest()[:16]
+
+
+class Proposal(NamedTuple):
+    id: str
+    text: str
+    project: str
+    evidence: Sequence[ProposalEvidence]
+    """The oldest first, of at least MIN_SESSIONS sessions."""
+
+
+class Inbox(CorePart):
+    def __init__(
+        self,
+        context: CallContext,
+        states: ProjectStates,
+        remembering: Remembering,
+        failures: Failures,
+    ) -> None:
+        super().__init__(context)
+        self._states = states
+        self._remembering = remembering
+        self._failures = failures
+
+    def of(self, project: str) -> list[Proposal]:
+        """What may be proposed in a project and was not answered yet; what was said or done last comes first."""
+        answered = self.engine.store.sayings.dismissed()
+        proposals = [
+            each
+            for each in (*self._repeated_rules(project), *self._repeated_fixes(project))
+            if not any(evidence.key in answered for evidence in each.evidence)
+        ]
+        return sorted(proposals, key=lambda each: each.evidence[-1].at, reverse=True)
+
+    def _repeated_rules(self, project: str) -> list[Proposal]:
+        rules = [each for each in self._states.of(project).holding(StatementKind.PREFERENCE) if _is_own(each)]
+        repeated = [
+            each for each in rules if each.confirmations + 1 >= MIN_SESSIONS and _stands_alone(each.text)
+        ]
+        if not repeated:
+            return []
+        sayings, families = self._sayings(project)
+        proposals = [_proposal(each, sayings) for each in repeated]
+        return [
+            each
+            for each in proposals
+            if len({families[evidence.conversation] for evidence in each.evidence}) >= MIN_SESSIONS
+        ]
+
+    def _repeated_fixes(self, project: str) -> list[Proposal]:
+        """Commands that failed and then passed in the same way in several sessions."""
+        return [_fix_proposal(each, project) for each in self._failures.repeated(project)]
+
+    def get(self, project: str, id: str) -> Proposal:
+        """By its id, or the beginning of it."""
+        proposals = [each for each in self.of(project) if id and each.id.startswith(id)]
+        if len(proposals) != 1:
+            raise NotFound("proposal", id, hint="`backstory inbox` lists them; nothing was changed.")
+        return proposals[0]
+
+    def accept(self, proposal: Proposal, text: str = "") -> Memory:
+        """Save it as a rule of the user, in other words if some are given."""
+        saved = self._remembering.remember(
+            text or proposal.text, MemoryKind.PREFERENCE, project=proposal.project
+        )
+        self.dismiss(proposal)
+        return saved.memory
+
+    def accept_into(self, proposal: Proposal, file: str, text: str = "") -> Path:
+        """Append it as a line to a rules file of the project."""
+        self.caller.check_local("The rules file", hint="Accept it as a memory.")
+        if file not in RULE_FILES:
+            raise InvalidInput(
+                f"{file!r} is no rules file.", hint=f"Use {' or '.join(RULE_FILES)}.", field="file"
+            )
+        path = Path(proposal.project) / file
+        before = client_files.read(path)
+        newline = line_end(before or "")
+        gap = newline if before and not before.endswith("\n") else ""
+        line = f"- {one_line(text or proposal.text, MAX_RULE_CHARS)}"
+        client_files.write(path, f"{before or ''}{gap}{line}{newline}", before)
+        self.dismiss(proposal)
+        return path
+
+    def dismiss(self, proposal: Proposal) -> None:
+        """Do not propose it again, whatever is said later."""
+        for evidence in proposal.evidence:
+            self.engine.store.sayings.dismiss(evidence.key, self.engine.now())
+
+    def _sayings(self, project: str) -> tuple[list[PlacedSaying], dict[str, str]]:
+        """The user's own rules in a project, and by conversation the session that it is part of."""
+        which = self.caller.visible_conversations(
+            ConversationFilter(projects=(project,), kinds=("main", "fork", "prompt-log"))
+        )
+        families = {each.id: _family(each) for each in self.engine.store.conversations.find(which)}
+        sayings = [
+            each
+            for each in self.engine.store.sayings.find(which)
+            if each.saying.kind is StatementKind.PREFERENCE
+            and each.saying.speaker is Speaker.USER
+            and each.trust is Trust.OWN
+            and each.conversation in families
+        ]
+        return sorted(sayings, key=lambda each: each.at), families
+
+
+def _is_own(statement: Statement) -> bool:
+    return statement.speaker is Speaker.USER and statement.trust is Trust.OWN
+
+
+def _stands_alone(text: str) -> bool:
+    """Whether a text can be followed by somebody who did not hear the rest."""
+    is_rule = len(text) <= MAX_RULE_CHARS and not _REPORT.search(text)
+    return is_rule and len(StatedText.of(text).words) >= MIN_RULE_WORDS
+
+
+def _family(conversation: Conversation) -> str:
+    """A fork repeats the session that it was started from."""
+    return conversation.parent or conversation.id
+
+
+def _proposal(statement: Statement, sayings: Sequence[PlacedSaying]) -> Proposal:
+    stated = StatedText.of(statement.text)
+    evidence = [
+        ProposalEvidence(each.conversation, each.message, each.place, each.at, each.saying.text)
+        for each in sayings
+        if each.message == statement.message or _says_the_same(StatedText.of(each.saying.text), stated)
+    ]
+    return Proposal(statement.id, statement.text, statement.project, evidence)
+
+
+def _fix_proposal(fix: RepeatedFix, project: str) -> Proposal:
+    remedy, family = one_line(fix.remedy, MAX_COMMAND_CHARS), fix.family
+    if fix.kind is FixKind.BEFORE:
+        text = f"Run `{remedy}` before `{family}`."
+    else:
+        text = f"`{family}` passes here as `{remedy}`."
+    evidence = [
+        ProposalEvidence(each.conversation, each.failure.message, 0, each.failure.at, each.failure.value)
+        for each in fix.evidence
+    ]
+    id = sha256(f"{project}\n{family}\n{fix.kind}\n{fix.remedy}".encode(errors="replace")).hexdigest()[:16]
+    return Proposal(id, text, project, evidence)
+
+
+def _says_the_same(one: StatedText, other: StatedText) -> bool:
+    return StatementRelation.CONFIRMS in (relation(one, other), relation(other, one))
