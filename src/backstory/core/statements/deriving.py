@@ -1,19 +1,21 @@
-"""Statements of conversations that were stored before the present rules, or otherwise than by reading a log.
+"""Statements and titles of conversations that were stored before the present rules, or otherwise than by reading a log.
 
-They are made from the stored messages, since the logs may be gone. What tools gave back is not stored, so such a
+They are made from the stored messages, since the logs may be gone. Results of tools are not looked at, so such a
 conversation has only what was said in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ...domain.records import Conversation, Message, Trace
-from ...domain.statements import MessageSaying, PlacedSaying
+from ...domain.records import Conversation, Message
+from ...domain.statements import MessageSaying, PlacedSaying, Saying, Speaker
 from ...readers import Role, ToolCall, Turn
+from ...readers.formats.titles import retitled
 from ...store import Store
+from ..subjects import OPENING, subject_of
 from .extraction import RULES, sayings_of
 
+OPENING_MESSAGES = 20
+"""In which the title is looked for."""
 MAX_AT_ONCE = 50
 """Conversations that one question waits for; the newest, the others are for the next."""
 TOOL = "tool"
@@ -29,35 +31,52 @@ def derive_next(store: Store) -> int:
 
 
 def derive(store: Store, conversation: Conversation) -> None:
-    """Replace the statements of one conversation by those that the present rules find in its stored messages."""
+    """Replace the statements of one conversation by those that the present rules find in its stored messages, and a title
+    that says nothing by a better one."""
     sayings = [MessageSaying(each.message, each.saying) for each in sayings_in(store, conversation)]
+    opening = store.messages.said(conversation.id, limit=OPENING_MESSAGES)
+    title = retitled(conversation.title, [_turn(each) for each in opening if each.role in _ROLES])
     with store.transaction():
         store.conversations.restate(conversation.id, sayings, RULES)
+        if title != conversation.title:
+            subject = subject_of(title, store.messages.opening(conversation.id, OPENING))
+            renamed = conversation._replace(title=title, subject=subject, rules=RULES)
+            store.conversations.add(renamed, [], [])
 
 
 def sayings_in(store: Store, conversation: Conversation) -> list[PlacedSaying]:
-    """What the present rules find in the stored messages of a conversation. Nothing is written."""
-    touched: dict[str, list[Trace]] = {}
-    for trace in store.traces.of(conversation.id):
-        touched.setdefault(trace.message, []).append(trace)
+    """What the present rules find in the stored messages of a conversation, and what was read from its log: checks, commits
+    and lists cannot be made again from what is stored. Nothing is written."""
     messages = {each.id: each for each in store.messages.of(conversation.id) if each.role in (*_ROLES, TOOL)}
-    stated = sayings_of([_turn(each, touched.get(each.id, ())) for each in messages.values()])
+    logged = [each for each in store.sayings.of(conversation.id) if _is_of_log(each.saying)]
+    derived = sayings_of([_turn(each) for each in messages.values()])
+    known = {(message, saying.kind, saying.text) for message, saying in logged}
+    stated = [
+        *logged,
+        *(
+            MessageSaying(id, saying)
+            for id, sayings in derived.items()
+            for saying in sayings
+            if (id, saying.kind, saying.text) not in known
+        ),
+    ]
     return [
-        PlacedSaying(
-            conversation.id, id, messages[id].seq, messages[id].created_at, messages[id].trust, saying
-        )
-        for id, sayings in stated.items()
-        for saying in sayings
+        PlacedSaying(conversation.id, id, message.seq, message.created_at, message.trust, saying)
+        for id, saying in stated
+        if (message := messages.get(id)) is not None
     ]
 
 
-def _turn(message: Message, traces: Sequence[Trace]) -> Turn:
+def _is_of_log(saying: Saying) -> bool:
+    """Whether it was read from a field of the log, or from what a tool gave back."""
+    return saying.speaker is Speaker.LOG or bool(saying.subject)
+
+
+def _turn(message: Message) -> Turn:
     if message.role != TOOL:
         return Turn(message.id, _ROLES[message.role], message.text)
-    reads = tuple(trace.value for trace in traces if trace.kind == "read")
-    writes = tuple(trace.value for trace in traces if trace.kind == "written")
-    first, *others = [ToolCall(*_name_and_arguments(line)) for line in message.text.splitlines() or [""]]
-    return Turn(message.id, Role.ASSISTANT, "", calls=(first._replace(reads=reads, writes=writes), *others))
+    calls = tuple(ToolCall(*_name_and_arguments(line)) for line in message.text.splitlines())
+    return Turn(message.id, Role.ASSISTANT, "", calls=calls)
 
 
 def _name_and_arguments(line: str) -> tuple[str, str]:

@@ -1,21 +1,25 @@
 """How a conversation ends: what it waits for, what comes next, and where it was cut off.
 
 The place at the end says that something is open, so hardly any words are needed. What a session asked or announced before
-its end is answered or done by what followed.
+its end is answered or done by what followed. So these statements are not stored: they are read from the last messages
+whenever a project's state is asked for, and a conversation that goes on never leaves a former end behind.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+from ...domain.lazy import lazy_pattern
 from ...domain.provenance import ELISION, own_text
+from ...domain.records import Message
 from ...domain.statements import Saying, Speaker, StatementKind
 from ...domain.terms import terms_of
-from ...readers import Role, Turn
 from ...search.terms import stem
 from ..quoting import sentences
 
+USER, ASSISTANT = "user", "assistant"
 LAST_SENTENCES = 2
 ASKING_SENTENCES = 4
 """A question further from the end was only a thought on the way."""
@@ -25,40 +29,112 @@ MAX_ITEMS = 4
 MAX_REQUEST_CHARS = 400
 MAX_RECAP_CHARS = 700
 MIN_SENTENCE_CHARS = 9
+MIN_STEP_WORDS = 3
 KNOWN_CHARS = 4_000
-"""Of a turn, in which words of the conversation are looked for."""
-_ASKS = re.compile(r"\?\W*$")
-_INTERROGATIVE = re.compile(
+"""Of a message, in which words of the conversation are looked for."""
+_ASKS = lazy_pattern(r"\?\W*$")
+_INTERROGATIVE = lazy_pattern(
     r"\W*(?:(?:or|and|so|but|also|if so|otherwise)[, ]+)*(?:would|do|does|did|shall|should|want|which|what|how|who|where|when|why|can|could|may|will|are|is|have|has|any|ok(?:ay)? to|ready to|go ahead|proceed|continue)\b",
     re.IGNORECASE,
 )
 """How a question begins that wants an answer; others only wonder."""
-_COMMAND = re.compile(r"\s*[/!]\w")
-_NEXT = re.compile(
+_INTRODUCES = lazy_pattern(r":\W*$")
+_COMMAND = lazy_pattern(r"\s*[/!]\w")
+_NEXT = lazy_pattern(
     r"\bnext(?: steps?| action)?(?: is)?\s*[:\u2014-]\s*(.+)|\bnext (?:step|action) is (.+)", re.IGNORECASE
 )
-_OPEN = re.compile(
+_OPEN = lazy_pattern(
     r"\bnot (?:yet )?(?:been )?(?:pushed|committed|merged|deployed|released)\b|\bready to (?:push|commit|merge|deploy|review)\b"
     r"|\b(?:say the word|let me know (?:if|when|once|which)|once you|holding off|awaiting|outstanding|deferred|you(?:'ll| will) need to|try again)\b"
-    r"|\b(?:still|remaining|next)\b[^:\n]{0,40}:|\bif (?:this|it|that) still\b",
+    r"|^\W*(?:\w+ ){0,3}(?:still|remaining|next)\b[^:\n]{0,40}:|\bif (?:this|it|that) still\b",
     re.IGNORECASE,
 )
 """Forms that say of themselves that something is left to do."""
-_DONE = re.compile(
+_OFFERS = lazy_pattern(
+    r"\bif you(?:['\u2019]d| would)? (?:want|like|prefer|rather|wish|need)\b", re.IGNORECASE
+)
+"""What the user may ask for is not open."""
+_DONE = lazy_pattern(
     r"\bno (?:next (?:action|step)|open|pending|further|remaining)\b|\bnothing (?:is |else )?(?:pending|left|open|outstanding|to do)\b",
     re.IGNORECASE,
 )
-_ITEM = re.compile(r"^[ \t]*(?:[-*]|\d{1,3}[.)])[ \t]+(\S.{30,400}?)(?:$|(?<=[.:])\s)", re.MULTILINE)
-_ITEM_LINE = re.compile(r"[ \t]*(?:[-*]|\d{1,3}[.)])[ \t]+(?:\[ \][ \t]+)?(\S.*)")
-_NEXT_HEADING = re.compile(
+_ITEM = lazy_pattern(r"^[ \t]*(?:[-*]|\d{1,3}[.)])[ \t]+(\S.{30,400}?)(?:$|(?<=[.:])\s)", re.MULTILINE)
+_ITEM_LINE = lazy_pattern(r"[ \t]*(?:[-*]|\d{1,3}[.)])[ \t]+(?:\[ \][ \t]+)?(\S.*)")
+_NEXT_HEADING = lazy_pattern(
     r"\W*(?:what'?s )?(?:next(?: steps?| up)?|still (?:open|to do)|remaining(?: work| steps)?|to ?-?do|left(?: to do)?|open items)\W*$",
     re.IGNORECASE,
 )
-_SECTION = re.compile(
+_SECTION = lazy_pattern(
     r"(?:Current Work|Pending Tasks|Optional Next Step|Next Steps?)\W{0,6}\n?(.{20,600}?)(?=\n\s*\n|\n\s*\d+\.|\Z)",
     re.DOTALL,
 )
-_NOTICE = re.compile(r"\s*\(disable recaps in [^)]*\)\s*$")
+_WORD = lazy_pattern(r"[^\W\d_][\w']*")
+_FAREWELLS = frozenset(
+    [
+        "thanks",
+        "thank",
+        "thx",
+        "ty",
+        "cheers",
+        "bye",
+        "goodbye",
+        "perfect",
+        "great",
+        "awesome",
+        "excellent",
+        "nice",
+        "brilliant",
+        "wonderful",
+        "amazing",
+        "lovely",
+        "danke",
+        "merci",
+    ]
+)
+_BESIDE_FAREWELLS = frozenset(
+    [
+        "you",
+        "u",
+        "so",
+        "very",
+        "much",
+        "a",
+        "lot",
+        "again",
+        "for",
+        "now",
+        "that's",
+        "that",
+        "this",
+        "is",
+        "it",
+        "all",
+        "the",
+        "your",
+        "help",
+        "work",
+        "works",
+        "working",
+        "job",
+        "good",
+        "well",
+        "done",
+        "see",
+        "later",
+        "tomorrow",
+        "soon",
+        "night",
+        "evening",
+        "day",
+        "have",
+        "and",
+        "cool",
+        "ok",
+        "okay",
+        "yes",
+    ]
+)
+_NOTICE = lazy_pattern(r"\s*\(disable recaps in [^)]*\)\s*$")
 
 
 def is_question(sentence: str) -> bool:
@@ -66,41 +142,62 @@ def is_question(sentence: str) -> bool:
     return _ASKS.search(sentence) is not None
 
 
+def introduces(sentence: str) -> bool:
+    """Whether a sentence only leads to a list or a block, which says the rest."""
+    return _INTRODUCES.search(sentence) is not None
+
+
 def is_interrogative(sentence: str) -> bool:
     return _INTERROGATIVE.match(sentence) is not None
 
 
-def is_request(turn: Turn) -> bool:
-    """Whether the user wanted something: a command such as `/exit` asks nothing of the assistant."""
-    return turn.role is Role.USER and bool(turn.text.strip()) and not _COMMAND.match(turn.text)
+class ConversationEnd(NamedTuple):
+    """The last messages of a conversation, and what its tools did."""
+
+    spoken: Sequence[Message]
+    """What user and assistant said, in its order (`is_spoken`)."""
+    is_cut_off: bool = False
+    """The log ends while the assistant works: after a call, without a word on what came of it."""
+    has_files: bool = False
+    """Files were read or written: a session that only talked leaves nothing behind by how it ended."""
+    has_edits: bool = False
 
 
-def sayings_of(turns: Sequence[Turn]) -> Iterator[tuple[Turn, Saying]]:
-    """What the last turns of a conversation leave open, each with its turn."""
-    spoken = [
-        turn for turn in turns if is_request(turn) or (turn.role is Role.ASSISTANT and turn.text.strip())
-    ]
-    if not spoken:
+def is_spoken(message: Message) -> bool:
+    """Whether user or assistant said something; a command such as `/exit` asks nothing of the assistant."""
+    is_request = message.role == USER and not _COMMAND.match(message.text)
+    return bool(message.text.strip()) and (message.role == ASSISTANT or is_request)
+
+
+def sayings_of(end: ConversationEnd) -> Iterator[tuple[Message, Saying]]:
+    """What the end of a conversation leaves open, each with its message."""
+    if not end.spoken:
         return
-    last = spoken[-1]
-    if last.role is Role.USER:
+    last = end.spoken[-1]
+    if last.role == USER:
         # a request that nobody ever answered anything to is a probe, or a slip
-        is_answered = any(turn.role is Role.ASSISTANT for turn in spoken)
-        request = own_text(last.text, Role.USER) if len(last.text) <= MAX_REQUEST_CHARS else ""
-        if is_answered and request:
+        is_answered = any(each.role == ASSISTANT for each in end.spoken)
+        request = own_text(last.text, USER) if len(last.text) <= MAX_REQUEST_CHARS else ""
+        if is_answered and request and not _is_farewell(request):
             yield last, Saying(StatementKind.NEXT_STEP, request, Speaker.USER)
         return
-    if _is_cut_off(turns):
-        yield from _announced(spoken)
+    if end.is_cut_off:
+        yield from _announced(end.spoken)
         return
-    for saying in _closing(last, turns):
+    for saying in _closing(last, end):
         yield last, saying
+
+
+def _is_farewell(request: str) -> bool:
+    """Whether a message only thanks, praises or says good-bye: it asks for nothing."""
+    words = set(_WORD.findall(request.lower().replace("\u2019", "'")))
+    return bool(words & _FAREWELLS) and words <= _FAREWELLS | _BESIDE_FAREWELLS
 
 
 def next_in_recap(text: str) -> str:
     """The next step that an assistant's own summary names; empty if there is none."""
-    found = _NEXT.search(text)
-    step = (found[1] or found[2]).strip() if found else ""
+    match = _NEXT.search(text)
+    step = (match[1] or match[2]).strip() if match else ""
     return "" if _DONE.search(step) else step
 
 
@@ -109,7 +206,7 @@ def recap_in(text: str) -> str:
     text = _NOTICE.sub("", text).strip()
     if len(text) <= MAX_RECAP_CHARS:
         return text
-    sections = [" ".join(found.split()) for found in _SECTION.findall(text)]
+    sections = [" ".join(section.split()) for section in _SECTION.findall(text)]
     return next(
         (
             each
@@ -120,23 +217,17 @@ def recap_in(text: str) -> str:
     )
 
 
-def _is_cut_off(turns: Sequence[Turn]) -> bool:
-    """Whether the log ends while the assistant works: after a call, without a word on what came of it."""
-    acting = [turn for turn in turns if turn.role is Role.ASSISTANT or is_request(turn)]
-    return bool(acting) and bool(acting[-1].calls)
-
-
-def _announced(spoken: Sequence[Turn]) -> Iterator[tuple[Turn, Saying]]:
+def _announced(spoken: Sequence[Message]) -> Iterator[tuple[Message, Saying]]:
     """What the assistant was going to do when it was cut off: how its last two messages on this request ended."""
-    since = next((place for place in range(len(spoken) - 1, -1, -1) if spoken[place].role is Role.USER), -1)
-    for turn in spoken[since + 1 :][-2:]:
-        if tail := _long_sentences(own_text(turn.text, Role.ASSISTANT)):
-            yield turn, Saying(StatementKind.NEXT_STEP, tail[-1], Speaker.ASSISTANT)
+    since = next((place for place in range(len(spoken) - 1, -1, -1) if spoken[place].role == USER), -1)
+    for message in spoken[since + 1 :][-2:]:
+        if tail := _long_sentences(own_text(message.text, ASSISTANT)):
+            yield message, Saying(StatementKind.NEXT_STEP, tail[-1], Speaker.ASSISTANT)
 
 
-def _closing(last: Turn, turns: Sequence[Turn]) -> Iterator[Saying]:
+def _closing(last: Message, end: ConversationEnd) -> Iterator[Saying]:
     # the assistant's own words: what it relays at the end of a message is not what it leaves open
-    own = own_text(last.text, Role.ASSISTANT)
+    own = own_text(last.text, ASSISTANT)
     tail = _long_sentences(own)
     stated: set[str] = set()
     for step in _steps_under_heading(own):
@@ -146,31 +237,35 @@ def _closing(last: Turn, turns: Sequence[Turn]) -> Iterator[Saying]:
         kind = None
         if is_question(sentence):
             is_near_end = place >= len(tail) - ASKING_SENTENCES
-            is_meant = (
-                is_near_end and is_interrogative(sentence) and _is_specific(sentence, tail, last, turns)
-            )
+            is_meant = is_near_end and is_interrogative(sentence) and _is_specific(sentence, tail, last, end)
             kind = StatementKind.QUESTION if is_meant else None
-        elif _OPEN.search(sentence) and not _DONE.search(sentence):
+        elif _is_open(sentence):
             kind = StatementKind.NEXT_STEP
         if kind is not None and sentence not in stated:
             stated.add(sentence)
             yield Saying(kind, next_in_recap(sentence) or sentence, Speaker.ASSISTANT)
-    if stated or not _has_worked(turns):
+    if stated or not end.has_files:
         return
-    has_edits = any(call.writes for turn in turns for call in turn.calls)
-    items = [] if has_edits else [" ".join(item.split()) for item in _ITEM.findall(own)[:MAX_ITEMS]]
+    items = [] if end.has_edits else [" ".join(item.split()) for item in _ITEM.findall(own)[:MAX_ITEMS]]
     for text in (*items, *tail[-LAST_SENTENCES:]):
-        if not is_question(text):
+        if not (is_question(text) or introduces(text) or _OFFERS.search(text)):
             yield Saying(StatementKind.ENDING, text, Speaker.ASSISTANT)
 
 
-def _is_specific(sentence: str, tail: Sequence[str], last: Turn, turns: Sequence[Turn]) -> bool:
+def _is_open(sentence: str) -> bool:
+    if len(sentence.split()) < MIN_STEP_WORDS or not _OPEN.search(sentence) or _DONE.search(sentence):
+        return False
+    return bool(_NEXT.search(sentence)) or not _OFFERS.search(sentence)
+
+
+def _is_specific(sentence: str, tail: Sequence[str], last: Message, end: ConversationEnd) -> bool:
     """Whether a question speaks of something that the conversation spoke of: "What would you like to work on today?" does not."""
     if "`" in last.text[-MARKED_CHARS:]:
         return True
     wanted = content_words(sentence)
     beside = (each for each in tail if each is not sentence)
-    return any(wanted & content_words(text) for text in (*beside, *_texts_around(last, turns)))
+    around = (each.text[:KNOWN_CHARS] for each in end.spoken if each is not last)
+    return any(wanted & content_words(text) for text in (*beside, *around))
 
 
 def _steps_under_heading(own: str) -> list[str]:
@@ -188,25 +283,12 @@ def _steps_under_heading(own: str) -> list[str]:
     return steps[:MAX_ITEMS]
 
 
-def _has_worked(turns: Sequence[Turn]) -> bool:
-    """Whether files were read or written: a session that only talked leaves nothing behind by how it ended."""
-    return any(call.reads or call.writes for turn in turns for call in turn.calls)
-
-
 def _long_sentences(own: str) -> list[str]:
     return [
         sentence
         for sentence in sentences(own)
         if len(sentence) >= MIN_SENTENCE_CHARS and ELISION not in sentence
     ]
-
-
-def _texts_around(last: Turn, turns: Sequence[Turn]) -> Iterator[str]:
-    speakers = (Role.USER, Role.ASSISTANT)
-    for turn in turns:
-        if turn is not last and turn.role in speakers:
-            yield turn.text[:KNOWN_CHARS]
-        yield from (call.arguments for call in turn.calls)
 
 
 def content_words(text: str) -> frozenset[str]:

@@ -10,36 +10,34 @@ from ...readers import PULL_REQUEST, Role, ToolCall, Turn
 from . import commands, endings, lists, words
 from .foreign import reads_others
 
-RULES = 1
+RULES = 3
 """Raised when the rules change: conversations that were extracted by older ones are gone through again."""
 MAX_CHARS = 400
 
 
 def with_sayings(turns: Sequence[Turn]) -> list[Turn]:
-    """The turns with what they state, and without the results of tools, which nobody needs any more."""
+    """The turns with what they state."""
     stated = sayings_of(turns)
-    return [
-        turn._replace(
-            sayings=tuple(stated.get(turn.id, ())),
-            calls=tuple(call._replace(result=None) if call.result else call for call in turn.calls),
-        )
-        for turn in turns
-    ]
+    return [turn._replace(sayings=tuple(stated[turn.id])) if turn.id in stated else turn for turn in turns]
 
 
 def sayings_of(turns: Sequence[Turn]) -> dict[str, list[Saying]]:
-    """By the id of each turn that states something, what it states. The turns are in their order; the last ones are taken
-    for the end of the conversation, so what is read on is extracted again from its last turn."""
+    """By the id of each turn that states something, what it states. The turns are in their order. How a conversation ends is
+    not among it: that is known only as long as it does not go on (`endings`)."""
     stated: dict[str, list[Saying]] = {}
     closing = _closing(turns)
     calls: list[ToolCall] = []
     """Of the request at hand."""
+    is_reciting = False
+    """Backstory was asked for the request at hand: what the assistant concludes may be what it was told."""
     for turn in turns:
         if turn.role is Role.USER:
             calls.clear()
+            is_reciting = False
         calls += turn.calls
+        is_reciting = is_reciting or (turn.recites and turn.role is not Role.USER)
         is_closing = turn.id in closing
-        for saying in _of_turn(turn, is_closing=is_closing):
+        for saying in _of_turn(turn, is_closing=is_closing and not is_reciting):
             # after reading what others wrote, "we decided" may be their decision
             if not (words.is_shared(saying) and any(map(reads_others, calls))):
                 _add(stated, turn, saying)
@@ -47,10 +45,6 @@ def sayings_of(turns: Sequence[Turn]) -> dict[str, list[Saying]]:
         if link and any(map(commands.has_pushed, calls)):
             _add(stated, turn, Saying(StatementKind.PULL_REQUEST, link, Speaker.ASSISTANT))
     _drop_former_lists(turns, stated)
-    for turn, saying in endings.sayings_of(turns):
-        is_known = any(saying.text in each.text for each in stated.get(turn.id, ()))
-        if saying.kind is not StatementKind.ENDING or not is_known:
-            _add(stated, turn, saying)
     return stated
 
 
@@ -61,7 +55,7 @@ def _of_turn(turn: Turn, *, is_closing: bool) -> Iterator[Saying]:
         yield from _of_summary(turn.text)
     elif turn.role is Role.USER and not turn.recites:
         yield from words.by_user(turn.text)
-    elif is_closing and not turn.recites:
+    elif is_closing:
         yield from words.by_assistant(turn.text)
 
 
@@ -102,7 +96,17 @@ def _drop_former_lists(turns: Sequence[Turn], stated: dict[str, list[Saying]]) -
 
 
 def _add(stated: dict[str, list[Saying]], turn: Turn, saying: Saying) -> None:
-    text = " ".join(saying.text.split())[:MAX_CHARS]
-    known = stated.setdefault(turn.id, [])
-    if text and not any(each.kind is saying.kind and each.text == text for each in known):
-        known.append(saying._replace(text=text))
+    saying = clipped(saying)
+    sayings = stated.setdefault(turn.id, [])
+    # an update of a task names it by its number only
+    if (saying.text or saying.subject) and not any(_is_same(each, saying) for each in sayings):
+        sayings.append(saying)
+
+
+def _is_same(one: Saying, other: Saying) -> bool:
+    return one.kind is other.kind and (one.text or one.subject) == (other.text or other.subject)
+
+
+def clipped(saying: Saying) -> Saying:
+    """On one line and of at most MAX_CHARS characters."""
+    return saying._replace(text=" ".join(saying.text.split())[:MAX_CHARS])

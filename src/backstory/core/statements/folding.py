@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from ...domain.records import Memory
 from ...domain.statements import Statement, StatementKind, StatementState
-from .relations import StatedText, StatementRelation, relation
+from .relations import StatedText, StatementRelation, is_same_subject, relation
 from .words import recites_memory
 
 STALE_AFTER = timedelta(days=30)
@@ -28,6 +28,14 @@ class _Standing:
         """None for a saved memory, which stays as it is."""
         self.stated = StatedText.of(text)
         self.conversations = {statement.conversation} if statement else set()
+
+    @property
+    def is_dropped(self) -> bool:
+        return self.statement is not None and self.statement.kind is StatementKind.DROPPED
+
+    def end(self, state: StatementState, by: Statement) -> None:
+        assert self.statement is not None
+        self.statement = self.statement._replace(state=state, superseded_by=by.id)
 
 
 def fold(statements: Iterable[Statement], memories: Sequence[Memory]) -> list[Statement]:
@@ -61,14 +69,16 @@ def _repeats(statement: Statement, standing: Mapping[str, list[_Standing]]) -> b
     for each in earlier.values():
         if each.statement is not None and each.statement.state is not StatementState.IN_FORCE:
             continue
-        found = relation(stated, each.stated)
-        if found is StatementRelation.CONFIRMS:
+        kind = relation(stated, each.stated)
+        is_other_kind = (statement.kind is StatementKind.DROPPED) != each.is_dropped
+        if kind is StatementRelation.SUPERSEDES and each.statement is not None:
+            each.end(StatementState.SUPERSEDED, statement)
+        elif is_other_kind:  # to give something up does not confirm it
+            if not each.is_dropped and each.statement and is_same_subject(stated, each.stated):
+                each.end(StatementState.DROPPED, statement)
+        elif kind is StatementRelation.CONFIRMS:
             is_confirmation = True
             _confirm(each, statement)
-        elif found is StatementRelation.SUPERSEDES and each.statement is not None:
-            each.statement = each.statement._replace(
-                state=StatementState.SUPERSEDED, superseded_by=statement.id
-            )
     return is_confirmation
 
 
@@ -84,27 +94,29 @@ def _confirm(each: _Standing, by: Statement) -> None:
 
 
 def ended(
-    statements: Iterable[Statement], later_texts: Mapping[str, Sequence[str]], now: datetime
+    statements: Iterable[Statement],
+    later_words: Mapping[str, Sequence[frozenset[str]]],
+    last_work: datetime | None,
 ) -> list[Statement]:
-    """Open items that later sessions took up, with what they are since then. `later_texts` has, by conversation, what users
-    asked and assistants concluded in the conversations after it."""
-    words = {
-        conversation: [StatedText.of(text).words for text in texts]
-        for conversation, texts in later_texts.items()
-    }
-    found = []
+    """Open items that later sessions took up, with what they are since then. `later_words` has, by conversation, the content
+    words of each message in the conversations after it. What work of STALE_AFTER passed by is stale: a pause does not count,
+    since whoever comes back after it wants to know what was left open."""
+    endings = []
     for statement in statements:
         if statement.state is StatementState.OPEN and statement.kind in ENDED_BY_WORK:
             own = StatedText.of(statement.text).words
             needed = min(ANSWERING_WORDS, len(own))
-            if needed and any(len(own & other) >= needed for other in words.get(statement.conversation, ())):
+            if needed and any(
+                len(own & other) >= needed for other in later_words.get(statement.conversation, ())
+            ):
                 is_question = statement.kind is StatementKind.QUESTION
                 state = StatementState.ANSWERED if is_question else StatementState.DONE
                 statement = statement._replace(state=state)
-        if statement.state is StatementState.OPEN and now - statement.at > STALE_AFTER:
+        is_passed_by = last_work is not None and last_work - statement.at > STALE_AFTER
+        if statement.state is StatementState.OPEN and is_passed_by:
             statement = statement._replace(state=StatementState.STALE)
-        found.append(statement)
-    return found
+        endings.append(statement)
+    return endings
 
 
 def with_checks_ended(statements: Sequence[Statement]) -> list[Statement]:

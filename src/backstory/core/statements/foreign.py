@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from ...domain.lazy import lazy_pattern
 from ...readers import ToolCall
 
 CALL_CHARS = 500
 """Of a call: names and paths come first."""
-_WRITES = re.compile(r"\w*(?:write|edit|patch|create|replace|todo|plan)", re.IGNORECASE)
-_READS_OTHERS = re.compile(
+_WRITES = lazy_pattern(r"\w*(?:write|edit|patch|create|replace|todo|plan)", re.IGNORECASE)
+_READS_OTHERS = lazy_pattern(
     r"https?://|\.(?:mdx?|rst|adoc|txt|html?|pdf|docx?|eml|ipynb)\b|\bREADME\b"
     r"|\b(?i:web|mcp__)|(?i:fetch|browse|slack|mail|issue|comment)"
 )

@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...domain.lazy import lazy_pattern
 from ...domain.statements import Saying, Speaker, StatementKind
 from ...readers import ToolCall
+from ...readers.formats.touched import asks_user
 from ...readers.formats.values import fields_of, records_of, text_of
 from .words import is_steering
 
 OPEN, DONE = "open", "done"
+MAX_FREE_ANSWER_WORDS = 8
 LIST = "list"
 """The subject of an item of a list that is written as a whole each time."""
 _ITEMS = ("todos", "plan", "items", "todoList", "tasks")
@@ -19,9 +22,9 @@ _TEXTS = ("content", "step", "title", "text", "description", "subject")
 _FINISHED = frozenset(
     {"completed", "complete", "done", "deleted", "cancelled", "canceled", "skipped", "closed"}
 )
-_TASK_NUMBER = re.compile(r"\bTask #?(\w+)\b")
-_ANSWER = re.compile(r'"((?:[^"\\]|\\.){3,400})"="((?:[^"\\]|\\.){1,400})"')
-_NO_ANSWER = re.compile(r"^\s*(?:no response|no answer|\(?none\)?|skip)", re.IGNORECASE)
+_TASK_NUMBER = lazy_pattern(r"\bTask #?(\w+)\b")
+_ANSWER = lazy_pattern(r'"((?:[^"\\]|\\.){3,400})"="((?:[^"\\]|\\.){1,400})"')
+_NO_ANSWER = lazy_pattern(r"^\s*(?:no response|no answer|\(?none\)?|skip)", re.IGNORECASE)
 
 
 def sayings_of(call: ToolCall) -> Iterator[Saying]:
@@ -30,14 +33,10 @@ def sayings_of(call: ToolCall) -> Iterator[Saying]:
         yield from _created(call)
     elif name == "taskupdate":
         yield from _updated(fields_of(call.given))
-    elif call.given is not None and isinstance(call.given, Mapping) and _is_list(name, call.given):
-        yield from _listed(call.given)
-    elif "ask" in name and call.result is not None:
-        yield from _answered(call.result.text)
-
-
-def _is_list(name: str, given: Mapping[str, Any]) -> bool:
-    return ("todo" in name or "plan" in name) and any(isinstance(given.get(key), list) for key in _ITEMS)
+    elif "todo" in name or "plan" in name:
+        yield from _listed(fields_of(call.given))
+    elif asks_user(name) and call.result is not None:
+        yield from _answered(call.result.text, _options(fields_of(call.given)))
 
 
 def _listed(given: Mapping[str, Any]) -> Iterator[Saying]:
@@ -67,8 +66,20 @@ def _todo(text: str, subject: str, status: str) -> Saying:
     return Saying(StatementKind.TODO, text, Speaker.LOG, subject=subject, outcome=outcome)
 
 
-def _answered(text: str) -> Iterator[Saying]:
-    """What the user chose, with the question as its subject."""
+def _options(given: Mapping[str, Any]) -> set[str]:
+    """The labels that the user could choose from; empty if the log does not have them."""
+    return {
+        text_of(option.get("label")).strip()
+        for question in records_of(given.get("questions"))
+        for option in records_of(question.get("options"))
+    } - {""}
+
+
+def _answered(text: str, options: set[str]) -> Iterator[Saying]:
+    """Choices of the user, each with its question as its subject.
+
+    A long answer in the user's own words, where options were offered, is talk: it corrects the question or puts it off."""
     for question, answer in _ANSWER.findall(text):
-        if not (_NO_ANSWER.match(answer) or is_steering(answer)):
+        is_talk = bool(options) and answer not in options and len(answer.split()) > MAX_FREE_ANSWER_WORDS
+        if not (is_talk or _NO_ANSWER.match(answer) or is_steering(question, answer)):
             yield Saying(StatementKind.DECISION, f"{question} {answer}", Speaker.USER, subject=question)

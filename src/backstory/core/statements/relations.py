@@ -9,6 +9,7 @@ import re
 from enum import StrEnum
 from typing import NamedTuple
 
+from ...domain.lazy import lazy_pattern
 from ...domain.terms import terms_of
 from ...search.terms import stem
 
@@ -20,22 +21,22 @@ NEW_WORDS, NEW_WORDS_OF_REMINDER = 1, 3
 """Words that a restatement may bring of its own; more if it says that it repeats."""
 
 _I = re.IGNORECASE
-_REVERSES = re.compile(
+_REVERSES = lazy_pattern(
     r"\b(?:changed my mind|no longer|any ?more|actually|revert(?:ed|ing)?|roll(?:ed|ing)? back|dropp(?:ed|ing) the|drop the|switch(?:ed|ing)? (?:to|from|back)|not .{1,40} after all|scrap)\b",
     _I,
 )
-_EXCHANGES = re.compile(r"\b(?:instead|rather|keep|only)\b", _I)
-_REMINDS = re.compile(
+_EXCHANGES = lazy_pattern(r"\b(?:instead|rather|keep|only)\b", _I)
+_REMINDS = lazy_pattern(
     r"\b(?:as (?:agreed|decided|said|discussed)|we (?:decided|agreed|chose|settled)|remember|again|still)\b",
     _I,
 )
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_HUMP = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
 _DECIDING = frozenset(
     map(
         stem,
         (
             "decide", "decided", "decision", "agree", "agreed", "settle", "settled", "choose", "chose", "chosen", "pick", "picked", "use", "using", "keep",
-            "going", "let", "lets", "make", "also", "instead", "rather", "just", "only", "say", "saying", "need", "want", "should", "please", "actually",
+            "going", "let", "lets", "make", "also", "instead", "rather", "just", "only", "say", "saying", "need", "want", "should", "prefer", "please", "actually",
             "remember", "changed", "mind", "bit", "about", "try", "don", "dont", "didn", "because", "since", "yes", "okay", "now", "new",
         ),
     )
@@ -59,6 +60,12 @@ class StatedText(NamedTuple):
     def of(cls, text: str) -> StatedText:
         parts = (part for term in terms_of(_HUMP.sub(" ", text)) for part in re.split(r"[./_-]+", term))
         return cls(text, frozenset(stem(part) for part in parts if len(part) > 1) - _DECIDING)
+
+
+def is_same_subject(later: StatedText, earlier: StatedText) -> bool:
+    """Whether a statement speaks of what an earlier one is about: it has at least half of its words, and two if it has two."""
+    shared = len(later.words & earlier.words)
+    return shared >= max(SAME_SHARE * len(earlier.words), min(2, len(earlier.words))) and shared > 0
 
 
 def relation(later: StatedText, earlier: StatedText) -> StatementRelation:

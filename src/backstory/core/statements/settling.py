@@ -24,18 +24,20 @@ class SettledSaying(NamedTuple):
     state: StatementState
 
 
-def settle(sayings: Iterable[PlacedSaying], course: ConversationCourse) -> list[SettledSaying]:
+def settle(
+    sayings: Iterable[PlacedSaying], course: ConversationCourse, ending: Iterable[PlacedSaying] = ()
+) -> list[SettledSaying]:
     """Those that are worth keeping, with their state. What only described a moment is left out: the verdicts of a check
-    before its last one, lists before the last, questions that were answered and steps that were announced before the end."""
+    before its last one, lists before the last. `ending` is what the conversation leaves open by how it ends."""
     every = sorted(sayings, key=lambda placed: placed.place)
-    kept = [
+    settled = [
         *_lasting(every),
         *_todos(every, course),
         *_checks(every),
         *_recap(every, course),
-        *_endings(every, course),
+        *(SettledSaying(placed, StatementState.OPEN) for placed in ending),
     ]
-    return sorted(kept, key=lambda settled: settled.placed.place)
+    return sorted(settled, key=lambda each: each.placed.place)
 
 
 def _lasting(every: Sequence[PlacedSaying]) -> Iterable[SettledSaying]:
@@ -93,16 +95,8 @@ def _recap(every: Sequence[PlacedSaying], course: ConversationCourse) -> Iterabl
     if not recaps:
         return
     last = recaps[-1]
-    is_overtaken = max(course.last_commit, course.last_edit) > last.place or course.last_request > last.place
+    is_overtaken = max(course.last_commit, course.last_edit) > last.place
     yield SettledSaying(last, StatementState.STALE if is_overtaken else StatementState.IN_FORCE)
     if not is_overtaken and (step := endings.next_in_recap(last.saying.text)):
         saying = last.saying._replace(kind=StatementKind.NEXT_STEP, text=step)
         yield SettledSaying(last._replace(saying=saying), StatementState.OPEN)
-
-
-def _endings(every: Sequence[PlacedSaying], course: ConversationCourse) -> Iterable[SettledSaying]:
-    """Questions, steps and last sentences that no request of the user's followed."""
-    kinds = (StatementKind.QUESTION, StatementKind.NEXT_STEP, StatementKind.ENDING)
-    for placed in every:
-        if placed.saying.kind in kinds and placed.place >= course.last_request:
-            yield SettledSaying(placed, StatementState.OPEN)
