@@ -272,3 +272,25 @@ def test_old_conversations_are_archived_by_a_worker_of_their_own(store: Store, t
     names = {thread.name for thread in threading.enumerate()}
     engine.background.close()
     assert {"sync", "retention"} <= names
+
+
+def test_a_turn_that_has_ended_is_read_even_if_the_server_leaves_at_once(
+    open_engine: Callable[..., Engine], store: Store, home: Path
+) -> None:
+    engine = open_engine()
+    write(home / "a.toy", line("1", "one"))
+    engine.read_turn(str(home / "a.toy"))
+    assert engine.background is not None
+    engine.background.close()
+    assert [message.text for message in store.messages.of("toy:t")] == ["one"]
+
+
+def test_a_transcript_that_no_reader_looks_for_is_left_alone(
+    open_engine: Callable[..., Engine], store: Store, home: Path, tmp_path: Path
+) -> None:
+    engine = open_engine()
+    write(tmp_path / "elsewhere.toy", line("1", "one"))
+    engine.read_turn(str(tmp_path / "elsewhere.toy"))
+    assert engine.background is not None
+    engine.background.close()
+    assert store.conversations.projects() == []

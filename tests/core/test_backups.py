@@ -14,8 +14,8 @@ from backstory.core import Caller, Core, Engine
 from backstory.core.backups import DAILY, Backups, surplus
 from backstory.core.calls import Call
 from backstory.core.forgetting.retention import Retention
-from backstory.core.memories.categories import REFLECTION
 from backstory.domain.backups import LOG, MANUAL, Backup
+from backstory.domain.categories import REFLECTION
 from backstory.domain.errors import InvalidInput, StorageFull
 from backstory.domain.filters import Filter, Page
 from backstory.domain.when import utc_now

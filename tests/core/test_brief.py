@@ -10,8 +10,8 @@ import pytest
 
 from backstory.core import Caller, Core
 from backstory.core.brief import Brief
-from backstory.core.browsing.pages import ConversationPage
 from backstory.core.memories import MemoryDraft
+from backstory.core.pages import ConversationPage
 from backstory.domain.errors import InvalidInput
 from backstory.domain.neutral import neutral
 from backstory.domain.records import Trace, Trust

@@ -17,7 +17,7 @@ from backstory.domain.records import Memory
 from backstory.store import Store
 
 from ..conftest import OpenCore
-from ..doubles import DAWN, HashedWords, SteppedClock
+from ..doubles import DAWN, HashedWords, SteppedClock, found_memories
 
 
 @pytest.fixture
@@ -97,9 +97,9 @@ def test_archived_memories_are_found_read_and_restored(keeper: Core, clock: Step
 def test_restored_memories_are_found_by_words_again(keeper: Core, clock: SteppedClock) -> None:
     saved = keeper.memories.save_item(MemoryDraft("JWT expires after a day", key="k"))
     compress_all(keeper, clock)
-    assert keeper.search.memories("jwt", limit=5).hits == []
+    assert found_memories(keeper, "jwt", 5) == []
     keeper.archive.restore((saved.id,))
-    assert [hit.memory.id for hit in keeper.search.memories("jwt", limit=5).hits] == [saved.id]
+    assert [hit.memory.id for hit in found_memories(keeper, "jwt", 5)] == [saved.id]
 
 
 def test_restoring_never_overwrites_what_was_saved_since(keeper: Core, clock: SteppedClock) -> None:

@@ -4,35 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from datetime import timedelta
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from backstory.core import Core
 from backstory.core.copying import copy_store
 from backstory.domain.entries import TextFields
-from backstory.domain.errors import InvalidInput
+from backstory.domain.errors import Incompatible, InvalidInput
 from backstory.domain.filters import Filter, Page
-from backstory.domain.records import CachedAnswer, Injection, Trace
-from backstory.domain.sources import ImportedRecord, SourceState
-from backstory.domain.statements import MessageSaying, Saying, Speaker, StatementKind
-from backstory.domain.team import AuditRecord, Connection, Token
 from backstory.domain.words import Unit
 from backstory.store import Store
-from backstory.store.copying import TABLES, VECTOR, fingerprints
-from backstory.store.sqlite import SqliteStore
-from backstory.surfaces import all_tools, load_surfaces
+from backstory.store.copying import fingerprints
+from backstory.store.tables import COPIED_TABLES, VECTOR
 
 from .. import postgres_server
-from ..conftest import BACKENDS, caller_of
-from ..doubles import DAWN, make_conversation, make_memory, make_messages
-from ..example_calls import DOOMED, Known, chunked_answer, example_calls
-
-TOOLS = all_tools(load_surfaces())
-DERIVED = {"migration", "lease", "entry_text", "key_text", "shape"}
-"""Tables of a store that are about itself, or that it makes of others."""
+from ..conftest import BACKENDS
+from ..doubles import make_memory
+from ..filled_store import fill, fill_store
 
 Elsewhere = Callable[[str], Store]
 
@@ -56,7 +45,7 @@ def open_at(tmp_path: Path) -> Iterator[Elsewhere]:
         def open_at(backend: str) -> Store:
             path = tmp_path / f"{backend}-elsewhere.db"
             if backend == "postgres":
-                opened.callback(postgres_server.drop, postgres_server.schema_of(path))
+                opened.callback(postgres_server.drop, postgres_server.tenant_of(path))
             return opened.enter_context(closing(BACKENDS[backend](path)))
 
         yield open_at
@@ -71,55 +60,6 @@ def hush(message: str, done: int, total: int) -> None:
     pass
 
 
-def fill(core: Core, directory: Path) -> None:
-    """Every tool's example, and what no tool of a local server writes."""
-    core.caller.directory = str(directory)
-    call = caller_of(core)
-    session = call("context_save", key=DOOMED, value="Not for long.")["sessionId"]
-    call("context_save", key="packed", value="A NUL \0, a \ufdd0 and an owl 🦉.", metadata={"a": 1})
-    call("context_save", key="packed", value="Another value.", private=True)
-    call("context_compress", olderThan="2999-01-01")
-    one, two = (core.through("projectmemory").memories.save(text).id for text in ("One.", "Two."))
-    known = Known(one, two, session, str(directory), chunked_answer(call))
-    core.caller.session = None
-    for tool, arguments in example_calls(known):
-        assert not TOOLS[tool].call(core, arguments).is_error, tool
-    call("context_save", key="again", value="First.")
-    call("context_save", key="again", value="Second.")
-    fill_store(core.engine.store)
-    assert core.engine.backlog is not None
-    core.engine.backlog.drain()
-    core.engine.backlog.close()  # the background may be about to put the same vectors once more
-    core.engine.store.vectors.open_space("a model that embeds nothing")
-
-
-def fill_store(store: Store) -> None:
-    said = make_messages("talk", "Fix login.", "Done.")
-    done = make_messages("talk", "", "", "", "src/login.ts")[-1]._replace(role="tool")
-    store.conversations.add(
-        make_conversation("talk"),
-        [*said, done],
-        [Trace(done.id, "read", "src/login.ts")],
-        [MessageSaying(done.id, Saying(StatementKind.COMMIT, "[main 0a1b2c3] Log in", Speaker.LOG))],
-    )
-    store.sayings.dismiss("0a1b2c3d4e5f6071", DAWN)
-    store.witnesses.change("talk", [(done.id, 7)], [])
-    store.conversations.add(make_conversation("gone"), make_messages("gone", "Secret."), [])
-    store.sync.forget(["gone"], DAWN)
-    for old in ("old", "brought back"):
-        store.conversations.add(make_conversation(old), make_messages(old, "Long ago."), [])
-        store.archive.put_conversation(old)
-    store.archive.restore_conversations(["brought back"])
-    store.archive.exempt(["brought back"], DAWN)
-    store.sync.put(SourceState("/talks.jsonl", "claude-code", 10, 7, state={"a": 1}, read_at=DAWN))
-    store.imports.put([ImportedRecord("m", "mem0", "/history.db", "history/7", "part", "digest", DAWN)])
-    store.injections.put(Injection("talk", DAWN, "/p", "Fix login."))
-    store.answers.put(CachedAnswer("key", "chunks", "", {"a": [1]}, DAWN + timedelta(hours=1)), DAWN)
-    store.team.put_connection(Connection("c", "owner", "p", "d", None, "info", DAWN))
-    store.team.add_token(Token("t", "hash", "alice", "read", ("ops",), DAWN))
-    store.team.audit([AuditRecord("1", DAWN, "alice", "t", "user-alice", "save_context", "completed")])
-
-
 def contents(store: Store) -> dict[str, list[object]]:
     """All rows; of vectors what both backends can keep."""
     return {
@@ -127,7 +67,7 @@ def contents(store: Store) -> dict[str, list[object]]:
             fingerprints(table, [row]) if table == VECTOR else tuple(row)
             for row in store.copying.export(table, ())
         ]
-        for table in TABLES
+        for table in COPIED_TABLES
     }
 
 
@@ -251,24 +191,21 @@ def test_a_part_of_another_store_is_not_mixed_with_this_one(store: Store, other:
     assert all(each.is_equal for each in copy_store(store, other, "there", hush))
 
 
+def test_a_column_that_this_program_does_not_know_is_not_left_behind(store: Store, other: Store) -> None:
+    with store.transaction():
+        store.database.change("ALTER TABLE link ADD COLUMN strength INTEGER")
+    try:
+        with pytest.raises(Incompatible, match="another version"):
+            copy_store(store, other, "here", hush)
+    finally:
+        with store.transaction():
+            store.database.change("ALTER TABLE link DROP COLUMN strength")
+    assert other.copying.is_empty()
+
+
 def test_a_store_that_was_only_looked_at_is_empty(store: Store, other: Store) -> None:
     store.vectors.open_space("one")
     store.memories.put([make_memory("a")])
     other.vectors.open_space("another")
     assert all(each.is_equal for each in copy_store(store, other, "here", hush))
     assert other.vectors.open_space("one") == 1
-
-
-def test_every_table_is_moved_or_made_of_others(tmp_path: Path) -> None:
-    with closing(SqliteStore(tmp_path / "store.db")) as store:
-        rows = store.database.rows(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
-        )
-    in_sqlite = {row[0] for row in rows if not row[0].startswith(("entry_text_", "key_text_"))}
-    assert in_sqlite == set(TABLES) | DERIVED | {"moved"}
-    with closing(postgres_server.open_shared()), psycopg.connect(postgres_server.url()) as admin:
-        found = admin.execute(
-            "SELECT tablename FROM pg_tables WHERE schemaname = %s", [postgres_server.SHARED]
-        )
-        in_postgres = {row[0] for row in found}
-    assert in_postgres - {"embedding", "removal"} | {VECTOR, "moved"} == in_sqlite

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 from backstory.core import sync
 from backstory.core.calls import Call, Cancelled
+from backstory.core.exclusion import Exclusion
 from backstory.core.sync import Sync, decoder_process, reading
 from backstory.core.sync.decoder_process import DecoderLost, DecoderProcess
 from backstory.core.sync.decoding import DueSource, Portion, SourceDecoder
@@ -81,11 +83,11 @@ class DyingDecoder:
     at = 0
     is_closed = False
 
-    def __init__(self, redaction: Redaction) -> None:
-        self._redaction = redaction
+    def __init__(self, redaction: Redaction, exclusion: Exclusion) -> None:
+        self._decoder = partial(SourceDecoder, redaction=redaction, exclusion=exclusion)
 
     def portions(self, reader: Reader, due: list[DueSource]) -> Iterator[list[Portion]]:
-        portions = chain.from_iterable(map(SourceDecoder(reader, self._redaction).portions, due))
+        portions = chain.from_iterable(map(self._decoder(reader).portions, due))
         for number, portion in enumerate(portions):
             if number == self.at:
                 raise DecoderLost
@@ -152,9 +154,13 @@ def test_a_process_that_was_left_with_work_gives_none_of_it_to_the_next(tmp_path
     )
     due = [DueSource(source, stamp_of(source), None) for source in found]
     redaction = Redaction("standard")
-    with closing(DecoderProcess(redaction)) as process:
+    with closing(DecoderProcess(redaction, Exclusion(()))) as process:
         next(process.portions(codex, due))
-        here = [portion for some in SourceDecoder(codex, redaction).portions_of(due[-1:]) for portion in some]
+        here = [
+            portion
+            for some in SourceDecoder(codex, redaction, Exclusion(())).portions_of(due[-1:])
+            for portion in some
+        ]
         there = [portion for some in process.portions(codex, due[-1:]) for portion in some]
     assert [portion.steps[0].piece.header for portion in there] == [
         portion.steps[0].piece.header for portion in here

@@ -11,7 +11,7 @@ from backstory.core import Core
 from backstory.domain.filters import Filter
 from backstory.store.sqlite import SqliteStore
 
-from ..doubles import HashedWords
+from ..doubles import HashedWords, found_memories
 from ..patience import PATIENCE_S
 
 SAVER = Path(__file__).with_name("saver.py")
@@ -28,7 +28,7 @@ def test_a_save_does_not_wait_for_its_vectors(core: Core, embedder: HashedWords)
     seen: list[int] = []
     embedder.meanwhile = lambda: seen.append(core.engine.store.entries.count(Filter()))
     core.memories.save("text")
-    core.search.memories("text", limit=1)
+    found_memories(core, "text")
     assert min(seen) == 1
 
 

@@ -19,6 +19,7 @@ from backstory.core import Caller, Core, Engine
 from backstory.core.forgetting.erasure import Erasure
 from backstory.core.forgetting.removal import ForgetRequest
 from backstory.core.sync import Sync
+from backstory.domain import zstd
 from backstory.domain.errors import TimedOut
 from backstory.domain.filters import ConversationFilter, Filter, Page
 from backstory.readers import Places, load_readers
@@ -28,7 +29,7 @@ from backstory.store.sqlite import SqliteStore, residue
 
 from ..conftest import Call, caller_of
 from ..doubles import SteppedClock, make_conversation, make_settings
-from ..postgres_server import SHARED, server, url
+from ..postgres_server import admin_url, server, url
 
 THEIRS = "theirs"
 """The folder of what is not ours: a project, and the files of other assistants."""
@@ -46,16 +47,23 @@ def bytes_on_disk(store: Store, home: Path) -> bytes:
         ]
         files = [path for path in home.rglob("*") if path.is_file() and THEIRS not in path.parts]
     else:
-        with psycopg.connect(url(), autocommit=True) as connection:
+        with psycopg.connect(admin_url(), autocommit=True) as connection:
             connection.execute("CHECKPOINT")  # what is in its buffers is on disk then
             packed = [
                 row
                 for table, column in PACKED.items()
-                for row in connection.execute(f"SELECT {column} FROM {SHARED}.{table}".encode())
+                for row in connection.execute(f"SELECT {column} FROM backstory.{table}".encode())
             ]
         files = [path for path in (Path(server().pgdata) / "base").rglob("*") if path.is_file()]
         files += [path for path in home.rglob("*") if path.is_file() and THEIRS not in path.parts]
-    return b"\0".join([*(path.read_bytes() for path in files), *(zlib.decompress(row[0]) for row in packed)])
+    results = [zstd.decompress(row[0]) for row in _results(store)]
+    unpacked = [zlib.decompress(row[0]) for row in packed]
+    return b"\0".join([*(path.read_bytes() for path in files), *unpacked, *results])
+
+
+def _results(store: Store) -> list[Any]:
+    rows: list[Any] = store.database.rows("SELECT packed FROM result WHERE packed IS NOT NULL")
+    return rows
 
 
 def assert_gone(store: Store, home: Path, *markers: str) -> None:
@@ -259,6 +267,16 @@ def said(role: str, text: str, n: int, session: str = LOG) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def used(command: str, n: int) -> dict[str, Any]:
+    block = {"type": "tool_use", "id": "call", "name": "Bash", "input": {"command": command}}
+    return said("assistant", "", n) | {"message": {"role": "assistant", "content": [block]}}
+
+
+def printed(text: str, n: int) -> dict[str, Any]:
+    block = {"type": "tool_result", "tool_use_id": "call", "content": text}
+    return said("user", "", n) | {"message": {"role": "user", "content": [block]}}
+
+
 def sync(core: Core, home: Path) -> None:
     places = Places(home=home, environment={}, platform="linux")
     Sync(core.engine).run(load_readers(["claude-code"]).values(), places)
@@ -270,6 +288,7 @@ def test_a_forgotten_conversation_leaves_no_byte_and_its_cursor_does_not_bring_a
     store, theirs = core.engine.store, tmp_path / THEIRS
     log = write_log(
         theirs, LOG, said("user", f"Why is {marker}asked slow?", 1), said("assistant", f"{marker}answered.", 2),
+        used("profile", 4), printed(f"{marker}printed", 5),
         {"type": "ai-title", "aiTitle": f"{marker}title", "sessionId": LOG},
     )  # fmt: skip
     other = LOG.replace("1", "9")
@@ -282,7 +301,7 @@ def test_a_forgotten_conversation_leaves_no_byte_and_its_cursor_does_not_bring_a
     assert core.engine.backlog is not None
     core.engine.backlog.drain()
     call("reflect_on_past", query=marker)
-    markers = (f"{marker}asked", f"{marker}answered", f"{marker}title")
+    markers = (f"{marker}asked", f"{marker}answered", f"{marker}title", f"{marker}printed")
     assert_there(store, tmp_path, *markers, "numbatfolder", "potoroo")
     receipt = Erasure(core.engine).forget(ForgetRequest([f"claude-code:{LOG}"]))
     assert receipt.removed["conversations"] == 1

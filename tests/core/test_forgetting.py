@@ -14,7 +14,7 @@ from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Memory
 
 from ..conftest import OpenCore, OpenStore
-from ..doubles import SteppedClock, make_conversation, make_memory, make_messages
+from ..doubles import SteppedClock, found_memories, make_conversation, make_memory, make_messages
 
 DAY_S = 86_400
 SURFACES = ["backstory", "memory-keeper", "projectmemory", "session-mgmt"]
@@ -35,13 +35,13 @@ def test_a_memory_of_any_surface_is_found_nowhere_and_comes_back(core: Core, sur
     assert forgotten.until is not None
     assert (forgotten.until - core.engine.now()).days == 30
     assert live(core) == []
-    assert not core.search.memories("zebra", limit=5).hits
+    assert not found_memories(core, "zebra", 5)
     assert not core.through(surface).archive.find("zebra", None)
     with pytest.raises(NotFound, match=f"backstory unarchive {saved.id}"):
         core.pages.open(saved.id)
     assert core.forgetting.restore(saved.id) == [saved]
     assert live(core) == ["The zebra crossing"]
-    assert [hit.memory.id for hit in core.search.memories("zebra", limit=5).hits] == [saved.id]
+    assert [hit.memory.id for hit in found_memories(core, "zebra", 5)] == [saved.id]
     assert core.forgetting.restore(saved.id) == []
 
 

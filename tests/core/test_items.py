@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from backstory.core import Caller, Core, Engine
+from backstory.core.ask import MAX_RANKED_MEMORIES
 from backstory.core.memories import MemoryDraft
-from backstory.core.memories.retrieval import MOST_RANKED, Sorting
 from backstory.domain.entries import TextFields
 from backstory.domain.errors import InvalidInput, StorageFull
-from backstory.domain.filters import Filter, Order, Page
+from backstory.domain.filters import Filter, Order, Page, Sorting
 from backstory.domain.metadata import as_given, as_object
 from backstory.store import Store
 
@@ -17,7 +17,7 @@ from ..doubles import SteppedClock, make_conversation, make_memory, make_message
 
 
 def search(core: Core, query: str, fields: TextFields = TextFields.BOTH) -> list[str]:
-    found = core.retrieval.search(query, Filter(), fields=fields, sorting=None, limit=None, offset=0)
+    found = core.ask.holding(query, Filter(), fields=fields)
     assert found.total == len(found.memories)
     return [memory.text for memory in found.memories]
 
@@ -64,6 +64,7 @@ def test_what_says_a_word_more_often_and_is_shorter_comes_first(core: Core, stor
     store.memories.put([make_memory("keyed", "and nothing more", tags=("cache",)), make_memory("other", "x")])
     found = search(core, "cache", TextFields.VALUE)
     assert found == texts[::-1]
+    assert search(core, "cach*", TextFields.VALUE) == texts[::-1]
     assert set(search(core, "cache")) == {*texts}
 
 
@@ -83,8 +84,8 @@ def test_a_form_that_begins_otherwise_is_ranked_too(core: Core, store: Store) ->
 
 
 def test_more_matches_than_are_ranked_are_all_there(core: Core, store: Store) -> None:
-    store.memories.put([make_memory(f"m{n}", f"common {n}") for n in range(MOST_RANKED + 5)])
-    assert len(search(core, "common")) == MOST_RANKED + 5
+    store.memories.put([make_memory(f"m{n}", f"common {n}") for n in range(MAX_RANKED_MEMORIES + 5)])
+    assert len(search(core, "common")) == MAX_RANKED_MEMORIES + 5
 
 
 def test_sorting_by_a_field_puts_what_lacks_it_last_either_way(core: Core) -> None:
@@ -92,9 +93,7 @@ def test_sorting_by_a_field_puts_what_lacks_it_last_either_way(core: Core) -> No
         core.memories.save_item(MemoryDraft("x", key=key, metadata=metadata))
     for is_descending, expected in ((False, ["c", "a", "b"]), (True, ["a", "c", "b"])):
         sorting = Sorting(Order.NEWEST, "n", is_descending)
-        found = core.retrieval.search(
-            "x", Filter(), fields=TextFields.BOTH, sorting=sorting, limit=None, offset=0
-        )
+        found = core.ask.holding("x", Filter(), fields=TextFields.BOTH, sorting=sorting, limit=None, offset=0)
         assert [memory.key for memory in found.memories] == expected
 
 

@@ -5,13 +5,22 @@ from __future__ import annotations
 import pytest
 
 from backstory.core import Caller, Core
+from backstory.core.ask import Inquiry
 from backstory.domain.errors import InvalidInput, NotFound, Unavailable
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Memory
 from backstory.store import Store
 
 from ..conftest import OpenCore
-from ..doubles import DAWN, HashedWords, SteppedClock, make_conversation, make_memory, make_messages
+from ..doubles import (
+    DAWN,
+    HashedWords,
+    SteppedClock,
+    found_memories,
+    make_conversation,
+    make_memory,
+    make_messages,
+)
 
 
 def saved(store: Store) -> list[Memory]:
@@ -19,7 +28,7 @@ def saved(store: Store) -> list[Memory]:
 
 
 def texts(core: Core, query: str) -> list[str]:
-    return [hit.memory.text for hit in core.search.memories(query, limit=10).hits]
+    return [hit.memory.text for hit in found_memories(core, query, 10)]
 
 
 @pytest.mark.requirement("server.store.tags")
@@ -99,7 +108,7 @@ def test_search_over_memories_finds_no_messages_and_the_other_way_round(core: Co
     core.memories.save("JWT saved")
     core.engine.store.conversations.put(make_conversation("c"), make_messages("c", "JWT said"))
     assert texts(core, "jwt") == ["JWT saved"]
-    assert [message.text for message in core.search.messages("jwt", limit=10)] == ["JWT said"]
+    assert [message.text for message in core.ask.messages("jwt", limit=10)] == ["JWT said"]
 
 
 def test_conversations_can_be_searched_in_some_projects_only(core: Core) -> None:
@@ -107,7 +116,7 @@ def test_conversations_can_be_searched_in_some_projects_only(core: Core) -> None
     core.engine.store.conversations.put(
         make_conversation("d", project="/q"), make_messages("d", "JWT there", project="/q")
     )
-    found = core.search.messages("jwt", limit=10, projects=("/q",))
+    found = core.ask.messages("jwt", limit=10, projects=("/q",))
     assert [message.text for message in found] == ["JWT there"]
 
 
@@ -124,17 +133,17 @@ def test_private_memories_show_only_to_their_session(core: Core, store: Store) -
 @pytest.mark.parametrize("query", ["", "  \n"])
 def test_an_empty_query_is_refused(core: Core, query: str) -> None:
     with pytest.raises(InvalidInput, match="query is empty") as caught:
-        core.search.memories(query, limit=5)
+        found_memories(core, query)
     assert caught.value.field == "query"
 
 
 def test_a_save_is_kept_though_its_text_cannot_be_embedded(core: Core, embedder: HashedWords) -> None:
     embedder.failure = Unavailable("The endpoint is down.")
     core.memories.save("JWT expires after 24h")
-    found = core.search.memories("jwt", limit=5)
-    assert [hit.memory.text for hit in found.hits] == ["JWT expires after 24h"]
-    assert found.strategy == "text"
-    assert "The endpoint is down." in found.notices[0]
+    assert [each.memory.text for each in found_memories(core, "jwt")] == ["JWT expires after 24h"]
+    ranking = core.ask.find(Inquiry("jwt"))
+    assert ranking.strategy == "text"
+    assert "The endpoint is down." in ranking.notices[0]
 
 
 @pytest.mark.requirement("server.session.per-connection")

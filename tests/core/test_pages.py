@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.core import Caller, Core
-from backstory.core.browsing.pages import PAGE_TOKENS, ConversationPage, TextPage, pieces
 from backstory.core.memories import MemoryDraft
+from backstory.core.pages import PAGE_TOKENS, ConversationPage, TextPage, pieces
 from backstory.domain.errors import InvalidInput, NotFound
 from backstory.domain.records import Trust
 from backstory.domain.tokens import count_tokens

@@ -14,9 +14,9 @@ from backstory.core import Caller, Core, Engine, abandoning
 from backstory.core.calls import Call, Cancelled
 from backstory.core.projects import effort as module
 from backstory.core.projects.effort import ELSEWHERE, TOO_SLOW, Effort, look
+from backstory.core.projects.ignoring import walk
 from backstory.domain.errors import TimedOut
 from backstory.guests.gandalf.files import list_files, list_paths
-from backstory.guests.gandalf.ignoring import walk
 from backstory.guests.session_mgmt.project.health import look_at
 from backstory.guests.session_mgmt.project.survey import survey
 from backstory.store import Store
@@ -69,7 +69,7 @@ def test_when_the_time_is_over_the_rest_is_left_out_and_that_is_said(
 def test_other_file_systems_are_left_out_and_that_is_said(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backstory.guests.gandalf.ignoring.device_of", lambda root: -1)
+    monkeypatch.setattr("backstory.core.projects.ignoring.device_of", lambda root: -1)
     effort = Effort()
     assert list(walk(tree, effort)) == []
     assert effort.left_out == (ELSEWHERE,)
@@ -145,7 +145,7 @@ def test_an_error_of_the_work_is_raised_to_who_asked() -> None:
 def test_the_tools_say_what_was_left_out(
     store: Store, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str
 ) -> None:
-    monkeypatch.setattr("backstory.guests.gandalf.ignoring.device_of", lambda root: -1)
+    monkeypatch.setattr("backstory.core.projects.ignoring.device_of", lambda root: -1)
     monkeypatch.setattr("backstory.guests.session_mgmt.project.survey.device_of", lambda root: -1)
     core = Core(Engine(make_settings(tmp_path), store, None), Caller(project=str(tree)))
     answer = caller_of(core)(tool) if tool != "get_project_info" else described(core)

@@ -8,9 +8,10 @@ from threading import Thread
 import pytest
 
 from backstory.core import Caller, Core
+from backstory.core.ask import Inquiry
+from backstory.core.file_marks import freshness
 from backstory.core.memories import MemoryDraft
-from backstory.core.memories.file_marks import freshness
-from backstory.core.memories.tasks import is_open_task
+from backstory.core.tasks import is_open_task
 from backstory.domain.errors import InvalidInput, NotFound
 from backstory.domain.filters import Filter, Page
 from backstory.domain.kinds import MemoryKind, kind_of
@@ -163,7 +164,8 @@ def test_a_memory_about_files_says_whether_they_changed(shop: Core) -> None:
     assert freshness(memory, root) == "src/auth.py changed since (2 commits); src/other.py is gone"
     corrected = remember(shop, "Tokens are checked there", replaces=memory.id)
     assert freshness(corrected, root) == ""
-    assert [hit.certainty for hit in shop.search.by_file("auth.py").hits] == [1.0]
+    assert [hit.certainty for hit in shop.ask.find(Inquiry(file="auth.py")).hits] == [1.0]
+    assert shop.ask.find(Inquiry(file="other/auth.py")).hits == []
 
 
 @pytest.mark.usefixtures("ann")
@@ -187,7 +189,7 @@ def test_metadata_that_others_wrote_under_the_same_name_is_no_mark(core: Core, f
     core.engine.store.memories.put([make_memory("m", "about x", metadata={"files": files})])
     (memory,) = stored(core)
     assert freshness(memory, Path("/")) == ""
-    assert core.search.by_file("y.py").hits == []
+    assert core.ask.find(Inquiry(file="y.py")).hits == []
 
 
 def test_another_project_is_given_by_name_or_path(core: Core) -> None:

@@ -7,18 +7,20 @@ from typing import Any
 
 import pytest
 
-from backstory.core import Core
+from backstory.core import Caller, Core
+from backstory.core.ask import SURE, Inquiry
+from backstory.core.projects.related import EVERY_PROJECT
 from backstory.domain.filters import Filter, Kind
 from backstory.search.engine import Found
 from backstory.search.evidence import QUOTA
 from backstory.store import Store
 
 from ..conftest import OpenCore
-from ..doubles import DAWN, make_conversation, make_memory, make_messages
+from ..doubles import DAWN, found_memories, make_conversation, make_memory, make_messages
 
 
-def found(core: Core, narrow: Filter, *, own_first: bool = True) -> list[str]:
-    ranking = core.search.everywhere("walrus", narrow=narrow, own_first=own_first)
+def found(core: Core, where: Filter, project: str | None = None) -> list[str]:
+    ranking = core.ask.find(Inquiry("walrus", project, where=where))
     entries = core.engine.store.entries.load(hit.entry for hit in ranking.hits)
     return [entries[hit.entry].id for hit in ranking.hits]
 
@@ -37,7 +39,7 @@ def test_the_surest_comes_first_when_no_project_is_preferred(core: Core) -> None
     sure = make_memory("sure", "walrus", project="/elsewhere")
     core.engine.store.memories.put([sure, make_memory("own", "a walrus among many other animals of the sea")])
     assert found(core, Filter()) == ["own", "sure"]
-    assert found(core, Filter(), own_first=False) == ["sure", "own"]
+    assert found(core, Filter(), EVERY_PROJECT) == ["sure", "own"]
 
 
 def test_who_wants_a_few_memories_is_not_kept_waiting_for_all_that_match(
@@ -52,14 +54,14 @@ def test_who_wants_a_few_memories_is_not_kept_waiting_for_all_that_match(
 
     monkeypatch.setattr(core.engine.search, "find", watched)
     core.engine.store.memories.put([make_memory(f"m{n}", f"walrus {n}") for n in range(QUOTA.memories + 1)])
-    assert len(core.search.memories("walrus", limit=5).hits) == 5
+    assert len(found_memories(core, "walrus", 5)) == 5
     assert pools == [1]
-    assert len(core.search.memories("walrus", limit=QUOTA.memories + 1).hits) == QUOTA.memories + 1
+    assert len(found_memories(core, "walrus", QUOTA.memories + 1)) == QUOTA.memories + 1
     assert pools == [1, 1, 4]
 
 
 def best(core: Core, query: str) -> str | None:
-    hits = core.search.everywhere(query).hits
+    hits = core.ask.find(Inquiry(query)).hits
     return hits[0].conversation if hits else None
 
 
@@ -110,7 +112,7 @@ def test_a_pasted_error_a_path_and_other_scripts_find_what_speaks_of_them(core: 
 def test_a_time_that_is_wrong_does_not_hide_what_is_sure(core: Core) -> None:
     tell(core, "answer", "Which walrus sleeps?", "The walrus called Anton sleeps on the ice floe.")
     tell(core, "other", "What about lunch?", "The soup, and a walrus.", created_at=DAWN - timedelta(days=1))
-    ranking = core.search.everywhere("which walrus called Anton sleeps on the ice floe two years ago")
+    ranking = core.ask.find(Inquiry("which walrus called Anton sleeps on the ice floe two years ago"))
     assert ranking.hits[0].conversation == "answer"
     assert "searched without" in ranking.notices[0]
 
@@ -119,7 +121,7 @@ def test_a_memory_is_found_among_any_number_of_messages_that_have_more_of_the_wo
     core.engine.store.memories.put([make_memory("own", "keep commit subjects under sixty characters")])
     for number in range(4):
         tell(core, f"c{number}", *[f"how should commit messages look {n}" for n in range(80)])
-    ranking = core.search.everywhere("how should commit messages look")
+    ranking = core.ask.find(Inquiry("how should commit messages look"))
     entries = core.engine.store.entries.load(hit.entry for hit in ranking.hits)
     assert "own" in {entries[hit.entry].id for hit in ranking.hits}
 
@@ -129,7 +131,7 @@ def test_a_wrong_day_is_dropped_and_the_project_stays(core: Core) -> None:
         at = {"project": f"/home/me/{name}"}
         said = make_messages(name, "Which walrus?", "The walrus sleeps on the ice floe.", **at)
         core.engine.store.conversations.put(make_conversation(name, **at), said)
-    ranking = core.search.everywhere("which walrus sleeps on the ice floe two years ago in the shop project")
+    ranking = core.ask.find(Inquiry("which walrus sleeps on the ice floe two years ago in the shop project"))
     assert [hit.conversation for hit in ranking.hits] == ["shop"]
     assert ranking.notices[0].startswith("Understood “in the shop project”")
     assert "searched without" in ranking.notices[1]
@@ -139,8 +141,81 @@ def test_nothing_is_said_of_the_meaning_of_a_text_without_a_vector(
     core: Core, open_core: OpenCore, store: Store
 ) -> None:
     store.memories.put([make_memory("m", "a walrus")])
-    (hit,) = open_core(store, None).search.everywhere("walrus").hits
+    (hit,) = open_core(store, None).ask.find(Inquiry("walrus")).hits
     assert "words" in hit.known_parts
     assert not {"meaning", "cosine"} & set(hit.known_parts)
-    (hit,) = core.search.everywhere("walrus").hits
+    (hit,) = core.ask.find(Inquiry("walrus")).hits
     assert {"words", "meaning", "cosine"} <= set(hit.known_parts)
+
+
+def test_the_conversation_that_the_caller_is_in_is_not_found(core: Core) -> None:
+    for id in ("codex:now", "codex:before"):
+        said = make_messages(id, "Which walrus?", "The walrus sleeps on the ice floe.", surface="codex")
+        core.engine.store.conversations.put(make_conversation(id, surface="codex"), said)
+    inside = core._replace(
+        caller=Caller(project=core.caller.project, assistant="codex-mcp-client", conversation="now")
+    )
+    for inquiry in (Inquiry("which walrus sleeps"), Inquiry("which walrus sleeps", limit=5)):
+        assert {hit.conversation for hit in core.ask.find(inquiry).hits} == {"codex:now", "codex:before"}
+        assert {hit.conversation for hit in inside.ask.find(inquiry).hits} == {"codex:before"}
+
+
+def test_a_later_decision_takes_the_place_of_the_one_it_supersedes(core: Core) -> None:
+    """However far behind it was: whoever shows five hits sees it."""
+    at = DAWN + timedelta(days=9)
+    notes = [make_memory(f"m{n}", f"where tax rates live: table rates, note {n}") for n in range(7)]
+    core.engine.store.memories.put([
+        make_memory("old", "Tax rates live in the table rates", category="decision"),
+        *notes,
+        make_memory(
+            "new", "Tax rates come from the table tax_rates", category="decision", created_at=at, updated_at=at
+        ),
+    ])  # fmt: skip
+    ranking = core.ask.find(Inquiry("where do tax rates live, in the table rates?", limit=5))
+    entries = core.ask.load(hit.entry for hit in ranking.hits)
+    assert [entries[hit.entry].id for hit in ranking.hits][:2] == ["new", "old"]
+    assert max(hit.certainty for hit in ranking.hits if entries[hit.entry].id in {"m0", "m6"}) > min(
+        hit.certainty for hit in ranking.hits if entries[hit.entry].id == "new"
+    )
+    assert entries[ranking.later[ranking.hits[1].entry]].id == "new"
+
+
+def test_another_project_is_not_sure_beside_a_sure_answer_of_the_own_project(core: Core) -> None:
+    core.engine.store.memories.put(
+        [
+            make_memory("own", "the walrus sleeps on the northern shore"),
+            make_memory("other", "walrus northern shore", project="/elsewhere"),
+        ]
+    )
+    hits = core.ask.find(Inquiry("walrus northern shore")).hits
+    own, other = (
+        next(hit for hit in hits if (hit.project == "/elsewhere") == is_other) for is_other in (False, True)
+    )
+    assert own.certainty >= SURE > other.certainty > 0
+    alike = core.ask.find(Inquiry("walrus northern shore", EVERY_PROJECT)).hits
+    assert all(hit.certainty >= SURE for hit in alike)
+
+
+def test_decisions_of_the_own_project_come_first_where_nothing_is_sure(core: Core) -> None:
+    store = core.engine.store
+    store.memories.put([
+        make_memory("fact", "a walrus was seen near the harbour by several fishermen last winter, resting"),
+        make_memory("decision", "we count every walrus twice, once from the boat and once from the cliff", category="decision"),
+        make_memory("other", "a walrus weighs more than a ton", category="decision", project="/elsewhere"),
+    ])  # fmt: skip
+    ranking = core.ask.find(Inquiry("which walrus statistics library handles seasonal migration models"))
+    assert not ranking.is_sure
+    ids = [core.ask.load([hit.entry])[hit.entry].id for hit in ranking.hits]
+    assert ids[0] == "decision"
+    assert set(ids) == {"fact", "decision", "other"}
+
+
+def test_a_note_in_the_same_words_about_another_ticket_does_not_take_the_place_of_the_one_asked_for(
+    core: Core,
+) -> None:
+    for ticket in ("OPS-1678", "max_retry_count", "PAY-1271"):
+        core.memories.save(f"Seen while working on the license server: {ticket} needs another look.")
+    ranking = core.ask.find(Inquiry("OPS-1678", where=Filter(kinds=(Kind.MEMORY,)), limit=3))
+    first = core.ask.memories(ranking)[0].memory
+    assert "OPS-1678" in first.text
+    assert ranking.hits[0].entry not in ranking.later

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backstory.core.summaries import LONGEST, Summarizer, summarize
+from backstory.core.summaries import MAX_SUMMARY_CHARS, Summarizer, summarize
 from backstory.domain.errors import Unavailable
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Memory
@@ -28,19 +28,19 @@ LONG = (
 )
 
 
-@given(st.text(max_size=LONGEST))
+@given(st.text(max_size=MAX_SUMMARY_CHARS))
 def test_a_short_text_is_its_own_summary(text: str) -> None:
     assert summarize(text) == " ".join(text.split())
 
 
-@given(st.text(min_size=LONGEST + 1), st.integers(1, LONGEST))
+@given(st.text(min_size=MAX_SUMMARY_CHARS + 1), st.integers(1, MAX_SUMMARY_CHARS))
 def test_a_summary_is_never_longer_than_asked_for_and_always_the_same(text: str, longest: int) -> None:
     summary = summarize(text, longest)
     assert len(summary) <= longest
     assert summarize(text, longest) == summary
 
 
-@given(st.text(st.sampled_from("ab .\n。"), min_size=LONGEST + 1).filter(str.strip))
+@given(st.text(st.sampled_from("ab .\n。"), min_size=MAX_SUMMARY_CHARS + 1).filter(str.strip))
 def test_a_text_with_words_has_a_summary_of_its_words(text: str) -> None:
     summary = summarize(text)
     assert summary
@@ -60,7 +60,7 @@ def test_sentences_keep_their_order() -> None:
 
 
 def test_an_endless_sentence_is_cut() -> None:
-    assert summarize("word " * 1000) == ("word " * 1000)[:LONGEST].strip()
+    assert summarize("word " * 1000) == ("word " * 1000)[:MAX_SUMMARY_CHARS].strip()
 
 
 class Scribe:
@@ -94,7 +94,7 @@ def improve(problems: Problems) -> Improve:
         store.memories.put([memory])
         summarizer = Summarizer(scribe, problems)
         summarizer.improve(store, memory)
-        if len(memory.text) > LONGEST:
+        if len(memory.text) > MAX_SUMMARY_CHARS:
             until(lambda: bool(scribe.read))
         if isinstance(scribe.summary, Exception):
             until(lambda: problems.message("summaries") is not None)
@@ -169,7 +169,7 @@ def test_others_can_write_while_a_summary_is_written(store: Store, improve: Impr
 
 def test_a_short_text_is_not_sent_anywhere(store: Store, improve: Improve) -> None:
     scribe = Scribe("Better.")
-    improve(store, make_memory("a", "x" * LONGEST), scribe)
+    improve(store, make_memory("a", "x" * MAX_SUMMARY_CHARS), scribe)
     assert scribe.read == []
 
 

@@ -746,14 +746,19 @@ def test_a_worktree_joins_its_repository_when_that_becomes_known(
 ) -> None:
     tree = "/no/such/home/.codex/worktrees/1f2e/app"
     calls = [{"name": "edit", "writes": ["src/a.py"]}]
-    write(home / "a.toy", said("1", "one", directory=tree, calls=calls))
+    decision = "We decided on SQLite for billing, because a backup is one file."
+    write(home / "a.toy", said("1", decision, directory=tree, calls=calls))
     sync()
     assert only(store).project == tree
+    sayings, results = store.sayings.of("toy:t"), store.results.of("toy:t")
+    assert [each.saying.text for each in sayings] == [decision]
+    assert [each.name for each in results] == ["edit"]
     write(home / "b.toy", said("2", "two", talk="u", directory="/no/such/app"))
     sync()
     assert store.conversations.projects() == ["/no/such/app"]
     assert {message.project for message in store.messages.of("toy:t")} == {"/no/such/app"}
     assert store.traces.files(["toy:t"]) == {"toy:t": ["src/a.py"]}
+    assert (store.sayings.of("toy:t"), store.results.of("toy:t")) == (sayings, results)
     assert [each.directory for each in store.conversations.get(["toy:t"])] == [tree]
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from backstory.core.insight.digest import DigestForm, Subject, digest
-from backstory.core.memories.tasks import is_open_task
+from backstory.core.tasks import is_open_task
 from backstory.domain.filters import Filter
 from backstory.domain.lines import one_line
 from backstory.domain.records import Event, Priority

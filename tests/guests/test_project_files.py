@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.core.projects.effort import Effort
+from backstory.core.projects.ignoring import walk
 from backstory.domain.errors import NotFound
 from backstory.guests.gandalf.description import describe
 from backstory.guests.gandalf.files import FileList, ProjectFile, list_files, list_paths
-from backstory.guests.gandalf.ignoring import walk
 
 from ..doubles import DAWN
 

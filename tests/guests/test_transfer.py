@@ -25,7 +25,14 @@ from backstory.guests.memory_keeper.file_cache import FileCache
 from backstory.store import Store
 
 from ..conftest import BACKENDS, OpenCore
-from ..doubles import SteppedClock, counted_ids, make_conversation, make_messages, make_settings
+from ..doubles import (
+    SteppedClock,
+    counted_ids,
+    found_memories,
+    make_conversation,
+    make_messages,
+    make_settings,
+)
 
 SURFACE = "memory-keeper"
 
@@ -359,8 +366,7 @@ def test_an_imported_memory_is_found_by_meaning(keeper: Core, exports: Path) -> 
     Transfer(keeper).bring(str(path))
     assert keeper.engine.backlog is not None
     keeper.engine.backlog.drain()
-    found = keeper.search.memories("automobile", limit=5)
-    assert [hit.memory.id for hit in found.hits] == [memory.id]
+    assert [each.memory.id for each in found_memories(keeper, "automobile")] == [memory.id]
 
 
 def test_times_are_read_to_the_millisecond_in_any_zone(keeper: Core, exports: Path) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.core import Caller, Core, Engine
+from backstory.core.ask import Inquiry
 from backstory.domain.filters import Filter, Kind
 from backstory.search.backlog import Backlog
 from backstory.search.certainty import likeness
@@ -47,8 +48,8 @@ def knowing(store: Store, model: MiniLM) -> Core:
 
 
 def found(core: Core, query: str) -> set[str]:
-    ranking = core.search.everywhere(query, least=THRESHOLD)
-    return {shown.entry.text for shown in core.previews.show(ranking.hits)}
+    ranking = core.ask.find(Inquiry(query, least=THRESHOLD))
+    return {shown.entry.text for shown in core.previews.show(ranking.hits, ranking)}
 
 
 def test_paraphrases_are_found_and_strangers_are_not_with_the_default_threshold(knowing: Core) -> None:

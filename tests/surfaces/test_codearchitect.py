@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from toon_format import decode
 
 from backstory.core import Caller, Core
-from backstory.guests.codearchitect.stored_sessions import IN_FILES, LARGEST
+from backstory.guests.codearchitect.stored_sessions import IN_FILES, MAX_SESSION_BYTES
 from backstory.guests.codearchitect.tools import surface
 
 from ..conftest import Call, OpenCore, caller_of, open_sqlite
@@ -143,7 +143,7 @@ def names(call: Call, **arguments: Any) -> list[str]:
 
 def found(core: Core, words: str) -> list[str]:
     """Texts with these very words that a search for them brings up."""
-    messages = core.search.messages(words, limit=20)
+    messages = core.ask.messages(words, limit=20)
     return sorted(message.text for message in messages if words in message.text)
 
 
@@ -332,7 +332,10 @@ def test_an_empty_conversation_is_saved_with_a_warning(call: Call, sessions: Pat
 
 @requirement("codearchitect.size.largest", "codearchitect.error.invalid-input")
 def test_more_than_ten_megabytes_are_refused(call: Call, sessions: Path) -> None:
-    for conversation in ("é" * (LARGEST // 2 + 1), [{"role": "user", "content": "x" * LARGEST}]):
+    for conversation in (
+        "é" * (MAX_SESSION_BYTES // 2 + 1),
+        [{"role": "user", "content": "x" * MAX_SESSION_BYTES}],
+    ):
         reply = call("store_session", conversation=conversation)
         assert (reply["error"], reply["message"]) == ("INVALID_INPUT", "Conversation is larger than 10 MB")
     assert not sessions.exists()
@@ -476,7 +479,7 @@ def test_the_full_file_is_markdown_that_people_can_read(call: Call, sessions: Pa
 @requirement("codearchitect.index.stored")
 def test_what_is_stored_is_found_by_search(call: Call, core: Core, sessions: Path, project: Path) -> None:
     reply = call("store_session", conversation=SAID)
-    (message, *_) = core.search.messages("database connection", limit=5)
+    (message, *_) = core.ask.messages("database connection", limit=5)
     (known,) = core.engine.store.conversations.get([message.conversation])
     assert (known.surface, known.kind, known.title) == ("codearchitect", "main", "Add database connection")
     assert (known.source, known.directory, known.project) == (reply["fullFile"], str(project), str(project))
@@ -897,5 +900,5 @@ def test_another_project_does_not_take_over_what_it_sees(
     call("store_session", conversation=SAID)
     stranger = caller_of(core._replace(caller=Caller(project="/elsewhere")))
     stranger("get_session", sessionsDir=str(sessions))
-    messages = core.search.messages("database", limit=9)
+    messages = core.ask.messages("database", limit=9)
     assert {message.project for message in messages} == {str(project)}

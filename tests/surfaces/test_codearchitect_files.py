@@ -189,7 +189,7 @@ def test_half_of_a_surrogate_pair_in_a_file_is_replaced(call: Call, core: Core, 
     said = '[{"role": "user", "content": "half \\ud83e, whole \\ud83e\\udd89"}]'
     write(sessions / "owl" / "full.md", f"## Full Conversation (JSON)\n\n```json\n{said}\n```\n")
     assert fetched(call, "owl")["messages"] == [{"role": "user", "content": "half \ufffd, whole 🦉"}]
-    assert core.search.messages("whole", limit=1)
+    assert core.ask.messages("whole", limit=1)
 
 
 @requirement("codearchitect.original.real")

@@ -89,6 +89,9 @@ def test_what_the_look_back_leaves_out_is_counted_when_nothing_else_is_found(thr
         assert ("days_lookback 60" in notice) == wider
     assert "notices" not in recall(three, search_query="token", min_score=0)
     assert "older" not in str(recall(three, search_query="zebra"))
+    assert "older" not in str(recall(three, search_query="walrus", conversation_types=["debugging"]))
+    (notice,) = recall(three, search_query="walrus", tags=["cold"])["notices"]
+    assert notice.startswith("1 older conversation matches")
 
 
 @pytest.mark.requirement("gandalf.recall.fields")
@@ -99,6 +102,11 @@ def test_files_that_were_written_come_before_those_that_were_only_read(core: Cor
     core.engine.store.conversations.add(talk, [message], reads)
     (shown,) = recall(core, search_query="change")["conversations"]
     assert shown["files"] == ["src/changed.py", "/elsewhere/a.py"]
+    assert shown["file_count"] == 3
+    long = [f"/p/{'folder/' * 6}{name}.py" for name in "ab"]
+    keep(core, "long", "Rename it.", "Done.", files=long, project="/p")
+    (shown,) = recall(core, search_query="rename")["conversations"]
+    assert (len(shown["files"]), shown["file_count"]) == (1, 2)
 
 
 @pytest.mark.requirement("gandalf.recall.structure", "gandalf.recall.text", "gandalf.envelope")
@@ -126,6 +134,7 @@ def test_structure_and_text_have_their_documented_shapes(three: Core) -> None:
     }
     assert text["total_conversations"] == 2
     assert text["conversations"] == told["conversations"]
+    assert not {"available_tools", "filters_applied"} & set(text)
 
 
 @pytest.mark.requirement("gandalf.recall.fields", "gandalf.recall.explained")
@@ -558,6 +567,9 @@ class Histories:
     def run_now(self, call: Progress) -> dict[str, str]:
         self.asked.append("now")
         return {}
+
+    def read_turn(self, transcript: str) -> None:
+        self.asked.append("turn")
 
     def wake(self) -> None:
         pass

@@ -29,7 +29,7 @@ from ..conftest import Call, caller_of
 from ..doubles import HashedWords, make_settings
 from ..example_calls import DOOMED, OFF_BY_DEFAULT, Json, Known, chunked_answer, example_calls
 from ..patience import PATIENCE_S
-from ..postgres_server import schema_of, url
+from ..postgres_server import tenant_of, url
 
 IMPATIENT_S = 60.0
 TOOLS = all_tools(load_surfaces())
@@ -46,7 +46,7 @@ def impatient_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[
         return
     with (
         closing(PostgresPool(url(), busy_timeout_s=IMPATIENT_S)) as database,
-        closing(PostgresStore(database, schema=schema_of(path))) as postgres,
+        closing(PostgresStore(database, tenant=tenant_of(path))) as postgres,
     ):
         yield postgres
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from backstory.core import Caller, Core
-from backstory.core.summaries import LONGEST
+from backstory.core.summaries import MAX_SUMMARY_CHARS
 from backstory.domain.errors import Unavailable
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Memory
@@ -124,7 +124,7 @@ def test_a_long_text_gets_a_summary_beside_it(call: Call, store: Store) -> None:
     call("save_context", context_text=text)
     (memory,) = memories(store)
     assert memory.text == text
-    assert 0 < len(memory.summary) <= LONGEST
+    assert 0 < len(memory.summary) <= MAX_SUMMARY_CHARS
 
 
 @requirement("projectmemory.save.embedding", "projectmemory.retrieve.similar")

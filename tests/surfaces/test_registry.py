@@ -19,7 +19,9 @@ TOY = '''
 from typing import Annotated, TypedDict
 
 from backstory.core import Core
+from backstory.core.ask import Inquiry
 from backstory.domain.errors import BackstoryError
+from backstory.domain.filters import Filter, Kind
 from backstory.tools import ADDS, READS, ErrorTable, Surface, camel, dump
 from backstory.tools.params import CoreName
 
@@ -50,7 +52,8 @@ def put_saying(core: Core, the_saying: Annotated[str, "What was said", CoreName(
 @surface.tool("Take sayings", READS)
 def take_sayings(core: Core, asked_for: Annotated[str, "In any words", CoreName("query")]) -> Taken:
     """Take the sayings that fit."""
-    return {"sayings": [hit.memory.text for hit in core.search.memories(asked_for, limit=3).hits]}
+    ranking = core.ask.find(Inquiry(asked_for, where=Filter(kinds=(Kind.MEMORY,)), limit=3))
+    return {"sayings": [each.memory.text for each in core.ask.memories(ranking, 3)]}
 '''
 RUN = """
 import sys

@@ -128,7 +128,10 @@ def test_the_emptiest_and_the_largest_replies_are_what_the_output_schemas_say(
         assert not reply.is_error, (name, reply.text[:500])
         Draft202012Validator(TOOLS[name].describe()["outputSchema"]).validate(reply.structured)
         if name in SHAPED:
-            assert leaves(json.loads(reply.text)) == leaves(reply.structured), "clients may show either"
+            text, structured = leaves(json.loads(reply.text)), leaves(reply.structured)
+            assert not text - structured, "clients may show either"
+            if name != "recall_conversations":  # whose text leaves out the arguments that a model gave itself
+                assert text == structured
 
 
 def leaves(value: Any) -> Counter[str]:

@@ -2,90 +2,85 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ..domain.lazy import lazy_name
 from .calls import Call
 from .engine import Caller, Engine
+from .part import CallContext, CorePart
 
 if TYPE_CHECKING:
+    from .answering import StatementAnswers
     from .answers import Answers
+    from .archive import Archive
+    from .ask import Ask
     from .blame import Blame
     from .brief import Briefing
     from .browsing import Browsing
     from .browsing.chronicle import Chronicle
     from .browsing.export import ConversationExport
-    from .browsing.pages import Pages
     from .browsing.replay import Replay
+    from .events import Events
+    from .failures import Failures
     from .forgetting import Forgetting
-    from .forgetting.archive import Archive
     from .forgetting.deletion import Deletion
     from .graph import Graph
+    from .handoff import Handoffs
+    from .inbox import Inbox
+    from .lookup import Lookup
     from .memories import Memories
-    from .memories.remembering import Remembering
     from .memories.retrieval import Retrieval
+    from .pages import Pages
+    from .previews import Previews
+    from .proposals import Proposals
     from .reasons import Reasoning
-    from .search import Searching
-    from .search.lookup import Lookup
-    from .search.previews import Previews
+    from .remembering import Remembering
     from .sessions import Sessions
     from .sessions.branches import Branches
     from .sessions.checkpoints import Checkpoints
-    from .sessions.events import Events
     from .state import ProjectStates
+    from .usage import ModelUsage
+else:  # a call needs few of its parts: importing all of them takes 150 ms, and a whole save 100
+    StatementAnswers = lazy_name("backstory.core.answering", "StatementAnswers")
+    Answers = lazy_name("backstory.core.answers", "Answers")
+    Archive = lazy_name("backstory.core.archive", "Archive")
+    Ask = lazy_name("backstory.core.ask", "Ask")
+    Blame = lazy_name("backstory.core.blame", "Blame")
+    Briefing = lazy_name("backstory.core.brief", "Briefing")
+    Browsing = lazy_name("backstory.core.browsing", "Browsing")
+    Chronicle = lazy_name("backstory.core.browsing.chronicle", "Chronicle")
+    ConversationExport = lazy_name("backstory.core.browsing.export", "ConversationExport")
+    Replay = lazy_name("backstory.core.browsing.replay", "Replay")
+    Events = lazy_name("backstory.core.events", "Events")
+    Failures = lazy_name("backstory.core.failures", "Failures")
+    Forgetting = lazy_name("backstory.core.forgetting", "Forgetting")
+    Deletion = lazy_name("backstory.core.forgetting.deletion", "Deletion")
+    Graph = lazy_name("backstory.core.graph", "Graph")
+    Handoffs = lazy_name("backstory.core.handoff", "Handoffs")
+    Inbox = lazy_name("backstory.core.inbox", "Inbox")
+    Lookup = lazy_name("backstory.core.lookup", "Lookup")
+    Memories = lazy_name("backstory.core.memories", "Memories")
+    Retrieval = lazy_name("backstory.core.memories.retrieval", "Retrieval")
+    Pages = lazy_name("backstory.core.pages", "Pages")
+    Previews = lazy_name("backstory.core.previews", "Previews")
+    Proposals = lazy_name("backstory.core.proposals", "Proposals")
+    Reasoning = lazy_name("backstory.core.reasons", "Reasoning")
+    Remembering = lazy_name("backstory.core.remembering", "Remembering")
+    Sessions = lazy_name("backstory.core.sessions", "Sessions")
+    Branches = lazy_name("backstory.core.sessions.branches", "Branches")
+    Checkpoints = lazy_name("backstory.core.sessions.checkpoints", "Checkpoints")
+    ProjectStates = lazy_name("backstory.core.state", "ProjectStates")
+    ModelUsage = lazy_name("backstory.core.usage", "ModelUsage")
 
-__all__ = ["Caller", "Core", "Engine"]
-
-_PACKAGES = {
-    "browsing": ("chronicle", "export", "pages", "replay"),
-    "forgetting": ("archive", "deletion"),
-    "memories": ("remembering", "retrieval"),
-    "search": ("lookup", "previews"),
-    "sessions": ("branches", "checkpoints", "events"),
-}
-_MODULES = {part: f"{package}.{part}" for package, parts in _PACKAGES.items() for part in parts}
-_MODULES["briefing"] = "brief"
-"""Where a part is not in the module that is named as it."""
+__all__ = ["CallContext", "Caller", "Core", "Engine", "GuestPart"]
 
 
-class _Fields(NamedTuple):
-    engine: Engine
-    caller: Caller
-    surface: str = "backstory"
-    call: Call = Call()
-
-
-class Core(_Fields):
+class Core(CallContext):
     """The product as one caller sees it, through one surface and for one call.
 
-    Listing, replacing and deleting act only on what the same surface made; search finds everything. A part is imported
-    when it is first asked for: most connections ask few, and none at start-up. To add one: a module with its class, a
-    Facet, and a line here."""
+    Listing, replacing and deleting act only on what the same surface made; search finds everything.
 
-    answers: Answers
-    archive: Archive
-    blame: Blame
-    branches: Branches
-    briefing: Briefing
-    browsing: Browsing
-    checkpoints: Checkpoints
-    chronicle: Chronicle
-    deletion: Deletion
-    events: Events
-    export: ConversationExport
-    forgetting: Forgetting
-    graph: Graph
-    lookup: Lookup
-    memories: Memories
-    pages: Pages
-    previews: Previews
-    reasons: Reasoning
-    remembering: Remembering
-    replay: Replay
-    retrieval: Retrieval
-    search: Searching
-    sessions: Sessions
-    state: ProjectStates
+    To add a part: a module with its class, its two lines above, and a property here that makes it with the parts it needs."""
 
     def close(self) -> None:
         self.engine.close()
@@ -96,9 +91,130 @@ class Core(_Fields):
     def through(self, surface: str) -> Core:
         return self._replace(surface=surface)
 
-    if not TYPE_CHECKING:
+    @property
+    def answers(self) -> Answers:
+        return Answers(self)
 
-        def __getattr__(self, name):
-            if (facet := Core.__annotations__.get(name)) is None:
-                raise AttributeError(name)
-            return getattr(import_module(f".{_MODULES.get(name, name)}", __name__), facet)(self)
+    @property
+    def archive(self) -> Archive:
+        return Archive(self)
+
+    @property
+    def ask(self) -> Ask:
+        return Ask(self, self.retrieval)
+
+    @property
+    def blame(self) -> Blame:
+        return Blame(self)
+
+    @property
+    def branches(self) -> Branches:
+        return Branches(self, self.sessions)
+
+    @property
+    def briefing(self) -> Briefing:
+        return Briefing(self, self.state)
+
+    @property
+    def browsing(self) -> Browsing:
+        return Browsing(self)
+
+    @property
+    def checkpoints(self) -> Checkpoints:
+        return Checkpoints(self, self.sessions)
+
+    @property
+    def chronicle(self) -> Chronicle:
+        return Chronicle(self)
+
+    @property
+    def deletion(self) -> Deletion:
+        return Deletion(self)
+
+    @property
+    def events(self) -> Events:
+        return Events(self, self.sessions, self.memories)
+
+    @property
+    def export(self) -> ConversationExport:
+        return ConversationExport(self)
+
+    @property
+    def failures(self) -> Failures:
+        return Failures(self)
+
+    @property
+    def forgetting(self) -> Forgetting:
+        return Forgetting(self, self.browsing)
+
+    @property
+    def graph(self) -> Graph:
+        return Graph(self)
+
+    @property
+    def handoff(self) -> Handoffs:
+        return Handoffs(self, self.state, self.browsing)
+
+    @property
+    def inbox(self) -> Inbox:
+        return Inbox(self, self.state, self.remembering, self.failures)
+
+    @property
+    def lookup(self) -> Lookup:
+        return Lookup(self, self.ask, self.browsing, self.statement_answers)
+
+    @property
+    def memories(self) -> Memories:
+        return Memories(self, self.sessions)
+
+    @property
+    def pages(self) -> Pages:
+        return Pages(self, self.browsing, self.memories, self.lookup)
+
+    @property
+    def previews(self) -> Previews:
+        return Previews(self)
+
+    @property
+    def proposals(self) -> Proposals:
+        return Proposals(self, self.memories, lambda: self.forgetting)
+
+    @property
+    def reasons(self) -> Reasoning:
+        return Reasoning(self, self.ask, self.state)
+
+    @property
+    def remembering(self) -> Remembering:
+        return Remembering(self, self.memories, self.browsing, self.ask, self.proposals)
+
+    @property
+    def replay(self) -> Replay:
+        return Replay(self)
+
+    @property
+    def retrieval(self) -> Retrieval:
+        return Retrieval(self, self.archive)
+
+    @property
+    def sessions(self) -> Sessions:
+        return Sessions(self)
+
+    @property
+    def state(self) -> ProjectStates:
+        return ProjectStates(self)
+
+    @property
+    def statement_answers(self) -> StatementAnswers:
+        return StatementAnswers(self, self.state, self.browsing)
+
+    @property
+    def usage(self) -> ModelUsage:
+        return ModelUsage(self)
+
+
+class GuestPart(CorePart):
+    """Behaviour of one guest, which may use every part of core."""
+
+    def __init__(self, core: Core) -> None:
+        super().__init__(core)
+        self.core = core

@@ -9,12 +9,12 @@ from typing import Any
 from ..domain.errors import NotFound, Unavailable
 from ..domain.filters import Filter, Kind
 from ..domain.records import CachedAnswer
-from .facet import Facet
+from .part import CorePart
 
 KEPT_FOR = timedelta(days=7)
 
 
-class Answers(Facet):
+class Answers(CorePart):
     def keep(self, kind: str, body: Any, *, owner: str) -> str:
         """The key under which it can be fetched: in a session, by a connection, or, when it has no owner, by anybody
         who has the key, also after a restart."""

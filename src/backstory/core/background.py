@@ -1,4 +1,4 @@
-"""Sync, retention, backups, briefs and the end of forgetting while a server runs: on threads of their own, behind every call, in one
+"""Sync, devices, retention, backups, briefs and the end of forgetting while a server runs: on threads of their own, behind every call, in one
 process at a time.
 
 Nothing here may be slow to import or to make: a server that has just answered `initialize` does both.
@@ -9,19 +9,45 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..domain.devices import DEVICE_SETUP
+from ..domain.errors import InvalidInput
+from ..domain.lazy import lazy_name
 from ..worker import Worker
 from .calls import Call, Cancelled
 
 if TYPE_CHECKING:
-    from ..readers import Places
+    from ..readers import Places, load_readers
+    from .backups import Backups
     from .brief.files import Briefs
+    from .client_memories import ClientMemories
+    from .client_memories.feeding import Feeding
+    from .devices import Devices
     from .engine import Engine
+    from .forgetting import erase_expired
+    from .forgetting.retention import Retention
+    from .hooks.usage import judge_receipts
     from .sync import Sync, SyncReport
+    from .team import refresh_trusted
+else:  # all of them together take 150 ms, which a server that has just answered `initialize` does not have
+    Backups = lazy_name("backstory.core.backups", "Backups")
+    Briefs = lazy_name("backstory.core.brief.files", "Briefs")
+    ClientMemories = lazy_name("backstory.core.client_memories", "ClientMemories")
+    Devices = lazy_name("backstory.core.devices", "Devices")
+    Feeding = lazy_name("backstory.core.client_memories.feeding", "Feeding")
+    Retention = lazy_name("backstory.core.forgetting.retention", "Retention")
+    Sync = lazy_name("backstory.core.sync", "Sync")
+    erase_expired = lazy_name("backstory.core.forgetting", "erase_expired")
+    judge_receipts = lazy_name("backstory.core.hooks.usage", "judge_receipts")
+    load_readers = lazy_name("backstory.readers", "load_readers")
+    refresh_trusted = lazy_name("backstory.core.team", "refresh_trusted")
 
 SYNC, RETENTION, ERASURE, BACKUPS, BRIEFS = "sync", "retention", "erasure", "backups", "briefs"
+TURNS = "turns"
+DEVICES = "devices"
 START_AFTER_S = 1.0  # a client asks for much at once when it has just connected
 LEAST_REST_S = 2.0  # however often it is nudged
 LONGEST_YIELD_S = 0.5  # for calls that run, between two pieces
@@ -33,6 +59,10 @@ PAUSE_S = 5.0  # without a sync: what another assistant said meanwhile is read b
 RECENT_S = 0.3  # and how long that may take
 ASK_AGAIN_S = 0.1
 CHECK_RETENTION_S = CHECK_RESIDUE_S = CHECK_BACKUPS_S = 3600.0
+DEVICES_REST_S = 60.0  # between two syncs with other machines, however much is saved
+CHECK_DEVICES_S = 300.0  # for what other machines wrote while nothing happens here
+TURN_WRITTEN_S = 0.12  # Claude Code writes the last line of a turn up to 0.1 s after its Stop hook has run
+TURN_READ_S = 0.5  # how long the transcript of one turn may be read
 SWITCH_S = 0.001  # a thread that waits for Python gets it after this, instead of 5 ms
 
 
@@ -41,6 +71,8 @@ class Background:
         self._engine = engine
         self._places = places
         self._sync: Sync | None = None
+        self._team_commits: dict[str, str] = {}
+        """By project, the commit of the shared branch that was read last."""
         self._briefs: Briefs | None = None
         self._running = threading.Lock()
         self._is_urgent = False
@@ -48,7 +80,9 @@ class Background:
         self._is_first: bool | None = None
         self._first: dict[str, SyncReport] | None = None
         self._synced_at: float | None = None
+        self._fed_version: Hashable | None = None
         settings, problems = engine.settings, engine.problems
+        self._device_setup = settings.home / DEVICE_SETUP
         chores = {
             RETENTION: (self._archive, settings.retention_days is not None),  # first: it makes room
             SYNC: (self._sync_once, settings.reads_histories),
@@ -61,14 +95,56 @@ class Background:
             for name, (work, is_wanted) in chores.items()
             if is_wanted
         }
+        self._ended_turns: set[str] = set()
+        """Transcripts with a turn that has just ended."""
+        self._turns = Worker(TURNS, self._read_turns, problems)
 
     def wake(self) -> None:
+        if DEVICES not in self._workers and self._device_setup.exists():
+            self._workers[DEVICES] = Worker(
+                DEVICES,
+                self._sync_devices,
+                self._engine.problems,
+                first_rest_s=START_AFTER_S,
+                least_rest_s=DEVICES_REST_S,
+            )
         for worker in self._workers.values():
             worker.wake()
 
     def close(self) -> None:
-        for worker in self._workers.values():
+        for worker in (*self._workers.values(), self._turns):
             worker.close()
+        self._read_turns()  # a client that ends with its answer would otherwise leave the turn to the next one
+
+    def read_turn(self, transcript: str) -> None:
+        """Read the transcript of a turn that has just ended, and render the brief of its project: the next session may begin
+        at once."""
+        if SYNC in self._workers and transcript:
+            self._ended_turns.add(transcript)
+            self._turns.wake()
+
+    def _read_turns(self) -> None:
+        if self._ended_turns:
+            self._turns.rest(TURN_WRITTEN_S)
+        while self._ended_turns:
+            self._read_transcript(Path(self._ended_turns.pop()))
+
+    def _read_transcript(self, path: Path) -> None:
+        if not self._running.acquire(timeout=TURN_READ_S):
+            return  # a sync is at it, and comes to this file too
+        deadline = time.monotonic() + TURN_READ_S
+        call = Call(is_cancelled=lambda: time.monotonic() >= deadline)
+        try:
+            readers = load_readers(self._engine.settings.histories).values()
+            sync = self._sync = self._sync or Sync(self._engine)
+            report = sync.run_file(readers, self._places(), path, call=call, patience_s=TURN_READ_S)
+        except (Cancelled, InvalidInput):
+            return
+        finally:
+            self._running.release()
+        if report is not None and BRIEFS in self._workers:
+            for project in sorted(report.projects):
+                Briefs(self._engine).refresh_project(project)
 
     def run_now(self, call: Call) -> dict[str, SyncReport] | None:
         """Sync before going on; None when somebody else was at it for too long. Raises what stops a sync."""
@@ -123,41 +199,43 @@ class Background:
             self._run(self._call(SYNC), 0.0)
         finally:
             sys.setswitchinterval(before)
+        self._feed()
+        self._read_teams()
         if briefing := self._workers.get(BRIEFS):
             briefing.wake()  # with what was just read
         return self._engine.settings.sync_interval_s
 
+    def _read_teams(self) -> None:
+        """What teams share in repositories whose shared branch moved since the last look."""
+        refresh_trusted(self._engine, self._team_commits)
+
     def _overwrite(self) -> float:
         """What was forgotten, here or by a process that was killed; what cannot be brought back any more is forgotten first."""
-        from .forgetting import erase_expired
-
         erase_expired(self._engine)
         self._engine.store.residue.overwrite()
         return CHECK_RESIDUE_S
 
     def _archive(self) -> float:
-        from .forgetting.retention import Retention
-
         Retention(self._engine).archive_daily(self._call(RETENTION))
         return CHECK_RETENTION_S
 
     def _back_up(self) -> float:
-        from .backups import Backups
-
         Backups(self._engine).make_daily()
         return CHECK_BACKUPS_S
 
-    def _render_briefs(self) -> float:
-        from .brief.files import Briefs
+    def _sync_devices(self) -> float:
+        """With this user's other machines, if there still is a vault."""
+        if self._device_setup.exists():
+            Devices(self._engine, self._places().home, patience_s=0.0).sync(self._call(DEVICES))
+        return CHECK_DEVICES_S
 
+    def _render_briefs(self) -> float:
         self._briefs = self._briefs or Briefs(self._engine)
-        self._briefs.refresh(self._call(BRIEFS))
+        if self._briefs.refresh(self._call(BRIEFS)):  # a conversation went on, perhaps by what it was told
+            judge_receipts(self._engine)
         return self._engine.settings.sync_interval_s
 
     def _run(self, call: Call, patience_s: float) -> dict[str, SyncReport] | None:
-        from ..readers import load_readers
-        from .sync import Sync
-
         if not self._engine.settings.reads_histories:
             return {}
         if not self._is_our_turn(call):
@@ -167,12 +245,20 @@ class Background:
             self._sync = self._sync or Sync(self._engine)
             readers = load_readers(self._engine.settings.histories).values()
             outcome = self._sync.run(readers, self._places(), call=call, patience_s=patience_s)
+            ClientMemories(self._engine).run(self._places(), call)
             if outcome is not None:
                 self._is_first, self._first = False, outcome
                 self._synced_at = time.monotonic()
             return outcome
         finally:
             self._running.release()
+
+    def _feed(self) -> None:
+        """Tell other programs' memory files what holds, where the user agreed and something changed since."""
+        version = self._engine.store.version()
+        if version is None or version != self._fed_version:
+            Feeding(self._engine, self._places()).refresh()
+            self._fed_version = self._engine.store.version()
 
     def _is_our_turn(self, call: Call) -> bool:
         """Whether no other thread of this process syncs: what hangs in one must not hang all that ask."""

@@ -42,6 +42,9 @@ class Call(NamedTuple):
     """Asks the user whether to go on; None where the client cannot ask. It may raise Unanswered, so a tool asks before it
     changes anything."""
 
+    tool_names: Callable[[], list[str]] = list
+    """The names of the tools that the client can list; none for a call that came another way."""
+
     def raise_if_cancelled(self) -> None:
         """Long work calls this between steps."""
         if self.is_cancelled():

@@ -8,14 +8,15 @@ from typing import NamedTuple
 from ..domain.backups import CopyProgress
 from ..domain.errors import Incompatible, InvalidInput
 from ..store import Store
-from ..store.copying import TABLES, fingerprints
+from ..store.copying import fingerprints
 from ..store.database import Row
+from ..store.tables import COPIED_TABLES
 
 Tick = Callable[[str, int, int], None]
 """Told what is being done, and how much of how much is done."""
 
 
-FIRST = next(iter(TABLES))
+FIRST = next(iter(COPIED_TABLES))
 
 
 class TableDigest(NamedTuple):
@@ -37,16 +38,16 @@ class TableComparison(NamedTuple):
 def copy_store(source: Store, target: Store, name: str, tick: Tick) -> list[TableComparison]:
     """Fill the target, which is empty or was being filled from the same source, and compare it with the source. One that
     was filled from it is only compared. The source is only read. `name` tells sources apart."""
-    if any(source.copying.columns(table) != target.copying.columns(table) for table in TABLES):
+    if not (source.copying.is_known() and target.copying.is_known()):
         raise Incompatible(
-            "The two stores were written by different versions of Backstory.",
+            "One of the two stores was written by another version of Backstory.",
             hint="Update Backstory, then try again.",
         )
     start = _begin(target, name)
     if not start.is_done:
         _copy(source, target, start, tick)
         target.copying.finish(source.copying.last_number())
-    compared = [_compare(table, source, target, tick) for table in TABLES]
+    compared = [_compare(table, source, target, tick) for table in COPIED_TABLES]
     is_equal = all(each.is_equal for each in compared)
     if start.is_done and not is_equal:
         raise InvalidInput(
@@ -86,9 +87,9 @@ def _begin(target: Store, name: str) -> CopyProgress:
 
 
 def _copy(source: Store, target: Store, start: CopyProgress, tick: Tick) -> None:
-    total = sum(map(source.copying.count, TABLES))
-    done = sum(map(target.copying.count, TABLES))
-    tables = list(TABLES)
+    total = sum(map(source.copying.count, COPIED_TABLES))
+    done = sum(map(target.copying.count, COPIED_TABLES))
+    tables = list(COPIED_TABLES)
     for table in tables[tables.index(start.table) :]:
         after = start.after if table == start.table else ()
         for rows in _pages(source, table, after):
@@ -119,4 +120,4 @@ def _pages(store: Store, table: str, after: Row) -> Iterator[list[Row]]:
 
 
 def _key(table: str, row: Row) -> tuple[object, ...]:
-    return tuple(row[: len(TABLES[table].key)])
+    return tuple(row[: len(COPIED_TABLES[table].key)])

@@ -22,8 +22,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..domain.errors import NotAllowed, StorageFull
 from ..domain.filters import ConversationFilter, Filter
+from ..domain.lazy import lazy_name
 from ..domain.records import Former, Memory
 from ..domain.scopes import Scope
+from ..domain.team import Author, SpaceAccess, role_of_scope
 from ..domain.when import Clock, utc_now
 from ..problems import Problems
 from ..store import Store
@@ -37,6 +39,10 @@ if TYPE_CHECKING:
     from .calls import Call
     from .derived import Derivation
     from .summaries import Summarizer, Writer
+else:  # 15 ms together, which a first save does without
+    Backlog = lazy_name("backstory.search.backlog", "Backlog")
+    Search = lazy_name("backstory.search.engine", "Search")
+    Summarizer = lazy_name("backstory.core.summaries", "Summarizer")
 
 T = TypeVar("T")
 
@@ -55,6 +61,8 @@ class Chores(Protocol):
     def run_first(self, call: Call) -> object | None: ...
 
     def run_recent(self, call: Call) -> None: ...
+
+    def read_turn(self, transcript: str) -> None: ...
 
     def run_now(self, call: Call) -> object | None: ...
 
@@ -118,6 +126,11 @@ class Engine:
         """After an answer: what was said elsewhere meanwhile will be found by the next call."""
         if self.background is not None:
             self.background.wake()
+
+    def read_turn(self, transcript: str) -> None:
+        """A turn of another session has ended, and stands in its transcript by now."""
+        if self.background is not None:
+            self.background.read_turn(transcript)
 
     def sync_now(self, call: Call) -> tuple[str, ...]:
         """Before an answer that must know everything; why it may not, for whoever reads it. Raises Cancelled."""
@@ -206,20 +219,14 @@ class Engine:
             return made
 
     def _make_backlog(self) -> Backlog | None:
-        from ..search.backlog import Backlog
-
         if self._embedder is None:
             return None
         return Backlog(self.store, self._embedder, self.problems, is_serving=lambda: self.is_serving)
 
     def _make_search(self) -> Search:
-        from ..search.engine import Search
-
         return Search(self.store, self.backlog, lambda: self.problems.notice("sync"))
 
     def _make_summarizer(self) -> Summarizer:
-        from .summaries import Summarizer
-
         return Summarizer(self._writer, self.problems)
 
 
@@ -237,6 +244,8 @@ class Caller:
         scope: Scope = Scope.ADMIN,
         assistant: str = "",
         conversation: str = "",
+        author: Author | None = None,
+        space: SpaceAccess | None = None,
     ) -> None:
         self.id = id or new_id()
         """Tells callers apart; nothing that is kept may depend on it for longer than the connection."""
@@ -251,14 +260,38 @@ class Caller:
         """What the program calls itself that calls; empty where that is not known."""
         self.conversation = conversation
         """What the assistant calls the conversation that the calls come from; empty where it does not say."""
+        self.author = author
+        """Who is named as the author of what the caller saves; None on the user's own machine."""
+        self.space = space
+        """What the caller may do in the shared space that it calls; None outside of one."""
         self.session_lock = threading.RLock()
         """For `Sessions.locked`: two first calls at once must not make two sessions."""
 
     def check_scope(self, needed: Scope) -> None:
-        if self.scope < needed:
+        if self.scope >= needed:
+            return
+        if self.space is not None and self.space.role.scope < needed:
+            role = role_of_scope(needed)
             raise NotAllowed(
-                f"This needs the scope {needed.word}; nothing was done.",
-                hint=f"Use a token with the scope {needed.word}.",
+                f"This needs the role {role} in this space, and yours is {self.space.role}; nothing was done.",
+                hint="Ask a maintainer of the space.",
+            )
+        raise NotAllowed(
+            f"This needs the scope {needed.word}; nothing was done.",
+            hint=f"Use a token with the scope {needed.word}.",
+        )
+
+    @property
+    def proposes(self) -> bool:
+        """Whether what the caller saves waits for a maintainer."""
+        return self.space is not None and self.space.proposes
+
+    def check_review(self) -> None:
+        """Before a change that no proposal can stand for. Raises NotAllowed for a writer where changes are reviewed."""
+        if self.proposes:
+            raise NotAllowed(
+                "Changes to this space are reviewed; nothing was done.",
+                hint="Propose it with the tool remember; a maintainer accepts it.",
             )
 
     def check_local(self, field: str, *, hint: str) -> None:

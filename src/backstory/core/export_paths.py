@@ -19,7 +19,7 @@ from ..domain.errors import (
     Unavailable,
     Unreadable,
 )
-from ..store.whole_files import drafted, sync, write_whole
+from ..store.whole_files import drafted, replace_file, sync, write_whole
 
 LARGEST_MB = 200
 """A larger file is not read: it would take some gigabytes of memory."""
@@ -114,7 +114,7 @@ def write_new(folder: Path, stem: str, suffix: str, text: Iterable[str]) -> Path
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with drafted(folder / f"{stem}{suffix}", text) as draft:
             target = _reserve(folder, stem, suffix)
-            os.replace(draft.path, target)
+            replace_file(draft.path, target)
         sync(folder)
         return target
     except PermissionError as error:
@@ -149,20 +149,20 @@ def _in_our_words(error: OSError, place: ExportPlace) -> StorageFull | InvalidIn
 
 def read(place: ExportPlace) -> str:
     """The text of a file, checked for size and encoding."""
-    path, shown = place
+    path, name = place
     try:
         if not path.exists():
-            raise NotFound("file", shown, hint="A relative path is looked up below the export directory.")
+            raise NotFound("file", name, hint="A relative path is looked up below the export directory.")
         if not path.is_file():
-            raise InvalidInput(f"{shown} is not a file.", field="path")
+            raise InvalidInput(f"{name} is not a file.", field="path")
         if path.stat().st_size > LARGEST_MB * 1_000_000:
             raise InvalidInput(
-                f"{shown} is larger than {LARGEST_MB} MB.", hint="Nothing was imported.", field="path"
+                f"{name} is larger than {LARGEST_MB} MB.", hint="Nothing was imported.", field="path"
             )
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unreadable(f"{shown} is not UTF-8 text, at byte {error.start}.") from error
+        raise Unreadable(f"{name} is not UTF-8 text, at byte {error.start}.") from error
     except PermissionError as error:
-        raise NotAllowed(f"{shown} cannot be read: permission denied.") from error
+        raise NotAllowed(f"{name} cannot be read: permission denied.") from error
     except OSError as error:
         raise _in_our_words(error, place) from error

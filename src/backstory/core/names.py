@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from ..domain.errors import InvalidInput
+from ..domain.lazy import lazy_pattern
 from ..readers import reader_names
 from .engine import Engine
 
 SHORTEST = 8
-_RANDOM = re.compile(r"[0-9a-f]{8}[0-9a-f-]{12,}")
+_RANDOM = lazy_pattern(r"[0-9a-f]{8}[0-9a-f-]{12,}")
 """Ids of ours, and of assistants that make them by chance: a beginning tells them apart."""
 
 
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UUID = lazy_pattern(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 CLOCK = 13
 """Characters of a UUID that count milliseconds, where it has a clock in it."""
 

@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import re
 
+from ..domain.lazy import lazy_pattern
 from ..domain.lines import one_line
 from ..domain.neutral import neutral
 from ..domain.provenance import MAX_CHARS
 
-_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_MARKUP = re.compile(r"^[ \t]*(?:#{1,6}|[-*+|]|\d+[.)])[ \t]+|\*\*|__|`", re.MULTILINE)
-_END = re.compile(r"(?<=[.!?])\s+|\n+")
-_LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,500}\)")
-_COURTESY = re.compile(
-    r"(?:excellent|great|perfect|sure|ok(?:ay)?|done|good|thanks|got it|certainly|of course|you'?re (?:absolutely )?right)\b[^.!?]{0,40}[.!?]"
-    r"|(?:i'?ll|let me|now let me) \b.{0,160}$",
-    re.IGNORECASE,
-)
-_TAG = re.compile(r"</?[a-z][\w-]{0,40}(?:\s[^<>\n]{0,200})?/?>", re.IGNORECASE)
+_FENCED = lazy_pattern(r"```.*?(?:```|\Z)", re.DOTALL)
+_MARKUP = lazy_pattern(r"^[ \t]*(?:#{1,6}|[-*+|]|\d+[.)])[ \t]+|\*\*|__|`", re.MULTILINE)
+_END = lazy_pattern(r"\s(?:(?<=[.!?].)\s*|(?<=\n)\n*)", re.DOTALL)
+"""Blanks after the sign that ends a sentence, or newlines. A blank comes first, since the search for one is fast."""
+_LINK = lazy_pattern(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,500}\)")
+_TAG = lazy_pattern(r"</?[a-z][\w-]{0,40}(?:\s[^<>\n]{0,200})?/?>", re.IGNORECASE)
 
 
 def plain(text: str) -> str:
     """Prose without its markup; blocks of code are left out. The sign of a block quote stays: it says whose words follow."""
-    return _MARKUP.sub("", _LINK.sub(r"\1", _TAG.sub(" ", _FENCED.sub("\n", text[:MAX_CHARS]))))
+    text = text[:MAX_CHARS]
+    # most texts have neither, and to look for a sign takes a small part of the time
+    text = _FENCED.sub("\n", text) if "```" in text else text
+    text = _TAG.sub(" ", text) if "<" in text else text
+    text = _LINK.sub(r"\1", text) if "](" in text else text
+    return _MARKUP.sub("", text)
 
 
 def sentences(text: str) -> list[str]:
     return [sentence for part in _END.split(plain(text)) if (sentence := " ".join(part.split()))]
-
-
-def substance(text: str) -> str:
-    """An answer without the courtesies it begins with, unless it has nothing else."""
-    every = sentences(text)
-    begin = next((place for place, sentence in enumerate(every) if not _COURTESY.match(sentence)), 0)
-    return " ".join(every[begin:])
 
 
 def quote(text: str, longest: int) -> str:

@@ -6,30 +6,38 @@ announces what another calls superseded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from typing import NamedTuple
 
 from ..domain.filters import ConversationFilter, Filter, Kind, Order, Page
 from ..domain.kinds import MemoryKind, kind_of
-from ..domain.records import QUOTABLE, Conversation, Memory
+from ..domain.origins import clients_with, is_loaded_note
+from ..domain.records import QUOTABLE, Conversation, Memory, Trust
 from ..domain.statements import PlacedSaying, Speaker, Statement, StatementKind, StatementState
-from .facet import Facet
 from .insight.digest import open_tasks
+from .part import CorePart
 from .search.running import running_conversations
 from .statements.deriving import MAX_AT_ONCE, sayings_in
-from .statements.extraction import RULES
+from .statements.endings import ConversationEnd, is_spoken
+from .statements.endings import sayings_of as endings_of
+from .statements.extraction import RULES, clipped
 from .statements.folding import ended, fold, with_checks_ended
+from .statements.relations import StatedText
 from .statements.settling import ConversationCourse, settle
 from .statements.words import is_dropped, reason_in
 
 MAX_MEMORIES = 200
+EVERY_PROJECT = ""
+"""The project of what is true in all of them."""
 RECENT_CONVERSATIONS = 8
 """Whose open items still count: what an older session left open was taken up, or given up."""
 MAX_SILENT_CONVERSATIONS = 20
 """Without a statement, the newest, of which it is looked at whether they worked on the project."""
 EXCHANGED_MESSAGES = 4
+MAX_LATER_CHARS = 4_000
+"""Of a later message."""
 MAX_LATER_TEXTS = 40
 """Messages of a later conversation in which an earlier open item is looked for: its last ones."""
 
@@ -46,32 +54,54 @@ class ProjectState(NamedTuple):
     dropped: Sequence[Memory]
     tasks: Sequence[Memory]
     """Still open, the most urgent first."""
+    notes: Sequence[Memory] = ()
+    """Facts of this project, and of every project, that some program keeps in a memory file of its own."""
 
     def holding(self, *kinds: StatementKind) -> list[Statement]:
         """Statements of these kinds that are in force or open, the last first."""
         return [each for each in reversed(self.statements) if each.kind in kinds and each.holds]
 
+    def without_notes_of(self, client: str) -> ProjectState:
+        """For a client that loads these notes from its own file."""
+        return self._replace(notes=[each for each in self.notes if client not in clients_with(each)])
 
-class ProjectStates(Facet):
+
+class _RecentEnd(NamedTuple):
+    texts: Sequence[str]
+    """What was asked and answered last, in its order."""
+    leaving: Sequence[PlacedSaying]
+    """What it leaves open."""
+
+
+class ProjectStates(CorePart):
     def of(self, project: str, *, until: datetime | None = None) -> ProjectState:
         """What the caller may know of a project, now or at an earlier time. What is being said at this moment is not part
         of it."""
         conversations = self._conversations(project, until)
-        memories = [each for each in self._memories(project) if until is None or each.created_at < until]
+        sayings = self._sayings(project, conversations, until)
+        ends = self._ends(conversations, sayings, until)
+        memories = self._memories(project, until)
+        loaded_notes = list(filter(is_loaded_note, (*memories, *self._memories(EVERY_PROJECT, until))))
         saved = [
-            memory for memory in memories if kind_of(memory) in (MemoryKind.DECISION, MemoryKind.PREFERENCE)
+            memory
+            for memory in memories
+            if kind_of(memory) in (MemoryKind.DECISION, MemoryKind.PREFERENCE)
+            and memory.trust is not Trust.TEAM  # which never stands for what this user said
         ]
-        statements = fold(self._settled(project, conversations, until), saved)
-        recent = conversations[:RECENT_CONVERSATIONS]
-        statements = ended(statements, self._later_texts(recent), until or self.engine.now())
+        statements = fold(self._settled(conversations, sayings, ends), saved)
+        last_work = max((each.updated_at for each in conversations), default=None)
+        statements = ended(statements, _later_words(ends), last_work)
         statements = self._without_dismissed(with_checks_ended(statements))
         return ProjectState(
             conversations=self._worked(conversations, {each.conversation for each in statements}),
             statements=statements,
             decisions=[memory for memory in memories if kind_of(memory) is MemoryKind.DECISION],
-            preferences=[memory for memory in memories if kind_of(memory) is MemoryKind.PREFERENCE],
+            preferences=_once(
+                memory for memory in (*memories, *loaded_notes) if kind_of(memory) is MemoryKind.PREFERENCE
+            ),
             dropped=[memory for memory in memories if _is_dropped(memory)],
             tasks=[task for task in self.tasks(project) if task.trust in QUOTABLE],
+            notes=[memory for memory in loaded_notes if kind_of(memory) is MemoryKind.FACT],
         )
 
     def _worked(self, conversations: Sequence[Conversation], stating: set[str]) -> list[Conversation]:
@@ -97,48 +127,84 @@ class ProjectStates(Facet):
         which = self.caller.visible_conversations(
             ConversationFilter(projects=(project,), kinds=("main", "fork", "prompt-log"))
         )
-        found = self.engine.store.conversations.find(which)
+        conversations = self.engine.store.conversations.find(which)
         return [
             each
-            for each in found
+            for each in conversations
             if each.trust in QUOTABLE
             and each.id not in running
             and (until is None or each.created_at < until)
         ]
 
     def _settled(
-        self, project: str, conversations: Sequence[Conversation], until: datetime | None
+        self,
+        conversations: Sequence[Conversation],
+        sayings: Mapping[str, Sequence[PlacedSaying]],
+        ends: Mapping[str, _RecentEnd],
     ) -> list[Statement]:
-        by_conversation: dict[str, list[PlacedSaying]] = {each.id: [] for each in conversations}
-        for placed in self._sayings(project, conversations):
-            # what a log records is as good as the log, which was chosen; what tools said is nobody's statement
-            is_quotable = placed.saying.speaker is Speaker.LOG or placed.trust in QUOTABLE
-            if (
-                is_quotable
-                and placed.conversation in by_conversation
-                and (until is None or placed.at < until)
-            ):
-                by_conversation[placed.conversation].append(placed)
-        by_conversation = {id: placed for id, placed in by_conversation.items() if placed}
-        courses = self._courses(tuple(by_conversation), by_conversation)
+        stating = [each for each in conversations if each.id in sayings or each.id in ends]
+        courses = self._courses([each.id for each in stating], sayings)
         return [
             _statement(conversation, settled.placed, settled.state)
-            for conversation in conversations
-            if conversation.id in by_conversation
-            for settled in settle(by_conversation[conversation.id], courses[conversation.id])
+            for conversation in stating
+            for settled in settle(
+                sayings.get(conversation.id, ()),
+                courses[conversation.id],
+                ends[conversation.id].leaving if conversation.id in ends else (),
+            )
         ]
 
-    def _sayings(self, project: str, conversations: Sequence[Conversation]) -> list[PlacedSaying]:
-        """Stored ones, and those of conversations that the background has not come to yet: who only asks writes nothing."""
+    def _sayings(
+        self, project: str, conversations: Sequence[Conversation], until: datetime | None
+    ) -> dict[str, list[PlacedSaying]]:
+        """By conversation, those that may be quoted. Who only asks writes nothing: those of conversations that the
+        background has not come to yet are derived for this answer."""
         store = self.engine.store
         missing = [each for each in conversations if each.rules < RULES][:MAX_AT_ONCE]
-        ids = {each.id for each in missing}
+        wanted = {each.id for each in conversations}
+        underived = {each.id for each in missing}
         stored = store.sayings.find(ConversationFilter(projects=(project,)))
-        derived = [placed for conversation in missing for placed in sayings_in(store, conversation)]
-        return [*(each for each in stored if each.conversation not in ids), *derived]
+        every = [each for each in stored if each.conversation not in underived]
+        every += [placed for conversation in missing for placed in sayings_in(store, conversation)]
+        sayings: dict[str, list[PlacedSaying]] = {}
+        for placed in every:
+            # what a log records is as good as the log, which was chosen; what tools said is nobody's statement
+            is_quotable = placed.saying.speaker is Speaker.LOG or placed.trust in QUOTABLE
+            if is_quotable and placed.conversation in wanted and (until is None or placed.at < until):
+                sayings.setdefault(placed.conversation, []).append(placed)
+        return sayings
+
+    def _ends(
+        self,
+        conversations: Sequence[Conversation],
+        sayings: Mapping[str, Sequence[PlacedSaying]],
+        until: datetime | None,
+    ) -> dict[str, _RecentEnd]:
+        """How the last conversations end, by id, the last first: so many that RECENT_CONVERSATIONS of them worked on the
+        project. Those that only tried whether the assistant answers push none out."""
+        store = self.engine.store
+        ids = [each.id for each in conversations[: RECENT_CONVERSATIONS + MAX_SILENT_CONVERSATIONS]]
+        edited, touched = store.traces.last_writes(ids), store.traces.conversations_with_files(ids)
+        ends: dict[str, _RecentEnd] = {}
+        working = 0
+        for id in ids:
+            newest_first = store.messages.last_said(id, limit=MAX_LATER_TEXTS)
+            spoken = [
+                each
+                for each in reversed(newest_first)
+                if is_spoken(each) and (until is None or each.created_at < until)
+            ]
+            is_cut_off = bool(spoken) and store.messages.has_calls(id, spoken[-1].seq)
+            end = ConversationEnd(spoken, is_cut_off, id in touched, id in edited)
+            leaving = _left_open(end, sayings.get(id, ()))
+            ends[id] = _RecentEnd([each.text for each in spoken], leaving)
+            working += bool(leaving) or id in sayings or id in touched or len(spoken) >= EXCHANGED_MESSAGES
+            if working == RECENT_CONVERSATIONS:
+                break
+        return ends
 
     def _courses(
-        self, ids: Sequence[str], sayings: dict[str, list[PlacedSaying]]
+        self, ids: Sequence[str], sayings: Mapping[str, Sequence[PlacedSaying]]
     ) -> dict[str, ConversationCourse]:
         store = self.engine.store
         requests, edits = store.messages.last_requests(ids), store.traces.last_writes(ids)
@@ -146,23 +212,13 @@ class ProjectStates(Facet):
             id: ConversationCourse(
                 last_request=requests.get(id, -1),
                 last_commit=max(
-                    (each.place for each in sayings[id] if each.saying.kind is StatementKind.COMMIT),
+                    (each.place for each in sayings.get(id, ()) if each.saying.kind is StatementKind.COMMIT),
                     default=-1,
                 ),
                 last_edit=edits.get(id, -1),
             )
             for id in ids
         }
-
-    def _later_texts(self, recent: Sequence[Conversation]) -> dict[str, list[str]]:
-        """By conversation, what was asked and answered in those after it; of one that is not recent, everything was."""
-        later: dict[str, list[str]] = {}
-        texts: list[str] = []
-        for conversation in recent:
-            later[conversation.id] = list(texts)
-            messages = self.engine.store.messages.last_said(conversation.id, limit=MAX_LATER_TEXTS)
-            texts += [each.text for each in messages if each.role in ("user", "assistant")]
-        return later
 
     def _without_dismissed(self, statements: Iterable[Statement]) -> list[Statement]:
         dismissed = self.engine.store.sayings.dismissed()
@@ -171,13 +227,41 @@ class ProjectStates(Facet):
             for each in statements
         ]
 
-    def _memories(self, project: str) -> list[Memory]:
+    def _memories(self, project: str, until: datetime | None) -> list[Memory]:
         page = Page(limit=MAX_MEMORIES, order=Order.UPDATED_NEWEST)
-        found = self.engine.store.memories.find(self._visible(project), page)
-        return [memory for memory in found if memory.trust in QUOTABLE]
+        memories = self.engine.store.memories.find(self._visible(project), page)
+        return [
+            memory
+            for memory in memories
+            if memory.trust in QUOTABLE and (until is None or memory.created_at < until)
+        ]
 
     def _visible(self, project: str) -> Filter:
         return self.caller.visible(Filter(projects=(project,), kinds=(Kind.MEMORY,)))
+
+
+def _left_open(end: ConversationEnd, stated: Sequence[PlacedSaying]) -> list[PlacedSaying]:
+    """What a conversation leaves open by how it ends, without what the same message states anyway."""
+    return [
+        PlacedSaying(message.conversation, message.id, message.seq, message.created_at, message.trust, saying)
+        for message, saying in ((message, clipped(saying)) for message, saying in endings_of(end))
+        if message.trust in QUOTABLE
+        and not any(saying.text in each.saying.text for each in stated if each.message == message.id)
+    ]
+
+
+def _later_words(ends: Mapping[str, _RecentEnd]) -> dict[str, list[frozenset[str]]]:
+    """By conversation, the content words of each message in those after it. The last comes first."""
+    later: dict[str, list[frozenset[str]]] = {}
+    words: list[frozenset[str]] = []
+    for id, end in ends.items():
+        later[id] = list(words)
+        words += [StatedText.of(text[:MAX_LATER_CHARS]).words for text in end.texts]
+    return later
+
+
+def _once(memories: Iterable[Memory]) -> list[Memory]:
+    return list({memory.id: memory for memory in memories}.values())
 
 
 def _is_dropped(memory: Memory) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+
+from ..domain.lazy import lazy_pattern
 
 GENERAL = "general"
 OPENING = 8
@@ -32,7 +33,7 @@ _WEIGHT = {
     "technical": 1.0,
     "code_discussion": 0.9,
 }
-_WORD = re.compile(r"[a-z]+")
+_WORD = lazy_pattern(r"[a-z]+")
 
 
 def subject_of(title: str, opening: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from ..domain.filters import Filter, Page
+from ..domain.lazy import lazy_pattern
 from ..domain.records import Memory
 from ..domain.words import STOP_WORDS
 from ..problems import Problems
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     from ..search.remote import Remote
 
 NAME = "summaries"
-LONGEST = 240
+MAX_SUMMARY_CHARS = 240
 MOST_WAITING = 1_000  # of those that wait longest the local summary stays
 READ = 50_000  # characters of a text that are looked at; a summary of more is no better
 
-SENTENCE = re.compile(r"[^\n]+?(?:[.!?。！？](?=\s|$)|(?=\n|$))")
-_WORD = re.compile(r"\w+")
-_WEIGHTY = re.compile(
+SENTENCE = lazy_pattern(r"[^\n]+?(?:[.!?。！？](?=\s|$)|(?=\n|$))")
+_WORD = lazy_pattern(r"\w+")
+_WEIGHTY = lazy_pattern(
     r"\b(decid|decision|must|because|fix|caus|todo|next|bug|error|fail|agreed|never|always)", re.IGNORECASE
 )
 
@@ -39,11 +40,11 @@ TASK = (
 )
 
 
-def summarize(text: str, longest: int = LONGEST) -> str:
+def summarize(text: str, longest: int = MAX_SUMMARY_CHARS) -> str:
     """The sentences that say most, in their order; a text that is short enough is its own summary."""
     if len(text) <= longest:
         return " ".join(text.split())
-    sentences = [" ".join(found.split()) for found in SENTENCE.findall(text[:READ]) if found.strip()]
+    sentences = [" ".join(sentence.split()) for sentence in SENTENCE.findall(text[:READ]) if sentence.strip()]
     return _fitted(sentences, _by_weight(sentences), longest) or text[:longest].strip()
 
 
@@ -100,7 +101,7 @@ class Summarizer:
             return None
 
     def improve(self, store: Store, memory: Memory) -> None:
-        if self._writer is None or len(memory.text) <= LONGEST:
+        if self._writer is None or len(memory.text) <= MAX_SUMMARY_CHARS:
             return
         self._waiting.append((store, memory))
         self._worker.wake()

@@ -84,18 +84,18 @@ def run_import(
 
 
 def _only(importer: Importer, places: Places) -> Path:
-    found = _found(importer, places)
-    if not found:
+    stores = _found(importer, places)
+    if not stores:
         raise InvalidInput(
             f"No store of {importer.title} is in the places where it keeps them.",
             hint=f"Name the file or its folder: backstory import {importer.name} PATH.",
         )
-    if len(found) > 1:
+    if len(stores) > 1:
         raise InvalidInput(
-            f"{importer.title} has several stores: {', '.join(map(str, found))}.",
+            f"{importer.title} has several stores: {', '.join(map(str, stores))}.",
             hint=f"Name one: backstory import {importer.name} PATH.",
         )
-    return found[0]
+    return stores[0]
 
 
 def _found(importer: Importer, places: Places) -> list[Path]:

@@ -126,11 +126,11 @@ class Arrival:
 
     def _supersede(self, part: str, new: list[Memory]) -> int:
         former = self._memories.former_statements(part, self._seen)
-        found = pairs(former, new)
+        matches = pairs(former, new)
         for each in former:
-            if each.id in found and not self._choices.dry_run:
-                self._memories.supersede(each, found[each.id])
-        return len(found)
+            if each.id in matches and not self._choices.dry_run:
+                self._memories.supersede(each, matches[each.id])
+        return len(matches)
 
     def _take_session(self, record: ForeignSession) -> None:
         session = Session(

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from ..core.secrets import redactor
+from ..domain.private import without_private
 from .contents import (
     ForeignCheckpoint,
     ForeignConversation,
@@ -42,8 +43,8 @@ class Cleaning:
     def record(self, record: R) -> R:
         fields = {name: getattr(record, name) for name in _WRITTEN[type(record)]}
         given = sorted({text for value in fields.values() for text in _strings(value)})
-        clean, found = self._redactor.redact_all([_sound(text) for text in given])
-        self.redacted += found
+        clean, secrets = self._redactor.redact_all([_sound(without_private(text).text) for text in given])
+        self.redacted += secrets
         changed = {text: now for text, now in zip(given, clean, strict=True) if text != now}
         if not changed:
             return record

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from ..core.engine import Engine
-from ..core.memories.merging import put_with_history
+from ..core.merging import put_with_history
 from ..domain.filters import Filter, Page
 from ..domain.records import Former, Memory, Trust
 from ..domain.sources import ImportedRecord
@@ -110,8 +110,8 @@ class MemoryArrival:
             memory = memory._replace(created_at=present.created_at)
             if digest_of(memory) != digest_of(present):
                 self._store.memories.add_former(present)
-            told = {present.text, *(former.text for former in self._store.memories.former(memory.id))}
-            history = [former for former in record.history if former.text not in told]
+            texts = {present.text, *(former.text for former in self._store.memories.former(memory.id))}
+            history = [former for former in record.history if former.text not in texts]
         put_with_history(self._store, memory, history)
         if record.is_deleted:
             self._store.archive.put_memories([memory])
@@ -123,7 +123,7 @@ class MemoryArrival:
 
     def supersede(self, former: Memory, by: Memory) -> None:
         """The former one goes to the archive, and to the history of the one that takes its place."""
-        said = Former(
+        version = Former(
             former.text,
             former.category,
             former.priority,
@@ -132,7 +132,7 @@ class MemoryArrival:
             former.updated_at,
             former.private,
         )
-        put_with_history(self._store, by, [said])
+        put_with_history(self._store, by, [version])
         self._store.archive.put_memories([former])
         known = self._store.imports.get([former.id])[former.id]
         self._store.imports.put([known._replace(digest=known.digest.rstrip(ASIDE) + ASIDE)])
@@ -179,22 +179,24 @@ class MemoryArrival:
 
 def digest_of(memory: Memory) -> str:
     """Of what a memory says; where it belongs and when it was said may change by themselves."""
-    said = (
+    content = (
         memory.text, memory.key, memory.category, memory.priority, memory.channel, list(memory.tags),
         dict(memory.metadata), memory.private,
     )  # fmt: skip
-    return sha256(json.dumps(said, sort_keys=True, default=str).encode("utf-8", "replace")).hexdigest()[:32]
+    return sha256(json.dumps(content, sort_keys=True, default=str).encode("utf-8", "replace")).hexdigest()[
+        :32
+    ]
 
 
 def pairs(former: Sequence[Memory], new: Sequence[Memory]) -> Mapping[str, Memory]:
     """For each former statement the new one that is most like it; each new one is taken once."""
     left = list(new)
-    found: dict[str, Memory] = {}
+    by_text: dict[str, Memory] = {}
     for each in former:
         if left:
-            found[each.id] = max(left, key=partial(_likeness, each))
-            left.remove(found[each.id])
-    return found
+            by_text[each.id] = max(left, key=partial(_likeness, each))
+            left.remove(by_text[each.id])
+    return by_text
 
 
 def _likeness(one: Memory, other: Memory) -> float:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from ..core.projects import project_root
 from ..core.projects.identity import Identities
+from ..domain.lazy import lazy_pattern
 
-_PATH = re.compile(r"[/~]|[A-Za-z]:[\\/]")
+_PATH = lazy_pattern(r"[/~]|[A-Za-z]:[\\/]")
 
 
 class Owners:
@@ -35,8 +35,8 @@ class Owners:
             return self._folder
         if _PATH.match(given):
             return self._identities.project_of(str(Path(given).expanduser()) if given[0] == "~" else given)
-        found = self._named.get(given.lower(), set())
-        if len(found) == 1:
-            return next(iter(found))
+        projects = self._named.get(given.lower(), set())
+        if len(projects) == 1:
+            return next(iter(projects))
         self._unmapped[given] = None
         return given

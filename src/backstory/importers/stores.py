@@ -76,12 +76,12 @@ def locate(path: Path, names: tuple[str, ...]) -> Path:
     if not path.is_dir():
         return path
     for name in names:
-        found = sorted(file for file in path.glob(name) if file.is_file())
-        if len(found) > 1:
-            listed = ", ".join(file.name for file in found)
+        files = sorted(file for file in path.glob(name) if file.is_file())
+        if len(files) > 1:
+            listed = ", ".join(file.name for file in files)
             raise InvalidInput(f"{path} has several: {listed}.", hint="Name one; nothing was imported.")
-        if found:
-            return found[0]
+        if files:
+            return files[0]
     raise Unreadable(f"{path} has no {' or '.join(names)}.", hint="Name the file; nothing was imported.")
 
 

@@ -55,16 +55,16 @@ class Row:
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Of a list, or of one in JSON; a text without is a list that commas separate."""
-        found = self.json(name)
-        if found is None:
-            found = self.text(name).split(",")
-        cleaned = (text_of(each).strip() for each in items_of(found))
+        value = self.json(name)
+        if value is None:
+            value = self.text(name).split(",")
+        cleaned = (text_of(each).strip() for each in items_of(value))
         return tuple(dict.fromkeys(filter(None, cleaned)))
 
     def object(self, name: str) -> dict[str, Any]:
         """Of a JSON object; any other text is kept under the name `text`."""
-        found = fields_of(self.json(name))
-        return found or (
+        value = fields_of(self.json(name))
+        return value or (
             {"text": self.text(name)} if self.text(name).strip() not in ("", "{}", "null") else {}
         )
 
@@ -110,7 +110,7 @@ def rows_of(values: object) -> Iterator[Row]:
 
 def by(rows: Iterable[Row], name: str) -> dict[str, list[Row]]:
     """Rows by what they have in a column."""
-    found: dict[str, list[Row]] = {}
+    groups: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(row.id(name), []).append(row)
-    return found
+        groups.setdefault(row.id(name), []).append(row)
+    return groups

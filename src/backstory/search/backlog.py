@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..domain.arrays import np
 from ..domain.entries import EntryVectors, PendingText
 from ..domain.errors import BackstoryError, NotAllowed, StorageFull
 from ..domain.filters import Kind
@@ -20,7 +21,7 @@ from ..problems import Problems, frames_of
 from ..store import Store
 from ..worker import Worker, backoff_s, is_busy
 from .embed import embed_texts
-from .passages import MOST, MOST_OF_MESSAGE, passage_digest, split_passages
+from .passages import MAX_PASSAGES, MOST_OF_MESSAGE, passage_digest, split_passages
 
 if TYPE_CHECKING:
     from ..domain.entries import Vector
@@ -229,8 +230,6 @@ class Backlog:
 
     def _embedded(self, space: int, waiting: Sequence[PendingText]) -> list[EntryVectors]:
         """Passages that have a vector already, in a copy of the conversation or wherever, are not embedded again."""
-        import numpy as np
-
         texts = [{passage_digest(passage): passage for passage in _passages(text)} for text in waiting]
         passages = {digest: passage for parts in texts for digest, passage in parts.items()}
         vectors = self._store.vectors.known(space, passages.keys())
@@ -243,7 +242,7 @@ class Backlog:
 
 
 def _passages(text: PendingText) -> list[str]:
-    most = MOST_OF_MESSAGE if text.kind == Kind.MESSAGE else MOST
+    most = MOST_OF_MESSAGE if text.kind == Kind.MESSAGE else MAX_PASSAGES
     return split_passages(text.text, most=most) or [text.text]
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
+from ..domain.arrays import np
 from ..domain.entries import Passing
 from .terms import TYPICAL_LENGTH, bm25
 

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from ..domain.arrays import np
 from .evidence import Evidence
 from .grouping import Group
 from .ranking import joined, read_weights

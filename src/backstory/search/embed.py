@@ -7,14 +7,22 @@ first `embed`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
+from ..domain.arrays import np
 from ..domain.errors import BackstoryError, Unavailable
 from ..settings import Settings, required
+from .endpoint import Endpoint
+from .minilm import MiniLM
+from .remote import Remote
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
+
+
+LOCAL_MODEL = {"onnxruntime": "onnxruntime", "backstory_minilm": "backstory-minilm"}
+"""The packages of the model on this machine, by module. backstory-lite does without them."""
 
 
 class Embedder(Protocol):
@@ -56,17 +64,25 @@ def embed_texts(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]
     return vectors
 
 
+def missing_packages() -> list[str]:
+    """Packages that the local model needs and that are not installed."""
+    return [package for module, package in LOCAL_MODEL.items() if find_spec(module) is None]
+
+
+def reason_for_words_only() -> str:
+    """Why a process without an embedder has none."""
+    missing = missing_packages()
+    return f"{missing[0]} is not installed" if missing else "embeddings are switched off"
+
+
 def build_embedder(settings: Settings) -> Embedder | None:
-    """The embedder the settings ask for; None when they turn embeddings off."""
+    """The embedder the settings ask for; None when they turn embeddings off, or when the local model is not installed."""
     if settings.embeddings == "off":
         return None
     if settings.embeddings == "local":
-        from .minilm import MiniLM
-
+        if missing_packages():
+            return None
         return MiniLM()
-    from .endpoint import Endpoint
-    from .remote import Remote
-
     remote = Remote(
         name="embeddings",
         url=required(settings, "embeddings_url"),

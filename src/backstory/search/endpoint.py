@@ -6,10 +6,10 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..domain.arrays import np
 from .remote import Remote
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 MOST_TEXTS, MOST_CHARACTERS = 64, 100_000
@@ -39,8 +39,6 @@ class Endpoint:
         """Nothing: the model is where the endpoint is."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        import numpy as np
-
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
         return np.concatenate([self._embed_batch(batch) for batch in _batches(texts)])
@@ -83,8 +81,6 @@ def _in_order(reply: Any, count: int) -> list[Any]:
 
 
 def _unit_vectors(rows: list[Any]) -> NDArray[np.float32]:
-    import numpy as np
-
     vectors = np.array(rows, np.float64)
     if vectors.ndim != 2:
         raise ValueError("they are not lists of numbers")

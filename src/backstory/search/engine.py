@@ -1,17 +1,23 @@
-"""The one search: a query to ranked hits. Every tool that searches, the command line and the benchmarks go through it."""
+"""The one search: a query to ranked hits. `core/ask.py` is the door to it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..domain.filters import Filter
 from ..store import Store
+from .certainty import certainties
+from .evidence import Gathering
+from .grouping import apart, grouped
+from .relevance import is_relevant
+from .scoring import score
 
 if TYPE_CHECKING:
     from ..domain.entries import Vector
+    from ..domain.words import Unit
     from .backlog import Backlog
     from .evidence import Evidence
     from .grouping import Group
@@ -71,18 +77,25 @@ class Search:
         self._backlog = backlog
         self._notices = notices
 
-    def find(self, query: str, where: Filter, *, pool: int = 1, by_place: bool = False) -> Found:
+    def find(
+        self,
+        query: str,
+        where: Filter,
+        *,
+        pool: int = 1,
+        by_place: bool = False,
+        units: Sequence[Unit] | None = None,
+        only_relevant: bool = True,
+    ) -> Found:
         """The hits of a query, best first: each conversation once, or each of its messages. None if the
-        query has nothing to do with the store. `where` excludes; a larger `pool` compares more candidates."""
-        from .evidence import Gathering  # numpy, which most of a server's life does not need
-        from .grouping import apart, grouped
-        from .relevance import is_relevant
-        from .scoring import score
-
-        evidence = Gathering(self._store, self._backlog, query, where, pool).evidence()
+        query has nothing to do with the store. `where` excludes; a larger `pool` compares more candidates.
+        With `units` the query is searched by these words alone, and not by meaning or related words.
+        Without `only_relevant` the nearest are returned even where nothing has to do with the query."""
+        backlog = self._backlog if units is None else None
+        evidence = Gathering(self._store, backlog, query, where, pool, units).evidence()
         scores = score(evidence)
         groups = apart(evidence, scores) if by_place else grouped(self._store, evidence, scores)
-        if groups and not is_relevant(evidence, lambda: self._store.entries.count(where)):
+        if groups and only_relevant and not is_relevant(evidence, lambda: self._store.entries.count(where)):
             groups = []
         return Found(
             hits=_hits(groups, evidence, scores),
@@ -95,8 +108,6 @@ class Search:
 
 
 def _hits(groups: list[Group], evidence: Evidence, scores: Scores) -> list[Hit]:
-    from .certainty import certainties
-
     outlines = evidence.outlines
     names = ("words", "meaning", "prompt", "coverage", "cosine")
     columns = (scores.words, scores.meaning, scores.prompt, scores.coverage, evidence.cosine)

@@ -6,18 +6,20 @@ candidate lacks is told apart from what is not known of it: a text without a vec
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
+from ..domain.arrays import np
 from ..domain.entries import EntryText, Outline, Posting
 from ..domain.filters import Filter, Kind
+from ..domain.lazy import lazy_pattern
 from ..domain.numbers import are_among
 from ..domain.words import MOST_UNITS, Unit, query_units
 from ..store import Store
+from .backlog import QueryVector
 from .candidates import Candidates, ConversationMatches, Quota, WeightedWord, choose, match_conversations
+from .embed import reason_for_words_only
+from .neighbours import columns_beside, prompt_columns
 from .related import related_words
 from .terms import Term, guessed_rarity, names_in, rarity, stem
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..domain.entries import Vector
-    from .backlog import Backlog, QueryVector
+    from .backlog import Backlog
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -49,7 +51,7 @@ CROWDED = 0.25  # of how crowded a text is, off its cosine
 FEW_WAITING = 0.03  # of all entries: where no more lack their vectors, those know more than related words
 MOST_PLACES = 100  # of a word in a text that are looked at for another beside it
 # the ending of a word, and what parts it from the next; bounded, or each place in a long run of letters would read the rest of it
-_BETWEEN = re.compile(r"[^\W_]{0,12}+[\W_]+")
+_BETWEEN = lazy_pattern(r"[^\W_]{0,12}+[\W_]+")
 
 
 class Evidence(NamedTuple):
@@ -112,13 +114,21 @@ class Gathering:
     """Gathers the evidence for one query."""
 
     def __init__(
-        self, store: Store, backlog: Backlog | None, query: str, where: Filter, pool: int = 1
+        self,
+        store: Store,
+        backlog: Backlog | None,
+        query: str,
+        where: Filter,
+        pool: int = 1,
+        only: Sequence[Unit] | None = None,
     ) -> None:
+        """`only` are the words to search by, in place of those of the query and of words related to them."""
         self._store = store
         self._backlog = backlog
         self._query = query
         self._where = where
         self._pool = pool
+        self._only = only
         self._size = store.entries.size_hint()
         self._shapes = store.entries.shapes()
 
@@ -139,7 +149,7 @@ class Gathering:
         column = {number: place for place, number in enumerate(entry.tolist())}
         texts = [reading.text.lower() for reading in readings]
         is_said = [outline.is_said for outline in outlines]
-        before, after = _beside(outlines, is_said)
+        before, after = columns_beside(outlines, is_said)
         cosine, crowding = self._nearness(meaning, entry)
         counts = _counts(words.postings, entry, texts)
         return Evidence(
@@ -154,7 +164,7 @@ class Gathering:
             together=_together(words.pairs, terms, counts, texts),
             cosine=cosine,
             crowding=crowding,
-            prompt=_prompt_columns(outlines, prompts, column),
+            prompt=prompt_columns(outlines, prompts, column),
             before=before,
             after=after,
             is_said=np.array(is_said, bool),
@@ -167,15 +177,18 @@ class Gathering:
         )
 
     def _query_vector(self) -> QueryVector | None:
-        return None if self._backlog is None else self._backlog.query(self._query)
+        if self._backlog is None:
+            return None
+        # an empty store need not wait for the model
+        return self._backlog.query(self._query) if self._size else QueryVector()
 
     def _notices(self, meaning: QueryVector | None) -> tuple[str, ...]:
         if meaning is None:
-            return ("Searched by words alone: embeddings are switched off.",)
+            return (f"Searched by words alone: {reason_for_words_only()}.",)
         return meaning.notices
 
     def _words(self, meaning: QueryVector | None) -> _Words:
-        units = query_units(self._query, LONG_QUERY_UNITS)
+        units = query_units(self._query, LONG_QUERY_UNITS) if self._only is None else self._only
         wanted = [unit for unit in units if len(unit.words) == 1 or not unit.is_bonus]
         pairs = [unit for unit in units if len(unit.words) > 1 and unit.is_bonus]
         if len(wanted) > MOST_UNITS:
@@ -183,8 +196,8 @@ class Gathering:
         else:
             pairs = pairs[: MOST_UNITS - len(wanted)]
             postings = self._store.text.postings(wanted, BUDGET)
-        related = self._related(postings) if self._lacks_vectors(meaning) else [[] for _ in postings]
-        return _Words(postings, pairs, related)
+        is_wider = self._only is None and self._lacks_vectors(meaning)
+        return _Words(postings, pairs, self._related(postings) if is_wider else [[] for _ in postings])
 
     def _salient(self, units: Sequence[Unit]) -> list[Posting]:
         """Those units of a long query that say most, in its order: rare ones, and those at its beginning and end, where people say what they want of the text that they paste.
@@ -197,11 +210,11 @@ class Gathering:
         guess = [guessed_rarity(unit.words) * each for unit, each in zip(units, worth, strict=True)]
         likely = sorted(sorted(range(len(units)), key=lambda n: -guess[n])[: 2 * MOST_UNITS])
         postings = self._store.text.postings([units[n] for n in likely], BUDGET)
-        said = [
+        weights = [
             rarity(posting.frequency, self._size) * worth[n] if posting.frequency else 0.0
             for posting, n in zip(postings, likely, strict=True)
         ]
-        best = sorted(range(len(postings)), key=lambda place: -said[place])[:MOST_UNITS]
+        best = sorted(range(len(postings)), key=lambda place: -weights[place])[:MOST_UNITS]
         return [
             postings[place]._replace(unit=postings[place].unit._replace(weight=worth[likely[place]]))
             for place in sorted(best)
@@ -221,8 +234,8 @@ class Gathering:
             others = [each for each in related_words(word) if each.word not in own] if is_plain else []
             lists.append(others)
             wanted |= dict.fromkeys(each.word for each in others)
-        found = self._store.text.postings([Unit((word,)) for word in wanted], RELATED_BUDGET)
-        places = {posting.unit.words[0]: posting for posting in found}
+        related_postings = self._store.text.postings([Unit((word,)) for word in wanted], RELATED_BUDGET)
+        places = {posting.unit.words[0]: posting for posting in related_postings}
         most = max(COMMON * self._size, 10)
         return [
             [(places[each.word], each.similarity) for each in some if 0 < places[each.word].frequency <= most]
@@ -303,9 +316,8 @@ class Gathering:
         products = np.einsum("ij,j->i", vectors, meaning.vector)
         order = np.argsort(products, kind="stable")
         best = np.full(len(entry), -1)
-        best[np.searchsorted(entry, np.array(owners)[order])] = (
-            order  # of several rows the last, the nearest, stays
-        )
+        # of several rows the last, the nearest, stays
+        best[np.searchsorted(entry, np.array(owners)[order])] = order
         known = np.flatnonzero(best >= 0)
         cosine[known] = products[best[known]]
         crowd = known[np.argsort(-cosine[known], kind="stable")[:CROWD]]
@@ -325,10 +337,8 @@ class Gathering:
         for weight, posting in zip(rarities, words.postings, strict=True):
             held += weight * _holds(posting, entry)
         least = ASKED * sum(rarities)
-        asking = [
-            (h, o.thread or "", o.seq) for h, o in zip(held.tolist(), prompts, strict=True) if h >= least
-        ]
-        asking.sort(reverse=True)
+        pairs = zip(held.tolist(), prompts, strict=True)
+        asking = sorted(((h, o.thread or "", o.seq) for h, o in pairs if h >= least), reverse=True)
         replies = self._store.entries.replies([(thread, seq) for _, thread, seq in asking[:MOST_ASKED]])
         known = {reading.outline.entry for reading in readings}
         return self._store.entries.readings({*replies.values()} - known, self._where)
@@ -422,21 +432,3 @@ def _stand_together(text: str, left: str, right: str) -> bool:
         if (place := text.find(left, end)) < 0:
             break
     return False
-
-
-def _prompt_columns(
-    outlines: Sequence[Outline], prompts: Mapping[tuple[str, int], int], column: Mapping[int, int]
-) -> Ints:
-    numbers = [prompts.get((o.thread or "", o.seq), -1) for o in outlines]
-    return np.array([column.get(number, -1) for number in numbers], np.int64)
-
-
-def _beside(outlines: Sequence[Outline], is_said: Sequence[bool]) -> tuple[Ints, Ints]:
-    """For each message the columns of what was said before and after it, or -1."""
-    said = [(column, o.thread, o.seq) for column, o in enumerate(outlines) if is_said[column]]
-    places = {(thread, seq): column for column, thread, seq in said}
-    before, after = np.full((2, len(outlines)), -1, np.int64)
-    for column, thread, seq in said:
-        before[column] = places.get((thread, seq - 1), -1)
-        after[column] = places.get((thread, seq + 1), -1)
-    return before, after

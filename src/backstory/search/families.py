@@ -75,13 +75,13 @@ def descendants(
     store: Store, of: Collection[str], which: ConversationFilter
 ) -> dict[str, ConversationOutline]:
     """By id what these conversations started, and what that started in turn, of those that match."""
-    found: dict[str, ConversationOutline] = {}
+    by_id: dict[str, ConversationOutline] = {}
     latest = set(of)
     while latest:
         started = _by_id(store.conversations.outlines(which._replace(parents=tuple(sorted(latest)))))
-        latest = started.keys() - found.keys() - set(of)
-        found |= started
-    return found
+        latest = started.keys() - by_id.keys() - set(of)
+        by_id |= started
+    return by_id
 
 
 def _with_ancestors(store: Store, asked: dict[str, ConversationOutline]) -> dict[str, ConversationOutline]:

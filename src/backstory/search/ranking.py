@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
+from ..domain.arrays import np
 
 if TYPE_CHECKING:
     from .evidence import Evidence, Floats

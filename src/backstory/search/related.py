@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
+from ..domain.arrays import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from unicodedata import combining, normalize
 
-import numpy as np
-
+from ..domain.arrays import np
 from ..domain.words import STOP_WORDS, Unit
 from .related import related_words, table_words
 from .terms import stem

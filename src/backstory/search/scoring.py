@@ -13,8 +13,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
+from ..domain.arrays import np
+from ..domain.lazy import lazy_pattern
 from .evidence import Evidence
 from .terms import TYPICAL_LENGTH, bm25
 from .traits import Traits, traits_of
@@ -52,7 +52,7 @@ LONGEST_ASKED = 400
 PLAN, LONGEST_PLAN = 0.75, 500  # what an assistant is going to do says less than what came of it
 UNANSWERED = 0.9  # what somebody wanted says less than what came of it
 
-_NO_ANSWER = re.compile(
+_NO_ANSWER = lazy_pattern(
     r"\b(?:no answer|nothing\b.{0,60}\banswers?|found nothing|not sure|no (?:record|information|mention|trace|memory|idea)"
     r"|(?:don't|do not|didn't|did not) (?:know|have|see|recall|remember|find)"
     r"|(?:couldn't|could not|can't|cannot|unable to|not able to) (?:tell|say|find|see|locate|recall|determine|answer|confirm))\b",
@@ -63,22 +63,29 @@ _NO_ANSWER_HINTS = (
     "do not", "didn't", "did not", "couldn't", "could not", "can't", "cannot", "unable", "not able",
 )  # fmt: skip
 """One of these is in whatever the pattern finds; looking for them takes a tenth of the time."""
-_ANNOUNCES = re.compile(
+_ANNOUNCES = lazy_pattern(
     r"\b(?:(?:let me|i'll|i will|i'm going to|let's) (?:first |now |also |quickly )?(?:look|check|search|find|read|examine|explore|investigate|see|note|take a look|start by))\b"
     r"|\?\s*$",
     re.IGNORECASE,
 )
 _ANNOUNCES_HINTS = ("let me", "i'll", "i will", "i'm going", "let's", "?")
-_PLAN = re.compile(
+_PLAN = lazy_pattern(
     r"^\W*(?:(?:perfect|great|good|excellent|now|okay|ok|sure|right|first|next|alright)\b[^.\n]{0,40}[.,!:]?\s*)?(?:now )?"
     r"(?:let me|let's|i'll|i will|i'm going to|i need to|i should)\b",
     re.IGNORECASE,
 )
-_QUESTION = re.compile(
+_QUESTION = lazy_pattern(
     r"\?|^\W*(?:what|why|how|when|where|which|who|whose|whom|in (?:what|which)|did|do|does|is|are|was|were|can|could"
     r"|should|would|has|have|had|will|remind|tell|explain|asking)\b",
     re.IGNORECASE,
 )
+
+
+def is_answer(role: str, text: str) -> bool:
+    """Whether a message may answer something: a short one of a user that asks does not, nor one of an assistant that says what it is going to do."""
+    if role == "assistant":
+        return len(text) > LONGEST_PLAN or _PLAN.search(text) is None
+    return len(text) > LONGEST_ASKED or not text.rstrip().endswith("?")
 
 
 class Scores(NamedTuple):

@@ -8,11 +8,11 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from ..domain.arrays import np
 from ..domain.words import Unit
 from .wordpiece import VOCABULARY
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 Length = TypeVar("Length", float, "NDArray[np.float64]")

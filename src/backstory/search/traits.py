@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
+from ..domain.arrays import np
 from ..domain.records import QUIET_ROLES
 from ..readers import CHAT_SERVICES
 

@@ -5,11 +5,12 @@ Text is never syntax: "[SEP]" typed by a user is three ordinary tokens, not the 
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+
+from ..domain.lazy import lazy_pattern
 
 VOCABULARY = Path(__file__).with_name("vocabulary.txt")
 
@@ -19,9 +20,9 @@ CACHED_RUNS = 16_384
 LONGEST_CACHED_RUN = 64
 
 _ASCII_PUNCTUATION = r"!-/:-@\[-`{-~"
-_RUN = re.compile(rf"[{_ASCII_PUNCTUATION}]|[^\s{_ASCII_PUNCTUATION}]+")
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd]+")
-_IDEOGRAPH = re.compile(
+_RUN = lazy_pattern(rf"[{_ASCII_PUNCTUATION}]|[^\s{_ASCII_PUNCTUATION}]+")
+_CONTROL = lazy_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd]+")
+_IDEOGRAPH = lazy_pattern(
     "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002b81f"
     "\U0002b920-\U0002ceaf\U0002f800-\U0002fa1f]"
 )
@@ -75,14 +76,14 @@ class WordPiece:
 def _words(run: str) -> list[str]:
     """A run with characters beyond ASCII: no accents, lower case, cut at ideographs and punctuation."""
     spaced = unicodedata.normalize("NFD", _IDEOGRAPH.sub(r" \g<0> ", run))
-    kept = []
+    letters = []
     for character in spaced:
         category = unicodedata.category(character)
         if category in _DROPPED:
             continue
-        kept.append(f" {character} " if _is_punctuation(character, category) else character)
+        letters.append(f" {character} " if _is_punctuation(character, category) else character)
     # lower() ends a Greek word in ς; BERT lowers each character by itself
-    return "".join(kept).replace("Σ", "σ").lower().split()
+    return "".join(letters).replace("Σ", "σ").lower().split()
 
 
 def _is_punctuation(character: str, category: str) -> bool:

@@ -3,21 +3,25 @@
 To add one: create a package in `guests`, or a module here, with a `surface = Surface(...)` and decorate its tools.
 Nothing else changes: server, command line, docs and tests read the registry.
 
-All of them are imported before the first call is answered, so what only one tool needs is imported by that tool.
+The first call waits only for the module that declares its tool (`find_tool`); listing the tools imports them all.
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
+import os
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 
 from ..domain.discovery import guest_modules, modules_in
 from ..domain.errors import InvalidInput
+from ..front import PREPARED
 from ..tools import Surface, Tool
 from ..tools.profiles import ProfileChoice, choose
 
-LONGEST_PREFIX = 20
+MAX_PREFIX_LENGTH = 20
+DECLARATIONS = os.path.join(PREPARED, "declarations.tsv")
+"""For each tool of each surface, the module that declares it; scripts/write_docs.py writes it."""
 
 
 class Surfaces(Mapping[str, Surface]):
@@ -43,6 +47,17 @@ class Surfaces(Mapping[str, Surface]):
             self._narrowed[name] = surface.narrowed(profile.name, profile.tools)
         return self._narrowed[name]
 
+    def declaring(self, tool: str) -> Surface | None:
+        """The surface of a tool, with at least the module imported that declares the tool; None where the names of tools
+        depend on a prefix or a profile.
+
+        Importing every surface takes 250 ms, and the first call of a session would wait for it."""
+        name, module = _declarations().get(tool, ("", ""))
+        if self.prefix or self._profile or name not in self._names:
+            return None
+        surface: Surface = importlib.import_module(module).surface
+        return surface
+
     def profile_warnings(self) -> list[str]:
         """Why the chosen profile is not served as the user wrote it."""
         if self._profile is not None:
@@ -66,11 +81,11 @@ def load_surfaces(
     """The named surfaces, or all. Modules are named after their surface: `memory-keeper` is memory_keeper. Those tools that
     take a prefix get this one, and surfaces with profiles have the tools of the chosen one."""
     if prefix and not (
-        len(prefix) <= LONGEST_PREFIX and prefix.isascii() and prefix.replace("-", "_").isidentifier()
+        len(prefix) <= MAX_PREFIX_LENGTH and prefix.isascii() and prefix.replace("-", "_").isidentifier()
     ):
         raise InvalidInput(
             f"prefix {prefix!r} cannot begin the name of a tool.",
-            hint=f"Use at most {LONGEST_PREFIX} letters, digits, `_` and `-`, beginning with a letter, such as backstory_.",
+            hint=f"Use at most {MAX_PREFIX_LENGTH} letters, digits, `_` and `-`, beginning with a letter, such as backstory_.",
             field="prefix",
         )
     known = sorted(_modules())
@@ -86,6 +101,7 @@ def load_surfaces(
 def _modules() -> dict[str, str]:
     """The module of each surface, by the surface's name. None of them is imported."""
     modules = {name: f"{__name__}.{name}" for name in modules_in(__path__)} | guest_modules("tools")
+    modules["backstory"] += ".chapters"
     return {name.replace("_", "-"): module for name, module in modules.items()}
 
 
@@ -99,11 +115,6 @@ def all_tools(surfaces: Mapping[str, Surface]) -> dict[str, Tool]:
     return {name: tool for surface in surfaces.values() for name, tool in surface.tools.items()}
 
 
-def prefix_of(surfaces: Mapping[str, Surface]) -> str:
-    """What the names of those tools begin with that take a prefix."""
-    return surfaces.prefix if isinstance(surfaces, Surfaces) else ""
-
-
 def callable_tools(surfaces: Mapping[str, Surface]) -> dict[str, Tool]:
     """Also those that are not listed."""
     return all_tools(surfaces) | {
@@ -111,6 +122,21 @@ def callable_tools(surfaces: Mapping[str, Surface]) -> dict[str, Tool]:
     }
 
 
-def loaded_surfaces() -> dict[str, Surface]:
-    """Those this process has loaded: in a server, the ones it serves."""
-    return {name: _load(name) for name, module in sorted(_modules().items()) if module in sys.modules}
+def find_tool(surfaces: Mapping[str, Surface], name: str) -> Tool | None:
+    """The tool of this name, listed or not."""
+    surface = surfaces.declaring(name) if isinstance(surfaces, Surfaces) else None
+    tools = callable_tools(surfaces) if surface is None else surface.tools | surface.unlisted
+    return tools.get(name)
+
+
+def prefix_of(surfaces: Mapping[str, Surface]) -> str:
+    """What the names of those tools begin with that take a prefix."""
+    return surfaces.prefix if isinstance(surfaces, Surfaces) else ""
+
+
+@cache
+def _declarations() -> dict[str, tuple[str, str]]:
+    """By tool, its surface and the module that declares it."""
+    with open(DECLARATIONS, encoding="utf-8") as file:
+        rows = (line.rstrip("\n").split("\t") for line in file)
+        return {tool: (surface, module) for tool, surface, module in rows}

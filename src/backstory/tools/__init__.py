@@ -70,6 +70,8 @@ class Effect(NamedTuple):
     idempotent: bool = False
     sweeping: bool = False
     """Takes away everything at once; on a team server that is for admins."""
+    proposes: bool = False
+    """Where changes to a shared space are reviewed, the call of a writer makes or withdraws a proposal."""
 
     @property
     def scope(self) -> Scope:
@@ -136,6 +138,8 @@ class Tool:
                     hint="The user can start it with --profile full, or TOOL_PROFILE=full.",
                 )
             core.caller.check_scope(self.effect.scope)
+            if not (self.effect.read_only or self.effect.proposes):
+                core.caller.check_review()
             keywords = decode(self.params, arguments)
             core = core.through(self.surface.name)
             return self.surface.succeed(self.surface.fit(core, self._run(core, keywords)))

@@ -24,10 +24,10 @@ def fitting(
     items: Iterable[T], room: int = ANSWER_BYTES, *, least: int = 1, cost: Callable[[T], int] = size
 ) -> list[T]:
     """The first that fit together into so many bytes, and at least so many; no others are made."""
-    kept: list[T] = []
+    fit: list[T] = []
     for item in items:
         room -= cost(item)
-        if room < 0 and len(kept) >= least:
+        if room < 0 and len(fit) >= least:
             break
-        kept.append(item)
-    return kept
+        fit.append(item)
+    return fit

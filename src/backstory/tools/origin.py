@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypedDict
 
+from ..domain.neutral import neutral
 from ..domain.records import Conversation, Entry, Trust
 
 CAUTION = (
@@ -30,8 +31,6 @@ def safe_text(text: str, trust: Trust) -> str:
 
 def safe_excerpt(text: str) -> str:
     """Of a conversation: parts of it may be anybody's."""
-    from ..domain.neutral import neutral  # compiles patterns, which is not for start-up
-
     return neutral(text)
 
 

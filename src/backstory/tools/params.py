@@ -12,6 +12,7 @@ import json
 import os
 import types
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -97,8 +98,6 @@ class Param(NamedTuple):
 
 def read_params(fn: Callable[..., Any], wire: Callable[[str], str]) -> tuple[Param, ...]:
     """Every parameter after the first (the core)."""
-    from inspect import signature  # slow to import, and not needed before the first call
-
     hints = get_type_hints(fn, include_extras=True)
     params = list(signature(fn).parameters.values())[1:]
     extras = {name: {type(extra): extra for extra in get_args(hint)} for name, hint in hints.items()}
@@ -142,8 +141,8 @@ def answers_in_text(fn: Callable[..., Any]) -> bool:
 
 def output_schema(fn: Callable[..., Any], constants: Json) -> Json:
     """The shape of a success: the function's TypedDict, and the constants its surface adds."""
-    told = get_type_hints(fn, include_extras=True)["return"]
-    schema = _schema(get_args(told)[0] if get_origin(told) is Shaped else told)
+    hint = get_type_hints(fn, include_extras=True)["return"]
+    schema = _schema(get_args(hint)[0] if get_origin(hint) is Shaped else hint)
     fixed = {name: {"type": _JSON_NAMES[type(value)], "const": value} for name, value in constants.items()}
     return schema | {
         "properties": fixed | schema["properties"],

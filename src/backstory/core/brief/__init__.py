@@ -12,13 +12,15 @@ from typing import NamedTuple
 from ...domain.errors import InvalidInput
 from ...domain.records import Injection
 from ...domain.tokens import count_tokens
-from ..facet import Facet
+from ..part import CallContext, CorePart
 from ..projects.related import project_named
-from ..state import ProjectState
+from ..state import ProjectState, ProjectStates
 from ..unasked import redacted_texts
 from . import rendering
-from .sections import BriefSection, sections_of
+from .sections import CONTINUED_SECTIONS, BriefSection, sections_of
 
+ASKED_FOR = "brief"
+"""The occasion of a brief that the assistant asked for, in its receipt."""
 MIN_BRIEF_TOKENS, MAX_BRIEF_TOKENS, DEFAULT_BRIEF_TOKENS = 100, 600, 400
 
 
@@ -34,7 +36,11 @@ class Brief(NamedTuple):
     open_tasks: int = 0
 
 
-class Briefing(Facet):
+class Briefing(CorePart):
+    def __init__(self, context: CallContext, states: ProjectStates) -> None:
+        super().__init__(context)
+        self._states = states
+
     def brief(
         self,
         project: str | None = None,
@@ -50,14 +56,38 @@ class Briefing(Facet):
         known = self._project(project)
         if known is None:
             return self._unknown(project or self.caller.project)
-        state = self.core.state.of(known)
-        sections = sections_of(self.core, known, state, is_continued=is_continued)
+        state = self._states.of(known)
+        sections = self._sections(known, state)
+        chosen = sections[:CONTINUED_SECTIONS] if is_continued else sections
+        return self._rendered(known, state, chosen, max_tokens, closing)
+
+    def both(self, state: ProjectState, closing: str) -> tuple[Brief, Brief]:
+        """The brief of the caller's project for a new session, and for one that continues, from the project's state."""
+        project = self.caller.project
+        sections = self._sections(project, state)
+        whole, continued = (
+            self._rendered(project, state, some, DEFAULT_BRIEF_TOKENS, closing)
+            for some in (sections, sections[:CONTINUED_SECTIONS])
+        )
+        return whole, continued
+
+    def _sections(self, project: str, state: ProjectState) -> list[BriefSection]:
+        return self._without_secrets(sections_of(self.context, project, state))
+
+    def _rendered(
+        self,
+        project: str,
+        state: ProjectState,
+        sections: list[BriefSection],
+        max_tokens: int,
+        closing: str,
+    ) -> Brief:
         if not any(section.items for section in sections):
-            return self._unknown(known)
-        name = PurePath(known).name or known
-        text = rendering.text(self._without_secrets(sections), name, self.engine.now(), max_tokens, closing)
+            return self._unknown(project)
+        name = PurePath(project).name or project
+        text = rendering.text(sections, name, self.engine.now(), max_tokens, closing)
         return Brief(
-            project=known,
+            project=project,
             text=text,
             tokens=count_tokens(text),
             is_known=True,
@@ -71,7 +101,9 @@ class Briefing(Facet):
         self.engine.sync_recent(self.call)
         brief = self.brief(project, max_tokens)
         if brief.is_known:
-            injection = Injection(self.caller.conversation, self.engine.now(), brief.project, brief.text)
+            injection = Injection(
+                self.caller.conversation, self.engine.now(), brief.project, brief.text, event=ASKED_FOR
+            )
             self.engine.store.injections.put(injection)
         return brief
 
@@ -86,14 +118,16 @@ class Briefing(Facet):
 
     def _without_secrets(self, sections: list[BriefSection]) -> list[BriefSection]:
         """With every text redacted that the brief has room for."""
-        shown = [section._replace(items=section.items[: rendering.MAX_SECTION_LINES]) for section in sections]
-        every = [text for section in shown for item in section.items for text in (item.label, item.text)]
+        shortened = [
+            section._replace(items=section.items[: rendering.MAX_SECTION_LINES]) for section in sections
+        ]
+        every = [text for section in shortened for item in section.items for text in (item.label, item.text)]
         texts = iter(redacted_texts(every, self.engine.settings))
         return [
             section._replace(
                 items=[item._replace(label=next(texts), text=next(texts)) for item in section.items]
             )
-            for section in shown
+            for section in shortened
         ]
 
 
@@ -105,5 +139,5 @@ def _check_tokens(max_tokens: int) -> None:
 
 
 def _times(state: ProjectState) -> list[datetime]:
-    memories = (*state.tasks, *state.decisions, *state.preferences, *state.dropped)
+    memories = (*state.tasks, *state.decisions, *state.preferences, *state.dropped, *state.notes)
     return [each.updated_at for each in state.conversations] + [each.updated_at for each in memories]

@@ -1,4 +1,5 @@
-"""Briefs of all projects at work, rendered ahead into files: a hook prints one within milliseconds, with no server and no store.
+"""Briefs of all projects at work and notes about their files, rendered ahead: a hook prints one within milliseconds, with no
+server and no store.
 
 `clients/hook.py` reads these files, and knows their names and fields; it imports nothing of ours."""
 
@@ -7,27 +8,28 @@ from __future__ import annotations
 import json
 import os
 import time
-from binascii import crc32
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...clients.hook import START, brief_path, is_excepted, is_silent
 from ...domain.census import ProjectActivity
+from ...domain.origins import clients_with
 from ...domain.records import Injection
 from ...domain.when import from_ms, to_ms
-from ...readers.formats.rollouts import is_unattended
-from ...settings import Settings, expand_home
 from ...store.whole_files import write_whole
 from .. import Caller, Core, Engine
 from ..calls import Call
-from ..projects import project_root
+from ..failures.deriving import derive_next_runs
+from ..state import EVERY_PROJECT
 from ..statements.deriving import derive_next
 from . import Brief
+from .file_notes import notes_by_file
 
 FOLDER, GIVEN = "briefs", "given"
-RULES = 2
+RULES = 4
 """Of what a brief may say. One that was rendered by others is rendered again, though nothing in its project changed."""
 COMPACTED = "compact"
 RECENT = timedelta(days=30)
@@ -47,8 +49,8 @@ class BriefFiles:
         self.folder = home / FOLDER
 
     def path(self, project: str) -> Path:
-        """Of a project; the file says which it is, should two names meet. `hashlib` would cost the hook 10 ms."""
-        return self.folder / f"{crc32(os.fsencode(project)):08x}.json"
+        """The file of a project; it says which project it is, should two names meet."""
+        return Path(brief_path(str(self.home), project))
 
     def read(self, path: Path) -> dict[str, Any]:
         """Empty where there is none, or none that this version wrote."""
@@ -67,19 +69,29 @@ class BriefFiles:
         return list(self.folder.glob("*.json"))
 
     def injections(self, since: Mapping[str, datetime], session: str | None = None) -> Iterator[Injection]:
-        """What the hook noted that it told sessions, or one of them: of each, what is later than `since` says."""
+        """Receipts that hooks noted, of all sessions or one: of each, those later than `since` says. Of two in the same
+        millisecond, as of two tools that run at once, the second counts as a millisecond later."""
         for path in (self.folder / GIVEN).glob("*"):
             if session not in (None, path.name):
                 continue
-            last = since.get(path.name)
+            last, before = since.get(path.name), 0
             for line in _lines(path):
                 try:
                     note = json.loads(line)
-                    told = Injection(path.name, from_ms(note["at"]), note["project"], note["text"])
+                    before = max(int(note["at"]), before + 1)
+                    receipt = Injection(
+                        path.name,
+                        from_ms(before),
+                        note["project"],
+                        note["text"],
+                        note.get("event", START),
+                        note.get("subject", ""),
+                        note.get("certainty"),
+                    )
                 except (ValueError, TypeError, KeyError):
                     continue  # half a line, of a hook whose time was up
-                if last is None or told.given_at > last:
-                    yield told
+                if last is None or receipt.given_at > last:
+                    yield receipt
 
     def clear(self) -> None:
         for path in (*self.all(), *(self.folder / GIVEN).glob("*")):
@@ -110,6 +122,7 @@ class Briefs:
     def refresh(self, call: Call | None = None) -> int:
         """Render those of which something changed, and remove those that nobody needs any more; how many were rendered."""
         files = BriefFiles(self.engine.settings.home)
+        derive_next_runs(self.engine.store)
         derive_next(self.engine.store)  # before the version is read, which it changes
         version, now = self.engine.store.version(), self.engine.now()
         rendered = 0
@@ -119,11 +132,10 @@ class Briefs:
         self._keep_injections(files)
         return rendered
 
-    def refresh_project(self, project: str) -> None:
-        """Render the brief of one project, if something in it changed."""
+    def refresh_project(self, project: str) -> bool:
+        """Render the brief of one project, if something in it changed; whether something had."""
         files = BriefFiles(self.engine.settings.home)
-        for activity in self._wanted(project):
-            self._render_one(files, activity)
+        return any(self._render_one(files, activity) for activity in self._wanted(project))
 
     def _is_known(self, version: Hashable | None, now: datetime, files: BriefFiles) -> bool:
         """Whether nothing changed but the time, of which days count; files may have been taken away."""
@@ -147,7 +159,10 @@ class Briefs:
 
     def _render_one(self, files: BriefFiles, activity: ProjectActivity) -> bool:
         """Whether it had to be rendered."""
-        basis = f"{RULES}:{self.engine.settings.redaction}:{activity.records}:{to_ms(activity.last_at)}"
+        parts = [RULES, self.engine.settings.redaction]
+        for each in (activity, *self.engine.store.entries.activity(EVERY_PROJECT)):
+            parts += [each.records, to_ms(each.last_at)]
+        basis = ":".join(map(str, parts))
         if files.read(files.path(activity.project)).get("basis") == basis:
             return False
         files.write(activity.project, self._body(activity.project, basis))
@@ -164,10 +179,10 @@ class Briefs:
 
     def _wanted(self, project: str | None = None) -> Iterator[ProjectActivity]:
         """All projects, or one, that are directories here, in which something happened lately or is open, and which the user did not except."""
-        excepted = _excepted(self.engine.settings)
+        excepted = self.engine.settings.brief_off
         since = self.engine.now() - RECENT
         for activity in self.engine.store.entries.activity(project):
-            if activity.project in excepted or not os.path.isabs(activity.project):
+            if not os.path.isabs(activity.project) or is_excepted(activity.project, excepted):
                 continue
             if (activity.last_at >= since or self._has_tasks(activity.project)) and os.path.isdir(
                 activity.project
@@ -178,15 +193,20 @@ class Briefs:
         return bool(self._core(project).state.tasks(project))
 
     def _body(self, project: str, basis: str) -> dict[str, Any]:
-        briefing = self._core(project).briefing
-        brief = briefing.brief(closing=CLOSING)
-        continued = briefing.brief(closing=CLOSING, is_continued=True)
+        core = self._core(project)
+        state = core.state.of(project)
+        brief, continued = core.briefing.both(state, CLOSING)
         return {
             "project": project,
             "basis": basis,
             "last_at": 0 if brief.last_at is None else to_ms(brief.last_at),
             "text": _text(brief),
+            "own": {
+                client: _text(core.briefing.both(state.without_notes_of(client), CLOSING)[0])
+                for client in sorted({client for note in state.notes for client in clients_with(note)})
+            },
             "continued": _text(continued),
+            "files": notes_by_file(core, project, state),
         }
 
     def _core(self, project: str) -> Core:
@@ -199,37 +219,18 @@ def opening_brief(core: Core, session: str, source: str, log: str = "") -> str:
     wants none, where there is no news, and where it was told the same before. A compaction has just made it forget. From its log
     may be known that nobody attends it."""
     settings, is_continued = core.engine.settings, source == COMPACTED
-    if settings.brief == "off" or core.caller.project in _excepted(settings):
-        return ""
-    if settings.brief == "auto" and log and core.caller.is_local and is_unattended(Path(log)):
+    mode = "off" if is_excepted(core.caller.project, settings.brief_off) else settings.brief
+    if is_silent({"transcript_path": log if core.caller.is_local else ""}, mode, {}):
         return ""
     brief = core.briefing.brief(closing=CLOSING, is_continued=is_continued)
-    told = core.engine.store.injections
+    injections = core.engine.store.injections
     is_old = brief.last_at is not None and brief.last_at < core.engine.now() - RECENT
     if not brief.is_known or (is_old and not brief.open_tasks):
         return ""
-    if not is_continued and session and told.last_text(session) == brief.text:
+    if not is_continued and session and injections.last_text(session) == brief.text:
         return ""
-    told.put(Injection(session, core.engine.now(), brief.project, brief.text))
+    injections.put(Injection(session, core.engine.now(), brief.project, brief.text))
     return brief.text
-
-
-def injected(core: Core, limit: int) -> list[Injection]:
-    """What sessions were told, the last first; also what a hook noted that no server has kept yet."""
-    kept = core.engine.store.injections.newest(limit)
-    if not core.caller.is_local:
-        return kept
-    noted = BriefFiles(core.engine.settings.home).injections(core.engine.store.injections.last_times())
-    return sorted([*kept, *noted], key=lambda each: each.given_at, reverse=True)[:limit]
-
-
-def injected_into(core: Core, session: str) -> list[Injection]:
-    """What one session was told, the first first."""
-    kept = core.engine.store.injections.of(session) if session else []
-    if not session or not core.caller.is_local:
-        return kept
-    last = {session: kept[-1].given_at} if kept else {}
-    return [*kept, *BriefFiles(core.engine.settings.home).injections(last, session)]
 
 
 def _lines(path: Path) -> list[bytes]:
@@ -237,10 +238,6 @@ def _lines(path: Path) -> list[bytes]:
         return path.read_bytes().splitlines()
     except OSError:  # forgotten meanwhile
         return []
-
-
-def _excepted(settings: Settings) -> set[str]:
-    return {str(project_root(expand_home(each))) for each in settings.brief_off}
 
 
 def _text(brief: Brief) -> str:

@@ -8,17 +8,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...domain.records import Conversation, Memory, Trust
 from ...domain.statements import Speaker, Statement, StatementKind
+from ..authors import author_names
 from ..names import short_conversation_id, short_memory_id
-from ..projects.git import commits_since, git, names
+from ..projects.git import commits_since
+from ..quoting import quote, sentences
 from ..statements.words import reads_like_decision
+from ..uncommitted import uncommitted
 
 if TYPE_CHECKING:
-    from .. import Core
+    from ..part import CallContext
     from ..state import ProjectState
 
 MAX_SESSIONS = 4
 MAX_COMMITS = 3
-STATUS_TIMEOUT_S = 2.0
+CONTINUED_SECTIONS = 5
+"""The first sections, which a session needs that continues with a summary of its own work."""
+OPEN_SECTIONS = 3
+"""The first sections say what is open: a brief has at least one line of each."""
+MAX_AUTHOR_CHARS = 30
 UNTITLED = "a conversation"
 """For a title that reads like a decision: it may be anything that stood in the first message."""
 
@@ -36,68 +43,51 @@ class BriefSection(NamedTuple):
     items: Sequence[BriefItem]
 
 
-def sections_of(core: Core, project: str, state: ProjectState, *, is_continued: bool) -> list[BriefSection]:
+def sections_of(context: CallContext, project: str, state: ProjectState) -> list[BriefSection]:
     """All sections, empty ones too. The most important items of each come first."""
-    sections = [
-        BriefSection("Waiting for you:", [*_waiting(state), *_uncommitted(core, project, state)]),
-        BriefSection("Next:", list(_next(state))),
-        BriefSection("Open:", [*_todos(state), *(_saved(task) for task in state.tasks)]),
-        BriefSection("Rules of the user:", [*map(_saved, state.preferences), *_rules(state)]),
-        BriefSection("Decisions in force:", [*map(_saved, state.decisions), *_decisions(state)]),
-    ]
-    if is_continued:
-        return sections
+    memories = (*state.tasks, *state.preferences, *state.decisions, *state.dropped)
+    authors = author_names(context.engine, context.caller, memories)
+
+    def saved(memory: Memory) -> BriefItem:
+        return _saved(memory, authors.get(memory.id, ""))
+
     return [
-        *sections,
-        BriefSection("Tried and dropped:", [*map(_saved, state.dropped), *_dropped(state)]),
+        BriefSection("Waiting for you:", [*_waiting(state), *_uncommitted(context, project, state)]),
+        BriefSection("Next:", list(_next(state))),
+        BriefSection("Open:", [*_todos(state), *map(saved, state.tasks), *_endings(state)]),
+        BriefSection("Rules of the user:", [*map(saved, state.preferences), *_rules(state)]),
+        BriefSection("Decisions in force:", [*map(saved, state.decisions), *_decisions(state)]),
+        BriefSection("Noted by assistants:", list(map(saved, state.notes))),
+        BriefSection("Tried and dropped:", [*map(saved, state.dropped), *_dropped(state)]),
         BriefSection("Last sessions:", list(_sessions(state))),
-        BriefSection("Since then:", list(_commits(core, project, state))),
+        BriefSection("Since then:", list(_commits(context, project, state))),
     ]
 
 
 def _waiting(state: ProjectState) -> Iterator[BriefItem]:
     for each in _latest(state, StatementKind.QUESTION):
         yield _stated("asked: ", each)
-    for each in state.holding(StatementKind.CHECK):
+    # a runner that failed in several sessions is one thing to mend
+    for each in {check.subject: check for check in reversed(state.holding(StatementKind.CHECK))}.values():
         yield _stated("failed: ", each)
     for each in state.holding(StatementKind.PULL_REQUEST)[:1]:
         yield _stated("pull request open: ", each)
 
 
-def _uncommitted(core: Core, project: str, state: ProjectState) -> Iterator[BriefItem]:
-    """Files that the last session edited and did not commit, as far as git still shows them."""
-    if not state.conversations:
-        return
-    last = state.conversations[0]
-    commits = [
-        each.place
-        for each in state.statements
-        if each.conversation == last.id and each.kind is StatementKind.COMMIT
-    ]
-    edited = core.engine.store.traces.written_since(last.id, max(commits, default=-1))
-    if core.caller.is_local and edited:
-        edited = _still_changed(_directory(core, project), edited)
-    if edited:
-        listed = ", ".join(dict.fromkeys(path.replace("\\", "/").rpartition("/")[2] for path in edited))
-        yield BriefItem("edited, not committed: ", listed, short_conversation_id(last.id))
-
-
-def _still_changed(directory: Path, edited: Sequence[str]) -> list[str]:
-    """Those that git lists as changed; all of them where there is no repository to ask."""
-    status = (
-        git(directory, "status", "--porcelain", "-z", timeout_s=STATUS_TIMEOUT_S)
-        if directory.is_dir()
-        else None
-    )
-    if status is None:
-        return list(edited)
-    changed = {Path(line[3:]).name for line in names(status)}
-    return [path for path in edited if Path(path.replace("\\", "/")).name in changed]
+def _uncommitted(context: CallContext, project: str, state: ProjectState) -> Iterator[BriefItem]:
+    if (edits := uncommitted(context, project, state)) is not None:
+        statement, _ = edits
+        yield BriefItem(
+            "edited, not committed: ", statement.text, short_conversation_id(statement.conversation)
+        )
 
 
 def _next(state: ProjectState) -> Iterator[BriefItem]:
     for each in _latest(state, StatementKind.NEXT_STEP):
         yield _stated("requested, not done: " if each.speaker is Speaker.USER else "", each)
+
+
+def _endings(state: ProjectState) -> Iterator[BriefItem]:
     last = state.conversations[0].id if state.conversations else ""
     for each in _latest(state, StatementKind.ENDING):
         if each.conversation == last:  # how an earlier session ended is history
@@ -127,24 +117,26 @@ def _dropped(state: ProjectState) -> Iterator[BriefItem]:
 def _sessions(state: ProjectState) -> Iterator[BriefItem]:
     recaps = {each.conversation: each.text for each in state.holding(StatementKind.RECAP)}
     for conversation in state.conversations[:MAX_SESSIONS]:
-        recap = recaps.get(conversation.id, "")
         title = "" if reads_like_decision(conversation.title) else conversation.title
-        text = ": ".join(filter(None, (title, recap))) or UNTITLED
-        yield BriefItem(f"{_where(conversation)}: ", text, short_conversation_id(conversation.id))
+        source = short_conversation_id(conversation.id)
+        yield BriefItem(f"{_where(conversation)}: ", title or UNTITLED, source)
+        # sentence by sentence: a recap says at its end what comes next, which a short quotation would cut off
+        for sentence in sentences(recaps.get(conversation.id, "")):
+            yield BriefItem("recap: ", sentence, source)
 
 
-def _commits(core: Core, project: str, state: ProjectState) -> Iterator[BriefItem]:
+def _commits(context: CallContext, project: str, state: ProjectState) -> Iterator[BriefItem]:
     """On another machine a path is a name only."""
-    if not state.conversations or not core.caller.is_local:
+    if not state.conversations or not context.caller.is_local:
         return
-    commits = commits_since(_directory(core, project), state.conversations[0].updated_at)
+    commits = commits_since(_directory(context, project), state.conversations[0].updated_at)
     if commits:
         more = f"; and {len(commits) - MAX_COMMITS} more" if len(commits) > MAX_COMMITS else ""
         yield BriefItem("commits: ", "; ".join(commits[:MAX_COMMITS]) + more)
 
 
-def _directory(core: Core, project: str) -> Path:
-    return Path(core.caller.directory if project == core.caller.project else project)
+def _directory(context: CallContext, project: str) -> Path:
+    return Path(context.caller.directory if project == context.caller.project else project)
 
 
 def _latest(state: ProjectState, kind: StatementKind) -> list[Statement]:
@@ -163,8 +155,10 @@ def _where(conversation: Conversation) -> str:
     return f"{conversation.updated_at:%Y-%m-%d} {conversation.surface}{branch}"
 
 
-def _saved(memory: Memory) -> BriefItem:
-    whose = "" if memory.trust is Trust.OWN else f"({memory.trust.value}) "
+def _saved(memory: Memory, author: str) -> BriefItem:
+    trust = "" if memory.trust is Trust.OWN else memory.trust.value
+    words = ", ".join(filter(None, (trust, quote(author, MAX_AUTHOR_CHARS) if author else "")))
+    whose = f"({words}) " if words else ""
     return BriefItem(f"{memory.updated_at:%Y-%m-%d} {whose}", memory.text, short_memory_id(memory.id))
 
 

@@ -10,12 +10,11 @@ from datetime import datetime
 from typing import NamedTuple
 
 from ...domain.errors import InvalidInput, NotFound, check_at_least
-from ...domain.filters import Bounds, ConversationFilter, Filter, Kind, Order, Page
+from ...domain.filters import Bounds, ConversationFilter, Filter, Kind, MemoryPage, Order, Page
 from ...domain.lines import one_line
 from ...domain.records import Conversation, Memory
-from ..facet import Facet
-from ..memories.retrieval import MemoryPage
 from ..names import ConversationNames, beginnings, known_source
+from ..part import CorePart
 from ..projects.related import chosen_projects, projects_named
 
 HEADS = ("main", "fork", "prompt-log")
@@ -44,7 +43,7 @@ class MessagePlace(NamedTuple):
     number: int | None = None
 
 
-class Browsing(Facet):
+class Browsing(CorePart):
     def conversations(
         self, which: ConversationFilter, *, limit: int | None = None, offset: int = 0, file: str = ""
     ) -> ConversationList:
@@ -57,11 +56,14 @@ class Browsing(Facet):
                 return ConversationList([], 0)
             which = which._replace(ids=touching)
         room = self.engine.store.conversations
-        found = room.find(which, limit=limit, offset=offset)
-        counts = self.engine.store.messages.count([each.id for each in found])
+        conversations = room.find(which, limit=limit, offset=offset)
+        counts = self.engine.store.messages.lengths([each.id for each in conversations])
         names = self.names()
         return ConversationList(
-            [ListedConversation(each, names.short(each.id), counts.get(each.id, 0)) for each in found],
+            [
+                ListedConversation(each, names.short(each.id), counts.get(each.id, 0))
+                for each in conversations
+            ],
             room.count(which),
         )
 
@@ -76,12 +78,12 @@ class Browsing(Facet):
         """Of every surface, the last changed first."""
         surfaces = where.surfaces or tuple(self.engine.store.memories.surfaces())  # which have an index
         where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,), surfaces=surfaces)
-        found = self.engine.store.memories.find(where, Page(limit, offset, Order.UPDATED_NEWEST))
-        return MemoryPage(found, self.engine.store.entries.count(where))
+        memories = self.engine.store.memories.find(where, Page(limit, offset, Order.UPDATED_NEWEST))
+        return MemoryPage(memories, self.engine.store.entries.count(where))
 
-    def names(self, shown: Collection[str] | None = None) -> ConversationNames:
+    def names(self, ids: Collection[str] | None = None) -> ConversationNames:
         """Of all conversations; or of as many as it takes to call some by their short names."""
-        holding = None if shown is None else beginnings(shown)
+        holding = None if ids is None else beginnings(ids)
         return ConversationNames(self.engine.store.conversations.ids(holding))
 
     def projects(self, wanted: str) -> tuple[str, ...]:
@@ -116,16 +118,16 @@ class Browsing(Facet):
 
     def conversation(self, id: str) -> Conversation:
         """As `find` does, for who wants nothing else."""
-        found = self.find(id)
-        if isinstance(found, Memory):
+        target = self.find(id)
+        if isinstance(target, Memory):
             raise NotFound("conversation", id, hint="That is the id of a memory.")
-        return found.conversation
+        return target.conversation
 
     def memory(self, id: str) -> Memory:
-        found = self.find(id)
-        if not isinstance(found, Memory):
+        target = self.find(id)
+        if not isinstance(target, Memory):
             raise NotFound("memory", id, hint="That is the id of a conversation.")
-        return found
+        return target
 
     def recent(
         self,

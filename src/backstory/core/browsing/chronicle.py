@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
 from ...domain.filters import Bounds, Kind, Order, Page
-from ..facet import Facet
+from ...domain.lazy import lazy_pattern
+from ..part import CorePart
 from ..projects.git import git, printable
 from . import HEADS
 
 _FIELDS = "%x1f".join(("%H", "%at", "%an", "%s"))
-_HASH = re.compile(r"[0-9a-f]{7,64}")
+_HASH = lazy_pattern(r"[0-9a-f]{7,64}")
 
 
 class EventKind(StrEnum):
@@ -36,20 +36,25 @@ class ChronicleEvent(NamedTuple):
     """The assistant, the surface a memory was saved through, or the author."""
 
 
-class Chronicle(Facet):
+class Chronicle(CorePart):
     def events(
         self, span: Bounds, kinds: Sequence[EventKind] = tuple(EventKind), *, limit: int
     ) -> list[ChronicleEvent]:
         """The newest first. Commits are those of the named projects, else of the caller's own, as far as they are on this
         machine; who asks for assistants wants none."""
-        found: list[ChronicleEvent] = []
+        events: list[ChronicleEvent] = []
         if EventKind.CONVERSATION in kinds:
-            found += self._conversations(span, limit)
+            events += self._conversations(span, limit)
         if EventKind.MEMORY in kinds:
-            found += self._memories(span, limit)
+            events += self._memories(span, limit)
         if EventKind.COMMIT in kinds and self.caller.is_local and not span.surfaces:
-            found += self._commits(span, limit)
-        return sorted(found, key=lambda event: (event.at, event.kind, event.id), reverse=True)[:limit]
+            events += self._commits(span, limit)
+        return sorted(events, key=lambda event: (event.at, event.kind, event.id), reverse=True)[:limit]
+
+    def repositories(self, projects: Iterable[str]) -> list[str]:
+        """The projects that are git repositories on this machine."""
+        # "" would be wherever the server was started
+        return [each for each in projects if each and (Path(each) / ".git").exists()]
 
     def _conversations(self, span: Bounds, limit: int) -> Iterator[ChronicleEvent]:
         which = span.conversation_filter()._replace(kinds=HEADS)
@@ -69,17 +74,15 @@ class Chronicle(Facet):
             )
 
     def _commits(self, span: Bounds, limit: int) -> Iterator[ChronicleEvent]:
-        projects = span.projects or (self.caller.project,)
-        for project in projects:
-            if project and (Path(project) / ".git").exists():  # "" would be wherever the server was started
-                yield from _commits_of(project, span, limit)
+        for project in self.repositories(span.projects or (self.caller.project,)):
+            yield from _commits_of(project, span, limit)
 
 
 def _commits_of(project: str, span: Bounds, limit: int) -> Iterator[ChronicleEvent]:
     bounds = [f"--since={span.since:%Y-%m-%dT%H:%M:%SZ}"] if span.since else []
     bounds += [f"--until={span.until:%Y-%m-%dT%H:%M:%SZ}"] if span.until else []
-    told = git(Path(project), "log", f"--max-count={limit}", "-z", f"--format={_FIELDS}", *bounds)
-    for record in (told or "").split("\0"):
+    output = git(Path(project), "log", f"--max-count={limit}", "-z", f"--format={_FIELDS}", *bounds)
+    for record in (output or "").split("\0"):
         hash, *rest = record.split("\x1f")
         if _HASH.fullmatch(hash) and len(rest) == 3:
             at, author, subject = rest

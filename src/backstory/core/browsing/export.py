@@ -14,13 +14,15 @@ from ...domain.topics import slug
 from ...domain.when import iso
 from ...readers.formats.paths import workspace_folder
 from ...settings import expand_home
-from .. import export_paths
-from ..facet import Facet
+from .. import export_paths, stored_exports
+from ..part import CorePart
 from ..projects import is_workspace, workspace_hash
 
 LONGEST_NAME_BYTES = 80
 WORKSPACES = ("workspaceStorage", "projects")
 """Directories of editors and of Claude Code that have one for each workspace."""
+STORED_FOLDER = Path("conversations")
+"""What the names of exports in the store begin with."""
 _NAMES = {
     "user": "User",
     "assistant": "Assistant",
@@ -38,25 +40,34 @@ class ExportedFiles(NamedTuple):
     """How many conversations match."""
 
 
-class ConversationExport(Facet):
+class ConversationExport(CorePart):
     def write(
         self, form: str, *, limit: int, folder: str | None, title_part: str, workspace: str
     ) -> ExportedFiles:
         """The last updated that match, each in a new file. Nothing is made when none does."""
         target = self._folder(folder)
-        found = self._find(title_part, workspace)
+        conversations = self._find(title_part, workspace)
         files: list[Path] = []
-        for number, conversation in enumerate(found[:limit], 1):
+        for number, conversation in enumerate(conversations[:limit], 1):
             self.call.raise_if_cancelled()
-            text = _FORMS[form](self.transcript(conversation))
-            files.append(export_paths.write_new(target, file_stem(conversation), f".{form}", text))
-            self.call.progress(number, min(limit, len(found)), conversation.title)
-        return ExportedFiles(target, files, len(found))
+            files.append(self._write_new(target, conversation, form))
+            self.call.progress(number, min(limit, len(conversations)), conversation.title)
+        return ExportedFiles(target, files, len(conversations))
+
+    def _write_new(self, folder: Path, conversation: Conversation, form: str) -> Path:
+        tree, suffix = self.transcript(conversation), f".{form}"
+        stem, text = file_stem(conversation), _FORMS[form](tree)
+        if self.caller.is_local:
+            return export_paths.write_new(folder, stem, suffix, text)
+        stem = (folder / stem).as_posix()
+        return Path(stored_exports.save_new(self.engine, stem, suffix, text, tree.ids()).path)
 
     def _folder(self, given: str | None) -> Path:
+        if not self.caller.is_local:
+            if given is not None:
+                self.caller.check_local("folder", hint="Leave it out: the server stores exports itself.")
+            return STORED_FOLDER
         usual = expand_home(self.engine.settings.conversation_exports)
-        if given is not None:
-            self.caller.check_local("folder", hint="Leave it out: the server writes to its own place.")
         folder = usual if given is None else export_paths.locate(usual, given, "folder")
         if folder.exists() and not folder.is_dir():
             raise InvalidInput(f"{folder} is not a directory.", field="folder")
@@ -113,6 +124,9 @@ class ConversationTree(NamedTuple):
     files: tuple[str, ...]
     started: tuple[ConversationTree, ...]
     """Subagents and forks, the first one first."""
+
+    def ids(self) -> set[str]:
+        return {self.conversation.id}.union(*(each.ids() for each in self.started))
 
 
 def file_stem(conversation: Conversation) -> str:

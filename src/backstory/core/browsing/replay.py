@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from ...domain.census import ConversationTally
 from ...domain.errors import NotFound
 from ...domain.filters import ConversationFilter
+from ...domain.neutral import neutral
 from ...domain.records import Conversation, Message, Trace
-from ..facet import Facet
+from ...domain.tool_results import StoredCall
+from ..part import CorePart
+from .todos import TodoList, todo_lists
 
 LONGEST_PROMPT = 160  # characters that tell one from another
+PASSAGE_CHARS = 200
 
 
 class ReplayPart(NamedTuple):
@@ -23,15 +28,40 @@ class ReplayPart(NamedTuple):
     messages: list[Message]
     traces: dict[str, list[Trace]]
     """What was done, by message."""
+    calls: dict[str, list[StoredCall]]
+    """Tool calls with their results, by message."""
+
+    def call_bodies(self, message: Message) -> list[dict[str, Any]]:
+        """The tool calls of a message as JSON has them. Results are words of programs, so that no tag in them can pass for ours."""
+        return [_call_body(call, message) for call in self.calls.get(message.id, ())]
 
 
-class Replay(Facet):
+class ReplayPrompt(NamedTuple):
+    """A message of the user, and the time that the assistant took for it."""
+
+    seq: int
+    text: str
+    """Its beginning."""
+    at: datetime
+    answered_at: datetime
+    """The time of the last message before the next prompt."""
+
+
+class FoundPlace(NamedTuple):
+    """A message in which a text was found."""
+
+    seq: int
+    role: str
+    passage: str
+
+
+class Replay(CorePart):
     def conversation(self, id: str) -> Conversation:
         """The one of exactly this id."""
-        found = self._find(ConversationFilter(ids=(id,)))
-        if not found:
+        conversations = self._find(ConversationFilter(ids=(id,)))
+        if not conversations:
             raise NotFound("conversation", id)
-        return found[0]
+        return conversations[0]
 
     def part(self, conversation: Conversation, start: int, size: int) -> ReplayPart:
         """So many places from `start` on; a negative one counts from the end."""
@@ -42,11 +72,46 @@ class Replay(Facet):
         traces: dict[str, list[Trace]] = {}
         for trace in store.traces.of(conversation.id, places):
             traces.setdefault(trace.message, []).append(trace)
-        return ReplayPart(places, end, store.messages.of(conversation.id, places), traces)
+        calls: dict[str, list[StoredCall]] = {}
+        for call in store.results.of(conversation.id, places):
+            calls.setdefault(call.message, []).append(call)
+        return ReplayPart(places, end, store.messages.of(conversation.id, places), traces, calls)
 
-    def prompts(self, conversation: Conversation) -> list[tuple[int, str]]:
-        """The `seq` of all that the user said, and how it begins."""
-        return self.engine.store.messages.prompts(conversation.id, LONGEST_PROMPT)
+    def prompts(self, conversation: Conversation) -> list[ReplayPrompt]:
+        room = self.engine.store.messages
+        texts = dict(room.prompts(conversation.id, LONGEST_PROMPT))
+        return [
+            ReplayPrompt(seq, texts[seq], *times) for seq, times in room.prompt_times(conversation.id).items()
+        ]
+
+    def search(self, conversation: Conversation, text: str, limit: int) -> list[FoundPlace]:
+        """Places that contain a text in any case, in messages and in results of tools; the first `limit` of them."""
+        store = self.engine.store
+        places = [
+            FoundPlace(each.seq, each.role, _passage(each.text, text))
+            for each in store.messages.containing(conversation.id, text, limit=limit)
+        ]
+        results = {
+            call.message: call.result.text
+            for call in store.results.of(conversation.id)
+            if call.result and text.casefold() in call.result.text.casefold()
+        }
+        seqs = store.messages.places(conversation.id, list(results)) if results else {}
+        places += [
+            FoundPlace(seqs[message], "result", _passage(result, text)) for message, result in results.items()
+        ]
+        return sorted(places, key=lambda each: each.seq)[:limit]
+
+    def todo_lists(self, conversation: Conversation) -> list[TodoList]:
+        return todo_lists(self.engine.store.sayings.of(conversation.id))
+
+    def subagents(self, conversation: Conversation) -> dict[int, list[Conversation]]:
+        """Subagents by the `seq` of the last message before each of them began."""
+        places: dict[int, list[Conversation]] = {}
+        for each in self._find(ConversationFilter(parents=(conversation.id,), kinds=("subagent",)))[::-1]:
+            seq = self.engine.store.messages.place_at(conversation.id, each.created_at)
+            places.setdefault(seq, []).append(each)
+        return places
 
     def relatives(self, conversation: Conversation) -> tuple[list[Conversation], list[Conversation]]:
         """What started it, and what it started."""
@@ -59,3 +124,31 @@ class Replay(Facet):
 
     def _find(self, which: ConversationFilter) -> list[Conversation]:
         return self.engine.store.conversations.find(self.caller.visible_conversations(which))
+
+
+def _passage(text: str, wanted: str) -> str:
+    """What is around the first place that contains the text."""
+    place = max(text.casefold().find(wanted.casefold()), 0)
+    start = max(place - PASSAGE_CHARS // 3, 0)
+    end = start + PASSAGE_CHARS
+    return f"{'…' * bool(start)}{' '.join(text[start:end].split())}{'…' * (end < len(text))}"
+
+
+def _call_body(call: StoredCall, message: Message) -> dict[str, Any]:
+    result = call.result
+    return {
+        "id": call.native_id,
+        "name": call.name,
+        "command": neutral(call.command.within(message.text)),
+        "arguments": neutral(call.arguments.within(message.text)),
+        "result": None
+        if result is None
+        else {
+            "text": neutral(result.text),
+            "bytes": result.bytes,
+            "is_cut": result.is_cut,
+            "is_error": result.is_error,
+            "exit_code": result.exit_code,
+            "duration_ms": result.duration_ms,
+        },
+    }

@@ -1,19 +1,22 @@
-"""How to go on with a conversation in the assistant that had it: the assistant's own command, and where to start it."""
+"""How to go on with a conversation in the assistant that had it: the assistant's own command, and where to start it.
+
+`core/handoff` goes on in another one."""
 
 from __future__ import annotations
 
 import os
-import re
 import shlex
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from ...domain.errors import BackstoryError, NotAllowed, NotFound
+from ...domain.lazy import lazy_pattern
 from ...domain.records import Conversation
 from ...readers import load_readers, reader_names
 from ...store import Store
 
-_ID = re.compile(r"\w[\w.:@/\\+=~-]*")
+_ID = lazy_pattern(r"\w[\w.:@/\\+=~-]*")
 """An id comes from a file that anybody may have written. One that begins with a dash would be a flag, and a script of Windows obeys
 signs such as `&`."""
 
@@ -27,12 +30,16 @@ class Resumption(NamedTuple):
     @property
     def line(self) -> str:
         """To type or paste into a shell."""
-        command = shlex.join(self.words)
-        return f"cd {shlex.quote(self.directory)} && {command}" if self.directory else command
+        return self.line_of([self.words])
+
+    def line_of(self, steps: Iterable[Sequence[str]]) -> str:
+        """Several commands in the same directory, one after the other."""
+        commands = [shlex.join(words) for words in steps]
+        return " && ".join([f"cd {shlex.quote(self.directory)}", *commands] if self.directory else commands)
 
 
-def resumption(store: Store, conversation: Conversation) -> Resumption:
-    """Of a subagent, that of the conversation which started it. Raises NotAllowed where there is no such command."""
+def root_conversation(store: Store, conversation: Conversation) -> Conversation:
+    """The conversation itself; of a subagent, the one that started it. Raises NotFound where that is not stored."""
     seen = {conversation.id}
     while conversation.kind == "subagent" and conversation.parent and conversation.parent not in seen:
         seen.add(conversation.parent)
@@ -40,10 +47,16 @@ def resumption(store: Store, conversation: Conversation) -> Resumption:
         if not parents:
             raise NotFound("conversation", conversation.parent, hint="It started the one that was asked for.")
         conversation = parents[0]
+    return conversation
+
+
+def resumption(store: Store, conversation: Conversation) -> Resumption:
+    """Of a subagent, that of the conversation which started it. Raises NotAllowed where there is no such command."""
+    conversation = root_conversation(store, conversation)
     if conversation.is_gone:
         raise NotAllowed(
             f"{conversation.id} cannot be resumed: its assistant deleted it. What was read of it stays here.",
-            hint=f"backstory show {conversation.id}",
+            hint=f"Go on with it in any assistant: backstory resume {conversation.id} --in {conversation.surface}",
         )
     words = _words(conversation)
     if not words:
@@ -51,7 +64,28 @@ def resumption(store: Store, conversation: Conversation) -> Resumption:
             f"{conversation.surface} has no command that opens one conversation.",
             hint=f"Read it here instead: backstory show {conversation.id}",
         )
+    machines = store.devices.machines_with(conversation.id)
+    if machines and not store.sync.has_read(conversation.source):
+        raise NotAllowed(
+            f"{conversation.id} can be resumed on {' or '.join(machines)} only: its assistant keeps it there.",
+            hint=f"Read it here instead: backstory show {conversation.id}",
+        )
     return Resumption(conversation, words, conversation.directory)
+
+
+class HandoffLinks(NamedTuple):
+    """How a conversation is related to others by going on in another assistant."""
+
+    source: str
+    """The conversation that it goes on with; empty where there is none."""
+    sessions: list[str]
+    """Those in which it went on, as far as something was said there."""
+
+
+def handoff_links(store: Store, conversation: Conversation) -> HandoffLinks:
+    source = next((each.source for each in store.handoffs.into([conversation.id])), "")
+    written = [each.conversation for each in store.handoffs.of([conversation.id])]
+    return HandoffLinks(source, sorted(each.id for each in store.conversations.get(written)))
 
 
 def resume_line(store: Store, conversation: Conversation) -> str:

@@ -12,9 +12,12 @@ from ...domain.erasure import Receipt
 from ...domain.errors import InvalidInput, NotAllowed
 from ...domain.filters import Filter
 from ...domain.records import Memory
+from ..archive import Archive
 from ..brief.files import BriefFiles
+from ..browsing import Browsing
+from ..client_memories.feeding import withdraw
 from ..engine import Caller, Engine
-from ..facet import Facet
+from ..part import CallContext, CorePart
 from .erasure import Erasure
 from .removal import ForgetRequest
 
@@ -28,15 +31,19 @@ class Forgotten(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-class Forgetting(Facet):
+class Forgetting(CorePart):
+    def __init__(self, context: CallContext, browsing: Browsing) -> None:
+        super().__init__(context)
+        self._browsing = browsing
+
     def memory(self, id: str) -> Memory:
         """The one that would be forgotten. Raises NotFound, and InvalidInput for a conversation."""
-        found = self.core.browsing.find(id)
-        if isinstance(found, Memory):
-            return found
+        target = self._browsing.find(id)
+        if isinstance(target, Memory):
+            return target
         raise InvalidInput(
             f"{id!r} is a conversation; nothing was forgotten.",
-            hint=f"The user can remove it in a terminal: backstory forget {found.conversation.id}",
+            hint=f"The user can remove it in a terminal: backstory forget {target.conversation.id}",
             field="id",
         )
 
@@ -63,20 +70,21 @@ class Forgetting(Facet):
             store.injections.delete({memory.project for memory in memories})
             briefs.clear()  # what is noted there is kept by nobody who waits for this transaction
         briefs.clear()  # what was rendered meanwhile
+        withdraw(self.engine.settings.home)
         return now + RESTORABLE_FOR
 
     def restore(self, id: str) -> list[Memory]:
         """Make a forgotten memory live again, also one that is private to a session: whoever knows its id may. None when there is
         no such one. Raises NotAllowed when its key was saved anew meanwhile."""
-        found = self.engine.store.archive.find_memories(Filter(ids=(id,)), with_forgotten=True)
-        for memory, _ in found:
+        archived = self.engine.store.archive.find_memories(Filter(ids=(id,)), with_forgotten=True)
+        for memory, _ in archived:
             owner = Caller(project=memory.project, session=memory.session)
-            if not self.core._replace(caller=owner, surface=memory.surface).archive.restore((memory.id,)):
+            if not Archive(self.context._replace(caller=owner, surface=memory.surface)).restore((memory.id,)):
                 raise NotAllowed(
                     f"The key {memory.key!r} was saved anew in the same session.",
                     hint="Delete that memory first.",
                 )
-        return [memory for memory, _ in found]
+        return [memory for memory, _ in archived]
 
 
 def erase(engine: Engine, ids: tuple[str, ...]) -> Receipt:

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from ...domain.erasure import Receipt
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.filters import Filter, Page
-from ..facet import Facet
+from ..part import CorePart
 from .erasure import Erasure
 from .removal import ForgetRequest
 
 
-class Deletion(Facet):
+class Deletion(CorePart):
     def by_id(self, id: str) -> Receipt:
         receipt = self._forget(Filter(ids=(id,)))
         if not receipt.memories:

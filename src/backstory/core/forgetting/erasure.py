@@ -1,6 +1,7 @@
 """Forget for good: out of the store, its archive and its indexes, and out of every copy that we made ourselves.
 
-What another program or a person owns is not touched: the assistants' own files, exports, stored sessions.
+What another program or a person owns is not touched: the assistants' own files, and files that people exported or
+stored. Exports and stored sessions of a team server's callers are in the store and go with what they quote.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from ...domain.backups import Backup
-from ...domain.erasure import Receipt, StaleBackup
+from ...domain.erasure import Receipt, StaleBackup, StaleMachine
 from ...domain.errors import BackstoryError
-from ...domain.filters import ConversationFilter, Order, Page
+from ...domain.filters import ConversationFilter, Filter, Order, Page
 from ...domain.records import Conversation
 from ...store import Store
 from ..backups import DAILY, Backups
 from ..brief.files import BriefFiles
+from ..client_memories.feeding import withdraw
 from ..engine import Engine
+from ..handoff.files import remove_handoff_files
 from .removal import ForgetRequest, Removal, all_conversations
 
 AT_ONCE_BYTES = 30_000_000
@@ -36,7 +39,9 @@ class Erasure:
         afterwards: Callable[[], None] = lambda: None,
     ) -> Receipt:
         """`afterwards` is called in the transaction that forgot something."""
+        request = self._with_twins(request)
         since = self._since(request)
+        handoffs = self.engine.store.handoffs.after(request.conversations)
         briefs = BriefFiles(self.engine.settings.home)
         with self.engine.store.transaction():
             removed = self._removal(self.engine.store).forget(request)
@@ -46,27 +51,30 @@ class Erasure:
         if not removed.counts and not with_backups:
             return Receipt({})
         briefs.clear()  # what was rendered meanwhile
+        rewritten = withdraw(self.engine.settings.home) if removed.counts else []
         backups = [
             backup for backup in Backups(self.engine).find() if since is None or backup.made_at >= since
         ]
         changed = self._forget_in_backups(request, backups) if with_backups else {}
         return Receipt(
             {**removed.counts, **changed},
-            files=tuple(file.path for file in removed.files if file.run()),
+            files=(*(file.path for file in removed.files if file.run()), *rewritten),
             pending=self._overwrite() if removed.counts else "",
             backups=() if with_backups else tuple(map(self._stale, backups)),
+            handed_over=remove_handoff_files(self.engine.settings.home, handoffs),
+            machines=self._machines() if removed.counts else (),
         )
 
     def with_subagents(self, conversations: Sequence[Conversation]) -> list[Conversation]:
         """These, and those that were started in them to do a part of their work."""
-        found = {conversation.id: conversation for conversation in conversations}
-        latest = tuple(found)
+        by_id = {conversation.id: conversation for conversation in conversations}
+        latest = tuple(by_id)
         while latest:
             which = ConversationFilter(parents=latest, kinds=("subagent",))
             started = all_conversations(self.engine.store, which)
-            latest = tuple(conversation.id for conversation in started if conversation.id not in found)
-            found |= {conversation.id: conversation for conversation in started}
-        return list(found.values())
+            latest = tuple(conversation.id for conversation in started if conversation.id not in by_id)
+            by_id |= {conversation.id: conversation for conversation in started}
+        return list(by_id.values())
 
     def finish(self) -> str:
         """Overwrite the bytes of all that was forgotten; why that cannot be done now, or nothing."""
@@ -119,6 +127,31 @@ class Erasure:
         return {
             place: count for place, count in (("backups", len(changed)), ("removed backups", gone)) if count
         }
+
+    def _with_twins(self, request: ForgetRequest) -> ForgetRequest:
+        """Also memories that say the same in the same project: saved on two machines before they met, a text is there twice."""
+        room, where = self.engine.store.devices, request.memories
+        if where is None or not where.ids or not room.is_possible or room.identity() is None:
+            return request
+        find = self.engine.store.memories.find
+        twins = [
+            twin.id
+            for memory in find(where, Page())
+            if memory.key is None
+            for twin in find(
+                Filter(texts=(memory.text,), projects=(memory.project,), surfaces=(memory.surface,)), Page()
+            )
+            if twin.key is None
+        ]
+        return request._replace(memories=where._replace(ids=tuple(dict.fromkeys((*where.ids, *twins)))))
+
+    def _machines(self) -> tuple[StaleMachine, ...]:
+        room = self.engine.store.devices
+        own = room.identity() if room.is_possible else None
+        if own is None:
+            return ()
+        peers = [peer for peer in room.peers() if peer.id != own and not (peer.state or peer.mark)]
+        return tuple(StaleMachine(peer.name, peer.seen_at) for peer in peers)
 
     def _stale(self, backup: Backup) -> StaleBackup:
         kept_for = timedelta(days=self.engine.settings.backups_kept)

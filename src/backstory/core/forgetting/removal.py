@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...domain.filters import ConversationFilter, Filter
 from ...domain.records import Conversation
 from ...store import Store
-from ...store.residue import OF_CHECKPOINTS, OF_CONVERSATIONS, OF_MEMORIES
+from ...store.tables import Forgettable, with_words_of
 from ..derived import QUOTED_CHARS, Derivation, FileRewrite, ForgottenMemories
 from ..sync.cursors import without
 from ..sync.transactions import ShortTransactions
@@ -49,10 +49,10 @@ class Removal:
             if request.conversations:
                 counts |= {"messages": messages} | self._forget_conversations(request.conversations)
             if request.memories is not None:
-                found = self._quotable(request.memories)
-                ids = list(dict.fromkeys([*request.memories.ids, *(id for id, _ in found)]))
+                quotable = self._quotable(request.memories)
+                ids = list(dict.fromkeys([*request.memories.ids, *(id for id, _ in quotable)]))
                 counts |= self._forget_memories(request.memories, ids, request.with_checkpoints)
-                forgotten = ForgottenMemories(frozenset(ids), [text for _, text in found])
+                forgotten = ForgottenMemories(frozenset(ids), [text for _, text in quotable])
                 for derivation in self.derivations:
                     change = derivation.forget(self.store, forgotten)
                     counts[derivation.name] = change.records
@@ -77,15 +77,15 @@ class Removal:
                 store.sync.bury([id], self.now)
                 for some in portions(messages, ROWS_AT_ONCE):
                     store.conversations.delete_messages(id, some)
-                    store.residue.note(OF_CONVERSATIONS)
+                    store.residue.note(with_words_of([Forgettable.CONVERSATIONS]))
                     transactions.spend(len(some))
                     transactions.rest()
 
     def _projects(self, request: ForgetRequest) -> set[str]:
         """Whose briefs may quote what is forgotten."""
         which = ConversationFilter(ids=tuple(request.conversations))
-        told = all_conversations(self.store, which) if request.conversations else []
-        projects = {conversation.project for conversation in told}
+        conversations = all_conversations(self.store, which) if request.conversations else []
+        projects = {conversation.project for conversation in conversations}
         if request.memories is not None:
             archived = self.store.archive.find_memories(request.memories, with_forgotten=True)
             projects |= {each.memory.project for each in archived}
@@ -109,20 +109,28 @@ class Removal:
             "archived memories": store.archive.delete_memories(where),
             "events": store.sessions.delete_events(ids),
             "checkpoints": store.checkpoints.remove(ids) if with_checkpoints else 0,
+            "stored exports": store.exports.forget(ids),
         }
         store.imports.forget(ids)
+        if with_checkpoints:
+            store.devices.reach_checkpoints(ids)
         if any(removed.values()):
-            store.residue.note((*OF_MEMORIES, *(OF_CHECKPOINTS if with_checkpoints else ())))
+            checkpoints = [Forgettable.CHECKPOINTS] if with_checkpoints else []
+            store.residue.note(with_words_of([Forgettable.MEMORIES, *checkpoints]))
         return removed
 
     def _forget_conversations(self, ids: Sequence[str]) -> dict[str, int]:
-        store, told = self.store, all_conversations(self.store, ConversationFilter(ids=tuple(ids)))
+        store, conversations = self.store, all_conversations(self.store, ConversationFilter(ids=tuple(ids)))
         removed = {
             "conversations": store.sync.forget(ids, self.now),
-            "cursors": self._clear_cursors(ids, {conversation.title for conversation in told} - {""}),
+            "handoffs to other assistants": store.handoffs.clear(ids),
+            "stored exports": store.exports.forget(ids),
+            "cursors": self._clear_cursors(
+                ids, {conversation.title for conversation in conversations} - {""}
+            ),
         }
         if any(removed.values()):
-            store.residue.note(OF_CONVERSATIONS)
+            store.residue.note(with_words_of([Forgettable.CONVERSATIONS]))
         return removed
 
     def _clear_cursors(self, ids: Sequence[str], titles: Collection[str]) -> int:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import NamedTuple
 
+from ...domain.categories import REFLECTION
 from ...domain.filters import ConversationFilter, Filter, Kind, Page
 from ...domain.records import Conversation, Memory
 from ..backups import BEFORE_ARCHIVE, Backups
 from ..calls import Call
 from ..engine import Engine
 from ..freshness import DAY_MS
-from ..memories.categories import REFLECTION
 
 LEASE = "retention"
 MOST_DAYS = 700_000  # times begin in the year 1
@@ -79,13 +79,13 @@ class Retention:
         store = self.engine.store
         with store.transaction():
             self.engine.check_room()
-            found = [
+            conversations = [
                 conversation.conversation
                 for which in (ConversationFilter(ids=(id,)), ConversationFilter(parents=(id,)))
                 for conversation in store.archive.find_conversations(which)
             ]
-            ids = [conversation.id for conversation in found]
+            ids = [conversation.id for conversation in conversations]
             store.archive.restore_conversations(ids)
             store.archive.exempt(ids, self.engine.now())
         self.engine.embed_soon()
-        return found
+        return conversations

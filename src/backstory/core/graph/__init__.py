@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.filters import Filter, Kind
 from ...domain.graph import Entity, Label, Relation
-from ..facet import Facet
+from ..part import CorePart
 from .facts import IDENTIFIERS, thing
 from .reading import extractor, read
 
@@ -94,7 +94,7 @@ def certainty(relation: Relation) -> float:
     return round(1 - (1 - relation.confidence) ** relation.sources, 3)
 
 
-class Graph(Facet):
+class Graph(CorePart):
     def update(self) -> int:
         """Read the texts that were not read yet, as many as one call may; how many are left."""
         store, where, version = self.engine.store, self._visible(Filter()), extractor()
@@ -127,9 +127,9 @@ class Graph(Facet):
         reached |= frontier
         for _ in range(1, max_depth):
             self.call.raise_if_cancelled()
-            found = self.engine.store.graph.relations_at(frontier, self._visible(Filter()))
-            relations.update({relation[:3]: relation for relation in found if relation[:3] not in relations})
-            frontier = _ends(found) - reached
+            nearby = self.engine.store.graph.relations_at(frontier, self._visible(Filter()))
+            relations.update({relation[:3]: relation for relation in nearby if relation[:3] not in relations})
+            frontier = _ends(nearby) - reached
             if not frontier:
                 break
             reached |= frontier
@@ -151,11 +151,11 @@ class Graph(Facet):
         for depth in range(1, max_depth + 1):
             self.call.raise_if_cancelled()
             share = MOST_STATEMENTS // len(frontier)
-            found = self.engine.store.graph.relations_near(frontier, everything, predicates, share)
-            found += self._links(everything, frontier, predicates)
-            relations.update({relation[:3]: relation for relation in found})
-            is_whole = is_whole and len(frontier) < MOST_EXPANDED and _most_said(found) < share
-            frontier = _expand(frontier, found, before)
+            nearby = self.engine.store.graph.relations_near(frontier, everything, predicates, share)
+            nearby += self._links(everything, frontier, predicates)
+            relations.update({relation[:3]: relation for relation in nearby})
+            is_whole = is_whole and len(frontier) < MOST_EXPANDED and _most_said(nearby) < share
+            frontier = _expand(frontier, nearby, before)
             distance.update(dict.fromkeys(frontier, depth))
             if not frontier:
                 break
@@ -166,15 +166,17 @@ class Graph(Facet):
     def view(self, where: Filter) -> GraphView:
         """The graph of the matching items to draw: the most mentioned things, and what relates them."""
         whole = self.analyze(where, 2)
-        shown = {entity.number: entity for entity in whole.entities[:MOST_NODES]}
+        entities = {entity.number: entity for entity in whole.entities[:MOST_NODES]}
         nodes = [
             GraphNode(entity_id(each), each.name, each.type, each.times, COLORS.get(each.type, PLAIN_COLOR))
-            for each in shown.values()
+            for each in entities.values()
         ]
         edges = [
-            GraphEdge(entity_id(shown[r.subject]), entity_id(shown[r.object]), r.predicate, certainty(r))
+            GraphEdge(
+                entity_id(entities[r.subject]), entity_id(entities[r.object]), r.predicate, certainty(r)
+            )
             for r in whole.relations
-            if r.subject in shown and r.object in shown
+            if r.subject in entities and r.object in entities
         ]
         return GraphView(nodes, edges, len(whole.entities), whole.pending)
 
@@ -195,8 +197,8 @@ class Graph(Facet):
         self, where: Filter, entities: Iterable[int], predicates: Sequence[str] = ()
     ) -> list[Relation]:
         """What the user linked to memories that are among the entities."""
-        found = self.engine.store.links.relations(where, entities)
-        return [relation for relation in found if not predicates or relation.predicate in predicates]
+        relations = self.engine.store.links.relations(where, entities)
+        return [relation for relation in relations if not predicates or relation.predicate in predicates]
 
     def _visible(self, where: Filter) -> Filter:
         """Of one surface; of all when it is none."""
@@ -219,8 +221,8 @@ class Graph(Facet):
         type, _, name = key.partition(":")
         names = {thing(each, key).name for each in ("file", "issue", "service", "url", "name")}
         names |= {key.removesuffix("()"), key.removeprefix("@").lower()}
-        if found := self.engine.store.graph.named(sorted(names), everything):
-            return found
+        if entities := self.engine.store.graph.named(sorted(names), everything):
+            return entities
         wanted = thing("item" if type in IDENTIFIERS else type, name).number
         return [wanted] if self.engine.store.graph.labels([wanted], everything) else []
 
@@ -250,9 +252,9 @@ class Graph(Facet):
             if known.keys() >= set(_way(n, before))
         ]
         first = [known[n] for n in start if n in known]
-        shown = [*first, *(step.entity for step in steps)]
+        entities = [*first, *(step.entity for step in steps)]
         return RelatedEntities(
-            first, steps, _surest(_among(relations.values(), shown)), len(order), pending, True
+            first, steps, _surest(_among(relations.values(), entities)), len(order), pending, True
         )
 
 
@@ -278,21 +280,23 @@ def _degrees(relations: Iterable[Relation]) -> dict[int, int]:
     return degrees
 
 
-def _most_said(found: Iterable[Relation]) -> int:
+def _most_said(relations: Iterable[Relation]) -> int:
     """Statements about the one entity, in one direction, that has the most of them."""
-    said: dict[tuple[str, int], int] = {}
-    for relation in found:
+    counts: dict[tuple[str, int], int] = {}
+    for relation in relations:
         for end in (("subject", relation.subject), ("object", relation.object)):
-            said[end] = said.get(end, 0) + relation.sources
-    return max(said.values(), default=0)
+            counts[end] = counts.get(end, 0) + relation.sources
+    return max(counts.values(), default=0)
 
 
-def _expand(frontier: Sequence[int], found: Sequence[Relation], before: dict[int, int | None]) -> list[int]:
+def _expand(
+    frontier: Sequence[int], relations: Sequence[Relation], before: dict[int, int | None]
+) -> list[int]:
     """The entities one step further, the most connected first; `before` learns how each was reached."""
     inside = set(frontier)
     ways: dict[int, tuple[float, int]] = {}
     degree: dict[int, int] = {}
-    for subject, _, object, confidence, _ in found:
+    for subject, _, object, confidence, _ in relations:
         for here, there in ((subject, object), (object, subject)):
             if here in inside and there not in before:
                 ways[there] = min(ways.get(there, (1.0, here)), (-confidence, here))

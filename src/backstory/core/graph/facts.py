@@ -69,10 +69,10 @@ class Facts:
         self.times: dict[Thing, int] = {item: 1}
         self.relations: dict[tuple[Thing, str, Thing], float] = {}
 
-    def mention(self, found: Thing) -> Thing:
-        if found in self.times or len(self.times) < MOST_ENTITIES:
-            self.times[found] = self.times.get(found, 0) + 1
-        return found
+    def mention(self, thing: Thing) -> Thing:
+        if thing in self.times or len(self.times) < MOST_ENTITIES:
+            self.times[thing] = self.times.get(thing, 0) + 1
+        return thing
 
     def relate(self, subject: Thing, predicate: str, object: Thing, confidence: float) -> None:
         if subject.number == object.number or not (subject in self.times and object in self.times):

@@ -83,7 +83,7 @@ def find_names(sentence: str) -> Iterator[NamedThing]:
     before = ""
     for match in _compiled().finditer(sentence):
         kind, text = match.lastgroup or "", match.group()
-        found = _thing(
+        thing = _thing(
             kind,
             text.rstrip(_TRAILING) if kind in ("url", "endpoint", "file") else text,
             before,
@@ -91,17 +91,17 @@ def find_names(sentence: str) -> Iterator[NamedThing]:
             match,
         )
         before = text.lower()
-        if found is not None:
-            yield NamedThing(found, match.start(), match.end())
+        if thing is not None:
+            yield NamedThing(thing, match.start(), match.end())
 
 
 def find_files(text: str) -> Iterator[str]:
     """The files among them. What the other names mean is not asked."""
     for match in _compiled().finditer(text):
         if match.lastgroup == "file" and (
-            found := _thing("file", match.group().rstrip(_TRAILING), "", text, match)
+            thing := _thing("file", match.group().rstrip(_TRAILING), "", text, match)
         ):
-            yield found.name
+            yield thing.name
 
 
 def _thing(kind: str, text: str, before: str, sentence: str, match: re.Match[str]) -> Thing | None:

@@ -60,12 +60,12 @@ _TABLE = {
 
 def read_prose(text: str, facts: Facts, *, is_decision: bool = False) -> None:
     for sentence in _sentences(text):
-        found = _with_own_name(sentence, _with_people(sentence, list(find_names(sentence))), facts.item)
-        for each in found:
+        things = _with_own_name(sentence, _with_people(sentence, list(find_names(sentence))), facts.item)
+        for each in things:
             facts.mention(each.thing)
-        if found:
-            _relate_to_item(sentence, found, facts, is_decision)
-            _relate_neighbours(sentence, found, facts)
+        if things:
+            _relate_to_item(sentence, things, facts, is_decision)
+            _relate_neighbours(sentence, things, facts)
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -85,40 +85,40 @@ def _end() -> re.Pattern[str]:
     return re.compile(r"(?<=[.!?;])\s+|\n[ \t]*(?=[-*•>|#`A-Z@/]|\d+[.)]\s)|\n[ \t]*\n|\n[ \t]+at\s")
 
 
-def _relate_to_item(sentence: str, found: list[NamedThing], facts: Facts, is_decision: bool) -> None:
-    lead = sentence[max(0, found[0].start - LONGEST_GAP) : found[0].start]
+def _relate_to_item(sentence: str, things: list[NamedThing], facts: Facts, is_decision: bool) -> None:
+    lead = sentence[max(0, things[0].start - LONGEST_GAP) : things[0].start]
     link = link_in(lead)
     if link and link.predicate in _OF_ITEM and not link.is_reversed and len(words_of(lead)) <= 6:
-        for listed in _listed(sentence, found):
+        for listed in _listed(sentence, things):
             facts.relate(facts.item, link.predicate, listed.thing, round(link.confidence - 0.1, 2))
-    is_said = not _DECIDING.isdisjoint(_said_around(sentence, found))
+    is_said = not _DECIDING.isdisjoint(_said_around(sentence, things))
     if is_said or is_decision:
-        for each in found:
+        for each in things:
             if each.thing.type != "person":
                 facts.relate(each.thing, "decided_in", facts.item, 0.85 if is_said else 0.7)
 
 
-def _said_around(sentence: str, found: list[NamedThing]) -> Iterator[str]:
+def _said_around(sentence: str, things: list[NamedThing]) -> Iterator[str]:
     """The words of a sentence that are not part of a name: `auth_decision` decides nothing."""
     end = 0
-    for each in found:
+    for each in things:
         yield from words_of(sentence[end : each.start])
         end = each.end
     yield from words_of(sentence[end:])
 
 
-def _listed(sentence: str, found: list[NamedThing]) -> Iterator[NamedThing]:
+def _listed(sentence: str, things: list[NamedThing]) -> Iterator[NamedThing]:
     """The first thing, and those that `and` and commas put beside it."""
-    yield found[0]
-    for left, right in pairwise(found):
+    yield things[0]
+    for left, right in pairwise(things):
         if not continues_list(sentence[left.end : right.start]):
             return
         yield right
 
 
-def _relate_neighbours(sentence: str, found: list[NamedThing], facts: Facts) -> None:
-    subject, link = found[0].thing, None
-    for left, right in pairwise(found):
+def _relate_neighbours(sentence: str, things: list[NamedThing], facts: Facts) -> None:
+    subject, link = things[0].thing, None
+    for left, right in pairwise(things):
         gap = sentence[left.end : right.start]
         if link is not None and continues_list(gap):
             _relate(facts, subject, link.predicate, right.thing, link.is_reversed, link.confidence - 0.1)
@@ -141,7 +141,7 @@ def _relate(
     facts.relate(subject, predicate, object, round(confidence, 2))
 
 
-def _with_people(sentence: str, found: list[NamedThing]) -> list[NamedThing]:
+def _with_people(sentence: str, things: list[NamedThing]) -> list[NamedThing]:
     """Names of people have no spelling of their own: a capital letter and something only people do."""
     people = [
         NamedThing(thing("person", match[group]), match.start(group), match.end(group))
@@ -150,24 +150,24 @@ def _with_people(sentence: str, found: list[NamedThing]) -> list[NamedThing]:
         if match[group] and match[group] not in _NOBODY
     ]
     if not people:
-        return found
-    return sorted(_apart(people, found), key=lambda each: each.start)
+        return things
+    return sorted(_apart(people, things), key=lambda each: each.start)
 
 
-def _apart(people: list[NamedThing], found: list[NamedThing]) -> Iterable[NamedThing]:
-    taken = {place for each in found for place in (each.start, each.end)}
-    return [*found, *(each for each in people if each.start not in taken and each.end not in taken)]
+def _apart(people: list[NamedThing], things: list[NamedThing]) -> Iterable[NamedThing]:
+    taken = {place for each in things for place in (each.start, each.end)}
+    return [*things, *(each for each in people if each.start not in taken and each.end not in taken)]
 
 
-def _with_own_name(sentence: str, found: list[NamedThing], item: Thing) -> list[NamedThing]:
+def _with_own_name(sentence: str, things: list[NamedThing], item: Thing) -> list[NamedThing]:
     """Plain words are names where the item's own stands before them: in the item `shop`, "shop depends on stock"."""
     end = len(item.name)
     if sentence[:end].lower() != item.name.lower() or sentence[end : end + 1] != " ":
-        return found
+        return things
     objects = list(_objects(sentence, end))
     if not objects:
-        return found
-    return sorted(_apart([NamedThing(item, 0, end), *objects], found), key=lambda each: each.start)
+        return things
+    return sorted(_apart([NamedThing(item, 0, end), *objects], things), key=lambda each: each.start)
 
 
 def _objects(sentence: str, start: int) -> Iterator[NamedThing]:

@@ -32,8 +32,8 @@ def read(entry: UnreadEntry) -> Extract:
     for piece in pieces(read_traces(entry.text[:LONGEST_TEXT], facts)):
         if piece.language is None or not read_code(piece, facts):
             read_prose(piece.text, facts, is_decision=entry.category == "decision")
-    for found in facts.times:
-        facts.relate(item, MENTIONS, found, 1.0)
+    for time in facts.times:
+        facts.relate(item, MENTIONS, time, 1.0)
     return Extract(entry.entry, entry.revision, item.number, _mentions(facts), _relations(facts))
 
 
@@ -85,10 +85,10 @@ def read_traces(text: str, facts: Facts) -> str:
     return text
 
 
-def _frames(found: list[tuple[str, str]], facts: Facts) -> list[_TraceFrame]:
+def _frames(pairs: list[tuple[str, str]], facts: Facts) -> list[_TraceFrame]:
     return [
         _TraceFrame(facts.mention(thing("function", name)), facts.mention(thing("file", path)))
-        for name, path in found
+        for name, path in pairs
         if not name.startswith("<")
     ]
 

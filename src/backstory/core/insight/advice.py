@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ...domain.lazy import lazy_pattern
 from ...domain.lines import one_line
 from ...domain.records import Memory, Priority
 from ...domain.terms import terms_of
-from ..memories.tasks import is_open_task, stale_tasks
+from ..tasks import is_open_task, stale_tasks
 from .digest import RANKS
 from .findings import Finding, Sample, sources
 from .patterns import QUOTED, groups_of_errors, times_seen
 
-_FIXED = re.compile(r"\b(fixed|fixes|resolved|resolves|solved|solves)\b", re.IGNORECASE)
+_FIXED = lazy_pattern(r"\b(fixed|fixes|resolved|resolves|solved|solves)\b", re.IGNORECASE)
 
 
 def recommendations(sample: Sample, given: Sequence[Finding]) -> list[Finding]:

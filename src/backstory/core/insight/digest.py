@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+from ...domain.categories import JOURNAL
 from ...domain.filters import Filter, Order, Page
 from ...domain.lines import one_line
 from ...domain.neutral import neutral
@@ -18,8 +19,7 @@ from ...domain.records import Memory, Priority, Trust
 from ...domain.terms import terms_of
 from ...domain.when import iso
 from ...store import Store
-from ..memories.categories import JOURNAL
-from ..memories.tasks import TASK, is_open_task, is_report
+from ..tasks import TASK, is_open_task, is_report
 
 LONGEST_LINE = 200
 LONGEST_TITLE = 60
@@ -191,6 +191,6 @@ def _is_reported(task: Memory, done: Iterable[tuple[Memory, frozenset[str]]]) ->
     return bool(words) and any(
         report.surface == task.surface
         and report.created_at > task.created_at
-        and len(words & said) >= SAME_WORDS * len(words)
-        for report, said in done
+        and len(words & report_words) >= SAME_WORDS * len(words)
+        for report, report_words in done
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from ...domain.categories import UNCATEGORIZED
 from ...domain.lines import one_line
 from ...domain.records import Memory, Priority
 from ...domain.terms import are_alike, spelled, terms_of
-from ..memories.categories import UNCATEGORIZED
-from ..memories.tasks import stale_tasks
+from ..tasks import stale_tasks
 from .findings import Finding, Sample, sources
 
 MOST_TERMS = 12
@@ -95,14 +95,15 @@ def rewritten_keys(sample: Sample) -> list[Finding]:
 def recurring_terms(sample: Sample) -> list[Finding]:
     """Words that stand in three items or more; two are enough when there are few."""
     least = 3 if len(sample.memories) >= 10 else 2
-    told: dict[str, list[Memory]] = {}
+    memories: dict[str, list[Memory]] = {}
     for memory in sample.memories:
         for term in terms_of(f"{memory.key or ''} {memory.text}"):
-            told.setdefault(term, []).append(memory)
+            memories.setdefault(term, []).append(memory)
     often = sorted(
-        (term for term in told if len(told[term]) >= least), key=lambda term: (-len(told[term]), term)
+        (term for term in memories if len(memories[term]) >= least),
+        key=lambda term: (-len(memories[term]), term),
     )
-    return [_term(spelled(term, told[term][0]), told[term]) for term in often[:MOST_TERMS]]
+    return [_term(spelled(term, memories[term][0]), memories[term]) for term in often[:MOST_TERMS]]
 
 
 def _term(term: str, memories: Sequence[Memory]) -> Finding:

@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.filters import Filter, Page
 from ...domain.records import Former, Memory, Priority, Session, Trust
-from ..facet import Facet
+from ..authors import attribute
+from ..exclusion import Exclusion
+from ..part import CallContext, CorePart
+from ..sessions import Sessions
 
 
 class MemoryDraft(NamedTuple):
@@ -26,7 +29,11 @@ class MemoryDraft(NamedTuple):
     trust: Trust = Trust.OWN
 
 
-class Memories(Facet):
+class Memories(CorePart):
+    def __init__(self, context: CallContext, sessions: Sessions) -> None:
+        super().__init__(context)
+        self._sessions = sessions
+
     def save(self, text: str) -> Memory:
         """Committed when this returns; its vectors and a better summary follow in the background."""
         _check_text(text)
@@ -52,7 +59,7 @@ class Memories(Facet):
     def save_item(self, draft: MemoryDraft) -> Memory:
         """Save under a key in the current session, as `put_item` does. Committed when this returns."""
         check_draft(draft)
-        memory = self.put_item(draft, self.core.sessions.current())
+        memory = self.put_item(draft, self._sessions.current())
         self.follow_up(memory)
         return memory
 
@@ -102,11 +109,11 @@ class Memories(Facet):
         """The memory keeps its id and the time it was made."""
         _check_text(text)
         with self.engine.store.transaction():
-            found = self.engine.store.memories.find(self._mine(id), Page(limit=1))
-            if not found:
+            memories = self.engine.store.memories.find(self._mine(id), Page(limit=1))
+            if not memories:
                 raise NotFound("saved text", id)
             summary = self.engine.summarizer.summary(text)
-            memory = found[0]._replace(
+            memory = memories[0]._replace(
                 text=text, summary=summary, updated_at=self.engine.now(), trust=Trust.OWN
             )
             self.put(memory)
@@ -126,20 +133,20 @@ class Memories(Facet):
         _check_text(text)
         store = self.engine.store
         with store.transaction():
-            found = store.memories.find(self.caller.visible(Filter(ids=(id,))), Page(limit=1))
-            if not found:
+            memories = store.memories.find(self.caller.visible(Filter(ids=(id,))), Page(limit=1))
+            if not memories:
                 raise NotFound("memory", id)
-            memory = found[0]._replace(
+            memory = memories[0]._replace(
                 text=text,
-                category=category or found[0].category,
-                metadata={**found[0].metadata, **metadata},
+                category=category or memories[0].category,
+                metadata={**memories[0].metadata, **metadata},
                 trust=Trust.OWN,
             )
-            if memory == found[0]:
+            if memory == memories[0]:
                 return memory
             summary = self.engine.summarizer.summary(text)
             memory = memory._replace(summary=summary, updated_at=self.engine.now())
-            store.memories.add_former(found[0])
+            store.memories.add_former(memories[0])
             self.put(memory)
         self.follow_up(memory)
         return memory
@@ -160,7 +167,11 @@ class Memories(Facet):
     def put(self, memory: Memory) -> None:
         """For a transaction of the caller's, who calls `follow_up` after it."""
         self.engine.check_room()
-        self.engine.store.memories.put([memory])
+        if self.caller.is_local:
+            Exclusion(self.engine.settings.exclude).check(memory.project)
+        with self.engine.store.transaction():
+            self.engine.store.memories.put([memory])
+            attribute(self.engine, self.caller, [memory])
 
     def follow_up(self, memory: Memory) -> None:
         """After the commit: others see the memory only then."""

@@ -1,35 +1,29 @@
-"""Find memories: by what they are, and by a query in words. Everything a caller may not see is left out."""
+"""List memories by what they are, sorted. Everything a caller may not see is left out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from ...domain.entries import ALL, TextFields
 from ...domain.errors import InvalidInput
-from ...domain.filters import Filter, Kind, Order, Page
+from ...domain.filters import Filter, Kind, MemoryPage, Page, Sorting
+from ...domain.lazy import lazy_module
+from ...domain.query import field_of, sort_key
 from ...domain.records import Memory
-from ..facet import Facet
+from ..archive import Archive
+from ..part import CallContext, CorePart
 
-MOST_RANKED = 500  # memories scored for a query; more match only where a query says little
-
-
-class Sorting(NamedTuple):
-    """An order of the store, or a field of the metadata."""
-
-    order: Order = Order.NEWEST
-    field: str | None = None
-    is_descending: bool = False
+if TYPE_CHECKING:
+    import re2
+else:  # 3 ms, and most lists need no pattern
+    re2 = lazy_module("re2")
 
 
-class MemoryPage(NamedTuple):
-    """A page of memories, of how many there are in all."""
+class Retrieval(CorePart):
+    def __init__(self, context: CallContext, archive: Archive) -> None:
+        super().__init__(context)
+        self._archive = archive
 
-    memories: list[Memory]
-    total: int
-
-
-class Retrieval(Facet):
     def items(
         self,
         where: Filter,
@@ -47,56 +41,26 @@ class Retrieval(Facet):
             return MemoryPage(store.memories.find(where, page), store.entries.count(where))
         matches = _key_matcher(key_pattern)
         listed = store.memories.listing(where, sorting.order)
-        memories = self._sorted(
+        memories = self.in_order(
             [one.entry for one in listed if matches(one.key or "")], sorting, bool(where.keys)
         )
-        return MemoryPage(self._load(memories, limit, offset), len(memories))
+        return MemoryPage(self.page(memories, limit, offset), len(memories))
 
     def archived(self, where: Filter) -> list[Memory]:
         """What the archive keeps under the one key of the filter."""
 
-        found = self.core.archive.find(where.keys[0], None)
-        return [memory for memory in found if _passes(memory, where)]
+        memories = self._archive.find(where.keys[0], None)
+        return [memory for memory in memories if _passes(memory, where)]
 
     def by_id(self, where: Filter) -> list[Memory]:
         """The memory of any surface whose id is given in place of a key: what has no key is shown with its id."""
         where = self.caller.visible(where)._replace(keys=(), ids=where.keys, kinds=(Kind.MEMORY,))
         return self.engine.store.memories.find(where, Page(limit=1))
 
-    def search(
-        self,
-        text: str,
-        where: Filter,
-        *,
-        fields: TextFields,
-        sorting: Sorting | None,
-        limit: int | None,
-        offset: int,
-    ) -> MemoryPage:
-        """Memories of every surface that match a query, the best first unless they are to be sorted."""
-        from ...domain.query import parse_query  # compiling its patterns is not for start-up
-        from .matching import Matching  # numpy
-
-        _check_query(text)
-        query = parse_query(text)
-        where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
-        matching = Matching(self.engine.store, fields)
-        last = ALL if limit is None else offset + limit
-        if sorting is not None:
-            found = matching.find(query, where, sorting.order)
-            entries = self._sorted(found.tolist(), sorting)
-        else:  # the best first; beyond the most that are ranked, by age alone
-            found = matching.find(query, where, Order.NEWEST, max(last, MOST_RANKED))
-            best = matching.ranked(found[:MOST_RANKED].tolist(), query)
-            entries = [*best, *found[MOST_RANKED:last].tolist()]
-        return MemoryPage(self._load(entries, limit, offset), len(found))
-
-    def _sorted(self, entries: list[int], sorting: Sorting, own_first: bool = False) -> list[int]:
+    def in_order(self, entries: list[int], sorting: Sorting, own_first: bool = False) -> list[int]:
         if sorting.field is None and not own_first:
             return entries
-        from ...domain.query import field_of, sort_key
-
-        records = self.loaded(entries)
+        records = self.load(entries)
         known = [(entry, record) for entry in entries if isinstance(record := records.get(entry), Memory)]
         if sorting.field is not None:
             path = sorting.field
@@ -109,9 +73,9 @@ class Retrieval(Facet):
             entries = sorted(entries, key=lambda entry: entry not in own)
         return entries
 
-    def _load(self, entries: Sequence[int], limit: int | None, offset: int) -> list[Memory]:
+    def page(self, entries: Sequence[int], limit: int | None, offset: int) -> list[Memory]:
         page = entries[offset:] if limit is None else entries[offset : offset + limit]
-        records = self.loaded(page)
+        records = self.load(page)
         return [record for entry in page if isinstance(record := records.get(entry), Memory)]
 
 
@@ -130,21 +94,14 @@ def _passes(memory: Memory, where: Filter) -> bool:
     )
 
 
-def _check_query(text: str) -> None:
-    if not text.strip():
-        raise InvalidInput("query is empty.", hint="Say what to look for.", field="query")
-
-
 def _key_matcher(pattern: str | None) -> Callable[[str], Any]:
     """Whether a key matches a regular expression; RE2 needs time in proportion to the key, whatever the pattern."""
     if pattern is None:
         return lambda key: True
-    import re2  # most lists need no pattern
-
     options = re2.Options()
     options.log_errors = False  # it would print them
     try:
-        found: Callable[[str], Any] = re2.compile(pattern, options).search
+        search: Callable[[str], Any] = re2.compile(pattern, options).search
     except re2.error as error:
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error
         raise InvalidInput(
@@ -152,4 +109,4 @@ def _key_matcher(pattern: str | None) -> Callable[[str], Any]:
             hint='Such as "auth_.*|login_.*". Look-around and back-references are not supported.',
             field="key_pattern",
         ) from None
-    return found
+    return search

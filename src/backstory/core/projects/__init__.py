@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from ...domain.lazy import lazy_name
+
+if TYPE_CHECKING:
+    from ..secrets import redactor
+    from .git import git as run_git
+    from .git import printable
+else:  # 15 ms together, and most branches need no rules
+    redactor = lazy_name("backstory.core.secrets", "redactor")
+    run_git = lazy_name("backstory.core.projects.git", "git")
+    printable = lazy_name("backstory.core.projects.git", "printable")
 
 _HEAD = "ref: refs/heads/"
 _SECRET_CHARS = 20  # a shorter branch holds no secret
@@ -51,8 +64,6 @@ def git_branch(directory: Path) -> str | None:
     branch = head.removeprefix(_HEAD)
     if len(branch) < _SECRET_CHARS:
         return branch
-    from ..secrets import redactor  # most branches need no rules, which take long to load
-
     return redactor("standard").redact(branch).text
 
 
@@ -69,15 +80,11 @@ def _first_line(path: Path) -> str:
 
 def git_status(directory: Path) -> str | None:
     """What `git status --short` prints; None where there is no repository, no git, or no answer in time."""
-    from .git import git, printable  # seldom needed, and not at start-up
-
-    status = git(directory, "status", "--short")
+    status = run_git(directory, "status", "--short")
     return None if status is None else printable(status).rstrip("\n")
 
 
 def workspace_hash(project: str) -> str:
-    import hashlib  # not for start-up
-
     return hashlib.sha256(project.encode(errors="surrogatepass")).hexdigest()[:16]
 
 

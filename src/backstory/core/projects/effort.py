@@ -63,8 +63,8 @@ class Effort:
     def entries(self, folder: str, device: int | None) -> list[os.DirEntry[str]]:
         """What is in a directory, by name, without directories of other file systems than `device`."""
         try:
-            with os.scandir(folder) as found:
-                listed = list(islice(found, MOST_ENTRIES + 1))
+            with os.scandir(folder) as iterator:
+                listed = list(islice(iterator, MOST_ENTRIES + 1))
         except OSError:
             return []  # vanished, or not ours to read
         if len(listed) > MOST_ENTRIES:

@@ -1,68 +1,27 @@
-"""Run git on a checkout, so that it neither changes what it looks at nor starts programs that the checkout names."""
+"""What git says of a checkout. How it is run is in `readers/formats/git.py`, which readers need too."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
-TIMEOUT_S = 10
+from ...readers.formats.git import GitOutput, ask, git, names, own_environment
 
-_KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")
-_SET = {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
-_QUIET = (
-    "--no-optional-locks",  # keeps git from refreshing its index
-    "--literal-pathspecs",
-    "-c", "core.fsmonitor=false",
-    "-c", f"core.hooksPath={os.devnull}",
-    "-c", "protocol.allow=never",  # a partial clone would fetch what it lacks
-)  # fmt: skip
+__all__ = [
+    "GitOutput",
+    "ask",
+    "commits_since",
+    "git",
+    "names",
+    "own_environment",
+    "printable",
+    "without_filters",
+]
+
 _FILTERS = r"^filter\..*\.(clean|smudge|process|required)$"
 MOST_COMMITS = 200
 LOG_TIMEOUT_S = 2.0
-
-
-class GitOutput(NamedTuple):
-    """What git printed, and whether it was content."""
-
-    text: str
-    is_ok: bool
-
-
-def ask(
-    directory: Path,
-    *arguments: str,
-    given: str = "",
-    variables: Mapping[str, str] | None = None,
-    timeout_s: float = TIMEOUT_S,
-) -> GitOutput:
-    """Run git in a directory. No git, or no answer in time, is a failure like any other."""
-    try:
-        done = subprocess.run(
-            ["git", *_QUIET, "-C", str(directory), *arguments],
-            env=own_environment() | dict(variables or {}),
-            input=os.fsencode(given),
-            capture_output=True,
-            timeout=timeout_s,
-            check=False,
-        )
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return GitOutput("", False)
-    return GitOutput(os.fsdecode(done.stdout), done.returncode == 0)
-
-
-def git(directory: Path, *arguments: str, timeout_s: float = TIMEOUT_S) -> str | None:
-    """What git prints; None where there is no repository, no git, or no answer in time."""
-    answer = ask(directory, *arguments, timeout_s=timeout_s)
-    return answer.text if answer.is_ok else None
-
-
-def names(text: str | None) -> list[str]:
-    """The parts of an answer to `-z`."""
-    return [part for part in (text or "").split("\0") if part]
 
 
 def printable(text: str) -> str:
@@ -76,22 +35,15 @@ def without_filters(directory: Path) -> list[str]:
     return [word for name in dict.fromkeys(configured) for word in ("-c", f"{name}=")]
 
 
-def own_environment() -> dict[str, str]:
-    """Without variables that point git at another repository: a server may have been started by a hook."""
-    inherited = os.environ  # noqa: TID251  (passed on, not read as settings)
-    kept = {name: value for name, value in inherited.items() if not name.startswith("GIT_") or name in _KEPT}
-    return kept | _SET
-
-
 def commits_since(directory: Path, moment: datetime) -> list[str]:
     """The subjects of the last ones on the branch that is checked out, the newest first; none where there is no repository or no
     answer in time."""
     if not directory.is_dir():
         return []
-    told = git(
+    output = git(
         directory, "log", "-z", f"--max-count={MOST_COMMITS}", "--format=%ct %s", timeout_s=LOG_TIMEOUT_S
     )
     # git takes a moment that it cannot read for the present one, so the times are compared here
-    dated = (printable(line).partition(" ") for line in names(told))
+    dated = (printable(line).partition(" ") for line in names(output))
     after = int(moment.timestamp())
     return [subject for at, _, subject in dated if at.isdigit() and int(at) > after]

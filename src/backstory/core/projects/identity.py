@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from ...domain.lazy import lazy_pattern
 from ...readers.formats.paths import mounted, unmounted
 from . import project_root
 
-_WORKTREE = re.compile(
+_WORKTREE = lazy_pattern(
     r"(?P<home>.*?)/(?:\.worktrees|\.(?P<keeper>[\w.-]+)/worktrees|(?P<name>[^/]+?)[._-]+worktrees)/(?P<rest>.+)"
 )
 """Where tools put the worktrees of a repository: inside it, beside it under its name, or for all repositories together in
@@ -48,19 +48,19 @@ class Identities:
 
     def _of_worktree(self, directory: str) -> str:
         """The repository of a worktree that is gone; empty for what is none, or when several could be meant."""
-        found = _WORKTREE.fullmatch(directory.replace("\\", "/"))
-        if found is None:
+        match = _WORKTREE.fullmatch(directory.replace("\\", "/"))
+        if match is None:
             return ""
-        home = directory[: found.end("home")]
-        if name := found["name"]:
-            beside = directory[: found.end("name")]
+        home = directory[: match.end("home")]
+        if name := match["name"]:
+            beside = directory[: match.end("name")]
             return _existing(beside) or (beside if beside in self._names.get(name, ()) else "")
         if (Path(home) / ".git").exists():
             return _existing(home)
-        for name in found["rest"].split("/")[:2]:  # `<id>/<repository>` or `<repository>/<id>`
+        for name in match["rest"].split("/")[:2]:  # `<id>/<repository>` or `<repository>/<id>`
             if len(paths := self._names.get(name, set())) == 1:
                 return next(iter(paths))
-        return (_existing(home) or home) if found["keeper"] in _INSIDE else ""
+        return (_existing(home) or home) if match["keeper"] in _INSIDE else ""
 
 
 def is_worktree(directory: str) -> bool:

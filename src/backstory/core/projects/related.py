@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePath
 
 from ...domain.errors import InvalidInput
+from ...domain.lazy import lazy_pattern
 from . import project_root
 
 EVERY_PROJECT = "*"
 MOST_LISTED = 10
 
-_URL = re.compile(r"^\s*url\s*=\s*(\S+)", re.MULTILINE)
+_URL = lazy_pattern(r"^\s*url\s*=\s*(\S+)", re.MULTILINE)
 _LARGEST_CONFIG = 1_000_000
 
 
@@ -69,17 +70,18 @@ def chosen_projects(
 def related_projects(projects: Sequence[str], declared: Iterable[str], known: Iterable[str]) -> list[str]:
     """Of the known ones, those that go with the given: all that are declared related when one of them is, or is
     the caller's own; and those that share a remote."""
-    remotes = set[str]().union(*map(_remotes, projects))
+    remotes = set[str]().union(*map(remotes_of, projects))
     named = {str(project_root(Path(os.path.expanduser(each)))) for each in declared}
     together = named if named & set(projects) else set()
     return [
         each
         for each in known
-        if each not in projects and (each in together or (remotes and not remotes.isdisjoint(_remotes(each))))
+        if each not in projects
+        and (each in together or (remotes and not remotes.isdisjoint(remotes_of(each))))
     ]
 
 
-def _remotes(project: str) -> set[str]:
+def remotes_of(project: str) -> set[str]:
     """The addresses a checkout was cloned from, written alike however they are spelled."""
     config = Path(project) / ".git" / "config"
     try:

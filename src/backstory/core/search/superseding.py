@@ -4,15 +4,18 @@ A message never supersedes a saved memory. Only a reversal on the same subject s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from ...domain.records import Entry, Memory
+from ...domain.records import Entry, Memory, Trust
 from ...domain.statements import StatementKind
+from ...search.engine import Hit
 from ...store import Store
 from ..statements.relations import StatedText, StatementRelation, relation
 
 COMPARED_KINDS = (StatementKind.DECISION,)
+LEAST_SHARE = 0.5
+"""Of the score of what it supersedes."""
 MAX_STATED_CHARS = 600
 """A longer memory is a document: which of its sentences another one reverses cannot be told from words."""
 
@@ -31,6 +34,8 @@ def later_decisions(entries: Iterable[Entry], store: Store) -> dict[str, Entry]:
             for other, others in stated
             if other.project == entry.project
             and isinstance(other, Memory) == isinstance(entry, Memory)
+            # where a team and this user disagree, both are shown
+            and (other.trust is Trust.TEAM) == (entry.trust is Trust.TEAM)
             and _at(other) > _at(entry)
             and texts
             and all(
@@ -40,6 +45,31 @@ def later_decisions(entries: Iterable[Entry], store: Store) -> dict[str, Entry]:
         if newer:
             later[entry.id] = max(newer, key=_at)
     return later
+
+
+def superseding_hits(hits: Sequence[Hit], entries: Mapping[int, Entry], store: Store) -> dict[int, int]:
+    """By the entry of a superseded hit, the entry of the hit that supersedes it.
+
+    A later entry that hardly answers the question supersedes nothing in its answer: two notes in the same words about two
+    tickets are no versions of one fact to somebody who asks for one of the tickets."""
+    numbers = {entry.id: number for number, entry in entries.items()}
+    by_number = {hit.entry: hit for hit in hits}
+    return {
+        numbers[id]: numbers[entry.id]
+        for id, entry in later_decisions(entries.values(), store).items()
+        if by_number[numbers[entry.id]].score >= LEAST_SHARE * by_number[numbers[id]].score
+    }
+
+
+def latest_first(hits: Sequence[Hit], later: Mapping[int, int]) -> list[Hit]:
+    """The hits with each superseded one right behind the one that supersedes it."""
+    by_number = {hit.entry: hit for hit in hits}
+    ordered: dict[int, Hit] = {}
+    for hit in hits:
+        if hit.entry in later:
+            ordered.setdefault(later[hit.entry], by_number[later[hit.entry]])
+        ordered.setdefault(hit.entry, hit)
+    return list(ordered.values())
 
 
 def _texts(entry: Entry, messages: dict[str, list[str]]) -> list[str]:

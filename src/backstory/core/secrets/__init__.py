@@ -58,8 +58,8 @@ class Redactor:
 
     def redact(self, text: str) -> RedactedText:
         """The text with `[redacted: name]` in the place of each secret, and how many there were."""
-        (redacted,), found = self.redact_all([text])
-        return RedactedText(redacted, found)
+        (redacted,), secrets = self.redact_all([text])
+        return RedactedText(redacted, secrets)
 
     def redact_all(self, texts: Sequence[str]) -> tuple[list[str], int]:
         """The same for many texts: looking through them as one is several times faster when they are short."""
@@ -69,10 +69,10 @@ class Redactor:
         raws = [text.encode("utf-8", "surrogatepass") for text in texts]
         count = 0
         for place, numbers in sorted(self._suspects(raws).items()):
-            raw, found = self._without_secrets(raws[place], sorted(numbers))
-            if found:
+            raw, secrets = self._without_secrets(raws[place], sorted(numbers))
+            if secrets:
                 redacted[place] = raw.decode("utf-8", "surrogatepass")
-                count += found
+                count += secrets
         return redacted, count
 
     def _suspects(self, raws: Sequence[bytes]) -> dict[int, set[int]]:
@@ -105,8 +105,8 @@ class Redactor:
     def _without_secrets(self, raw: bytes, numbers: Sequence[int]) -> tuple[bytes, int]:
         count = 0
         for number in numbers:
-            raw, found = _redacted(self._rules[number], raw)
-            count += found
+            raw, secrets = _redacted(self._rules[number], raw)
+            count += secrets
         return raw, count
 
 

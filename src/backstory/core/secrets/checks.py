@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from ...domain.lazy import lazy_pattern
 from .randomness import is_random, random_bits
 
 Check = Callable[[bytes, Any], bool]
@@ -27,22 +28,22 @@ _LEAST_ENTROPY = 2.5  # bits for each character; a word that somebody made up ha
 _LEAST_DENSITY = 4.0
 _LEAST_PASSWORD = 8
 _SIGNS = frozenset(b"!@#$%^*?~+")
-_ADDRESS = re.compile(rb"@[A-Za-z0-9-]+\.[A-Za-z]")
+_ADDRESS = lazy_pattern(rb"@[A-Za-z0-9-]+\.[A-Za-z]")
 _LEAST_BITS_WITH_DIGITS = -12.0  # `PKCS7PrivateKeyTypes` is a name
 _LEAST_BITS_OF_A_KEY = 14.0  # the name says less here, so that the value must say more
 _NAME = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:-"
-_LISTING = re.compile(
+_LISTING = lazy_pattern(
     rb"(?i)(?:next|page|starting|continuation|pagination|client|sync|request|resume|lock|publickey|public[_-]key)[_-]?token\b"
 )
-_PASSWORD_NAME = re.compile(rb"(?i)[_-]?p(?:ass|w)")
-_VERB = re.compile(rb"[Pp]ass\b|[a-z0-9]Pass\b")
+_PASSWORD_NAME = lazy_pattern(rb"(?i)[_-]?p(?:ass|w)")
+_VERB = lazy_pattern(rb"[Pp]ass\b|[a-z0-9]Pass\b")
 """A pass over a graph is called that too, and what passes a test."""
-_CODE = re.compile(rb"-?0x[0-9a-fA-F]{1,8}|-[0-9]+")
+_CODE = lazy_pattern(rb"-?0x[0-9a-fA-F]{1,8}|-[0-9]+")
 """A number that a program knows an error or a flag by."""
-_PARTS = re.compile(rb"[=;\s]+")
-_HEX = re.compile(rb"[0-9a-f]{24,}")
-UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_OPEN_KEYS = re.compile(
+_PARTS = lazy_pattern(rb"[=;\s]+")
+_HEX = lazy_pattern(rb"[0-9a-f]{24,}")
+UUID = lazy_pattern(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_OPEN_KEYS = lazy_pattern(
     rb"(?i)(?:public|publishable|anon|cache|primary|foreign|sort|partition|object|row|hash|idempotency|content|unique|index|group"
     rb"|query|registry|host|block|state|map|search|storage|tracking|translation|item|resource|ssh|gpg|pgp|verify(?:ing)?|pub"
     rb"|site|recaptcha|issue|bucket|s3|etag|dedup\w*|cursor|node|record|entry|lookup|sitemap|measurement|project)[ _-]?key"

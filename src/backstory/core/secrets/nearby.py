@@ -10,6 +10,7 @@ from typing import Any
 
 import re2
 
+from ...domain.lazy import lazy_pattern
 from .checks import UUID, is_mixed_password, is_no_secrets_name, is_placeholder
 from .randomness import is_random
 
@@ -17,17 +18,17 @@ GAP_CHARS = 70
 MIN_VALUE_CHARS = 16
 MIN_BITS = 6.0
 MIN_TIED_BITS = 14.0  # `token-` and `secret_` begin many names
-_VALUE_START = re.compile(rb"[A-Za-z0-9+/_.~-]{16}")
-_VALUE = re.compile(rb"[A-Za-z0-9+/_.~-]{15,}[A-Za-z0-9+/_-]={0,2}")
+_VALUE_START = lazy_pattern(rb"[A-Za-z0-9+/_.~-]{16}")
+_VALUE = lazy_pattern(rb"[A-Za-z0-9+/_.~-]{15,}[A-Za-z0-9+/_-]={0,2}")
 _GAP = re2.compile(
     rb"(?:[^A-Za-z0-9]{1,6}[A-Za-z][A-Za-z'-]{0,14}){0,6}[^A-Za-z0-9]{1,10}"
 )  # up to six short words and signs
-_NO_GAP = re.compile(rb"[+/~]|.*(?:@|://|\{\{|\$\{|\$\(|[;}[]|,.*,)", re.DOTALL)
+_NO_GAP = lazy_pattern(rb"[+/~]|.*(?:@|://|\{\{|\$\{|\$\(|[;}[]|,.*,)", re.DOTALL)
 """The rest of a longer value, of a URL or of a placeholder, or the way to another value."""
-_PASSWORD_NAME = re.compile(rb"(?i).?pass|pwd|.?pw")
-_PASSWORD = re.compile(rb"[^\s\"'`,;()<>{}=\\|]*[!@#$%^*?~+][^\s\"'`,;()<>{}=\\|]*")
-_REFERENCE = re.compile(rb"\$\{?\w*$")
-_OTHER_THINGS = re.compile(
+_PASSWORD_NAME = lazy_pattern(rb"(?i).?pass|pwd|.?pw")
+_PASSWORD = lazy_pattern(rb"[^\s\"'`,;()<>{}=\\|]*[!@#$%^*?~+][^\s\"'`,;()<>{}=\\|]*")
+_REFERENCE = lazy_pattern(rb"\$\{?\w*$")
+_OTHER_THINGS = lazy_pattern(
     rb"(?i)(?:id|uuid|hash|sha|digest|checksum|fingerprint|commit|revision|version|name|file|path|url|uri|arn|type|ref|user"
     rb"|username|thumbprint|etag|integrity|signature|nonce|salt|oid)s?|[A-Za-z]+(?-i:Id|ID|Uuid|UUID|Hash|Name|Url|Ref)"
 )

@@ -6,10 +6,11 @@ character drawn by chance from the alphabets that the value uses."""
 from __future__ import annotations
 
 import math
-import re
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+
+from ...domain.lazy import lazy_pattern
 
 PAIRS_FILE = Path(__file__).with_name("letter_pairs.txt")
 ALPHABET_SIZES = (26, 26, 10, 2)
@@ -21,8 +22,8 @@ KIND_OF = bytes(
 MIN_LENGTH = 12
 MIN_DIGITS = 16
 MIN_DISTINCT_HEX_DIGITS = 8
-_SHORT_HASH = re.compile(rb"[0-9a-f]+|[0-9A-F]+")
-_HEX_RUN = re.compile(rb"[0-9a-f]{24,}|[0-9A-F]{24,}")
+_SHORT_HASH = lazy_pattern(rb"[0-9a-f]+|[0-9A-F]+")
+_HEX_RUN = lazy_pattern(rb"[0-9a-f]{24,}|[0-9A-F]{24,}")
 _SEQUENCES = (b"abcdefghijklmnopqrstuvwxyz", b"01234567890123456789", b"qwertyuiop")
 _SEQUENCE_LENGTH = 6
 

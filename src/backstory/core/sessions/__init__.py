@@ -13,7 +13,7 @@ from ...domain.errors import InvalidInput, NotFound
 from ...domain.filters import Filter
 from ...domain.records import Session
 from ...domain.scopes import Scope
-from ..facet import Facet
+from ..part import CorePart
 from ..projects import git_branch, project_root, work_tree
 
 UNNAMED = "Unnamed session"
@@ -30,7 +30,7 @@ class SessionListing(NamedTuple):
     total: int
 
 
-class Sessions(Facet):
+class Sessions(CorePart):
     def current(self) -> Session:
         """The connection's session; the first call makes one. Two servers never share one by accident. A restored
         store may not have it: then another begins."""
@@ -127,11 +127,11 @@ class Sessions(Facet):
 
     def recent(self, limit: int, *, after: datetime | None, before: datetime | None) -> SessionListing:
         """The newest sessions made in that time."""
-        found = self.engine.store.sessions.find(self.surface, after=after, before=before)
-        page = found[:limit]
+        sessions = self.engine.store.sessions.find(self.surface, after=after, before=before)
+        page = sessions[:limit]
         mine = Filter(surfaces=(self.surface,), threads=tuple(session.id for session in page))
         counts = self.engine.store.memories.count_by_session(self.caller.visible(mine)) if page else {}
-        return SessionListing([(session, counts.get(session.id, 0)) for session in page], len(found))
+        return SessionListing([(session, counts.get(session.id, 0)) for session in page], len(sessions))
 
 
 def channel_name(text: str) -> str:

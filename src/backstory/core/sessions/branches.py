@@ -9,8 +9,8 @@ from ...domain.errors import InvalidInput
 from ...domain.filters import Filter, Order, Page
 from ...domain.records import Memory, Priority, Session
 from ...store import Store
-from ..facet import Facet
-from ..memories.merging import (
+from ..authors import attribute
+from ..merging import (
     Choice,
     MergeOutcome,
     fresh_copies,
@@ -18,6 +18,8 @@ from ..memories.merging import (
     merge_memories,
     say_the_same,
 )
+from ..part import CallContext, CorePart
+from . import Sessions
 
 WEIGHTY = (Priority.CRITICAL, Priority.HIGH)
 """What a shallow branch takes along."""
@@ -41,13 +43,17 @@ class Branch(NamedTuple):
     files: int
 
 
-class Branches(Facet):
+class Branches(CorePart):
+    def __init__(self, context: CallContext, sessions: Sessions) -> None:
+        super().__init__(context)
+        self._sessions = sessions
+
     def branch(self, name: str, *, description: str, deep: bool) -> Branch:
         """A new session with copies of the current one's important memories, or of all with the files. It becomes
         the connection's. What is private stays so, in the branch; what is archived stays with the parent."""
         if not name.strip():
             raise InvalidInput("name is empty.", hint="Name the branch.", field="name")
-        store, parent = self.engine.store, self.core.sessions.current()
+        store, parent = self.engine.store, self._sessions.current()
         where = Filter(surfaces=(self.surface,), threads=(parent.id,), priorities=() if deep else WEIGHTY)
         now = self.engine.now()
         with store.transaction():
@@ -63,6 +69,7 @@ class Branches(Facet):
             store.sessions.put(session)
             mine = store.memories.find(self.caller.visible(where), Page(order=Order.OLDEST))
             arrived = merge_memories(self.engine, fresh_copies(self.engine, mine), session, keep_current)
+            attribute(self.engine, self.caller, arrived.added)
             files = store.files.find(parent.id) if deep else []
             for file in files:
                 store.files.put(file._replace(id=self.engine.new_id(), session=session.id))
@@ -72,8 +79,8 @@ class Branches(Facet):
 
     def merge(self, source: str, resolution: Resolution, categories: tuple[str, ...]) -> MergeOutcome:
         """Copy what is public in another session into the current one, and leave that session as it is."""
-        origin = self.core.sessions.get(source)
-        target = self.core.sessions.current()
+        origin = self._sessions.get(source)
+        target = self._sessions.current()
         if origin.id == target.id:
             raise InvalidInput(
                 "A session cannot be merged into itself.",
@@ -86,6 +93,7 @@ class Branches(Facet):
             arrived = merge_memories(
                 self.engine, fresh_copies(self.engine, theirs), target, resolution.choose
             )
+            attribute(self.engine, self.caller, arrived.added)
         self.engine.embed_soon()
         return arrived
 

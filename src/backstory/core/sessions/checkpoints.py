@@ -10,11 +10,12 @@ from ...domain.checkpoints import CachedFile, Checkpoint
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.filters import Filter, Kind, Page
 from ...domain.records import Session
-from ..facet import Facet
-from ..memories.merging import fresh_copies, merge_memories, take_arriving
+from ..authors import attribute
+from ..merging import fresh_copies, merge_memories, take_arriving
+from ..part import CallContext, CorePart
 from ..projects import git_branch, git_status
 from ..secrets import redactor
-from . import GENERAL
+from . import GENERAL, Sessions
 from .branches import lineage
 
 
@@ -27,7 +28,11 @@ class RestoreResult(NamedTuple):
     """Private memories that stay with the checkpoint's own session."""
 
 
-class Checkpoints(Facet):
+class Checkpoints(CorePart):
+    def __init__(self, context: CallContext, sessions: Sessions) -> None:
+        super().__init__(context)
+        self._sessions = sessions
+
     def before_compaction(self) -> list[Checkpoint]:
         """Of what the connection's session holds, one for each surface that saved something there, before the assistant forgets most of the
         conversation. Memories outside of sessions need no copy: nothing ends them."""
@@ -37,19 +42,23 @@ class Checkpoints(Facet):
         name = f"before compaction {self.engine.now():%Y-%m-%d %H:%M:%S}"
         saved = Filter(kinds=(Kind.MEMORY,), threads=(session,))
         return [
-            self.core.through(surface).checkpoints.take(
+            self._through(surface).take(
                 name, description="Taken when the assistant said so.", files=False, git=True
             )
             for surface in store.memories.surfaces()
             if store.entries.count(saved._replace(surfaces=(surface,)))
         ]
 
+    def _through(self, surface: str) -> Checkpoints:
+        context = self.context._replace(surface=surface)
+        return Checkpoints(context, Sessions(context))
+
     def take(self, name: str, *, description: str, files: bool, git: bool) -> Checkpoint:
         """Copy all of the current session, its private memories too. What happens to them later, be it an edit,
         a deletion or their archiving, does not touch the copy."""
         if not name.strip():
             raise InvalidInput("name is empty.", hint="Name the checkpoint.", field="name")
-        store, session = self.engine.store, self.core.sessions.current()
+        store, session = self.engine.store, self._sessions.current()
         directory = Path(self.caller.directory)
         branch, status = (
             (git_branch(directory), self._git_status(directory))
@@ -86,10 +95,10 @@ class Checkpoints(Facet):
     def find(self, *, id: str | None, name: str | None) -> Checkpoint:
         """The checkpoint with the id, else the newest with the name, else the newest; the caller's own project
         goes before others. Names are for everyone, private memories are not."""
-        found = self.engine.store.checkpoints.find(self.surface, id=id, name=name)
-        if not found:
+        checkpoints = self.engine.store.checkpoints.find(self.surface, id=id, name=name)
+        if not checkpoints:
             raise NotFound("checkpoint", next((each for each in (id, name) if each is not None), "latest"))
-        return next((each for each in found if each.project == self.caller.project), found[0])
+        return next((each for each in checkpoints if each.project == self.caller.project), checkpoints[0])
 
     def restore(self, checkpoint: Checkpoint, *, files: bool, merge: bool) -> RestoreResult:
         """Into a new session, which becomes the connection's, or into the current one, where the restored value
@@ -97,14 +106,15 @@ class Checkpoints(Facet):
         session and to those that descend from it."""
         store = self.engine.store
         is_family = checkpoint.session in lineage(store, self.caller.session)
-        current = self.core.sessions.current() if merge else None
+        current = self._sessions.current() if merge else None
         with store.transaction():
             checkpoint = self.find(id=checkpoint.id, name=None)  # what it held may be forgotten by now
             contents = store.checkpoints.read(checkpoint)
             session = current or self._new_session(checkpoint, is_family)
             allowed = [memory for memory in contents.memories if is_family or not memory.private]
             self._unarchive({memory.key for memory in allowed}, session)
-            merge_memories(self.engine, fresh_copies(self.engine, allowed), session, take_arriving)
+            merged = merge_memories(self.engine, fresh_copies(self.engine, allowed), session, take_arriving)
+            attribute(self.engine, self.caller, merged.added)
             restored_files = contents.files if files else []
             self._put_files(restored_files, session)
         self.caller.session = session.id

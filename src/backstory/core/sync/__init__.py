@@ -6,6 +6,7 @@ that is killed at any moment goes on as if it had not been. What was read stays 
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,12 +14,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from ...domain.errors import BackstoryError
+from ...domain.errors import BackstoryError, InvalidInput
 from ...domain.sources import SourceStamp
 from ...readers import Places, Reader, Source
 from ..abandoning import Stalled, run_aside
 from ..calls import Call, Cancelled
 from ..engine import Engine
+from ..exclusion import Exclusion
 from ..projects.identity import Identities
 from . import decoding
 from .decoder_process import DecoderProcess
@@ -49,9 +51,15 @@ class SyncReport(NamedTuple):
     """That got something new."""
     turns: int
     redacted: int
+    private: int
+    """Passages between `<private>` and `</private>` that were left out."""
+    excluded: int
+    """Files and pieces of conversations that the user keeps out."""
     skipped: Mapping[str, int]
     problems: Mapping[str, str]
     """By path; "" when nothing could be looked for at all."""
+    projects: frozenset[str] = frozenset()
+    """In which something is new."""
 
     def and_then(self, more: SyncReport) -> SyncReport:
         """With what a second look found."""
@@ -61,7 +69,10 @@ class SyncReport(NamedTuple):
             conversations=max(self.conversations, more.conversations),
             turns=self.turns + more.turns,
             redacted=self.redacted + more.redacted,
+            private=self.private + more.private,
+            excluded=max(self.excluded, more.excluded),
             skipped=Counter(self.skipped) + Counter(more.skipped),
+            projects=self.projects | more.projects,
         )
 
 
@@ -72,6 +83,7 @@ class Sync:
         self._engine = engine
         self._store = engine.store
         self._redaction = Redaction(engine.settings.redaction)
+        self._exclusion = Exclusion(engine.settings.exclude)
         self._holder = engine.new_id()
         self._leased_at = 0.0
 
@@ -89,9 +101,39 @@ class Sync:
         call = call or Call()
         if not self._is_our_turn(call, patience_s):
             return None
+        self._exclusion = Exclusion(self._engine.settings.exclude)  # ignore files may have changed
         try:
-            with closing(DecoderProcess(self._redaction)) as process:
+            with closing(DecoderProcess(self._redaction, self._exclusion)) as process:
                 return self._run(list(readers), places, call, process)
+        finally:
+            self._store.leases.drop(LEASE, self._holder)
+
+    def run_file(
+        self,
+        readers: Iterable[Reader],
+        places: Places,
+        path: Path,
+        *,
+        call: Call | None = None,
+        patience_s: float = 0.0,
+    ) -> SyncReport | None:
+        """Read what changed in one file, by the rules of `run`: only where a reader looks for its files by itself. None when
+        another process was at it for all of `patience_s`. Raises InvalidInput for a file that no reader looks for."""
+        call = call or Call()
+        if not self._is_our_turn(call, patience_s):
+            return None
+        try:
+            places = self._with_projects(places)
+            reader = next((each for each in readers if _finds(each, places, path)), None)
+            if reader is None:
+                raise InvalidInput(
+                    f"{path} is no history that Backstory reads.",
+                    hint="`backstory sync` reads all that assistants left where they keep their files.",
+                    field="file",
+                )
+            self._exclusion = Exclusion(self._engine.settings.exclude)  # ignore files may have changed
+            with closing(DecoderProcess(self._redaction, self._exclusion)) as process:
+                return self._sync(reader, places, call, process, only=os.path.realpath(path))
         finally:
             self._store.leases.drop(LEASE, self._holder)
 
@@ -106,14 +148,14 @@ class Sync:
 
         def sync(reader: Reader, places: Places) -> None:
             try:
-                told = self._sync(reader, places, call, process)
+                report = self._sync(reader, places, call, process)
             except (BackstoryError, Cancelled):
                 raise
             except Exception as bug:  # raised below: one reader must not keep the others from reading
                 bugs.append(bug)
                 return
             before = outcome.get(reader.name)
-            outcome[reader.name] = told if before is None else before.and_then(told)
+            outcome[reader.name] = report if before is None else before.and_then(report)
 
         for reader in readers:
             asked[reader.name] = self._with_projects(places)
@@ -122,7 +164,7 @@ class Sync:
         for reader in readers:
             if reader.by_projects and asked[reader.name].projects != places.projects:
                 sync(reader, places)
-        if any(told.conversations for told in outcome.values()):
+        if any(report.conversations for report in outcome.values()):
             join_worktrees(self._store, Identities(places.platform, self._with_projects(places).projects))
         if bugs:
             raise bugs[0]
@@ -152,12 +194,16 @@ class Sync:
         if time.monotonic() - self._leased_at > LEASE_MS / 3000:
             self._lease()
 
-    def _sync(self, reader: Reader, places: Places, call: Call, process: DecoderProcess) -> SyncReport:
+    def _sync(
+        self, reader: Reader, places: Places, call: Call, process: DecoderProcess, *, only: str = ""
+    ) -> SyncReport:
+        """With `only`, the path of one file, the others are left for the next sync, also those that vanished."""
         tally = _Tally(reader.title)
         known = self._store.sync.stamps(reader.name)
         try:
-            found = run_aside(lambda: _find(reader, places), f"find {reader.name}", FIND_S)
-            outdated = run_aside(lambda: _outdated(reader, found, known), f"compare {reader.name}", FIND_S)
+            stamps = run_aside(lambda: _find(reader, places), f"find {reader.name}", FIND_S)
+            tally.excluded = self._leave_out(stamps)
+            outdated = run_aside(lambda: _outdated(reader, stamps, known), f"compare {reader.name}", FIND_S)
         except OSError as error:
             tally.problems[""] = str(error)
             return tally.told()
@@ -168,11 +214,11 @@ class Sync:
             self._store,
             reader.name,
             Identities(places.platform, places.projects),
-            SourceFiles(found.keys(), known.keys()),
+            SourceFiles(stamps.keys(), known.keys()),
             ShortTransactions(self._store),
         )
-        vanished = [path for path, stamp in known.items() if path not in found and not stamp.is_gone]
-        if reader.is_export:
+        vanished = [path for path, stamp in known.items() if path not in stamps and not stamp.is_gone]
+        if reader.is_export or only:
             vanished = []
         if vanished:
             with keeper.transactions:
@@ -182,20 +228,32 @@ class Sync:
                 for path in outdated:
                     self._store.sync.restart(path)
             known = self._store.sync.stamps(reader.name)
-        tally.sources, tally.vanished = len(found), len(vanished)
-        reading = SourceReading(self._engine, reader, self._redaction, keeper, process)
+        tally.sources, tally.vanished = len(stamps), len(vanished)
+        reading = SourceReading(self._engine, reader, self._redaction, self._exclusion, keeper, process)
         due = [
             DueSource(
                 source, stamp, self._store.sync.get(path) if path in known else None, reading.trust_of(source)
             )
-            for path, (source, stamp) in found.items()
-            if reading.is_due(source, stamp, known.get(path))
+            for path, (source, stamp) in stamps.items()
+            if reading.is_due(source, stamp, known.get(path)) and only in ("", os.path.realpath(path))
         ]
         self._read(reading, due, call, tally)
         tally.unchanged = tally.sources - len(due)
         after = self._store.sync.stamps(reader.name) if due else known
         tally.problems |= {path: stamp.problem for path, stamp in after.items() if stamp.problem}
-        return tally.told()
+        touched = self._store.conversations.get(sorted(tally.conversations))
+        return tally.told()._replace(projects=frozenset(each.project for each in touched))
+
+    def _leave_out(self, stamps: dict[str, tuple[Source, Stamp]]) -> int:
+        """Remove the files that the user keeps out, before any is opened; how many there were."""
+        excluded = [
+            path
+            for path, (source, _) in stamps.items()
+            if self._exclusion.excludes_source(source.path, source.directory)
+        ]
+        for path in excluded:
+            del stamps[path]
+        return len(excluded)
 
     def _read(self, reading: SourceReading, due: Sequence[DueSource], call: Call, tally: _Tally) -> None:
         done, total = 0, sum(each.stamp.size for each in due)
@@ -229,40 +287,54 @@ class Sync:
 
 def _find(reader: Reader, places: Places) -> dict[str, tuple[Source, Stamp]]:
     """What is there, by path and in its order."""
-    found = {}
+    stamps = {}
     for path, source in sorted((str(source.path), source) for source in reader.find(places)):
         try:
-            found[path] = source, stamp_of(source)
+            stamps[path] = source, stamp_of(source)
         except OSError:
             continue  # it vanished since it was found
-    return found
+    return stamps
+
+
+def _finds(reader: Reader, places: Places, path: Path) -> bool:
+    wanted = os.path.realpath(path)
+    try:
+        paths = run_aside(
+            lambda: [source.path for source in reader.find(places)], f"find {reader.name}", FIND_S
+        )
+    except (OSError, Stalled):
+        return False
+    return any(each.name == path.name and os.path.realpath(each) == wanted for each in paths)
 
 
 def _outdated(
-    reader: Reader, found: Mapping[str, tuple[Source, Stamp]], known: Mapping[str, SourceStamp]
+    reader: Reader, stamps: Mapping[str, tuple[Source, Stamp]], known: Mapping[str, SourceStamp]
 ) -> list[str]:
     """Known files that are read differently now that there are new ones. A file that was empty counts as new."""
     seen = {path for path, stamp in known.items() if stamp.size and not stamp.is_gone}
     if reader.rereads is None or not seen:
         return []
-    new = [source.path for path, (source, _) in found.items() if path not in seen]
-    return sorted(seen & found.keys() & {str(path) for path in reader.rereads(new)})
+    new = [source.path for path, (source, _) in stamps.items() if path not in seen]
+    return sorted(seen & stamps.keys() & {str(path) for path in reader.rereads(new)})
 
 
 class _Tally:
     def __init__(self, title: str) -> None:
         self.title = title
-        self.sources = self.unchanged = self.vanished = self.turns = self.redacted = 0
+        self.sources = self.unchanged = self.vanished = self.turns = 0
+        self.redacted = self.private = self.excluded = 0
         self.conversations: set[str] = set()
         self.skipped: Counter[str] = Counter()
         self.problems: dict[str, str] = {}
 
-    def add(self, kept: PieceOutcome) -> None:
-        if kept.conversation is not None:
-            self.conversations.add(kept.conversation)
-        self.turns += kept.turns
-        self.redacted += kept.redacted
-        self.skipped.update(kept.skipped)
+    def add(self, outcome: PieceOutcome) -> None:
+        if outcome.conversation is not None:
+            self.conversations.add(outcome.conversation)
+        self.turns += outcome.turns
+        self.redacted += outcome.redacted
+        self.private += outcome.private
+        self.excluded += outcome.excluded
+        self.skipped.update(outcome.skipped)
 
     def told(self) -> SyncReport:
         return SyncReport(
@@ -273,6 +345,8 @@ class _Tally:
             conversations=len(self.conversations),
             turns=self.turns,
             redacted=self.redacted,
+            private=self.private,
+            excluded=self.excluded,
             skipped=dict(self.skipped),
             problems=self.problems,
         )

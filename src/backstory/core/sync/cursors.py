@@ -23,6 +23,13 @@ def context_of(source: Source) -> str:
     return fingerprint(source.directory, source.beside) if source.directory or source.beside else ""
 
 
+def contexts_of(source: Source, rules: str) -> tuple[str, str]:
+    """The context of a file that was read whole, and of one of which something was left out by rules with this fingerprint: when
+    the rules change it is read again."""
+    context = context_of(source)
+    return context, f"{context}:{rules}"
+
+
 def conversations_in(source: SourceState) -> list[str]:
     """Those that the cursor remembers."""
     return [

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from ...readers import Reader, ToolCall
+from ..exclusion import Exclusion
 from .decoding import DueSource, Portion, SourceDecoder
 from .redacting import Redaction
 
@@ -39,8 +40,9 @@ def is_worth_it(due: Sequence[DueSource]) -> bool:
 class DecoderProcess:
     """One for all readers of a sync: to start it takes longer than to decode a few megabytes."""
 
-    def __init__(self, redaction: Redaction) -> None:
+    def __init__(self, redaction: Redaction, exclusion: Exclusion) -> None:
         self._mode = redaction.mode
+        self._excluded = exclusion.patterns
         self._process: subprocess.Popen[bytes] | None = None
         self._is_busy = False
 
@@ -66,7 +68,12 @@ class DecoderProcess:
 
     def _started(self) -> subprocess.Popen[bytes]:
         # safe path: the directory that a user happens to be in may hold modules of any name
-        command = [sys.executable, "-P", "-c", f"from {__name__} import main; main({self._mode!r})"]
+        command = [
+            sys.executable,
+            "-P",
+            "-c",
+            f"from {__name__} import main; main({self._mode!r}, {self._excluded!r})",
+        ]
         return subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
@@ -80,17 +87,17 @@ class DecoderProcess:
                 process.communicate(timeout=GONE_S)
 
 
-def main(mode: str) -> None:
+def main(mode: str, excluded: Sequence[str]) -> None:
     """What the other process does, until nobody has more for it."""
     copyreg.pickle(MappingProxyType, lambda facts: cast(Any, (dict, (dict(facts),))))
     copyreg.pickle(ToolCall, lambda call: (ToolCall, call[:-1]))  # nothing of what is `given` is kept
-    redaction = Redaction(mode)
+    redaction, exclusion = Redaction(mode), Exclusion(excluded)
     ready: Queue[bytes] = Queue(AHEAD)
     threading.Thread(target=_send, args=(ready,), daemon=True).start()
     with suppress(EOFError):
         while True:
             reader, due = pickle.load(sys.stdin.buffer)
-            for some in SourceDecoder(reader, redaction).portions_of(due):
+            for some in SourceDecoder(reader, redaction, exclusion).portions_of(due):
                 ready.put(pickle.dumps(some))
 
 

@@ -9,17 +9,20 @@ from typing import NamedTuple
 from ...domain.errors import BackstoryError, Unreadable
 from ...domain.records import Trust
 from ...domain.sources import CONTEXT, SourceState
-from ...readers import Cursor, Form, Piece, Reader, Source
+from ...readers import Cursor, Form, Piece, Reader, Source, ToolCall, Turn
+from ..exclusion import Exclusion
+from ..failures.extraction import with_runs
 from ..statements.extraction import with_sayings
-from .cursors import context_of
+from .cursors import contexts_of
 from .files import Checksum, Stamp
+from .privacy import PrivatePassages
 from .redacting import Redaction
 
 SMALL_BYTES = 4_000_000
 """Smaller files are given as a whole, larger ones piece by piece."""
 AT_ONCE_BYTES = 500_000
 """Of files whose portions are handed over together: each time wakes another process, or another thread."""
-LARGEST = 1 << 36
+MAX_FILE_BYTES = 1 << 36
 """Bytes; no assistant writes such a file, but a hole in one costs nothing."""
 
 _SURPRISES = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
@@ -41,6 +44,10 @@ class ReadStep(NamedTuple):
     piece: Piece
     redacted: int
     checksum: str
+    private: int = 0
+    """Private passages that were cut."""
+    is_excluded: bool = False
+    """The user keeps its project out: the piece has neither turns nor a title."""
 
 
 class Portion(NamedTuple):
@@ -57,9 +64,10 @@ class Portion(NamedTuple):
 class SourceDecoder:
     """Of one reader's files."""
 
-    def __init__(self, reader: Reader, redaction: Redaction) -> None:
+    def __init__(self, reader: Reader, redaction: Redaction, exclusion: Exclusion) -> None:
         self._reader = reader
         self._redaction = redaction
+        self._exclusion = exclusion
 
     def portions_of(self, due: Sequence[DueSource], at_once: int = AT_ONCE_BYTES) -> Iterator[list[Portion]]:
         """Of all files, in their order, those of small files together."""
@@ -81,9 +89,9 @@ class SourceDecoder:
         checksum = Checksum(due.source.path)
         goes_on, problem = False, ""
         try:
-            if due.stamp.size > LARGEST:
+            if due.stamp.size > MAX_FILE_BYTES:
                 raise Unreadable(f"It has {due.stamp.size} bytes, which is too much.")
-            goes_on = due.state is not None and _goes_on(due, due.state, checksum)
+            goes_on = due.state is not None and self._goes_on(due, due.state, checksum)
             for piece in self._pieces(due, goes_on):
                 steps.append(self._step(due.source, piece, checksum))
                 if due.stamp.size >= SMALL_BYTES:
@@ -94,12 +102,37 @@ class SourceDecoder:
         yield Portion(steps, goes_on, problem=problem)
 
     def _step(self, source: Source, piece: Piece, checksum: Checksum) -> ReadStep:
-        # before secrets are taken out, which looks at what is stated as well
-        piece = piece._replace(turns=with_sayings(piece.turns))
+        if self._exclusion.excludes_project(piece.header.directory):
+            header = piece.header._replace(title="")
+            return ReadStep(piece._replace(header=header, turns=()), 0, "", is_excluded=True)
+        passages = PrivatePassages()
+        piece = passages.taken_from(self._without_excluded_files(piece))
+        # before secrets are taken out, which looks at what is stated and at errors as well
+        piece = piece._replace(turns=with_sayings(with_runs(piece.turns)))
         piece, redacted = self._redaction.piece(piece)
-        if piece.cursor is None or source.form is not Form.LOG:
-            return ReadStep(piece, redacted, "")
-        return ReadStep(piece, redacted, checksum.until(piece.cursor.offset))
+        is_log = piece.cursor is not None and source.form is Form.LOG
+        checked = checksum.until(piece.cursor.offset) if piece.cursor and is_log else ""
+        return ReadStep(piece, redacted, checked, passages.count)
+
+    def _without_excluded_files(self, piece: Piece) -> Piece:
+        directory = piece.header.directory
+
+        def is_excluded(path: str) -> bool:
+            return self._exclusion.excludes_file(path, directory)
+
+        def call(each: ToolCall) -> ToolCall:
+            if not any(map(is_excluded, (*each.reads, *each.writes))):
+                return each
+            reads, writes = (
+                tuple(path for path in paths if not is_excluded(path)) for paths in (each.reads, each.writes)
+            )
+            return ToolCall(each.name, reads=reads, writes=writes)
+
+        def turn(each: Turn) -> Turn:
+            calls = tuple(map(call, each.calls))
+            return each if calls == each.calls else each._replace(calls=calls)
+
+        return piece._replace(turns=list(map(turn, piece.turns)))
 
     def _pieces(self, due: DueSource, goes_on: bool) -> Iterator[Piece]:
         cursor = Cursor()
@@ -116,10 +149,9 @@ class SourceDecoder:
             kind = type(error).__name__
             raise Unreadable(f"It is not as {self._reader.title} used to write it ({kind}).") from error
 
-
-def _goes_on(due: DueSource, state: SourceState, checksum: Checksum) -> bool:
-    if context_of(due.source) != state.state.get(CONTEXT, ""):
-        return False  # all of it may be told otherwise now
-    if due.source.form is Form.LOG and state.position > 0 and state.size <= due.stamp.size:
-        return checksum.until(state.position) == state.head != ""
-    return due.source.form is Form.DATABASE
+    def _goes_on(self, due: DueSource, state: SourceState, checksum: Checksum) -> bool:
+        if state.state.get(CONTEXT, "") not in contexts_of(due.source, self._exclusion.fingerprint):
+            return False  # all of it may be told otherwise now
+        if due.source.form is Form.LOG and state.position > 0 and state.size <= due.stamp.size:
+            return checksum.until(state.position) == state.head != ""
+        return due.source.form is Form.DATABASE

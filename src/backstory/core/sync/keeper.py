@@ -7,10 +7,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ...domain.filters import ConversationFilter
+from ...domain.handoffs import SessionHandoff
 from ...domain.records import Conversation
 from ...domain.sources import source_path
+from ...readers import ConversationHeader
 from ...store import Store
 from ..projects.identity import Identities
+from .pieces import conversation_id
 from .states import TRANSITIONS, Action, FileEvent, State
 from .transactions import ShortTransactions
 from .witness_rows import WitnessRows
@@ -72,6 +75,17 @@ class Keeper:
         self.identities = identities
         self.files = files
         self.transactions = transactions
+        # after the files were looked for: a session that we write ourselves is noted before its file is there
+        self.handoffs = {handoff.conversation: handoff for handoff in store.handoffs.all()}
+
+    def handoff_of(self, id: str, header: ConversationHeader) -> SessionHandoff | None:
+        """How a session came into being that we wrote. Its other id is noted too, since further files may know no other."""
+        if id not in self.handoffs and header.written_as:
+            written = self.handoffs.get(conversation_id(self.reader, header.written_as))
+            if written is not None:
+                self.handoffs[id] = written._replace(conversation=id, paths=())
+                self.store.handoffs.put(self.handoffs[id])
+        return self.handoffs.get(id)
 
     def find(self, id: str) -> Conversation | None:
         return next(iter(self.store.conversations.get([id])), None)

@@ -9,15 +9,28 @@ from typing import NamedTuple
 
 from ...domain.records import Conversation, Message, Trust
 from ...domain.when import to_ms
-from ...readers import PLACE, Piece, Role, Turn
+from ...readers import PLACE, ConversationKind, Piece, Role, Turn, reader_names
 from ..subjects import OPENING, subject_of
 from .keeper import Keeper, StoredConversation
-from .pieces import conversation_id, merged, message_ids, messages_of, sayings_of, times_of, traces_of
-from .states import TRANSITIONS, Action, FileEvent
+from .pieces import (
+    calls_of,
+    conversation_id,
+    merged,
+    message_ids,
+    messages_of,
+    runs_of,
+    sayings_of,
+    stored_result,
+    times_of,
+    traces_of,
+    without_copies,
+)
+from .states import TRANSITIONS, Action, FileEvent, State
 from .transactions import ROW_COST, TRANSACTION_COST
 from .witness_rows import ROWS_AT_ONCE, WitnessRows, portions
 from .witnesses import NOBODY, Witnesses, number_of
 
+KNOWN_FROM_ITS_LOG = "known from its assistant's own log"
 PART_COST = TRANSACTION_COST // 4
 
 
@@ -26,6 +39,8 @@ class PieceOutcome(NamedTuple):
     """None when nothing was kept: it was forgotten, or a better witness told of it."""
     turns: int = 0
     redacted: int = 0
+    private: int = 0
+    excluded: int = 0
     skipped: Mapping[str, int] = MappingProxyType({})
 
 
@@ -53,7 +68,12 @@ class FileKeeper:
 
     def keep(self, piece: Piece, modified_ms: int) -> PieceOutcome:
         """Keep a piece, a long one in parts that are committed one after the other."""
+        if self._is_copy(piece.header.session):
+            return PieceOutcome(skipped={KNOWN_FROM_ITS_LOG: 1})
         id = conversation_id(self._keeper.reader, piece.header.native_id)
+        if (handoff := self._keeper.handoff_of(id, piece.header)) is not None:
+            source = self._keeper.find(handoff.source)
+            piece = without_copies(piece, handoff, "" if source is None else source.title)
         event: FileEvent | None = None
         for part in _parts(piece):
             stored = self._keeper.look_up(id)
@@ -64,6 +84,11 @@ class FileKeeper:
         if piece.is_whole and id in self._renewed:
             self._end(id)
         return PieceOutcome(id, len(piece.turns), skipped=piece.skipped)
+
+    def _is_copy(self, session: str) -> bool:
+        """Whether another reader knows a session, or knew it until it was forgotten."""
+        others = (name for name in reader_names() if session and name != self._keeper.reader)
+        return any(self._store.sync.knows(conversation_id(name, session)) for name in others)
 
     def end(self, *, is_whole: bool) -> None:
         """The file was read to its end: what it told before it was rewritten, and not since, goes. `is_whole`: from its
@@ -117,6 +142,10 @@ class FileKeeper:
         known, action = stored.known, TRANSITIONS[stored.state, event]
         match action:
             case Action.IGNORE:
+                if event is FileEvent.REPEATED:
+                    self._count(stored.id, piece)
+                elif event is FileEvent.SILENT and stored.state is State.NEW and piece.header.parent:
+                    self._count_for_parent(piece.header.parent, piece)
                 return False
             case Action.MARK_GONE | Action.MARK_BACK:
                 self._keeper.mark(stored, action)
@@ -241,9 +270,11 @@ class FileKeeper:
         self, piece: Piece, known: Conversation | None, modified_ms: int, before: str = ""
     ) -> Conversation:
         project = self._keeper.identities.project_of(piece.header.directory, before)
-        return merged(
+        row = merged(
             self._keeper.reader, piece, known, project=project, modified_ms=modified_ms, trust=self._trust
         )
+        handoff = self._keeper.handoffs.get(row.id)
+        return row if handoff is None else row._replace(kind=ConversationKind.FORK, parent=handoff.source)
 
     def _put(self, row: Conversation, piece: Piece, witnesses: Witnesses | None) -> None:
         """Without witnesses the file tells the conversation alone."""
@@ -277,9 +308,7 @@ class FileKeeper:
             before: (now, turn)
             for turn in piece.turns
             if turn.former_id
-            for before, now in zip(
-                message_ids(id, turn._replace(id=turn.former_id)), message_ids(id, turn), strict=True
-            )
+            for before, now in zip(message_ids(id, turn.former_id), message_ids(id, turn.id), strict=True)
         }
         if not former or not self._has_former(id, list(former)):
             return
@@ -330,9 +359,27 @@ class FileKeeper:
         ids = {message.id for message in messages}
         traces = [trace for turn in piece.turns for trace in traces_of(row.id, turn) if trace.message in ids]
         sayings = [each for turn in piece.turns for each in sayings_of(row.id, turn) if each.message in ids]
-        self._store.conversations.add(row, messages, traces, sayings)
-        rows = len(messages) + len(traces) + len(sayings)
+        calls = [call for turn in piece.turns for call in calls_of(row.id, turn) if call.message in ids]
+        runs = [each for turn in piece.turns for each in runs_of(row.id, turn) if each.message in ids]
+        self._store.conversations.add(row, messages, traces, sayings, calls, runs)
+        if piece.late_results:
+            late = {id: stored_result(result) for id, result in piece.late_results.items()}
+            self._store.results.add_late(row.id, {id: result for id, result in late.items() if result})
+        self._count(row.id, piece)
+        rows = len(messages) + len(traces) + len(sayings) + len(calls) + len(runs) + len(piece.usage)
         self._transactions.spend(rows, sum(len(each.text) for each in messages))
+
+    def _count(self, id: str, piece: Piece) -> None:
+        """Store the usage of models, which stays when the conversation is archived."""
+        if piece.usage:
+            messages = {call.turn: message_ids(id, call.turn) for call in piece.usage if call.turn}
+            self._store.usage.put(id, self._keeper.reader, piece.usage, messages)
+
+    def _count_for_parent(self, native_id: str, piece: Piece) -> None:
+        """Store the usage of a subagent that said nothing as that of the conversation that started it."""
+        parent = conversation_id(self._keeper.reader, native_id)
+        if not self._store.sync.forgotten([parent]):
+            self._count(parent, piece)
 
     def _settle(self, known: Conversation) -> None:
         witnesses = self._witnesses_of(known, Action.SETTLE)
@@ -365,22 +412,23 @@ class FileKeeper:
 
 def _parts(piece: Piece) -> Iterator[Piece]:
     """A piece as several that are cheap to write; at least one."""
+    rest = piece
     turns: list[Turn] = []
     cost = 0
     for turn in piece.turns:
-        turns.append(turn)
-        cost += ROW_COST * (1 + len(turn.calls)) + len(turn.text) + len(turn.thinking)
         if cost >= PART_COST:
-            yield piece._replace(turns=turns)
-            piece = piece._replace(is_whole=False)
+            # usage and late results refer to messages, so they come with the last part
+            yield rest._replace(turns=turns, usage=(), late_results={})
+            rest = rest._replace(is_whole=False)
             turns, cost = [], 0
-    if turns or not piece.turns:
-        yield piece._replace(turns=turns)
+        turns.append(turn)
+        cost += ROW_COST * (1 + 2 * len(turn.calls)) + len(turn.text) + len(turn.thinking)
+    yield rest._replace(turns=turns)
 
 
 def _candidates(conversation: str, piece: Piece) -> set[str]:
     """The ids of all messages that the turns of a piece may have, or had."""
-    return {id for turn in piece.turns for id in message_ids(conversation, turn)}
+    return {id for turn in piece.turns for id in message_ids(conversation, turn.id)}
 
 
 def _is_same(message: Message, turn: Turn) -> bool:

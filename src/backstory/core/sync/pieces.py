@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from ...domain.handoffs import HANDOFF_MARK, SessionHandoff
 from ...domain.records import Conversation, Message, Trace, Trust
+from ...domain.runs import MessageRun
 from ...domain.statements import MessageSaying
+from ...domain.tool_results import StoredCall, StoredResult, TextRange
 from ...domain.when import from_ms, to_ms
-from ...readers import Piece, ToolCall, Turn
+from ...readers import CallResult, Piece, Role, ToolCall, Turn
 from ...readers.formats.titles import title_of
+from ..failures.extraction import RUN_RULES, signed
 from ..statements.extraction import RULES
 
 
@@ -17,17 +21,33 @@ def conversation_id(reader: str, native_id: str) -> str:
     return f"{reader}:{native_id}"
 
 
-def message_ids(conversation: str, turn: Turn) -> tuple[str, str, str]:
+def message_ids(conversation: str, turn_id: str) -> tuple[str, str, str]:
     """Of what was said, of what was thought and of what tools were called with."""
-    said = f"{conversation}/{turn.id}"
-    return said, f"{said}#thinking", f"{said}#tool"
+    spoken = f"{conversation}/{turn_id}"
+    return spoken, f"{spoken}#thinking", f"{spoken}#tool"
+
+
+def without_copies(piece: Piece, handoff: SessionHandoff, title: str) -> Piece:
+    """What was said in a session that we wrote, since we wrote it: its first turns are copies of another conversation. It gets
+    the title of that one, where it is called by the first of these turns."""
+    handed_ms = to_ms(handoff.handed_at)
+    turns = [turn for turn in piece.turns if turn.at_ms is None or turn.at_ms >= handed_ms]
+    if not any(turn.role in (Role.USER, Role.ASSISTANT) for turn in turns):
+        turns = []  # what a program says to itself while it takes the session in
+    header = piece.header
+    if header.title.startswith(HANDOFF_MARK):
+        header = header._replace(title=title)
+    started_ms, ended_ms = (
+        None if at_ms is None else max(at_ms, handed_ms) for at_ms in (header.started_ms, header.ended_ms)
+    )
+    return piece._replace(turns=turns, header=header._replace(started_ms=started_ms, ended_ms=ended_ms))
 
 
 def times_of(piece: Piece, modified_ms: int) -> list[int]:
     """The turns' own and the conversation's; where there are none, the file's."""
-    told = piece.header
+    header = piece.header
     times = [turn.at_ms for turn in piece.turns if turn.at_ms is not None]
-    times += [at for at in (told.started_ms, told.ended_ms) if at is not None]
+    times += [at for at in (header.started_ms, header.ended_ms) if at is not None]
     return times or [modified_ms]
 
 
@@ -41,28 +61,29 @@ def merged(
     trust: Trust,
 ) -> Conversation:
     """The conversation's row after this piece."""
-    told = piece.header
+    header = piece.header
     times = times_of(piece, modified_ms)
     if known is not None:
         times += (to_ms(known.created_at), to_ms(known.updated_at))
     return Conversation(
-        id=conversation_id(reader, told.native_id),
-        title=told.title or (known.title if known is not None else "") or title_of(piece.turns),
+        id=conversation_id(reader, header.native_id),
+        title=header.title or (known.title if known is not None else "") or title_of(piece.turns),
         project=project,
         surface=reader,
         created_at=from_ms(min(times)),
         updated_at=from_ms(max(times)),
-        kind=told.kind.value,
-        parent=None if told.parent is None else conversation_id(reader, told.parent),
-        native_id=told.native_id,
-        source=told.source,
-        directory=told.directory,
-        branch=told.branch,
-        model=told.model,
-        completeness=told.completeness,
-        standing=int(told.standing),
+        kind=header.kind.value,
+        parent=None if header.parent is None else conversation_id(reader, header.parent),
+        native_id=header.native_id,
+        source=header.source,
+        directory=header.directory,
+        branch=header.branch,
+        model=header.model,
+        completeness=header.completeness,
+        standing=int(header.standing),
         trust=trust,
         rules=RULES,
+        run_rules=RUN_RULES,
     )
 
 
@@ -85,10 +106,10 @@ def _placed(
     before it stands with what was said before: another copy of the log lacked it."""
     limits = _next_places(conversation, turns, known)
     for turn, limit in zip(turns, limits, strict=True):
-        said, thinking, tool = message_ids(conversation, turn)
+        spoken, thinking, tool = message_ids(conversation, turn.id)
         alone = known.get(tool, known.get(thinking, max(last, 0)))
         next_place = last + 1 if limit is None or limit > last + 1 else max(last, 0)
-        seq = known.get(said, next_place) if turn.text else alone
+        seq = known.get(spoken, next_place) if turn.text else alone
         last = max(last, seq)
         yield turn, seq
 
@@ -100,14 +121,14 @@ def _next_places(conversation: str, turns: Sequence[Turn], known: Mapping[str, i
     for turn in reversed(turns):
         places.append(following)
         if turn.text:
-            following = known.get(message_ids(conversation, turn)[0], following)
+            following = known.get(message_ids(conversation, turn.id)[0], following)
     return places[::-1]
 
 
 def _messages_of(conversation: Conversation, turn: Turn, seq: int, at: datetime) -> Iterator[Message]:
-    said, thinking, tool = message_ids(conversation.id, turn)
+    spoken, thinking, tool = message_ids(conversation.id, turn.id)
     for id, role, text in (
-        (said, turn.role.value, turn.text),
+        (spoken, turn.role.value, turn.text),
         (thinking, "thinking", turn.thinking),
         (tool, "tool", "\n".join(map(_call_text, turn.calls))),
     ):
@@ -133,14 +154,47 @@ def _call_text(call: ToolCall) -> str:
     return " ".join(part for part in parts if part)
 
 
+def calls_of(conversation: str, turn: Turn) -> Iterator[StoredCall]:
+    """The tool calls of a turn, with where their arguments stand in the text of its message. What stands in the harness's
+    name are notes, not calls."""
+    message = message_ids(conversation, turn.id)[2]
+    start = 0
+    for call in turn.calls:
+        text = _call_text(call)
+        if call.name and turn.role is not Role.SYSTEM:
+            arguments = (
+                TextRange(start + len(call.name) + 1, len(call.arguments)) if call.arguments else TextRange()
+            )
+            command_at = text.find(call.command, len(call.name)) if call.command else -1
+            command = TextRange(start + command_at, len(call.command)) if command_at >= 0 else TextRange()
+            yield StoredCall(message, call.id, call.name, arguments, command, stored_result(call.result))
+        start += len(text) + 1
+
+
+def stored_result(result: CallResult | None) -> StoredResult | None:
+    if result is None:
+        return None
+    is_cut = result.cut is not None
+    return StoredResult(
+        result.text, result.bytes, is_cut, result.is_error, result.exit_code, result.duration_ms
+    )
+
+
 def sayings_of(conversation: str, turn: Turn) -> Iterator[MessageSaying]:
     """What a turn states, as sayings of what was said in it, or else of its calls."""
-    said, _, tool = message_ids(conversation, turn)
-    yield from (MessageSaying(said if turn.text else tool, saying) for saying in turn.sayings)
+    if turn.sayings:
+        spoken, _, tool = message_ids(conversation, turn.id)
+        yield from (MessageSaying(spoken if turn.text else tool, saying) for saying in turn.sayings)
+
+
+def runs_of(conversation: str, turn: Turn) -> Iterator[MessageRun]:
+    """The runs of a turn's commands."""
+    message = message_ids(conversation, turn.id)[2]
+    yield from (MessageRun(message, signed(run)) for run in turn.runs)
 
 
 def traces_of(conversation: str, turn: Turn) -> Iterator[Trace]:
-    message = message_ids(conversation, turn)[2]
+    message = message_ids(conversation, turn.id)[2]
     for call in turn.calls:
         yield from (Trace(message, "read", path) for path in call.reads if path)
         yield from (Trace(message, "written", path) for path in call.writes if path)

@@ -15,8 +15,9 @@ from ...domain.sources import CONTEXT, SourceStamp, SourceState
 from ...readers import Form, Reader, Source
 from ..abandoning import Stalled, watched
 from ..engine import Engine
+from ..exclusion import Exclusion
 from ..projects.origin import trust_of
-from .cursors import context_of, conversations_in, without
+from .cursors import contexts_of, conversations_in, without
 from .decoder_process import DecoderLost, DecoderProcess, is_worth_it
 from .decoding import AT_ONCE_BYTES, DueSource, Portion, ReadStep, SourceDecoder
 from .files import Stamp
@@ -36,11 +37,18 @@ class SourceReading:
     """The sources of one reader, one after the other."""
 
     def __init__(
-        self, engine: Engine, reader: Reader, redaction: Redaction, keeper: Keeper, process: DecoderProcess
+        self,
+        engine: Engine,
+        reader: Reader,
+        redaction: Redaction,
+        exclusion: Exclusion,
+        keeper: Keeper,
+        process: DecoderProcess,
     ) -> None:
         self._engine = engine
         self._reader = reader
         self._redaction = redaction
+        self._exclusion = exclusion
         self._keeper = keeper
         self.transactions = keeper.transactions
         self._process = process
@@ -49,7 +57,7 @@ class SourceReading:
     def is_due(self, source: Source, stamp: Stamp, known: SourceStamp | None) -> bool:
         if known is None or known.is_gone or (known.size, known.modified_ns) != stamp:
             return True
-        if context_of(source) != known.context:
+        if known.context not in contexts_of(source, self._exclusion.fingerprint):
             return True
         return bool(known.problem) and self._engine.now() - known.read_at >= RETRY_AFTER
 
@@ -68,7 +76,7 @@ class SourceReading:
             except (DecoderLost, Stalled):
                 self._process.close()
                 self._go_on(left)
-        decoder, at_once = SourceDecoder(self._reader, self._redaction), AT_ONCE_BYTES
+        decoder, at_once = SourceDecoder(self._reader, self._redaction, self._exclusion), AT_ONCE_BYTES
         while left:
             try:
                 yield from self._watched(decoder.portions_of(tuple(left), at_once), left)
@@ -100,7 +108,12 @@ class SourceReading:
         progress = self._progress
         if progress is None or progress.due is not due:
             progress = self._progress = SourceProgress(
-                self._engine, self._keeper, self._reader, due, goes_on=portion.goes_on
+                self._engine,
+                self._keeper,
+                self._reader,
+                due,
+                goes_on=portion.goes_on,
+                rules=self._exclusion.fingerprint,
             )
         outcomes: list[PieceOutcome] = []
         try:
@@ -125,13 +138,15 @@ class SourceProgress:
     """How far a source is read and kept. Inside transactions."""
 
     def __init__(
-        self, engine: Engine, keeper: Keeper, reader: Reader, due: DueSource, *, goes_on: bool
+        self, engine: Engine, keeper: Keeper, reader: Reader, due: DueSource, *, goes_on: bool, rules: str
     ) -> None:
         self._engine = engine
         self._store = engine.store
         self._keeper = keeper
         self.due = due
         self._goes_on = goes_on
+        self._contexts = contexts_of(due.source, rules)
+        self._has_excluded = False
         self._path = str(due.source.path)
         self._stored = due.state
         former = due.state
@@ -167,9 +182,13 @@ class SourceProgress:
         self._file.flush()
 
     def take(self, step: ReadStep) -> PieceOutcome:
-        kept = self._file.keep(step.piece, self.due.stamp.modified_ms)._replace(redacted=step.redacted)
+        if step.is_excluded:
+            return self._pass_over(step)
+        outcome = self._file.keep(step.piece, self.due.stamp.modified_ms)._replace(
+            redacted=step.redacted, private=step.private
+        )
         skipped = Counter(self._now.skipped)
-        skipped.update(kept.skipped)
+        skipped.update(outcome.skipped)
         self._now = self._now._replace(skipped=dict(skipped), redacted=self._now.redacted + step.redacted)
         if step.piece.cursor is not None:
             self._now = self._now._replace(
@@ -178,7 +197,16 @@ class SourceProgress:
                 tail="",
                 state=self._state(step.piece.cursor.state, is_back=self._is_back),
             )
-        return kept
+        return outcome
+
+    def _pass_over(self, step: ReadStep) -> PieceOutcome:
+        """Of an excluded conversation not even the cursor is stored, which may hold its title. A database is read on from
+        there all the same: each of its rows tells its project anew."""
+        self._has_excluded = True
+        if step.piece.cursor is not None and self.due.source.form is Form.DATABASE:
+            state = self._state(step.piece.cursor.state, is_back=self._is_back)
+            self._now = self._now._replace(position=step.piece.cursor.offset, state=state)
+        return PieceOutcome(excluded=1)
 
     def pause(self, step: ReadStep) -> None:
         """What is kept so far is committed, and reading goes on."""
@@ -201,7 +229,7 @@ class SourceProgress:
 
     def _state(self, cursor: Mapping[str, Any], *, is_back: bool) -> dict[str, Any]:
         state: dict[str, Any] = {"mark": dict(cursor), "stale": sorted(self._file.retold)}
-        if context := context_of(self.due.source):
+        if context := self._contexts[self._has_excluded]:
             state[CONTEXT] = context
         return state | {"back": True} if is_back else state
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...readers import Cursor, Piece, ToolCall, Turn
 from ..secrets import Redactor, redactor
+from .cut_results import parts_of, rewritten
 
 
 class Redaction:
@@ -24,22 +25,27 @@ class Redaction:
     def piece(self, piece: Piece) -> tuple[Piece, int]:
         """With every text of it redacted and fit for UTF-8, its cursor too; and how many secrets that were."""
         header = piece.header
-        given = [header.title, header.branch, header.model, *_texts(piece.turns)]
+        given = [header.title, header.branch, header.model, *_texts(piece.turns), *_late_texts(piece)]
         remembered = [] if piece.cursor is None else list(_strings(piece.cursor.state))
         # few have a secret, and to see that there is none takes one look through all of it
-        if self._is_clean([*given, *remembered]):
+        sound = _sound([*given, *remembered])
+        clean, _ = self._redactor.redact_all(sound)
+        if clean == [*given, *remembered]:
             return piece, 0
         if piece.cursor is not None:
             piece = piece._replace(cursor=self.cursor(piece.cursor))
-        clean, count = self._redactor.redact_all(_sound(given))
+        clean = clean[: len(given)]
         if clean == given:
             return piece, 0
+        _, count = self._redactor.redact_all(
+            [text for text, now in zip(sound, clean, strict=False) if text != now]
+        )
         texts = iter(clean)
         header = header._replace(title=next(texts), branch=next(texts), model=next(texts))
-        return piece._replace(header=header, turns=[_rewritten(turn, texts) for turn in piece.turns]), count
-
-    def _is_clean(self, texts: list[str]) -> bool:
-        return self._redactor.redact_all(_sound(texts))[0] == texts
+        turns = [_rewritten(turn, texts) for turn in piece.turns]
+        late = {id: rewritten(result, texts) for id, result in piece.late_results.items()}
+        usage = [call._replace(model=next(texts)) for call in piece.usage]
+        return piece._replace(header=header, turns=turns, late_results=late, usage=usage), count
 
     def cursor(self, cursor: Cursor) -> Cursor:
         """Readers remember titles in it, which are what the user typed first. Ids and fingerprints must come out as they
@@ -62,14 +68,31 @@ def _texts(turns: Iterable[Turn]) -> Iterator[str]:
         yield from (turn.text, turn.thinking, turn.model)
         for saying in turn.sayings:
             yield from (saying.text, saying.subject)
+        for run in turn.runs:
+            yield from (*run.families, *(line.text for line in run.lines))
         for call in turn.calls:
             yield from (call.name, call.arguments, call.command, call.error, *call.reads, *call.writes)
+            if call.result is not None:
+                yield from parts_of(call.result)
+
+
+def _late_texts(piece: Piece) -> Iterator[str]:
+    for result in piece.late_results.values():
+        yield from parts_of(result)
+    yield from (call.model for call in piece.usage)
 
 
 def _rewritten(turn: Turn, texts: Iterator[str]) -> Turn:
     """With the texts in the order of `_texts`."""
     text, thinking, model = next(texts), next(texts), next(texts)
     sayings = tuple(saying._replace(text=next(texts), subject=next(texts)) for saying in turn.sayings)
+    runs = tuple(
+        run._replace(
+            families=tuple(next(texts) for _ in run.families),
+            lines=tuple(line._replace(text=next(texts)) for line in run.lines),
+        )
+        for run in turn.runs
+    )
     calls = tuple(
         ToolCall(
             next(texts),
@@ -78,10 +101,12 @@ def _rewritten(turn: Turn, texts: Iterator[str]) -> Turn:
             error=next(texts),
             reads=tuple(next(texts) for _ in call.reads),
             writes=tuple(next(texts) for _ in call.writes),
+            result=None if call.result is None else rewritten(call.result, texts),
+            id=call.id,
         )
         for call in turn.calls
     )
-    return turn._replace(text=text, thinking=thinking, model=model, calls=calls, sayings=sayings)
+    return turn._replace(text=text, thinking=thinking, model=model, calls=calls, sayings=sayings, runs=runs)
 
 
 def _sound(texts: list[str]) -> list[str]:

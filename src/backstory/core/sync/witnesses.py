@@ -54,8 +54,8 @@ class Witnesses:
 
     def last_place(self, file: int) -> int:
         """The place of the last message that the file tells; -1 when it tells none."""
-        told = (self._places[id] for id, files in self._told.items() if file in files)
-        return max(told, default=-1)
+        places = (self._places[id] for id, files in self._told.items() if file in files)
+        return max(places, default=-1)
 
     def renew(self, file: int) -> None:
         """It was rewritten: what it told waits to be told again."""

@@ -23,10 +23,20 @@ def join_worktrees(store: Store, identities: Identities) -> None:
 
 def _move(store: Store, conversation: Conversation, project: str, transactions: ShortTransactions) -> None:
     """The conversation's own row is the last, so that all of it is moved again if this is interrupted."""
-    for start in range(0, store.messages.last_place(conversation.id) + 1, PLACES_AT_ONCE):
+    id = conversation.id
+    sayings, runs = store.sayings.of(id), store.runs.of(id)
+    for start in range(0, store.messages.last_place(id) + 1, PLACES_AT_ONCE):
         places = range(start, start + PLACES_AT_ONCE)
-        messages = [each._replace(project=project) for each in store.messages.of(conversation.id, places)]
-        store.conversations.add(conversation, messages, store.traces.of(conversation.id, places))
+        messages = [each._replace(project=project) for each in store.messages.of(id, places)]
+        ids = {message.id for message in messages}
+        store.conversations.add(
+            conversation,
+            messages,
+            store.traces.of(id, places),
+            [each for each in sayings if each.message in ids],
+            store.results.of(id, places),
+            [each for each in runs if each.message in ids],
+        )
         transactions.spend(len(messages), sum(len(message.text) for message in messages))
         transactions.rest()
     store.conversations.add(conversation._replace(project=project), [], [])

@@ -14,18 +14,19 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from ...domain.fences import has_open_fence
+from ...domain.lazy import lazy_pattern
 from ...domain.when import iso
 from .turns import SessionTurn, from_json, plain_turn, to_json, turns_of
 
 FORMAT = 1
-_FIRST_MARK = re.compile(r"^<!-- ([0-9a-f]{8}) (\{.*\}) -->\r?$", re.MULTILINE)
+_FIRST_MARK = lazy_pattern(r"^<!-- ([0-9a-f]{8}) (\{.*\}) -->\r?$", re.MULTILINE)
 _HEAD = 4_000  # characters in which the first mark stands
-_HEADING = re.compile(r"\r?\n*## \d+\. [^\n]*\n(?:\r?\n)?")
-_RUNS = re.compile("`{3,}")
-_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]|\r(?!\n)")
-_FENCED = re.compile(r"\s*(`{3,})[^\n]*\n(.*)\n\1\s*", re.DOTALL)
+_HEADING = lazy_pattern(r"\r?\n*## \d+\. [^\n]*\n(?:\r?\n)?")
+_RUNS = lazy_pattern("`{3,}")
+_CONTROLS = lazy_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]|\r(?!\n)")
+_FENCED = lazy_pattern(r"\s*(`{3,})[^\n]*\n(.*)\n\1\s*", re.DOTALL)
 _CREDIT = "*Stored by Backstory*"
-_LAST_LINE = re.compile(rf"^{re.escape(_CREDIT)}\s*$", re.MULTILINE)
+_LAST_LINE = lazy_pattern(rf"^{re.escape(_CREDIT)}\s*$", re.MULTILINE)
 
 
 class SessionHeader(NamedTuple):
@@ -57,8 +58,8 @@ def write_full(header: SessionHeader, turns: Sequence[SessionTurn]) -> str:
     parts = [*_headlines(header, len(turns)), _mark(tag, opening), "\n"]
     for number, turn in enumerate(turns, 1):
         form, body = _body(turn)
-        shown = " ".join(turn.role.split()) or "(no role)"
-        parts += [_mark(tag, {"role": turn.role, **form}), f"\n## {number}. {shown}\n\n{body}\n\n"]
+        role = " ".join(turn.role.split()) or "(no role)"
+        parts += [_mark(tag, {"role": turn.role, **form}), f"\n## {number}. {role}\n\n{body}\n\n"]
     readable = "".join(parts)
     exact = _exact(turns)
     closing: dict[str, Any] = {"end": FORMAT, "readable": _hash(readable), "json": _hash(exact)}
@@ -135,9 +136,9 @@ def _exact(turns: Sequence[SessionTurn]) -> str:
 
 
 def _read_exact(part: str) -> list[SessionTurn] | None:
-    found = re.search(r"^(`{3,})json\r?\n(.*?)\r?\n\1\r?$", part, re.DOTALL | re.MULTILINE)
+    match = re.search(r"^(`{3,})json\r?\n(.*?)\r?\n\1\r?$", part, re.DOTALL | re.MULTILINE)
     try:
-        return turns_of(from_json(found[2])) if found else None
+        return turns_of(from_json(match[2])) if match else None
     except ValueError:
         return None
 

@@ -48,11 +48,11 @@ def read(path: Path) -> Iterator[Record]:
     tracked = _tracked(path)
     for session in _sessions(path):
         try:
-            found = _readable(session)
-            if found.file in tracked and is_by_others(found.file):
+            reading = _readable(session)
+            if reading.file in tracked and is_by_others(reading.file):
                 yield UnplacedRecords(KIND, "came with the repository, and is found in that project anyway")
                 continue
-            yield _conversation(found, path)
+            yield _conversation(reading, path)
         except Unreadable as error:
             yield UnplacedRecords(KIND, error.message)
 
@@ -64,32 +64,32 @@ def _tracked(path: Path) -> set[Path]:
 
 def _sessions(path: Path) -> Iterator[SessionFile]:
     place = SessionsPlace(path, path)
-    return (found for day in days(place) for found in found_on(place, day))
+    return (file for day in days(place) for file in found_on(place, day))
 
 
-def _conversation(found: SessionFile, path: Path) -> ForeignConversation:
-    head, reading = read_head(found), read_session(found)
+def _conversation(file: SessionFile, path: Path) -> ForeignConversation:
+    head, reading = read_head(file), read_session(file)
     row = Conversation(
-        id=session_id(found, head, reading),
+        id=session_id(file, head, reading),
         title=head.topic,
         project="",
         surface=NAME,
         created_at=head.date,
         updated_at=head.modified,
-        source=str(found.file),
+        source=str(file.file),
         directory=str(folder(path)),
     )
     return ForeignConversation(KIND, row, tuple(messages_of(row, reading.turns)))
 
 
-def _readable(found: SessionFile) -> SessionFile:
+def _readable(session_file: SessionFile) -> SessionFile:
     """The session as its summary has it where the full text is damaged; raises Unreadable where both are."""
-    name = found.file.name
+    name = session_file.file.name
     summary = f"{name.removesuffix(FULL)}{SUMMARY}" if name.endswith(FULL) else name
-    for file in dict.fromkeys((found.file, found.file.with_name(summary))):
+    for file in dict.fromkeys((session_file.file, session_file.file.with_name(summary))):
         if _is_text(file):
-            return found._replace(file=file)
-    raise Unreadable(f"{found.file} is not a text.")
+            return session_file._replace(file=file)
+    raise Unreadable(f"{session_file.file} is not a text.")
 
 
 def _is_text(file: Path) -> bool:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...domain.errors import InvalidInput, NoFolder, NoName, NotWritten, Unreadable
+from ...domain.lazy import lazy_pattern
 from ...domain.when import to_ms
 from ...store.whole_files import is_running, sync
 
@@ -24,7 +24,7 @@ FULL, SUMMARY = "full.md", "summary.md"
 MOST_NAMES = 1_000
 DRAFT_S = 60.0
 """A session is written in less."""
-_DRAFT = re.compile(r"\.(\d+)-[0-9a-f]{12}")
+_DRAFT = lazy_pattern(r"\.(\d+)-[0-9a-f]{12}")
 _ROOT_MARKS = (
     *(".git", ".hg", ".svn", "package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "pom.xml"),
     *("build.gradle", "build.gradle.kts", "composer.json", "Gemfile", "mix.exs", "CMakeLists.txt"),
@@ -175,15 +175,15 @@ def days(place: SessionsPlace) -> Iterator[str]:
 def found_on(place: SessionsPlace, day: str) -> list[SessionFile]:
     """The sessions in the folder of a day, by name."""
     folder = place.root / day
-    found: dict[str, SessionFile] = {}
+    files: dict[str, SessionFile] = {}
     for entry in _entries(folder, place):
         if not day and is_day(entry.name):
             continue
         for name, file in _sessions_at(entry, day, place):
-            known = found.get(name)
+            known = files.get(name)
             if known is None or _rank(file) < _rank(known.file):
-                found[name] = SessionFile(name, day, file)
-    return sorted(found.values())
+                files[name] = SessionFile(name, day, file)
+    return sorted(files.values())
 
 
 def _sessions_at(entry: os.DirEntry[str], day: str, place: SessionsPlace) -> Iterator[tuple[str, Path]]:
@@ -207,11 +207,11 @@ def base_name(stem: str) -> str:
     return stem
 
 
-def choose(found: Iterable[SessionFile], wanted: str) -> list[SessionFile]:
+def choose(files: Iterable[SessionFile], wanted: str) -> list[SessionFile]:
     """Those a name means: the very name, else the name without `.md`, else without `-full` or `-summary` too."""
     stem = wanted.removesuffix(".md")
     levels: tuple[list[SessionFile], ...] = ([], [], [])
-    for each in found:
+    for each in files:
         names = (each.name, each.name.removesuffix(".md"))
         for level, name in enumerate((wanted, stem, base_name(stem))):
             if name in names:

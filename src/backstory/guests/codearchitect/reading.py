@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ...domain.errors import Unreadable
 from ...domain.fences import outside_fences
+from ...domain.lazy import lazy_pattern
 from ...domain.when import from_ms, iso
 from .fullfile import SessionReading, opening_of, read_full
 from .places import SessionFile
@@ -32,30 +33,30 @@ from .turns import (
 LARGEST_MB = 100
 """A larger file was not written by a session."""
 _HEAD_BYTES = 8_192
-_TITLE = re.compile(r"^# +([^\n]*?)(?: *- Full Context)? *\r?$", re.MULTILINE)
-_DATE = re.compile(r"^\*\*Date:\*\* *(\S+) *\r?$", re.MULTILINE)
-_OLD_NAME = re.compile(r"session-(\d{8}-\d{6})(?:-(.+?))?(?:\.md)?")
-_JSON_PART = re.compile(
+_TITLE = lazy_pattern(r"^# +([^\n]*?)(?: *- Full Context)? *\r?$", re.MULTILINE)
+_DATE = lazy_pattern(r"^\*\*Date:\*\* *(\S+) *\r?$", re.MULTILINE)
+_OLD_NAME = lazy_pattern(r"session-(\d{8}-\d{6})(?:-(.+?))?(?:\.md)?")
+_JSON_PART = lazy_pattern(
     r"^## Full Conversation \(JSON\)\s*\n+```json\r?\n(.*?)\r?\n```\r?$", re.DOTALL | re.MULTILINE
 )
-_JSON_BLOCK = re.compile(r"```json\s*\n(.*?)\n```\s*$", re.DOTALL | re.MULTILINE)
-_READABLE = re.compile(r"^## Human-Readable Format\s*\n", re.MULTILINE)
-_CREDIT = re.compile(r"^---\s*\n+(?:\*[^*\n]*\*\s*)+\Z", re.MULTILINE)
+_JSON_BLOCK = lazy_pattern(r"```json\s*\n(.*?)\n```\s*$", re.DOTALL | re.MULTILINE)
+_READABLE = lazy_pattern(r"^## Human-Readable Format\s*\n", re.MULTILINE)
+_CREDIT = lazy_pattern(r"^---\s*\n+(?:\*[^*\n]*\*\s*)+\Z", re.MULTILINE)
 _CREDIT_LENGTH = 500
 _LABELS = (
     "author|created|date|format|id|messages|model|project|saved|session|tags|time|title|tool|topic|updated"
 )
 _VOICES = "|".join(name for name in SPEAKERS if name not in _LABELS.split("|"))
-_HEADER = re.compile(
+_HEADER = lazy_pattern(
     rf"\A\s*# [^\n]*\n+(?:(?!\*\*(?:{_VOICES}):)\*\*[^*\n]+:\*\*[^\n]*\n+)+(?:\s*---\s*\n)?", re.IGNORECASE
 )
-_HEADING = re.compile(
+_HEADING = lazy_pattern(
     rf"(?:#{{1,6}} .*|-{{3,}}|(?:[-*>] +)?(?:\*\*[^*]+(?::\*\*|\*\*:)|[*_]{{0,2}}(?:{_LABELS})[*_]{{0,2}}:).*)?",
     re.IGNORECASE,
 )
-_RULE = re.compile(r"-{3,}\s*")
-_REQUEST = re.compile(r"^### Request \d+:[^\n]*\n", re.MULTILINE)
-_PROMPT = re.compile(
+_RULE = lazy_pattern(r"-{3,}\s*")
+_REQUEST = lazy_pattern(r"^### Request \d+:[^\n]*\n", re.MULTILINE)
+_PROMPT = lazy_pattern(
     r"\s*\*\*User Prompt:\*\*\s*\n(.*?)(?:^\*\*AI Response Summary:\*\*\s*\n(.*))?\Z",
     re.DOTALL | re.MULTILINE,
 )
@@ -70,31 +71,33 @@ class SessionHead(NamedTuple):
     modified: datetime
 
 
-def read_head(found: SessionFile) -> SessionHead:
+def read_head(session_file: SessionFile) -> SessionHead:
     try:
-        with found.file.open("rb") as file:
+        with session_file.file.open("rb") as file:
             start = file.read(_HEAD_BYTES).decode("utf-8-sig", "replace")
-        stat = found.file.stat()
+        stat = session_file.file.stat()
     except OSError as error:
-        raise Unreadable(f"{found.file} cannot be read: {error.strerror}.") from error
+        raise Unreadable(f"{session_file.file} cannot be read: {error.strerror}.") from error
     modified = from_ms(stat.st_mtime_ns // 1_000_000)
     ours = opening_of(start)
     written = str(ours.get("date", "")) or _first(_DATE, start)
     title = _first(_TITLE, start)
-    old = _OLD_NAME.fullmatch(found.name)
-    topic = str(ours.get("topic", "")) or title or (old[2] if old and old[2] else found.name)
-    date = _moment(written) or (old and _moment(old[1])) or _moment(found.day) or modified
-    id = str(ours.get("session", "")) or (derived_id(found.name, title, written) if _moment(written) else "")
+    old = _OLD_NAME.fullmatch(session_file.name)
+    topic = str(ours.get("topic", "")) or title or (old[2] if old and old[2] else session_file.name)
+    date = _moment(written) or (old and _moment(old[1])) or _moment(session_file.day) or modified
+    id = str(ours.get("session", "")) or (
+        derived_id(session_file.name, title, written) if _moment(written) else ""
+    )
     return SessionHead(id, topic, date, stat.st_size, modified)
 
 
-def read_session(found: SessionFile) -> SessionReading:
+def read_session(file: SessionFile) -> SessionReading:
     try:
-        if found.file.stat().st_size > LARGEST_MB * 1_000_000:
-            raise Unreadable(f"{found.file} is larger than {LARGEST_MB} MB.")
-        text = found.file.read_bytes().decode("utf-8-sig", "replace")
+        if file.file.stat().st_size > LARGEST_MB * 1_000_000:
+            raise Unreadable(f"{file.file} is larger than {LARGEST_MB} MB.")
+        text = file.file.read_bytes().decode("utf-8-sig", "replace")
     except OSError as error:
-        raise Unreadable(f"{found.file} cannot be read: {error.strerror}.") from error
+        raise Unreadable(f"{file.file} cannot be read: {error.strerror}.") from error
     ours = read_full(text)
     return SessionReading(read_foreign(text)) if ours is None else _with_additions(ours)
 
@@ -113,10 +116,10 @@ def _with_additions(ours: SessionReading) -> SessionReading:
     )
 
 
-def session_id(found: SessionFile, head: SessionHead, reading: SessionReading) -> str:
+def session_id(file: SessionFile, head: SessionHead, reading: SessionReading) -> str:
     """A file without a head is known by its name and by what was said first."""
     first = to_json(reading.turns[0].as_json()) if reading.turns else ""
-    return head.id or derived_id(found.name, first)
+    return head.id or derived_id(file.name, first)
 
 
 def derived_id(*parts: str) -> str:
@@ -124,8 +127,8 @@ def derived_id(*parts: str) -> str:
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.search(text)
-    return found[1].strip() if found else ""
+    match = pattern.search(text)
+    return match[1].strip() if match else ""
 
 
 def _moment(text: str) -> datetime | None:
@@ -140,10 +143,10 @@ def _moment(text: str) -> datetime | None:
 
 def read_foreign(text: str) -> list[SessionTurn]:
     """What was said, whichever way it is written; a text that no way fits is one turn. Nothing is left out."""
-    found = _JSON_PART.search(text)
-    if found is not None:
+    match = _JSON_PART.search(text)
+    if match is not None:
         try:
-            turns = turns_of(from_json(found[1]))
+            turns = turns_of(from_json(match[1]))
         except ValueError:
             turns = None
         if turns is not None:
@@ -206,10 +209,10 @@ def _summarized(text: str) -> list[SessionTurn]:
     """Requests and responses of a summary.md whose full.md is gone."""
     turns: list[SessionTurn] = []
     for part in _REQUEST.split(text)[1:]:
-        found = _PROMPT.match(part)
-        if found is None:
+        match = _PROMPT.match(part)
+        if match is None:
             return []
-        turns.append(plain_turn(USER, found[1].strip()))
-        if found[2] is not None:
-            turns.append(plain_turn(ASSISTANT, found[2].strip()))
+        turns.append(plain_turn(USER, match[1].strip()))
+        if match[2] is not None:
+            turns.append(plain_turn(ASSISTANT, match[2].strip()))
     return turns

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...core.facet import Facet
+from ...core import GuestPart
 from ...core.projects.origin import is_by_others
 from ...core.secrets import redactor
 from ...core.subjects import OPENING, subject_of
@@ -29,7 +29,7 @@ from .summaryfile import write_summary
 from .turns import SPEAKERS, USER, SessionTurn, first_part, plain_turn, read_conversation, size_of
 
 MB = 1 << 20
-LARGEST = 10 * MB
+MAX_SESSION_BYTES = 10 * MB
 IN_FILES = 1 * MB
 
 
@@ -64,27 +64,25 @@ class SessionText(NamedTuple):
     turns: list[SessionTurn]
 
 
-class StoredSessions(Facet):
+class StoredSessions(GuestPart):
+    file_bytes = IN_FILES
+    """How much of a conversation is shown in its file."""
+
     def place(self, given: str | None) -> SessionsPlace:
-        if given is not None:
-            self.caller.check_local(
-                "sessions_dir", hint="Leave it out: the server keeps sessions in its own place."
-            )
         return places.sessions_place(given, self.engine.settings.sessions_dir, self.caller.directory)
 
     def keep(
         self, conversation: str | Sequence[Any], topic: str | None, place: SessionsPlace
     ) -> SavedSession:
-        """Write a conversation to the tree and to the store: both, or neither."""
-        turns = read_conversation(conversation, LARGEST)
+        """Store a conversation under a name that is new on its day."""
+        turns = read_conversation(conversation, MAX_SESSION_BYTES)
         self.engine.check_room()
         size = size_of(conversation, turns)
         is_empty = not any(turn.text.strip() for turn in turns)
         header, name, is_unnamed = self._named(turns, topic)
-        header = header._replace(whole_size=size if size > IN_FILES else 0)
-        shown = first_part(conversation, turns, IN_FILES) if header.whole_size else turns
-        files = {places.SUMMARY: write_summary(header, shown), places.FULL: write_full(header, shown)}
-        folder = self._save(place, header, name, files, turns)
+        header = header._replace(whole_size=size if size > self.file_bytes else 0)
+        excerpt = first_part(conversation, turns, self.file_bytes) if header.whole_size else turns
+        folder = self.write(place, header, name, turns, excerpt)
         self.engine.embed_soon()
         return SavedSession(folder, header, is_empty, bool(header.whole_size), is_unnamed and not is_empty)
 
@@ -92,31 +90,31 @@ class StoredSessions(Facet):
         self, place: SessionsPlace, day: str | None, *, limit: int, offset: int = 0
     ) -> StoredSessionPage:
         """Sessions of one day or of all from the newest on, and how many there are."""
-        loose = [_listed(found) for found in places.found_on(place, "")]
+        loose = [_listed(file) for file in places.found_on(place, "")]
         days = {each for each in places.days(place) if each} | {each.day for each in loose}
-        shown: list[StoredSession] = []
+        sessions: list[StoredSession] = []
         total = 0
         for each in sorted(days if day is None else {day}, reverse=True):
             dated = places.found_on(place, each)
             undated = [session for session in loose if session.day == each]
             passed = max(offset - total, 0)
             total += len(dated) + len(undated)
-            if len(shown) < limit and offset < total:
-                newest = sorted([*map(_listed, dated), *undated], key=_age, reverse=True)
-                shown += newest[passed : passed + limit - len(shown)]
-        return StoredSessionPage(self._see([(session, None) for session in shown]), total)
+            if len(sessions) < limit and offset < total:
+                newest = sorted([*map(_listed, dated), *undated], key=by_age, reverse=True)
+                sessions += newest[passed : passed + limit - len(sessions)]
+        return StoredSessionPage(self._see([(session, None) for session in sessions]), total)
 
     def fetch(self, place: SessionsPlace, name: str, day: str | None) -> SessionText:
         """A session by its name, else by its topic; the newest where several days have it."""
-        wanted, inner_day = _read_name(name)
+        wanted, inner_day = read_name(name)
         day = day or inner_day
         days = [each for each in places.days(place) if day in (None, each) or not each]
-        tree = [found for each in days for found in places.found_on(place, each)]
+        tree = [file for each in days for file in places.found_on(place, each)]
         named = places.choose(tree, wanted) or places.choose(tree, folder_name(wanted))
         chosen = [each for each in map(_listed, named) if day in (None, each.day)]
         if not chosen:
             raise NotFound("session", name)
-        session = max(chosen, key=_age)
+        session = max(chosen, key=by_age)
         reading = read_session(session.found)
         (session,) = self._see([(session, reading)])
         if session.trust is not Trust.OWN:  # such a file may claim the id of any session
@@ -135,15 +133,8 @@ class StoredSessions(Facet):
         )
         return header, name or fallback, not name
 
-    def _save(
-        self,
-        place: SessionsPlace,
-        header: SessionHeader,
-        name: str,
-        files: dict[str, str],
-        turns: Sequence[SessionTurn],
-    ) -> Path:
-        conversation = Conversation(
+    def conversation(self, header: SessionHeader, turns: Sequence[SessionTurn]) -> Conversation:
+        return Conversation(
             id=header.id,
             title=header.title,
             project=self.caller.project,
@@ -153,6 +144,18 @@ class StoredSessions(Facet):
             directory=self.caller.directory,
             subject=subject_of(header.title, _asked(turns)[:OPENING]),
         )
+
+    def write(
+        self,
+        place: SessionsPlace,
+        header: SessionHeader,
+        name: str,
+        turns: Sequence[SessionTurn],
+        excerpt: Sequence[SessionTurn],
+    ) -> Path:
+        """Write the conversation to the tree, as far as its files show it, and whole to the store: both, or neither."""
+        files = {places.SUMMARY: write_summary(header, excerpt), places.FULL: write_full(header, excerpt)}
+        conversation = self.conversation(header, turns)
         store = self.engine.store
 
         def record(folder: Path) -> None:
@@ -194,9 +197,9 @@ class StoredSessions(Facet):
                     for id, session, reading in fresh:
                         # one that is edited is alive again
                         self.engine.store.archive.restore_conversations([id])
-                        found = reading or read_session(session.found)
-                        self._drop_rival(id, session, found, known)
-                        self._index(id, session, found, known.get(id))
+                        content = reading or read_session(session.found)
+                        self._drop_rival(id, session, content, known)
+                        self._index(id, session, content, known.get(id))
                 self.engine.embed_soon()
         return [session for _, session in judged]
 
@@ -302,7 +305,7 @@ def _asked(turns: Sequence[SessionTurn]) -> list[str]:
     return [turn.text for turn in turns if SPEAKERS.get(turn.role.lower()) == USER]
 
 
-def _read_name(name: str) -> tuple[str, str | None]:
+def read_name(name: str) -> tuple[str, str | None]:
     """The name and the day that `2026-03-01/login/full.md` or any shorter form means."""
     parts = name.split("/")
     if len(parts) > 1 and parts[-1] in (places.FULL, places.SUMMARY):
@@ -315,11 +318,11 @@ def _read_name(name: str) -> tuple[str, str | None]:
     return parts[0], day
 
 
-def _listed(found: SessionFile) -> StoredSession:
-    return StoredSession(found, read_head(found))
+def _listed(file: SessionFile) -> StoredSession:
+    return StoredSession(file, read_head(file))
 
 
-def _age(session: StoredSession) -> tuple[Any, ...]:
+def by_age(session: StoredSession) -> tuple[Any, ...]:
     return session.day, session.head.date, session.found.name
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...core.summaries import SENTENCE, summarize
+from ...domain.lazy import lazy_pattern
 from ...domain.provenance import own_text
 from ...domain.topics import cut_at_word
 from ...domain.when import iso
@@ -17,21 +18,21 @@ from .turns import ASSISTANT, SPEAKERS, SYSTEM, USER, SessionTurn
 OVERVIEW, PROMPT, RESPONSE = 500, 600, 400  # characters
 POINTS = 6  # of a kind
 LEAST_LETTERS = 15
-_BLOCK = re.compile(
+_BLOCK = lazy_pattern(
     r"^ {0,3}(`{3,}|~{3,})([\w+#.-]*)[^\n]*\n(.*?)(?:^ {0,3}\1[`~]*\s*$|\Z)", re.DOTALL | re.MULTILINE
 )
 _SHELLS = ("sh", "bash", "zsh", "shell", "console", "powershell", "cmd", "fish")
-_PROMPTED = re.compile(r"^[ \t]*[$❯%] +(\S[^\n]*)", re.MULTILINE)
-_FILE = re.compile(r"(?<![\w/.@:-])(?:[\w.@-]*/)*[\w@-][\w.@-]*\.[A-Za-z][A-Za-z0-9]{0,7}(?![\w/(@])")
-_LIST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,2}[.)]) +(\S[^\n]*)", re.MULTILINE)
-_ASIDE = re.compile(r"^[ \t]*(?:(?:[-*+]|\d{1,2}[.)]) +\S[^\n]*|-{3,}[ \t]*|#{1,6} +)", re.MULTILINE)
-_DECISION = re.compile(
+_PROMPTED = lazy_pattern(r"^[ \t]*[$❯%] +(\S[^\n]*)", re.MULTILINE)
+_FILE = lazy_pattern(r"(?<![\w/.@:-])(?:[\w.@-]*/)*[\w@-][\w.@-]*\.[A-Za-z][A-Za-z0-9]{0,7}(?![\w/(@])")
+_LIST_ITEM = lazy_pattern(r"^[ \t]*(?:[-*+]|\d{1,2}[.)]) +(\S[^\n]*)", re.MULTILINE)
+_ASIDE = lazy_pattern(r"^[ \t]*(?:(?:[-*+]|\d{1,2}[.)]) +\S[^\n]*|-{3,}[ \t]*|#{1,6} +)", re.MULTILINE)
+_DECISION = lazy_pattern(
     r"\b(?:decid\w+|decision|agreed|chose|chosen|settled on|we(?:'ll| will) use|let's (?:use|go)|instead of|"
     r"must(?: not)?|never|always)\b",
     re.IGNORECASE,
 )
-_ERROR = re.compile(r"\b(?:\w*Error|\w*Exception|Traceback|panic|fatal|failed|failure|segfault)\b")
-_FILE_ENDING = re.compile(
+_ERROR = lazy_pattern(r"\b(?:\w*Error|\w*Exception|Traceback|panic|fatal|failed|failure|segfault)\b")
+_FILE_ENDING = lazy_pattern(
     r"\.(?:c|cc|cfg|conf|cpp|cs|css|csv|dart|env|exs?|go|gradle|h|hpp|html|ini|ipynb|java|jsx?|json|kt|lock|lua|md|mjs|"
     r"php|pl|proto|ps1|py|rb|rs|scala|s[ac]ss|sh|sql|svelte|swift|tf|toml|tsx?|txt|vue|xml|ya?ml|zig)$",
     re.IGNORECASE,

@@ -20,7 +20,10 @@ from ...tools import ADDS, READS, ErrorTable, Surface, Tool, camel, dump
 from ...tools.budget import fitting
 from ...tools.origin import cautions, safe_text
 from ...tools.params import CoreName, Json, Param, PathName, Range
+from .places import is_day
+from .sessions_in_store import SessionsInStore
 from .stored_sessions import StoredSessions
+from .toon import session_content
 
 if TYPE_CHECKING:
     from .stored_sessions import SavedSession, StoredSession, StoredSessionPage
@@ -174,19 +177,22 @@ def store_session(
             hint='Leave format out, or give "plain", for text.',
             field="conversation",
         )
-    place = StoredSessions(core).place(sessions_dir)
-    kept = StoredSessions(core).keep(conversation, topic, place)
-    summary, full = kept.folder / "summary.md", kept.folder / "full.md"
+    sessions = _sessions(core)
+    place = sessions.place(sessions_dir)
+    session = sessions.keep(conversation, topic, place)
+    summary, full = session.folder / "summary.md", session.folder / "full.md"
     reply: StoreAnswer = {
         "file": str(summary),
         "summaryFile": str(summary),
         "fullFile": str(full),
-        "filename": kept.folder.name,
-        "topic": kept.header.topic,
-        "date": iso(kept.header.date),
-        "message": f"Session saved in folder {kept.folder.name}: summary.md and full.md",
+        "filename": session.folder.name,
+        "topic": session.header.topic,
+        "date": iso(session.header.date),
+        "message": f"Session saved in folder {session.folder.name}: summary.md and full.md"
+        if core.caller.is_local
+        else f"Session saved: {session.folder.name}",
     }
-    warnings = _warnings(kept, place.is_guessed)
+    warnings = _warnings(session, place.is_guessed)
     if not warnings:
         return reply
     texts, codes = list(warnings), [code for code in warnings.values() if code]
@@ -212,17 +218,14 @@ def get_session(
 ) -> SessionsAnswer:
     """Fetch a stored conversation whole by its name, or list the stored ones. Use it when the user refers to an
     earlier session. Use it when a list of the stored sessions is wanted: leave the filename out."""
-    from .places import is_day  # not for start-up
-
     if date is not None and not is_day(date):
         raise InvalidInput(f"{date[:60]!r} is not a date.", hint="Use YYYY-MM-DD.", field="date")
-    place = StoredSessions(core).place(sessions_dir)
+    sessions = _sessions(core)
+    place = sessions.place(sessions_dir)
     if filename is None:
-        listing = StoredSessions(core).listing(place, date, offset=offset, limit=limit or MOST_LISTED)
+        listing = sessions.listing(place, date, offset=offset, limit=limit or MOST_LISTED)
         return _listed(listing, offset, limit)
-    fetched = StoredSessions(core).fetch(place, filename, date)
-    from .toon import session_content
-
+    fetched = sessions.fetch(place, filename, date)
     content, used = session_content(fetched.turns, format)
     row, messages = _row(fetched.session), [turn.as_json() for turn in fetched.turns]
     body: SessionBody = {
@@ -244,17 +247,24 @@ def get_session(
 MOST_LISTED = 1_000
 
 
-def _warnings(kept: SavedSession, is_guessed: bool) -> dict[str, str]:
+def _sessions(core: Core) -> StoredSessions:
+    """Files of the caller's project, or on a team server rows of the tenant's store."""
+    if core.caller.is_local:
+        return StoredSessions(core)
+    return SessionsInStore(core)
+
+
+def _warnings(session: SavedSession, is_guessed: bool) -> dict[str, str]:
     """Text → code, what matters most first; the document has no code for the first two."""
     warnings: dict[str, str] = {}
-    if kept.is_empty:
+    if session.is_empty:
         warnings["Conversation is empty"] = ""
-    if kept.is_cut:
+    if session.is_cut:
         warnings["Conversation truncated to 1MB"] = ""
     if is_guessed:
         warnings["Using current directory as project root"] = "PROJECT_ROOT_NOT_FOUND"
-    if kept.is_unnamed:
-        warnings[f"No topic was found, using {kept.folder.name}"] = "TOPIC_EXTRACTION_ERROR"
+    if session.is_unnamed:
+        warnings[f"No topic was found, using {session.folder.name}"] = "TOPIC_EXTRACTION_ERROR"
     return warnings
 
 

@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Literal
 
+import toon_format
+
 from .turns import SessionTurn
 
 LARGEST_NUMBER = 2**53 - 1
@@ -19,9 +21,7 @@ def session_content(turns: Sequence[SessionTurn], wanted: str) -> tuple[str, Lit
     plain = json.dumps({"messages": messages}, ensure_ascii=False, separators=(",", ":"))
     if wanted == "json" or not is_table(turns):
         return plain, "json"
-    from toon_format import encode  # not for start-up
-
-    table = encode({"messages": messages}, delimiter="\t")
+    table = toon_format.encode({"messages": messages}, delimiter="\t")
     return (plain, "json") if wanted == "auto" and len(table) >= len(plain) else (table, "toon")
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ...domain.errors import InvalidInput
 from ...domain.fences import outside_fences
+from ...domain.lazy import lazy_pattern
 
 USER, ASSISTANT, SYSTEM, TOOL = "user", "assistant", "system", "tool"
 SPEAKERS = {
@@ -27,14 +28,14 @@ SPEAKERS = {
     "tool": TOOL,
 }
 _NAME = f"(?P<name>{'|'.join(SPEAKERS)})"
-_SPEAKER = re.compile(
+_SPEAKER = lazy_pattern(
     r"(?:#{1,6} +)?(?P<bold>\*\*|__|)(?P<capital>(?-i:(?=[A-Z])))?"
     + _NAME
     + r"(?:(?P=bold)[:\uff1a]|[:\uff1a](?P=bold))(?:(?=\s|$)|(?(capital)(?=[^\W\d_])|(?!)))[ \t]?",
     re.IGNORECASE,
 )
 """`User: a`, and `User:a` with its capital letter: `user:a` is more often no speech."""
-SPEAKER_HEADING = re.compile(
+SPEAKER_HEADING = lazy_pattern(
     r"(?:#{1,6} +|(?=\*\*|__))(?P<bold>\*\*|__|)(?:\d+[.)] +)?" + _NAME + r"(?P=bold)\s*$", re.IGNORECASE
 )
 """A heading, or a line in bold, that is nothing but a speaker: `## User`, `### 2. assistant`."""
@@ -59,8 +60,8 @@ class SessionTurn(NamedTuple):
             if isinstance(content, list)
             else []
         )
-        said = [text for text in texts if isinstance(text, str)]
-        return "\n\n".join(said) if said else to_json(content)
+        strings = [text for text in texts if isinstance(text, str)]
+        return "\n\n".join(strings) if strings else to_json(content)
 
     @property
     def is_plain(self) -> bool:
@@ -70,8 +71,8 @@ class SessionTurn(NamedTuple):
     @property
     def size(self) -> int:
         """In bytes."""
-        said = self.rest["content"] if self.is_plain else to_json(self.rest)
-        return len(said.encode(errors="replace"))
+        content = self.rest["content"] if self.is_plain else to_json(self.rest)
+        return len(content.encode(errors="replace"))
 
     def as_json(self) -> dict[str, Any]:
         return {"role": self.role, **self.rest}
@@ -143,15 +144,15 @@ def split_plain(text: str, speaker: re.Pattern[str] = _SPEAKER) -> list[SessionT
     """Plain text cut where a line begins with a speaker, `User:` or `**AI:**`, outside code fences. What stands
     before the first speaker is kept: as the user's where nobody else speaks, else as the system's."""
     lines = text.split("\n")
-    starts = [(number, found) for number in outside_fences(lines) if (found := speaker.match(lines[number]))]
+    starts = [(number, match) for number in outside_fences(lines) if (match := speaker.match(lines[number]))]
     if not starts:
         return [plain_turn(USER, text)]
     before = "\n".join(lines[: starts[0][0]])
     turns = [plain_turn(SYSTEM, before.strip("\r\n"))] if before.strip() else []
-    for place, (number, found) in enumerate(starts):
+    for place, (number, match) in enumerate(starts):
         end = starts[place + 1][0] if place + 1 < len(starts) else len(lines)
-        spoken = "\n".join([lines[number][found.end() :], *lines[number + 1 : end]])
-        turns.append(plain_turn(SPEAKERS[found["name"].lower()], spoken.strip("\r\n")))
+        spoken = "\n".join([lines[number][match.end() :], *lines[number + 1 : end]])
+        turns.append(plain_turn(SPEAKERS[match["name"].lower()], spoken.strip("\r\n")))
     return turns
 
 
@@ -164,12 +165,12 @@ def first_part(given: str | Sequence[Any], turns: Sequence[SessionTurn], most: i
     """The turns that fit into so many bytes; the last one is cut at a character."""
     if isinstance(given, str):
         return split_plain(given.encode()[:most].decode(errors="ignore"))
-    kept: list[SessionTurn] = []
+    part: list[SessionTurn] = []
     for turn in turns:
         if turn.size > most:
             text = turn.rest["content"] if turn.is_plain else to_json(turn.rest)
-            kept.append(plain_turn(turn.role, text.encode(errors="replace")[:most].decode(errors="ignore")))
+            part.append(plain_turn(turn.role, text.encode(errors="replace")[:most].decode(errors="ignore")))
             break
-        kept.append(turn)
+        part.append(turn)
         most -= turn.size
-    return kept
+    return part

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict, cast
 
 from ...core import Core
@@ -13,13 +13,14 @@ from ...tools import READS
 from ...tools.budget import fitting
 from ...tools.origin import cautions, safe_excerpt, safe_text
 from ...tools.params import CoreName, Json, OneOf, Range, Shaped
-from .recall import Recall
+from .recall import Recall, RecallQuery
 from .vocabulary import Stopwatch, surface
 
 if TYPE_CHECKING:
     from .recall import ConversationHit, ReaderState, RecallPage, RecallQuery
 
 SHOWN_FILES = 2
+FILES_CHARS = 50
 LONGEST_TITLE = 60
 MOST_DAYS = 60
 NOTHING_FOUND = "No history of another assistant was found on this machine."
@@ -138,8 +139,6 @@ def recall_conversations(
     week, 0.5 a month), files (0.5 for working on files, 1.0 when they are this project's or those that were named)
     and type (up to 0.5); what is 0 is left out. `total_conversations` are all that match; `tool_results` tells of each assistant what was
     found and what could not be read; `unread` counts conversations whose words are encrypted or not there."""
-    from .recall import RecallQuery
-
     clock = Stopwatch()
     notices = core.engine.sync_first(core.call) if fast_mode else core.engine.sync_now(core.call)
     wanted = RecallQuery(
@@ -152,14 +151,14 @@ def recall_conversations(
         prompt=user_prompt or "",
         with_subagents=include_subagents,
     )
-    found = Recall(core).find(wanted, limit=limit, offset=offset)
+    page = Recall(core).find(wanted, limit=limit, offset=offset)
     filters: FiltersApplied = {
         "fast_mode": fast_mode,
         "days_lookback": days_lookback,
         "min_score": min_score,
         "limit": limit,
     }
-    return _arranged(core, found, {**filters, **_narrowing(wanted, offset)}, notices, clock)
+    return _arranged(core, page, {**filters, **_narrowing(wanted, offset)}, notices, clock)
 
 
 def _narrowing(wanted: RecallQuery, offset: int) -> RecallFilters:
@@ -181,33 +180,41 @@ def _narrowing(wanted: RecallQuery, offset: int) -> RecallFilters:
 
 
 def _arranged(
-    core: Core, found: RecallPage, filters: FiltersApplied, notices: tuple[str, ...], clock: Stopwatch
+    core: Core, page: RecallPage, filters: FiltersApplied, notices: tuple[str, ...], clock: Stopwatch
 ) -> Shaped[RecallAnswer]:
-    shown = fitting(map(_shown, found.found))
+    answers = fitting(map(_shown, page.found))
     readers = Recall(core).readers()
-    results = _tool_results(readers, found.by_surface, filters.get("tools"))
-    after = filters.get("offset", 0) + len(shown)
+    results = _tool_results(readers, page.by_surface, filters.get("tools"))
+    after = filters.get("offset", 0) + len(answers)
     summary: RecallSummary = {
-        "total_conversations": found.total,
+        "total_conversations": page.total,
         "available_tools": sorted(name for name in results if "note" not in results[name]),
         "processing_time": clock.seconds(),
     }
-    if shown and after < found.total:
+    if answers and after < page.total:
         summary["next_offset"] = after
-    context: Context = {"keywords": list(found.keywords), "filters_applied": filters}
+    context: Context = {"keywords": list(page.keywords), "filters_applied": filters}
     structured: RecallAnswer = {
         "summary": summary,
-        "conversations": shown,
+        "conversations": answers,
         "context": context,
         "tool_results": results,
     }
-    text: Json = {"conversations": shown, **summary, **context, "tool_results": results}
-    if not readers and not found.total and not found.older and not notices:
+    # a model reads the text: it knows its arguments, and tool_results names the tools that have something to say
+    telling = {name: each for name, each in results.items() if each != {"total_conversations": 0}}
+    text: Json = {
+        "conversations": answers,
+        **summary,
+        "keywords": context["keywords"],
+        "tool_results": telling,
+    }
+    del text["available_tools"]
+    if not readers and not page.total and not page.older and not notices:
         notices = (NOTHING_FOUND + (LOOK_AGAIN if filters["fast_mode"] else ""),)
-    notices = (*notices, *found.notices)
-    if found.older:
-        notices = (*notices, _older(found.older, filters["days_lookback"]))
-    notices = (*notices, *cautions(each.conversation.trust for each in found.found[: len(shown)]))
+    notices = (*notices, *page.notices)
+    if page.older:
+        notices = (*notices, _older(page.older, filters["days_lookback"]))
+    notices = (*notices, *cautions(each.conversation.trust for each in page.found[: len(answers)]))
     if notices:
         structured["notices"] = text["notices"] = list(notices)
     return Shaped(text, structured)
@@ -223,7 +230,8 @@ def _older(count: int, days: int) -> str:
 
 def _shown(recalled: ConversationHit) -> RecalledConversation:
     conversation = recalled.conversation
-    shown: RecalledConversation = {
+    files = _shown_files(recalled.files, conversation.project)
+    answer: RecalledConversation = {
         "id": conversation.id,
         "title": one_line(safe_text(conversation.name, conversation.trust), LONGEST_TITLE),
         "tool": conversation.surface,
@@ -236,21 +244,27 @@ def _shown(recalled: ConversationHit) -> RecalledConversation:
         "relevance_score": round(recalled.parts.score, 2),
         "score_parts": cast(ScoreParts, {name: n for name, n in recalled.parts._asdict().items() if n}),
         "snippet": safe_excerpt(recalled.excerpt),
-        "files": [_in_project(path, conversation.project) for path in recalled.files[:SHOWN_FILES]],
+        "files": files,
     }
-    if len(recalled.files) > SHOWN_FILES:
-        shown["file_count"] = len(recalled.files)
+    if len(recalled.files) > len(files):
+        answer["file_count"] = len(recalled.files)
     if recalled.subagents:
-        shown["subagents"] = recalled.subagents
+        answer["subagents"] = recalled.subagents
     if conversation.kind != "main":
-        shown["kind"] = conversation.kind
+        answer["kind"] = conversation.kind
     if conversation.parent is not None:
-        shown["parent"] = conversation.parent
+        answer["parent"] = conversation.parent
     if conversation.completeness != "full":
-        shown["completeness"] = conversation.completeness
+        answer["completeness"] = conversation.completeness
     if conversation.is_gone:
-        shown["source_gone"] = True
-    return shown
+        answer["source_gone"] = True
+    return answer
+
+
+def _shown_files(paths: Sequence[str], project: str) -> list[str]:
+    """The first, and the second where both are short."""
+    names = [_in_project(path, project) for path in paths[:SHOWN_FILES]]
+    return names if sum(map(len, names)) <= FILES_CHARS else names[:1]
 
 
 def _in_project(path: str, project: str) -> str:

@@ -58,10 +58,10 @@ def describe(directory: Path, effort: Effort, *, with_size: bool) -> Description
 
 
 def _repository(directory: Path) -> Repository | None:
-    told = git(directory, "rev-parse", "--is-bare-repository", "--absolute-git-dir", "--git-common-dir")
-    if told is None:
+    output = git(directory, "rev-parse", "--is-bare-repository", "--absolute-git-dir", "--git-common-dir")
+    if output is None:
         return _repository_by_files(directory)
-    bare, own, shared = told.removesuffix("\n").split("\n")
+    bare, own, shared = output.removesuffix("\n").split("\n")
     is_bare = bare == "true"
     top = own if is_bare else (git(directory, "rev-parse", "--show-toplevel") or own).rstrip("\n")
     branch = git(directory, "symbolic-ref", "--quiet", "--short", "HEAD")

@@ -18,9 +18,9 @@ from typing import NamedTuple
 from ...core.freshness import freshness
 from ...core.projects.effort import Effort
 from ...core.projects.git import git, names, printable
+from ...core.projects.ignoring import walk
 from ...domain.errors import NotAllowed, NotFound
 from ...domain.when import iso, to_ms
-from .ignoring import walk
 
 MOST_FILES = 200_000
 """A listing says when there are more: somebody may have taken a whole disk for a project."""
@@ -88,11 +88,11 @@ def list_files(
 ) -> FileList:
     """A project's files, of the given types (`py` or `.py`) or of all."""
     _check(root)
-    found = list_paths(root, effort)
+    paths = list_paths(root, effort)
     endings = tuple(f".{ending.lower().removeprefix('.')}" for ending in types)
-    wanted = [path for path in found.paths if path.lower().endswith(endings)] if endings else found.paths
-    commits = recent_commits(root, now) if found.by_git and is_scored else None
-    if found.by_git and is_scored and commits is None:
+    wanted = [path for path in paths.paths if path.lower().endswith(endings)] if endings else paths.paths
+    commits = recent_commits(root, now) if paths.by_git and is_scored else None
+    if paths.by_git and is_scored and commits is None:
         effort.leave_out("git did not tell in time what was committed lately; that part of the scores is 0.")
     there = regular_files(root, wanted, effort)
     if not is_scored:
@@ -106,12 +106,12 @@ def list_paths(root: Path, effort: Effort) -> Paths:
     """What git tracks or would track; where it cannot be asked, what .gitignore files leave."""
     words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
     listed = git(root, *words, timeout_s=effort.left_s / 2)  # a walk needs the other half
-    found: Iterable[str] = (
+    listing: Iterable[str] = (
         dict.fromkeys(names(listed))  # a conflict lists a file three times
         if listed is not None
         else walk(root, effort, root / ".git" / "info" / "exclude")
     )
-    paths = list(islice(found, MOST_FILES + 1))
+    paths = list(islice(listing, MOST_FILES + 1))
     if len(paths) > MOST_FILES:
         effort.leave_out(MORE)
     return Paths(sorted(paths[:MOST_FILES]), listed is not None)

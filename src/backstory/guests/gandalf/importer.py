@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...domain.errors import Unreadable
+from ...domain.lazy import lazy_pattern
 from ...domain.records import Conversation, Message
 from ...domain.when import from_ms
 from ...importers.contents import ForeignConversation, Record, UnplacedRecords
@@ -30,10 +31,10 @@ FORMS = (".json", ".md", ".txt")
 
 _TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"
 _HEADS = {
-    ".md": re.compile(rf"^#+ (?P<name>[^\n]+) \((?P<at>{_TIME})\)\n\n", re.MULTILINE),
-    ".txt": re.compile(rf"^\[(?P<at>{_TIME})\] (?P<name>[^\n]+):\n", re.MULTILINE),
+    ".md": lazy_pattern(rf"^#+ (?P<name>[^\n]+) \((?P<at>{_TIME})\)\n\n", re.MULTILINE),
+    ".txt": lazy_pattern(rf"^\[(?P<at>{_TIME})\] (?P<name>[^\n]+):\n", re.MULTILINE),
 }
-_FACT = re.compile(r"^(?:- )?(?P<name>[a-z][a-z _]*): (?P<value>[^\n]+)$", re.MULTILINE)
+_FACT = lazy_pattern(r"^(?:- )?(?P<name>[a-z][a-z _]*): (?P<value>[^\n]+)$", re.MULTILINE)
 _ROLES = ("user", "assistant", "system", "summary", "tool", "thinking")
 _QUOTED = ("tool", "thinking")
 
@@ -89,16 +90,16 @@ def _parsed(text: str, head: re.Pattern[str]) -> Export:
     """Title and facts stand before the first message; each message under who said it and when."""
     heads = list(head.finditer(text))
     opening = text[: heads[0].start()] if heads else text
-    facts = {found["name"].replace(" ", "_"): found["value"] for found in _FACT.finditer(opening)}
+    facts = {heading["name"].replace(" ", "_"): heading["value"] for heading in _FACT.finditer(opening)}
     title = opening.partition("\n")[0].lstrip("# ").strip()
     ends = [following.start() for following in heads[1:]] + [len(text)]
     messages: list[dict[str, Any]] = []
-    for found, end in zip(heads, ends, strict=True):
-        name, said = found["name"], text[found.end() : end].strip("\n")
+    for heading, end in zip(heads, ends, strict=True):
+        name, body = heading["name"], text[heading.end() : end].strip("\n")
         role = name.lower() if name.lower() in _ROLES else "assistant"
         if role in _QUOTED:
-            said = re.sub(r"^> ?", "", said, flags=re.MULTILINE)
-        messages.append({"role": role, "text": said, "created_at": found["at"]})
+            body = re.sub(r"^> ?", "", body, flags=re.MULTILINE)
+        messages.append({"role": role, "text": body, "created_at": heading["at"]})
     return Export(Row(facts | {"title": title}), list(map(Row, messages)))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...domain.errors import InvalidInput
 from ...domain.filters import ConversationFilter
+from ...domain.lazy import lazy_pattern
 from ...domain.query import parse_query
 from ...domain.words import query_units
 from ...search.families import Families
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_PROMPT_WORDS = 8
 """The rarest words of a prompt; the others are in most conversations."""
 POSTINGS = 8_000  # read to find out which words those are
-_WORD = re.compile(r"[^\W_]+")
+_WORD = lazy_pattern(r"[^\W_]+")
 PROPOSED = 3
 """Messages of a conversation that an excerpt is chosen from."""
 
@@ -81,8 +81,8 @@ def _telling_words(store: Store, prompt: str) -> list[Unit]:
     units = [unit for unit in query_units(prompt) if len(unit.words) == 1 and not unit.is_bonus]
     postings = [posting for posting in store.text.postings(units, POSTINGS) if posting.frequency]
     rarest = sorted(postings, key=lambda posting: posting.frequency)[:MOST_PROMPT_WORDS]
-    kept = {posting.unit for posting in rarest}
-    return [unit for unit in units if unit in kept]
+    rare_units = {posting.unit for posting in rarest}
+    return [unit for unit in units if unit in rare_units]
 
 
 class WordIndex:
@@ -103,10 +103,10 @@ class WordIndex:
 
     def holding(self, keyword: Keyword) -> set[str | None]:
         """Ids of conversations, and of sessions whose memories hold it."""
-        found: set[str | None] = set()
+        holders: set[str | None] = set()
         for units in keyword.alternatives:
-            found |= set.intersection(*map(self._unit_holding, units))
-        return found
+            holders |= set.intersection(*map(self._unit_holding, units))
+        return holders
 
     def seeds(self, asked: KeywordQuery) -> Collection[str] | None:
         """Conversations of which every family has one that is asked for; None when any may be."""

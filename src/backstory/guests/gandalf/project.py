@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
 from ... import __version__
 from ...core import Core
+from ...core.projects.effort import look
 from ...domain.errors import InvalidInput
 from ...tools import READS
 from ...tools.budget import fitting
 from ...tools.params import Range, Shaped
+from .description import describe
+from .files import list_files
 from .vocabulary import Stopwatch, surface
 
 if TYPE_CHECKING:
@@ -76,24 +79,21 @@ def get_project_info(
 ) -> Shaped[ProjectInfo]:
     """Tell what the project at hand is: its name and root, the state of its git repository (branch, commit, whether
     HEAD is detached, whether it is a worktree or bare), and how many files and directories it has."""
-    from ...core.projects.effort import look
-    from .description import describe  # git is not for start-up
-
     root = Path(core.caller.checkout())
-    told = look(lambda effort: describe(root, effort, with_size=include_stats), core.call)
+    description = look(lambda effort: describe(root, effort, with_size=include_stats), core.call)
     info: ProjectInfo = {
-        "project": {"name": told.name, "root": told.root, "valid": told.is_valid},
-        "git": _git(told),
-        "metadata": {"timestamp": core.engine.now().timestamp(), "sanitized": told.is_altered},
+        "project": {"name": description.name, "root": description.root, "valid": description.is_valid},
+        "git": _git(description),
+        "metadata": {"timestamp": core.engine.now().timestamp(), "sanitized": description.is_altered},
     }
-    if told.size is not None:
-        info["statistics"] = {"files": told.size.files, "directories": told.size.directories}
-    if told.left_out:
-        info["notices"] = list(told.left_out)
+    if description.size is not None:
+        info["statistics"] = {"files": description.size.files, "directories": description.size.directories}
+    if description.left_out:
+        info["notices"] = list(description.left_out)
     text: dict[str, Any] = {
-        "project_root": told.root,
-        "project_name": told.name,
-        "valid_path": told.is_valid,
+        "project_root": description.root,
+        "project_name": description.name,
+        "valid_path": description.is_valid,
         **info["git"],
         **({"statistics": info["statistics"]} if "statistics" in info else {}),
         **info["metadata"],
@@ -102,8 +102,8 @@ def get_project_info(
     return Shaped(text, info)
 
 
-def _git(told: Description) -> GitState:
-    repository = told.repository
+def _git(description: Description) -> GitState:
+    repository = description.repository
     if repository is None:
         return {"is_git_repo": False, "current_branch": None, "repo_root": None}
     git: GitState = {
@@ -137,25 +137,22 @@ def list_project_files(
     from 0 to 1 counts how lately a file changed, how often it was committed in the last 90 days (`commits`), what it
     is, where it lies and its size; priority is high, medium or low. `total_files` are all that match; when an answer
     cannot hold them, `next_offset` says how to read on."""
-    from ...core.projects.effort import look  # git is not for start-up
-    from .files import list_files
-
     clock = Stopwatch()
     types = file_types or []
     if not all(ending.strip(". ") and "/" not in ending for ending in types):
         raise InvalidInput("file_types must be extensions.", hint="Such as .py or js.", field="file_types")
     root, now, is_scored = Path(core.caller.checkout()), core.engine.now(), use_relevance_scoring
-    found = look(lambda effort: list_files(root, now, effort, types=types, is_scored=is_scored), core.call)
-    shown = fitting(map(_listed, found.files[offset : offset + max_files]))
+    listing = look(lambda effort: list_files(root, now, effort, types=types, is_scored=is_scored), core.call)
+    rows = fitting(map(_listed, listing.files[offset : offset + max_files]))
     reply: ListedFiles = {
-        "files": shown,
-        "total_files": len(found.files),
+        "files": rows,
+        "total_files": len(listing.files),
         "processing_time": clock.seconds(),
     }
-    if offset + len(shown) < len(found.files):
-        reply["next_offset"] = offset + len(shown)
-    if found.notices:
-        reply["notices"] = list(found.notices)
+    if offset + len(rows) < len(listing.files):
+        reply["next_offset"] = offset + len(rows)
+    if listing.notices:
+        reply["notices"] = list(listing.notices)
     return reply
 
 

@@ -10,7 +10,6 @@ Subagents and forks speak for the conversation that started them."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from datetime import datetime, timedelta
@@ -18,9 +17,12 @@ from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...core.facet import Facet
+from ...core import GuestPart
+from ...core.ask import Inquiry
 from ...core.freshness import freshness
+from ...core.projects.related import EVERY_PROJECT
 from ...domain.filters import ConversationFilter, Filter, Kind
+from ...domain.lazy import lazy_pattern
 from ...domain.records import Conversation
 from ...domain.when import to_ms
 from ...search.families import Families
@@ -44,10 +46,10 @@ TYPE_BONUS = {
 MOST_ANSWER = 1.5
 DIGITS = 2  # of each part as it is told, so that the parts add up to the score
 STEEPNESS = 3  # what is nearly as good is decided by how new it is, what is worse is not
-SHOWN = 130  # characters of a passage
+MAX_SNIPPET_CHARS = 130  # characters of a passage
 LEAST_CERTAINTY = 0.2  # of what a query keeps though it does not hold all words
 MOST_NAMED = 5
-_BETWEEN = re.compile(r"[\s\"'`()<>\[\]{},;]+")
+_BETWEEN = lazy_pattern(r"[\s\"'`()<>\[\]{},;]+")
 _LONGEST_ENDING = 8
 
 
@@ -192,7 +194,7 @@ class _Answers(NamedTuple):
         }
 
 
-class Recall(Facet):
+class Recall(GuestPart):
     def find(self, wanted: RecallQuery, *, limit: int, offset: int = 0) -> RecallPage:
         """The conversations that match, the best first; equal ones by when they were last spoken in."""
         store = self.engine.store
@@ -211,11 +213,28 @@ class Recall(Facet):
         return RecallPage(
             self._told(order[offset : offset + limit], asked, families, index, answers),
             total=len(order),
-            older=0 if order or since is None else self.find(wanted._replace(days=None), limit=0).total,
+            older=0 if order or since is None else self._count_older(wanted, asked, since),
             by_surface=Counter(each.outline.surface for each in order),
             keywords=tuple(dict.fromkeys(label for keyword in asked.keywords for label in keyword.labels)),
             notices=answers.notices,
         )
+
+    def _count_older(self, wanted: RecallQuery, asked: KeywordQuery, since: datetime) -> int:
+        """How many conversations before a time the search finds; of a query with operators, and of tags, those that hold the words.
+        They are not scored: that would read all conversations there are."""
+        store = self.engine.store
+        older = ConversationFilter(surfaces=wanted.surfaces, updated_before=since)
+        which = self.caller.visible_conversations(older)
+        answers = self._answers(wanted, asked, None)
+        index = WordIndex(store, which)
+        seeds = answers.threads or index.seeds(asked)
+        families = Families.of(store, which, among=seeds, are_apart=wanted.with_subagents)
+        heads = (
+            index.tagged(asked, {*families.heads}, families)
+            if answers.threads
+            else index.chosen(asked, families)
+        )
+        return sum(not wanted.subjects or families.heads[id].subject in wanted.subjects for id in heads)
 
     def readers(self) -> dict[str, ReaderState]:
         """Those of whom files were found."""
@@ -234,11 +253,9 @@ class Recall(Facet):
         question = wanted.query or wanted.prompt
         if not question.strip() or (wanted.query and asked.has_operators):
             return _Answers({}, {}, ())
-        where = self.caller.visible(
-            Filter(kinds=(Kind.MESSAGE,), surfaces=wanted.surfaces, created_after=since)
-        )
-        found = self.core.search.find(question, where)
-        hits = [hit for hit in found.hits if not wanted.query or hit.certainty >= LEAST_CERTAINTY]
+        where = Filter(kinds=(Kind.MESSAGE,), surfaces=wanted.surfaces, created_after=since)
+        ranking = self.core.ask.find(Inquiry(question, EVERY_PROJECT, where=where))
+        hits = [hit for hit in ranking.hits if not wanted.query or hit.certainty >= LEAST_CERTAINTY]
         best = max((hit.score for hit in hits), default=0.0)
         threads = self.engine.store.entries.threads([hit.entry for hit in hits])
         shares, entries = {}, {}
@@ -246,7 +263,7 @@ class Recall(Facet):
             for id in {thread} if wanted.with_subagents else {thread, hit.conversation}:
                 if id is not None and id not in shares:
                     shares[id], entries[id] = hit.score / best, hit.entry
-        return _Answers(shares, entries, found.words, found.notices)
+        return _Answers(shares, entries, ranking.words, ranking.notices)
 
     def _scored(
         self,
@@ -335,7 +352,7 @@ class Recall(Facet):
         places = {head: entry for head, entry in heads if head in ids}
         read = self._read(places.values())
         return {
-            head: best_passage(read[entry].text, answers.words, SHOWN).text
+            head: best_passage(read[entry].text, answers.words, MAX_SNIPPET_CHARS).text
             for head, entry in places.items()
             if entry in read
         }
@@ -356,7 +373,7 @@ class Recall(Facet):
                 texts[id] = best[1].text
         for role in ("user", "assistant"):
             texts |= store.messages.first_said([id for id in ids if id not in texts], role)
-        return {id: best_passage(texts.get(id, ""), asked.words, SHOWN).text for id in ids}
+        return {id: best_passage(texts.get(id, ""), asked.words, MAX_SNIPPET_CHARS).text for id in ids}
 
     def _read(self, entries: Collection[int]) -> dict[int, EntryText]:
         """Messages that the caller may see by now."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Annotated, Literal, TypedDict
 
 from ...core import Core
+from ...core.sessions.branches import Resolution
 from ...domain.records import Memory
 from ...tools import ADDS, Effect
 from ...tools.params import CoreName
@@ -66,8 +67,6 @@ def context_merge_sessions(
     """Merge another session's public items into the current one; private items never come over. A value that is
     replaced stays in the item's history. A conflict is a key with different values; an item that both have alike
     is skipped. byResolution tells which side won how many conflicts."""
-    from ...core.sessions.branches import Resolution  # not for start-up
-
     arrived = core.branches.merge(source_session_id, Resolution(conflict_resolution), tuple(categories or ()))
     merged = [*arrived.added, *arrived.replaced]
     return {

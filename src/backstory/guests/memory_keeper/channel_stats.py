@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -10,10 +9,11 @@ from itertools import combinations
 from typing import Annotated, NotRequired, TypedDict
 
 from ...core import Core
-from ...core.memories.tasks import TASK, is_open_task
+from ...core.tasks import TASK, is_open_task
 from ...domain.census import HourTally
 from ...domain.errors import NotFound
 from ...domain.filters import Filter, Kind, Order, Page
+from ...domain.lazy import lazy_pattern
 from ...domain.lines import counted
 from ...domain.records import Priority
 from ...domain.when import from_ms, iso
@@ -33,7 +33,7 @@ COMMON_SHARE, COMMON_LEAST = 0.8, 5
 TOP_SESSIONS = 10
 TOP_PAIRS = 10
 LIST_BYTES = 15_000  # for each list of the answer
-_KEY_BEGINNING = re.compile(r"^[^_\-.:/]+[_\-.:/]")
+_KEY_BEGINNING = lazy_pattern(r"^[^_\-.:/]+[_\-.:/]")
 
 
 class TimeBounds(TypedDict):

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any, NotRequired, TypedDict
 
 from ...core import Core
-from ...core.memories.tasks import TASK, is_open_task
 from ...core.sessions.branches import WEIGHTY
+from ...core.tasks import TASK, is_open_task
 from ...domain.filters import Filter, Order, Page
 from ...domain.lines import one_line
 from ...domain.records import Memory

@@ -14,7 +14,7 @@ from .branches import by_category
 from .vocabulary import surface
 
 if TYPE_CHECKING:
-    from ...core.forgetting.archive import CompressionResult
+    from ...core.archive import CompressionResult
 
 KB = 1024
 KEYS_SHOWN = 200  # of archived items, in one answer
@@ -95,10 +95,10 @@ def _sizes(done: CompressionResult) -> Sizes:
 
 
 def _summary(moved: Sequence[Memory]) -> CompressionSummary:
-    shown: dict[str, ArchivedSession] = {}
+    sessions: dict[str, ArchivedSession] = {}
     for place, memory in enumerate(moved):
         id = memory.session or ""
-        session = shown.setdefault(id, {"sessionId": id, "items": 0, "keys": []})
+        session = sessions.setdefault(id, {"sessionId": id, "items": 0, "keys": []})
         session["items"] += 1
         if place < KEYS_SHOWN:
             session["keys"].append(memory.key or memory.id)
@@ -108,7 +108,7 @@ def _summary(moved: Sequence[Memory]) -> CompressionSummary:
         "dateRange": {"start": iso(min(times)), "end": iso(max(times))}
         if times
         else {"start": "", "end": ""},
-        "archived": list(shown.values())[:SESSIONS_SHOWN],
+        "archived": list(sessions.values())[:SESSIONS_SHOWN],
         "keysNotShown": max(len(moved) - KEYS_SHOWN, 0),
-        "sessionsNotShown": max(len(shown) - SESSIONS_SHOWN, 0),
+        "sessionsNotShown": max(len(sessions) - SESSIONS_SHOWN, 0),
     }

@@ -9,6 +9,7 @@ from ...core import Core
 from ...domain.errors import InvalidInput
 from ...tools import READS
 from ...tools.params import Json
+from .tasks import FIELDS, read_scope, run_task
 from .vocabulary import surface
 
 if TYPE_CHECKING:
@@ -101,8 +102,6 @@ def _paired(task_type: str | list[TaskType], given: Any) -> list[tuple[str, Any]
 
 def _part(given: Any, task: str) -> Any:
     """What of a shared input is for a task: the fields that it knows."""
-    from .tasks import FIELDS
-
     if not isinstance(given, dict):
         return given
     others = {name for other, fields in FIELDS.items() if other != task for name in fields}
@@ -110,10 +109,8 @@ def _part(given: Any, task: str) -> Any:
 
 
 def _run(core: Core, task: str, given: Any, context: Any, before: list[_Step]) -> _Step:
-    from .tasks import read_scope, run_task
-
-    found = [finding for step in before for finding in step.report.findings]
-    return _Step(task, run_task(core, task, given, read_scope(core, context), found))
+    findings = [finding for step in before for finding in step.report.findings]
+    return _Step(task, run_task(core, task, given, read_scope(core, context), findings))
 
 
 def _one(step: _Step, most: int = MOST_FINDINGS) -> Json:
@@ -126,13 +123,13 @@ def _several(steps: list[_Step], *, linked: bool) -> Json:
     values = [step.report.confidence.value for step in steps]
     value = min(values) if linked else round(sum(values) / len(values), 2)
     rule = "The least sure step counts" if linked else "The mean of all tasks counts"
-    told = " ".join(
+    reasoning = " ".join(
         f"{number}. {step.task} {step.report.kind}: {step.report.confidence.reasoning}"
         for number, step in enumerate(steps, 1)
     )
-    shown = [{"taskType": step.task, **_one(step, MOST_FINDINGS // len(steps))} for step in steps]
-    result = {"chain": linked, "steps": shown}
-    return {"result": result, "confidence": value, "reasoning": f"{rule}: {value:.2f}. {told}"}
+    parts = [{"taskType": step.task, **_one(step, MOST_FINDINGS // len(steps))} for step in steps]
+    result = {"chain": linked, "steps": parts}
+    return {"result": result, "confidence": value, "reasoning": f"{rule}: {value:.2f}. {reasoning}"}
 
 
 def _agent(steps: list[_Step]) -> str:
@@ -159,24 +156,24 @@ def _shown(report: InsightReport, most: int) -> Json:
 
 
 def _finding(finding: Finding) -> Json:
-    shown: Json = {
+    answer: Json = {
         "kind": finding.kind,
         "statement": finding.statement,
         "count": finding.times,
         "evidence": [source._asdict() for source in finding.evidence],
     }
     if finding.priority is not None:
-        shown["priority"] = finding.priority.value
-    return shown | ({"about": finding.about} if finding.about else {})
+        answer["priority"] = finding.priority.value
+    return answer | ({"about": finding.about} if finding.about else {})
 
 
 def _series(series: Series, most: int) -> Json:
     points = [point._asdict() for point in series.points[-most:]]
-    shown: Json = {
+    answer: Json = {
         "metric": series.name,
         "direction": series.direction,
         "change": series.change,
         "periods": points,
     }
     earlier = len(series.points) - len(points)
-    return shown | ({"earlierPeriods": earlier} if earlier else {})
+    return answer | ({"earlierPeriods": earlier} if earlier else {})

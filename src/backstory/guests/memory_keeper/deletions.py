@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from ...core.facet import Facet
+from ...core import GuestPart
 from ...domain.erasure import Receipt
 from ...domain.filters import Filter, Order, Page
 from ...domain.links import ChangeKind, MemoryChange
@@ -26,7 +26,7 @@ class DeletedItems(NamedTuple):
     restorable_until: datetime
 
 
-class Deletions(Facet):
+class Deletions(GuestPart):
     def for_good(self, key: str, session: str) -> Receipt:
         """Erase what a session has under a key, with its history."""
         items = self.named((key,), session)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
-from ...core import Core
-from ...core.facet import Facet
+from ...core import Core, GuestPart
 from ...core.sessions import channel_name
 from ...domain.checkpoints import Checkpoint
 from ...domain.errors import InvalidInput, NotFound
@@ -136,7 +135,7 @@ def _matcher(category: str | None, channels: Sequence[str | None]) -> Matches:
     return lambda item: category in (None, item.category) and (not wanted or item.channel in wanted)
 
 
-class SessionComparison(Facet):
+class SessionComparison(GuestPart):
     def with_checkpoint(
         self, checkpoint: Checkpoint, session: Session | None, matches: Matches
     ) -> Difference:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict
 
 from ...core import Core
+from ...core.events import readable
 from ...domain.filters import Filter
 from ...domain.lines import one_line
 from ...domain.records import Event, Memory
@@ -12,6 +13,7 @@ from ...domain.when import iso
 from ...tools import READS
 from ...tools.budget import ANSWER_BYTES, fitting, size
 from .analysis import Insight
+from .analysis.periods import Grain
 from .timeline import GroupBy, newest_fitting, older, period_filter
 from .vocabulary import surface
 
@@ -74,8 +76,6 @@ def context_visualize(
 
 
 def _drawn_timeline(core: Core, where: Filter, group_by: GroupBy) -> Drawing:
-    from .analysis.periods import Grain
-
     line = Insight(core).timeline(where, Grain(group_by))
     drawn = newest_fitting(line, lambda period: _drawn_period(core, period, where))
     notices = older(line, len(drawn))
@@ -100,8 +100,6 @@ def _drawn_period(core: Core, period: Period, where: Filter) -> DrawnPeriod:
 
 
 def _happening(happened: Memory | Event) -> Happening:
-    from ...core.sessions.events import readable
-
     if isinstance(happened, Event):
         description = f"{happened.tool}: {readable(happened.data)}"
         kind = happened.type
@@ -119,11 +117,11 @@ def _graph(core: Core, where: Filter) -> Drawing:
     view = core.graph.view(where)
     nodes = [node._asdict() for node in view.nodes]
     edges = [edge._asdict() for edge in view.edges]
-    kept = fitting(edges, ANSWER_BYTES - size(nodes), least=0)
-    reply: Drawing = {"nodes": nodes, "edges": kept}
+    links = fitting(edges, ANSWER_BYTES - size(nodes), least=0)
+    reply: Drawing = {"nodes": nodes, "edges": links}
     notices = []
-    if len(kept) < len(edges):
-        notices.append(f"The {len(kept)} surest of {len(edges)} edges are shown; sessionId or dates narrow.")
+    if len(links) < len(edges):
+        notices.append(f"The {len(links)} surest of {len(edges)} edges are shown; sessionId or dates narrow.")
     if view.total_nodes > len(view.nodes):
         notices.append(
             f"The {len(view.nodes)} most mentioned of {view.total_nodes} things are shown; sessionId or dates narrow."
@@ -134,8 +132,6 @@ def _graph(core: Core, where: Filter) -> Drawing:
 
 
 def _heatmap(core: Core, where: Filter, group_by: GroupBy) -> Drawing:
-    from .analysis.periods import Grain
-
     heat = Insight(core).heatmap(where, Grain(group_by))
     reply: Drawing = {
         "days": list(heat.rows),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from ...core.facet import Facet
+from ...core import GuestPart
 from ...core.sessions.branches import lineage
 from ...domain.checkpoints import CachedFile
 from ...domain.errors import InvalidInput, NotAllowed, NotFound, Unreadable
@@ -27,7 +27,7 @@ class FileChange(NamedTuple):
         return self.cached is None or self.cached.hash != self.current_hash
 
 
-class FileCache(Facet):
+class FileCache(GuestPart):
     def remember(self, path: str, content: str, metadata: Mapping[str, Any]) -> CachedFile:
         """Keep a file's content for the current session, in place of what it knew of the file."""
         whole = _normal(path, self.caller.directory)

@@ -40,32 +40,32 @@ class AnswerPage(NamedTuple):
 
 
 def answer_page(
-    shown: Iterable[AnswerItem], *, offset: int, total: int, room: int = ANSWER_BYTES
+    answers: Iterable[AnswerItem], *, offset: int, total: int, room: int = ANSWER_BYTES
 ) -> AnswerPage:
     """As many whole items as fit into `room` bytes, and at least the first, whose value is cut if it must be."""
-    whole = fitting(shown, room, cost=lambda one: size(one.item))
-    kept = [*(cut(one, room) for one in whole[:1]), *(one.item for one in whole[1:])]
-    after = offset + len(kept)
-    return AnswerPage(kept, after if kept and after < total else None)
+    whole = fitting(answers, room, cost=lambda one: size(one.item))
+    items = [*(cut(one, room) for one in whole[:1]), *(one.item for one in whole[1:])]
+    after = offset + len(items)
+    return AnswerPage(items, after if items and after < total else None)
 
 
 def page_size(limit: int | None) -> int:
     return USUAL_ITEMS if limit is None else min(limit, MOST_ITEMS)
 
 
-def cut(shown: AnswerItem, budget: int) -> Any:
+def cut(answer: AnswerItem, budget: int) -> Any:
     """The item with as much of its value as the budget holds, marked when that is not all."""
-    item = shown.item
+    item = answer.item
     whole = size(item)
     if whole <= budget or "value" not in item:
         return item
     value: str = item["value"]
     room = max(budget - whole + size(value), LEAST_VALUE)
-    kept = value
-    while (bytes := size(kept)) > room:
-        kept = kept[: int(len(kept) * room / bytes * 0.99)]
+    short = value
+    while (bytes := size(short)) > room:
+        short = short[: int(len(short) * room / bytes * 0.99)]
     start = item["truncated"]["start"] if "truncated" in item else 0
-    return {**item, "value": kept, "truncated": mark(shown.id, start, len(kept), start + len(value))}
+    return {**item, "value": short, "truncated": mark(answer.id, start, len(short), start + len(value))}
 
 
 def mark(id: str, start: int, length: int, size: int) -> Truncation:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
 from ...core import Core
+from ...core.graph import certainty, entity_id
 from ...domain.filters import Filter
 from ...domain.when import from_ms, iso
 from ...tools import READS
@@ -78,22 +79,22 @@ def context_analyze(
     URLs, issues, settings, errors, other items) with how often, and how they relate. maxDepth 1 gives what the items
     themselves mention, fix or decide; 2 adds what any item says of those things; more goes further from them."""
     where = _narrowed(core, categories, session_id)
-    found = core.graph.analyze(where, max_depth)
-    entities = _entity_bodies(core, found.entities, where)
-    relations = _relation_bodies(found.relations, found.entities)
+    analysis = core.graph.analyze(where, max_depth)
+    entities = _entity_bodies(core, analysis.entities, where)
+    relations = _relation_bodies(analysis.relations, analysis.entities)
     types: dict[str, int] = {}
-    for entity in found.entities:
+    for entity in analysis.entities:
         types[entity.type] = types.get(entity.type, 0) + 1
     reply: GraphAnswer = {
         "entities": entities,
         "relations": relations,
         "stats": {
-            "totalEntities": len(found.entities),
-            "totalRelations": len(found.relations),
+            "totalEntities": len(analysis.entities),
+            "totalRelations": len(analysis.relations),
             "types": dict(sorted(types.items())),
         },
     }
-    notices = [*_left_out(found, len(entities), len(relations)), *_unread(found.pending)]
+    notices = [*_left_out(analysis, len(entities), len(relations)), *_unread(analysis.pending)]
     return {**reply, "notices": notices} if notices else reply
 
 
@@ -108,9 +109,7 @@ def context_find_related(
     limit: Annotated[int, "Maximum number of entities", Range(low=1)] = 50,
 ) -> RelatedThings:
     """Find what is related to an item or a thing, nearest first, each with the path that leads to it."""
-    from ...core.graph import entity_id
-
-    found = core.graph.related(key, max_depth, relation_types or (), min(limit, MOST_RELATED))
+    related = core.graph.related(key, max_depth, relation_types or (), min(limit, MOST_RELATED))
     entities: list[RelatedEntity] = [
         {
             "id": entity_id(step.entity),
@@ -119,21 +118,23 @@ def context_find_related(
             "distance": step.distance,
             "path": list(step.path),
         }
-        for step in found.steps
+        for step in related.steps
     ]
-    relations = _relation_bodies(found.relations, [*found.start, *(step.entity for step in found.steps)])
-    reply: RelatedThings = {"entities": entities, "relations": relations, "totalEntities": found.total}
-    notices = _unread(found.pending)
-    if not found.is_whole:
+    relations = _relation_bodies(
+        related.relations, [*related.start, *(step.entity for step in related.steps)]
+    )
+    reply: RelatedThings = {"entities": entities, "relations": relations, "totalEntities": related.total}
+    notices = _unread(related.pending)
+    if not related.is_whole:
         notices.append(
             "Some things are mentioned so often that only what was said last of them was followed."
         )
-    if found.total > len(entities):
+    if related.total > len(entities):
         how = "a larger limit shows them" if limit < MOST_RELATED else "relationTypes narrows them"
-        notices.append(f"{found.total - len(entities)} more entities are related; {how}.")
-    if len(found.relations) > len(relations):
+        notices.append(f"{related.total - len(entities)} more entities are related; {how}.")
+    if len(related.relations) > len(relations):
         notices.append(
-            f"{len(found.relations) - len(relations)} less sure relations do not fit into this answer."
+            f"{len(related.relations) - len(relations)} less sure relations do not fit into this answer."
         )
     return {**reply, "notices": notices} if notices else reply
 
@@ -145,8 +146,6 @@ def _narrowed(core: Core, categories: list[str] | None, session_id: str | None) 
 
 def _entity_bodies(core: Core, entities: list[Entity], where: Filter) -> list[EntityBody]:
     """The most mentioned, as many as fit."""
-    from ...core.graph import entity_id
-
     likely = entities[: LIST_BYTES // 100]
     sources = core.graph.sources(likely, where)
     bodies: Iterator[EntityBody] = (
@@ -169,8 +168,6 @@ def _entity_bodies(core: Core, entities: list[Entity], where: Filter) -> list[En
 
 def _relation_bodies(relations: list[Relation], entities: Sequence[Entity | Label]) -> list[RelationBody]:
     """The surest, as many as fit."""
-    from ...core.graph import certainty, entity_id
-
     ids = {entity.number: entity_id(entity) for entity in entities}
     bodies: Iterator[RelationBody] = (
         {
@@ -184,14 +181,14 @@ def _relation_bodies(relations: list[Relation], entities: Sequence[Entity | Labe
     return fitting(bodies, LIST_BYTES, least=0)
 
 
-def _left_out(found: GraphAnalysis, entities: int, relations: int) -> list[str]:
+def _left_out(analysis: GraphAnalysis, entities: int, relations: int) -> list[str]:
     parts = [
-        f"{total - shown} {noun}"
-        for noun, shown, total in (
-            ("entities", entities, len(found.entities)),
-            ("relations", relations, len(found.relations)),
+        f"{total - listed} {noun}"
+        for noun, listed, total in (
+            ("entities", entities, len(analysis.entities)),
+            ("relations", relations, len(analysis.relations)),
         )
-        if shown < total
+        if listed < total
     ]
     if not parts:
         return []

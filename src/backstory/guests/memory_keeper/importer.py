@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from ...core.memories.categories import JOURNAL
+from ...domain.categories import JOURNAL
 from ...domain.errors import Unreadable
 from ...domain.records import Former
 from ...importers.contents import (
@@ -153,15 +153,15 @@ def _items(tables: Tables, directories: Mapping[str, str]) -> Iterator[ForeignMe
 
 
 def _lives(changes: Iterable[Row]) -> dict[tuple[str, str], list[_Life]]:
-    found: dict[tuple[str, str], list[_Life]] = {}
+    by_key: dict[tuple[str, str], list[_Life]] = {}
     for change in sorted(changes, key=lambda row: row.number("sequence_id")):
-        lives = found.setdefault((change.id("session_id"), change.text("key")), [])
+        lives = by_key.setdefault((change.id("session_id"), change.text("key")), [])
         is_deleted = change.text("operation") == "DELETE"
         if lives and not lives[-1].is_deleted:
             lives[-1] = _Life(change.id("item_id"), [*lives[-1].changes, change], is_deleted)
         else:
             lives.append(_Life(change.id("item_id"), [change], is_deleted))
-    return found
+    return by_key
 
 
 def _item_place(session: str, key: str, *life: str) -> str:
@@ -316,7 +316,7 @@ def _checkpoints(tables: Tables, files: Mapping[str, ForeignFile]) -> Iterator[F
     linked, cached = (by(tables(f"checkpoint_{what}"), "checkpoint_id") for what in ("items", "files"))
     for row in tables("checkpoints"):
         links = (link.id("context_item_id") for link in linked.get(row.id("id"), ()))
-        kept = (link.id("file_cache_id") for link in cached.get(row.id("id"), ()))
+        cache_ids = (link.id("file_cache_id") for link in cached.get(row.id("id"), ()))
         yield ForeignCheckpoint(
             place=f"checkpoints/{row.id('id')}",
             session=_session_place(row.id("session_id")),
@@ -326,7 +326,7 @@ def _checkpoints(tables: Tables, files: Mapping[str, ForeignFile]) -> Iterator[F
             git_branch=row.text("git_branch") or None,
             git_status=row.text("git_status") or None,
             memories=tuple(items[id] for id in links if id in items),
-            files=tuple(files[id] for id in kept if id in files),
+            files=tuple(files[id] for id in cache_ids if id in files),
         )
 
 

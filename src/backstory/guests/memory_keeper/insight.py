@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypedDict
 
 from ...core import Core
+from ...core.insight.digest import DigestForm
 from ...tools import READS
 from ...tools.params import Range
 from .analysis import Insight
+from .analysis.periods import duration
 from .fitting import LONGEST_SUMMARY
 from .vocabulary import surface
 
@@ -41,9 +43,6 @@ def context_summarize(
 ) -> SummaryAnswer:
     """Summarize a session as an index: decisions, open tasks, errors, warnings, progress and notes, the most important
     and most recent first. leftOut counts the items that did not fit into maxLength."""
-    from ...core.insight.digest import DigestForm
-    from .analysis.periods import duration
-
     session = core.sessions.view() if session_id is None else core.sessions.get(session_id)
     made = Insight(core).summarize(
         session, tuple(categories or ()), DigestForm(format), min(max_length, LONGEST_SUMMARY)

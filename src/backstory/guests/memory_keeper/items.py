@@ -7,9 +7,8 @@ from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
 from ...core import Core
 from ...core.memories import MemoryDraft
-from ...core.memories.retrieval import Sorting
 from ...domain.errors import InvalidInput, NotFound
-from ...domain.filters import Filter
+from ...domain.filters import Filter, Sorting
 from ...domain.metadata import as_given, as_object
 from ...domain.records import Former, Memory, Priority
 from ...domain.when import iso
@@ -163,11 +162,11 @@ def context_get(
         offset=0 if is_whole else offset,
         key_pattern=key_pattern,
     )
-    kept = [_KnownItem(memory) for memory in listing.memories]
+    known = [_KnownItem(memory) for memory in listing.memories]
     if key is not None:
-        kept += _elsewhere(core, where, with_archive=include_metadata or not kept)
-    page = kept[offset : offset + page_size(limit)] if is_whole else kept
-    total = len(kept) if is_whole else listing.total
+        known += _elsewhere(core, where, with_archive=include_metadata or not known)
+    page = known[offset : offset + page_size(limit)] if is_whole else known
+    total = len(known) if is_whole else listing.total
     view = _View(core, include_metadata, include_metadata and key is not None, value_offset)
     fit = answer_page((AnswerItem(one.memory.id, view.item(one)) for one in page), offset=offset, total=total)
     reply = _item_page(fit, total, offset)
@@ -190,20 +189,20 @@ def context_delete(
 
 
 def _item_page(fit: AnswerPage, total: int, offset: int) -> ItemPage:
-    shown, has_more = len(fit.items), fit.next_offset is not None
+    count, has_more = len(fit.items), fit.next_offset is not None
     reply: ItemPage = {
         "items": fit.items,
-        "count": shown,
+        "count": count,
         "totalCount": total,
         "hasMore": has_more,
         "pagination": {
             "total": total,
-            "returned": shown,
+            "returned": count,
             "offset": offset,
             "hasMore": has_more,
             "nextOffset": fit.next_offset,
             "truncated": has_more,
-            "truncatedCount": max(total - offset - shown, 0),
+            "truncatedCount": max(total - offset - count, 0),
         },
     }
     return reply if fit.next_offset is None else {**reply, "nextOffset": fit.next_offset}
@@ -230,14 +229,14 @@ class _View(NamedTuple):
     with_history: bool
     start: int
 
-    def item(self, kept: _KnownItem) -> Json:
-        memory = kept.memory
+    def item(self, known: _KnownItem) -> Json:
+        memory = known.memory
         formers: Sequence[Former] = ()
         if self.with_history:
-            source = self.core.archive if kept.is_archived else self.core.memories
+            source = self.core.archive if known.is_archived else self.core.memories
             formers = source.history(memory)
         item = self._shown(memory, formers)
-        return {**item, "archived": True} if kept.is_archived else item
+        return {**item, "archived": True} if known.is_archived else item
 
     def _shown(self, memory: Memory, formers: Sequence[Former]) -> Json:
         item: Json = {

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ...core.facet import Facet
+from ...core import GuestPart
 from ...core.memories import MemoryDraft
-from ...core.memories.categories import JOURNAL
+from ...domain.categories import JOURNAL
 from ...domain.errors import InvalidInput
 from ...domain.records import Memory
 
 
-class Journal(Facet):
+class Journal(GuestPart):
     def write(self, entry: str, *, tags: tuple[str, ...] = (), mood: str | None = None) -> Memory:
         """A public memory of the current session, without a key: entries never replace each other."""
         if not entry.strip():

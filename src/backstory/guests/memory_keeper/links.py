@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from ...core import Core
-from ...core.memories.retrieval import Sorting
 from ...domain.errors import InvalidInput, NotFound
-from ...domain.filters import Filter, Page
+from ...domain.filters import Filter, Page, Sorting
 from ...domain.links import MemoryLink
 from ...domain.metadata import as_given, as_object
 from ...domain.records import Memory

@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypedDict
 
 from ...core import Core
-from ...core.memories.retrieval import Sorting
 from ...core.sessions import channel_name
 from ...domain.errors import InvalidInput
-from ...domain.filters import Filter, Order
+from ...domain.filters import Filter, Order, Sorting
+from ...domain.query import field_of
 from ...domain.records import Memory, Priority
 from ...domain.when import parse_when
 from .vocabulary import PriorityName
@@ -119,8 +119,6 @@ def sorting_of(sort: SortName | None, sort_by: str | None, order: OrderName | No
 
 def group_reader(group_by: str) -> Callable[[Memory], Any]:
     if group_by.startswith(_METADATA):
-        from ...domain.query import field_of  # compiling its patterns is not for start-up
-
         return lambda memory: field_of(memory.metadata, group_by.removeprefix(_METADATA))
     if group_by not in _GROUP_FIELDS:
         raise InvalidInput(

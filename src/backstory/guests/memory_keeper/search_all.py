@@ -75,7 +75,7 @@ def context_search_all(
         before={"createdBefore": created_before},
     )
     where = where._replace(key_glob=key_pattern, threads=_threads(core, sessions, include_shared))
-    listing = core.retrieval.search(
+    listing = core.ask.holding(
         query,
         where,
         fields=text_fields(search_in),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from ...core import Core
-from ...core.memories.retrieval import MemoryPage
+from ...core.ask import Inquiry
 from ...domain.entries import TextFields
 from ...domain.errors import InvalidInput
+from ...domain.filters import Kind, MemoryPage
 from ...domain.records import Memory
 from ...domain.when import iso
 from ...tools import READS
@@ -121,7 +122,7 @@ def context_search(
         after={**after, "relativeTime": relative_time, "timeRange": time_range},
         before={"createdBefore": created_before, "beforeDate": before_date},
     )
-    whole = core.retrieval.search(
+    whole = core.ask.holding(
         query,
         where._replace(key_glob=key_pattern),
         fields=text_fields(search_in),
@@ -133,7 +134,7 @@ def context_search(
     if group_by is not None:
         listing = MemoryPage(whole.memories[offset:][: page_size(limit)], whole.total)
     reply = _answer(listing, limit, offset, include_metadata)
-    if not whole.total and (notices := core.search.in_conversations(query)):
+    if not whole.total and (notices := core.ask.conversation_notice(query)):
         reply["notices"] = list(notices)
     return reply if group_by is None else {**reply, "groups": by.groups_of(whole.memories, group_by)}
 
@@ -153,14 +154,17 @@ def context_semantic_search(
     nothing to do with the query are left out."""
     session = None if session_id == ALL_SESSIONS else session_id
     where = by.item_filter(core, session, categories=categories or ())
-    found = core.search.memories(query, where, limit=page_size(top_k), least=min_similarity)
-    share = ANSWER_BYTES // max(len(found.hits), 1)
+    limit = page_size(top_k)
+    inquiry = Inquiry(query, where=where._replace(kinds=(Kind.MEMORY,)), least=min_similarity, limit=limit)
+    ranking = core.ask.find(inquiry)
+    similar = core.ask.memories(ranking, limit)
+    share = ANSWER_BYTES // max(len(similar), 1)
     results = [
-        cut(AnswerItem(hit.memory.id, _similar_item(hit.memory, hit.certainty)), share) for hit in found.hits
+        cut(AnswerItem(each.memory.id, _similar_item(each.memory, each.certainty)), share) for each in similar
     ]
-    vector = [] if found.vector is None else [round(float(number), 6) for number in found.vector]
+    vector = [] if ranking.vector is None else [round(float(number), 6) for number in ranking.vector]
     reply: SemanticAnswer = {"results": results, "queryEmbedding": vector}
-    notices = [*found.notices, *core.search.in_conversations(query, found.hits)]
+    notices = [*ranking.notices, *core.ask.conversation_notice(query, similar)]
     return {**reply, "notices": notices} if notices else reply
 
 
@@ -175,8 +179,8 @@ def text_fields(search_in: list[Searched]) -> TextFields:
 
 def _answer(listing: MemoryPage, limit: int | None, offset: int, is_detailed: bool) -> SearchResult:
     shape = detailed_item if is_detailed else found_item
-    shown = (AnswerItem(memory.id, shape(memory)) for memory in listing.memories)
-    fit = answer_page(shown, offset=offset, total=listing.total)
+    answers = (AnswerItem(memory.id, shape(memory)) for memory in listing.memories)
+    fit = answer_page(answers, offset=offset, total=listing.total)
     reply: SearchResult = {}
     if is_detailed:
         size = page_size(limit)

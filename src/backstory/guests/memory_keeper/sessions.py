@@ -90,10 +90,10 @@ def context_session_list(
     after = None if after_date is None else parse_when(after_date, now, field="afterDate")
     before = None if before_date is None else parse_when(before_date, now, field="beforeDate")
     listing = core.sessions.recent(page_size(limit), after=after, before=before)
-    shown = fitting(_listed(session, count) for session, count in listing.sessions)
-    reply: SessionList = {"sessions": shown, "total": listing.total}
-    if len(shown) < min(limit, listing.total):
-        last = shown[-1]["createdAt"]
+    rows = fitting(_listed(session, count) for session, count in listing.sessions)
+    reply: SessionList = {"sessions": rows, "total": listing.total}
+    if len(rows) < min(limit, listing.total):
+        last = rows[-1]["createdAt"]
         reply["notices"] = [f"More do not fit into this answer; beforeDate {last} shows the next."]
     return reply
 

@@ -102,12 +102,12 @@ FIELDS = {task: {param.wire for param in params} for task, params in _PARAMS.ite
 
 
 def run_task(
-    core: Core, task: str, given: Any, scope: InsightScope, found: Sequence[Finding]
+    core: Core, task: str, given: Any, scope: InsightScope, findings: Sequence[Finding]
 ) -> InsightReport:
     if not isinstance(given, dict):
         raise InvalidInput(f"The input of {task} must be an object.", field="input")
     try:
-        return _TASKS[task](_Basis(core, scope, found), **decode(_PARAMS[task], given))
+        return _TASKS[task](_Basis(core, scope, findings), **decode(_PARAMS[task], given))
     except InvalidInput as error:
         error.field = f"input.{error.field}" if error.field else "input"
         raise
@@ -126,16 +126,16 @@ def _findings(results: Any) -> Iterator[Finding]:
                 yield from _findings(each)
 
 
-def _finding(shown: Json) -> Finding:
-    count = shown.get("count")
-    listed = shown.get("evidence")
+def _finding(answer: Json) -> Finding:
+    count = answer.get("count")
+    listed = answer.get("evidence")
     evidence = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     return Finding(
-        kind=str(shown.get("kind", "finding")),
-        statement=shown["statement"],
+        kind=str(answer.get("kind", "finding")),
+        statement=answer["statement"],
         times=count if isinstance(count, int) else len(evidence),
         evidence=tuple(EvidenceItem(str(each.get("id", "")), str(each.get("key", ""))) for each in evidence),
-        about=str(shown.get("about", shown["statement"])),
+        about=str(answer.get("about", answer["statement"])),
     )
 
 

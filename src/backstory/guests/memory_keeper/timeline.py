@@ -16,6 +16,7 @@ from ...tools.budget import fitting
 from ...tools.origin import safe_text
 from ...tools.params import Range
 from .analysis import Insight
+from .analysis.periods import Grain, ago, hour_of, how_long_ago
 from .fitting import Truncation, mark
 from .vocabulary import surface
 
@@ -99,19 +100,17 @@ def context_timeline(
 ) -> TimelineShown:
     """Show what happened in each hour, day or week, in the order of time; periods in which nothing happened are left
     out. `activity` adds 1 for each item (2 if high, 3 if critical), journal entry and tool event."""
-    from .analysis.periods import Grain
-
     where = period_filter(core, start_date, end_date, session_id)._replace(categories=tuple(categories or ()))
     line = Insight(core).timeline(where, Grain(group_by), journals=include_journals)
 
     def show(period: Period) -> PeriodShown:
-        shown = _period(core, period, where, min(items_per_period, MOST_DETAILS) if include_items else 0)
-        return _dated(core, shown, period, Grain(group_by)) if relative_time else shown
+        fit = _period(core, period, where, min(items_per_period, MOST_DETAILS) if include_items else 0)
+        return _dated(core, fit, period, Grain(group_by)) if relative_time else fit
 
-    shown = newest_fitting(line, show)
+    fit = newest_fitting(line, show)
     busiest = line.busiest
     reply: TimelineShown = {
-        "periods": shown,
+        "periods": fit,
         "summary": {
             "totalPeriods": len(line.periods),
             "totalItems": sum(period.items for period in line.periods),
@@ -119,8 +118,8 @@ def context_timeline(
             "mostActiveperiod": busiest.label if busiest else "",
         },
     }
-    periods = line.periods[len(line.periods) - len(shown) :]
-    notices = [*older(line, len(shown)), *_hidden(periods, shown, items_per_period)]
+    periods = line.periods[len(line.periods) - len(fit) :]
+    notices = [*older(line, len(fit)), *_hidden(periods, fit, items_per_period)]
     return {**reply, "notices": notices} if notices else reply
 
 
@@ -151,8 +150,8 @@ def _names_a_day(text: str) -> bool:
 def _period(core: Core, period: Period, where: Filter, most_items: int) -> PeriodShown:
     items: PeriodItems = {"total": period.items, "byCategory": period.by_category}
     if most_items:
-        found = Insight(core).items_in(period, where, most_items) if period.items else []
-        items["details"] = fitting(map(_detail, found), DETAIL_BYTES)
+        memories = Insight(core).items_in(period, where, most_items) if period.items else []
+        items["details"] = fitting(map(_detail, memories), DETAIL_BYTES)
     journals = Insight(core).journals_in(period, where, MOST_JOURNALS) if period.journals else []
     return {
         "period": period.label,
@@ -183,23 +182,21 @@ def _detail(memory: Memory) -> Detail:
 
 
 def _journal(memory: Memory) -> JournalShown:
-    shown: JournalShown = {
+    answer: JournalShown = {
         "id": memory.id,
         "entry": memory.text[:SHOWN_VALUE],
         "createdAt": iso(memory.created_at),
     }
     if mood := memory.metadata.get("mood"):
-        shown["mood"] = mood
+        answer["mood"] = mood
     if memory.tags:
-        shown["tags"] = list(memory.tags)
+        answer["tags"] = list(memory.tags)
     if len(memory.text) > SHOWN_VALUE:
-        shown["truncated"] = mark(memory.id, 0, SHOWN_VALUE, len(memory.text))
-    return shown
+        answer["truncated"] = mark(memory.id, 0, SHOWN_VALUE, len(memory.text))
+    return answer
 
 
 def _dated(core: Core, entry: PeriodShown, period: Period, grain: Any) -> PeriodShown:
-    from .analysis.periods import ago, hour_of, how_long_ago
-
     now = core.engine.now()
     for detail in entry["items"].get("details", []):
         detail["relativeTime"] = ago(parse_when(detail["createdAt"], now), now)
@@ -211,25 +208,25 @@ def newest_fitting(line: Timeline, show: Callable[[Period], Shown]) -> list[Show
     return fitting(map(show, line.periods[::-1][:MOST_PERIODS]))[::-1]
 
 
-def older(line: Timeline, shown: int) -> list[str]:
-    if shown == len(line.periods):
+def older(line: Timeline, count: int) -> list[str]:
+    if count == len(line.periods):
         return []
-    before = line.periods[-shown - 1]
+    before = line.periods[-count - 1]
     until = iso(before.end - timedelta(milliseconds=1))
     return [
-        f"{len(line.periods) - shown} older periods are not shown; endDate {until} shows the next of them."
+        f"{len(line.periods) - count} older periods are not shown; endDate {until} shows the next of them."
     ]
 
 
-def _hidden(periods: Sequence[Period], shown: list[PeriodShown], most_items: int) -> list[str]:
+def _hidden(periods: Sequence[Period], listed: list[PeriodShown], most_items: int) -> list[str]:
     notices = []
-    items = [period["items"] for period in shown if "details" in period["items"]]
+    items = [period["items"] for period in listed if "details" in period["items"]]
     hidden = sum(each["total"] - len(each["details"]) for each in items)
     if hidden:
         is_narrow = any(len(each["details"]) == most_items < each["total"] for each in items)
         how = "a larger itemsPerPeriod shows more" if is_narrow and most_items < MOST_DETAILS else LISTED
         notices.append(f"{hidden} items are counted but not shown; {how}.")
-    hidden = sum(period.journals for period in periods) - sum(len(period["journals"]) for period in shown)
+    hidden = sum(period.journals for period in periods) - sum(len(period["journals"]) for period in listed)
     if hidden:
         notices.append(f"{hidden} journal entries are counted but not shown; {LISTED}.")
     return notices

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypedDict
 from ...core import Core
 from ...tools import ADDS
 from ...tools.params import CoreName, PathName, Range
-from .exports import Transfer
+from .exports import Strategy, Transfer
 from .vocabulary import surface
 
 MOST_PROBLEMS = 100
@@ -90,8 +90,6 @@ def context_import(
 ) -> ImportedSessions:
     """Import an export of this server or of MCP Memory Keeper, whole or not at all: if anything is wrong with
     the file, nothing changes and `errors` says what."""
-    from .exports import Strategy
-
     arrived = Transfer(core).bring(
         file_path, merge=merge, strategy=Strategy(merge_strategy), name=(session_name or "").strip() or None
     )

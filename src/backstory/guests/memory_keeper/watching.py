@@ -10,8 +10,7 @@ from hashlib import sha256
 from threading import Event
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
-from ...core import Core
-from ...core.facet import Facet
+from ...core import Core, GuestPart
 from ...core.sessions import channel_name
 from ...domain.errors import Missing, NotFound
 from ...domain.filters import Filter, Order, Page
@@ -123,7 +122,7 @@ class PollResult(NamedTuple):
     has_more: bool
 
 
-class Watching(Facet):
+class Watching(GuestPart):
     def create(self, filters: Json, with_existing: bool, lifetime: timedelta) -> Watcher:
         """Starts a session if there is none: a watcher belongs to one."""
         for name in filters.get("sessionIds", ()):

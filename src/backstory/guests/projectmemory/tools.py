@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
 from ...core import Core
+from ...core.ask import Inquiry
 from ...domain.errors import BackstoryError, InvalidInput
+from ...domain.filters import Filter, Kind
 from ...tools import ADDS, CLEARS, READS, REMOVES, REPLACES, Surface, dump
 from ...tools.budget import fitting, size
 from ...tools.origin import Origin, cautions, origin, safe_text
 from ...tools.params import CoreName, Range
 
 if TYPE_CHECKING:
-    from ...core.search import MemoryHits
     from ...domain.records import Memory
 
 CONFIRMATION = "confirm"
@@ -69,13 +71,14 @@ def retrieve_context(
 ) -> RetrievalAnswer:
     """Find the saved texts that answer a query best, by words and by meaning, best first. Texts that have nothing to do
     with it are left out."""
-    found = core.search.memories(query, limit=offset + limit)
-    memories, notices = _fitted(found, offset)
-    notices += core.search.in_conversations(query, found.hits)
+    ranking = core.ask.find(Inquiry(query, where=Filter(kinds=(Kind.MEMORY,)), limit=offset + limit))
+    hits = core.ask.memories(ranking, offset + limit)
+    memories, notices = _fitted([each.memory for each in hits[offset:]], offset)
+    notices = [*ranking.notices, *notices, *core.ask.conversation_notice(query, hits)]
     reply: RetrievalAnswer = {
         "results": [safe_text(memory.text, memory.trust) for memory in memories],
         "origins": [origin(memory) for memory in memories],
-        "search_strategy": found.strategy,
+        "search_strategy": ranking.strategy,
     }
     return {**reply, "notices": notices} if notices else reply
 
@@ -114,13 +117,12 @@ def replace_context(
     return {}
 
 
-def _fitted(found: MemoryHits, offset: int) -> tuple[list[Memory], list[str]]:
+def _fitted(memories: Sequence[Memory], offset: int) -> tuple[list[Memory], list[str]]:
     """With whole texts, as many as an answer can hold and at least the best; what was left out is said."""
-    memories = [hit.memory for hit in found.hits[offset:]]
-    kept = fitting(memories, cost=lambda memory: size(memory.text))
-    notices = [*found.notices, *cautions(memory.trust for memory in kept)]
-    if len(kept) < len(memories):
+    page = fitting(memories, cost=lambda memory: size(memory.text))
+    notices = [*cautions(memory.trust for memory in page)]
+    if len(page) < len(memories):
         notices.append(
-            f"{len(memories) - len(kept)} more results do not fit into this answer: offset {offset + len(kept)} goes on."
+            f"{len(memories) - len(page)} more results do not fit into this answer: offset {offset + len(page)} goes on."
         )
-    return kept, notices
+    return page, notices

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from ...core.memories.categories import REFLECTION
+from ...domain.categories import REFLECTION
 from ...domain.when import to_ms
 from ...importers.archives import conversation_of
 from ...importers.contents import (
@@ -108,10 +108,10 @@ def _conversation(path: Path, row: Row) -> ForeignConversation:
 
 
 def _dependency(row: Row) -> ForeignMemory:
-    said = row.text("source_project"), row.text("dependency_type"), row.text("target_project")
+    parts = row.text("source_project"), row.text("dependency_type"), row.text("target_project")
     return relation(
-        f"project_dependencies/{fingerprint(*said)}",
-        *said,
+        f"project_dependencies/{fingerprint(*parts)}",
+        *parts,
         row.time("created_at"),
         extra={"description": row.text("description")} if row.text("description") else {},
     )

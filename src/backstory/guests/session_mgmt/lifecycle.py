@@ -222,7 +222,7 @@ def status(
     reply: SessionStatus = {
         "session_active": standing.session is not None,
         "project_context": project_context(standing.measured.project),
-        "available_tools": _tool_names(),
+        "available_tools": core.call.tool_names(),
         "memory_system_status": {
             "enabled": True,
             "conversations_stored": standing.conversations,
@@ -244,12 +244,6 @@ def status(
     if standing.notices:
         reply["notices"] = list(standing.notices)
     return reply
-
-
-def _tool_names() -> list[str]:
-    from ...surfaces import all_tools, loaded_surfaces  # the registry imports this module
-
-    return list(all_tools(loaded_surfaces()))
 
 
 def _scores(quality: Quality) -> QualityScore:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict, cast
 
 from ...core import Core
+from ...core.ask import Inquiry, Ranking
 from ...domain.errors import InvalidInput
 from ...domain.records import Message
 from ...domain.when import iso
+from ...search.engine import Hit
 from ...tools import READS
 from ...tools.chunks import in_chunks
 from ...tools.origin import cautions, safe_text
@@ -17,8 +19,7 @@ from ...tools.parts import cut_to
 from .vocabulary import surface
 
 if TYPE_CHECKING:
-    from ...core.search import Ranking
-    from ...core.search.previews import Preview
+    from ...core.previews import Preview
     from ...search.engine import Hit
 
 
@@ -96,12 +97,7 @@ def reflect_on_past(
 ) -> ReflectionAnswer:
     """Search past conversations, reflections and saved items by meaning and by words. Each result has a similarity
     from 0 to 1 that means the same for every query, and what was said around it."""
-    ranking = core.search.everywhere(
-        query,
-        least=min_score,
-        project=project,
-        with_related=include_related_projects,
-    )
+    ranking = _ranking(core, query, min_score, project, with_related=include_related_projects)
     return _reflected(core, ranking, limit, lambda: _suggestions(core, ranking))
 
 
@@ -114,9 +110,9 @@ def quick_search(
 ) -> QuickSearch:
     """Count what past conversations, reflections and items have on a subject and show the best. `get_more_results`
     with the cache_key pages the rest of the very same ranking."""
-    ranking = core.search.everywhere(query, least=min_score, project=project)
-    shown = core.previews.show(ranking.hits[:1], ranking.words)
-    top = _result(shown[0]) if shown else None
+    ranking = _ranking(core, query, min_score, project)
+    previews = core.previews.show(ranking.hits[:1], ranking)
+    top = _result(previews[0]) if previews else None
     reply: QuickSearch = {
         "total_count": len(ranking.hits),
         "top_result": cut_to(top, TOP_BYTES, TOP_NOTE),
@@ -124,7 +120,12 @@ def quick_search(
         "search_strategy": _strategy(ranking),
     }
     if reply["has_more"] or reply["top_result"] != top:
-        frozen = {"query": query, "words": ranking.words, "found": [_frozen(hit) for hit in ranking.hits]}
+        frozen = {
+            "query": query,
+            "words": ranking.words,
+            "found": [_frozen(hit) for hit in ranking.hits],
+            "later": [*ranking.later.items()],
+        }
         reply["cache_key"] = core.answers.keep(_RANKING, frozen, owner=core.caller.id)
     if not ranking.hits:
         reply["suggestions"] = _suggestions(core, ranking)
@@ -146,11 +147,11 @@ def get_more_results(
 ) -> MoreResults:
     """Get the next results of a search."""
     if cache_key is None:
-        ranking = core.search.everywhere(query, least=DEFAULT_SCORE, project=project)
-        hits, words = ranking.hits, ranking.words
+        ranking = _ranking(core, query, DEFAULT_SCORE, project)
     else:
-        hits, words = _thawed(core, cache_key, query)
-    page = core.previews.show(hits[offset : offset + limit], words)
+        ranking = _thawed(core, cache_key, query)
+    hits = ranking.hits
+    page = core.previews.show(hits[offset : offset + limit], ranking)
     reply: MoreResults = {
         "results": [_result(each) for each in page],
         "has_more": offset + limit < len(hits),
@@ -163,13 +164,13 @@ def get_more_results(
 def search_by_file(
     core: Core,
     file_path: Annotated[
-        str, "A file, by its path or the end of it: whole parts are compared", PathName(), CoreName("path")
+        str, "A file, by its path or the end of it: whole parts are compared", PathName(), CoreName("file")
     ],
     limit: Annotated[int, "Most results", Range(low=1)] = 10,
     project: Project = None,
 ) -> ReflectionAnswer:
     """Find conversations that read or changed a file, and everything that speaks of it, newest first."""
-    ranking = core.search.by_file(file_path, project=project)
+    ranking = _ranking(core, "", 0.0, project, file=file_path)
     return _reflected(
         core,
         ranking,
@@ -188,22 +189,34 @@ def search_by_concept(
     project: Project = None,
 ) -> ReflectionAnswer:
     """Find past conversations, reflections and items about a development concept, with the files they dealt with."""
-    ranking = core.search.everywhere(concept, least=CONCEPT_SCORE, project=project)
+    ranking = _ranking(core, concept, CONCEPT_SCORE, project)
     return _reflected(core, ranking, limit, lambda: _suggestions(core, ranking), files=include_files)
+
+
+def _ranking(
+    core: Core,
+    query: str,
+    least: float,
+    project: str | None,
+    *,
+    with_related: bool = True,
+    file: str | None = None,
+) -> Ranking:
+    return core.ask.find(Inquiry(query, project, with_related, file=file, least=least))
 
 
 def _reflected(
     core: Core, ranking: Ranking, limit: int, suggest: Callable[[], list[str]], *, files: bool = False
 ) -> ReflectionAnswer:
-    shown = core.previews.show(ranking.hits[:limit], ranking.words, files=files)
+    previews = core.previews.show(ranking.hits[:limit], ranking, files=files)
     reply: ReflectionAnswer = {
-        "results": [_result(each, files=files) for each in shown],
+        "results": [_result(each, files=files) for each in previews],
         "total_found": len(ranking.hits),
         "search_strategy": _strategy(ranking),
     }
     if len(ranking.hits) < FEW:
         reply["suggestions"] = suggest()
-    if notices := [*ranking.notices, *cautions(each.entry.trust for each in shown)]:
+    if notices := [*ranking.notices, *cautions(each.entry.trust for each in previews)]:
         reply["notices"] = notices
     return cast(ReflectionAnswer, _fitted(core, {**reply}, (*ranking.hits, *ranking.missed)))
 
@@ -224,50 +237,49 @@ def _frozen(hit: Hit) -> list[Any]:
     return [hit.entry, hit.certainty, hit.project, hit.conversation, len(hit.other_places)]
 
 
-def _thawed(core: Core, key: str, query: str) -> tuple[list[Hit], Sequence[str]]:
-    from ...search.engine import Hit  # not for start-up
-
-    kept = core.answers.fetch(_RANKING, key)
-    if kept["query"] != query:
+def _thawed(core: Core, key: str, query: str) -> Ranking:
+    answer = core.answers.fetch(_RANKING, key)
+    if answer["query"] != query:
         raise InvalidInput(
             "cache_key belongs to another query.",
-            hint=f"It was made for {kept['query']!r}.",
+            hint=f"It was made for {answer['query']!r}.",
             field="cache_key",
         )
     hits = [
         Hit(entry, certainty, certainty, project, conversation=conversation, other_places=(0,) * others)
-        for entry, certainty, project, conversation, others in kept["found"]
+        for entry, certainty, project, conversation, others in answer["found"]
     ]
     visible = core.answers.visible([hit.entry for hit in hits])
-    return [hit for hit in hits if hit.entry in visible], kept["words"]
+    known = [hit for hit in hits if hit.entry in visible]
+    return Ranking(known, [], "text", words=answer["words"], later=dict(answer.get("later", ())))
 
 
 def _strategy(ranking: Ranking) -> Strategy:
     return "semantic" if ranking.strategy == "hybrid" else "text_fallback"
 
 
-def _result(shown: Preview, *, files: bool = False) -> ConversationResult:
-    entry = shown.entry
+def _result(preview: Preview, *, files: bool = False) -> ConversationResult:
+    entry = preview.entry
     result: ConversationResult = {
-        "content": safe_text(shown.content, entry.trust),
+        "content": safe_text(preview.content, entry.trust),
         "project": entry.project,
         "timestamp": iso(entry.created_at),
-        "similarity_score": shown.hit.certainty,
-        "context": safe_text(shown.context, entry.trust),
+        "similarity_score": preview.hit.certainty,
+        "context": safe_text(preview.context, entry.trust),
         "id": entry.id,
         "source": entry.surface,
         "trust": entry.trust.value,
     }
     if isinstance(entry, Message):
         # of a subagent the one that started it: all that `more_in_conversation` counts is there
-        result["conversation_id"] = shown.hit.conversation or entry.conversation
+        result["conversation_id"] = preview.hit.conversation or entry.conversation
         result["role"] = entry.role
-    if not shown.is_whole:
+    if not preview.is_whole:
         result["content_size"] = len(entry.text)
-    if shown.hit.other_places:
-        result["more_in_conversation"] = len(shown.hit.other_places)
+    if preview.hit.other_places:
+        result["more_in_conversation"] = len(preview.hit.other_places)
     if files:
-        result["files"] = shown.files
-    if shown.later is not None:
-        result["superseded_by"] = shown.later.id
+        result["files"] = preview.files
+    if preview.later is not None:
+        result["superseded_by"] = preview.later.id
     return result

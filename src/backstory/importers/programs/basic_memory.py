@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ...domain.errors import Unreadable
 from ...domain.fences import outside_fences
+from ...domain.lazy import lazy_pattern
 from ...domain.when import from_ms
 from ...readers import Places
 from ...readers.formats.documents import read_document
@@ -26,13 +27,13 @@ from ..tables import Row, Tables, by, sqlite_tables
 
 NAME = "basic-memory"
 CONFIG, INDEX, SETTINGS = "config.json", "memory.db", ".basic-memory"
-_FRONT = re.compile(r"\A---\n(?P<lines>.*?)^---\s*\n", re.DOTALL | re.MULTILINE)
-_FACT = re.compile(r"(?P<name>[\w-]+):\s*(?P<value>.*)")
-_OBSERVATION = re.compile(
+_FRONT = lazy_pattern(r"\A---\n(?P<lines>.*?)^---\s*\n", re.DOTALL | re.MULTILINE)
+_FACT = lazy_pattern(r"(?P<name>[\w-]+):\s*(?P<value>.*)")
+_OBSERVATION = lazy_pattern(
     r"\s*[-*] \[(?P<category>[^\[\]()]{2,})\] (?P<text>.+?)(?: \((?P<context>[^()]*)\))?"
 )
-_RELATION = re.compile(r"\s*[-*] (?P<type>[^\[\]]*?)\s*\[\[(?P<target>[^\[\]]+)\]\].*")
-_TAG = re.compile(r"(?<!\S)#([\w/-]+)")
+_RELATION = lazy_pattern(r"\s*[-*] (?P<type>[^\[\]]*?)\s*\[\[(?P<target>[^\[\]]+)\]\].*")
+_TAG = lazy_pattern(r"(?<!\S)#([\w/-]+)")
 
 
 class Note(NamedTuple):
@@ -92,10 +93,10 @@ def read(path: Path) -> Iterator[Record]:
 def _projects(config: Path) -> dict[str, Path]:
     """Folders of notes by the names of projects; older files have the folder itself where newer ones have an object."""
     try:
-        told = fields_of(fields_of(read_document(config)).get("projects"))
+        configured = fields_of(fields_of(read_document(config)).get("projects"))
     except OSError:
         return {}
-    paths = {name: text_of(each) or text_of(fields_of(each).get("path")) for name, each in told.items()}
+    paths = {name: text_of(each) or text_of(fields_of(each).get("path")) for name, each in configured.items()}
     return {name: Path(path).expanduser() for name, path in paths.items() if path}
 
 
@@ -144,8 +145,8 @@ def _front_matter(lines: str) -> tuple[dict[str, str], tuple[str, ...]]:
     tags: list[str] = []
     name = ""
     for line in lines.split("\n"):
-        if found := _FACT.fullmatch(line):
-            name, value = found["name"], found["value"].strip().strip("'\"")
+        if match := _FACT.fullmatch(line):
+            name, value = match["name"], match["value"].strip().strip("'\"")
             about[name] = value
             if name == "tags" and value:
                 tags += value.strip("[]").split(",")
@@ -173,10 +174,10 @@ def _statements(note: Note, titles: set[str]) -> Iterator[ForeignMemory]:
     lines = note.text.split("\n")
     for number in outside_fences(lines):
         line = lines[number]
-        if found := _OBSERVATION.fullmatch(line):
-            yield _observation(note, found["category"], found["text"], found["context"] or "")
-        elif found := _RELATION.fullmatch(line):
-            yield _relation(note, found["type"] or "relates_to", found["target"], titles)
+        if match := _OBSERVATION.fullmatch(line):
+            yield _observation(note, match["category"], match["text"], match["context"] or "")
+        elif match := _RELATION.fullmatch(line):
+            yield _relation(note, match["type"] or "relates_to", match["target"], titles)
 
 
 def _observation(note: Note, category: str, text: str, context: str) -> ForeignMemory:

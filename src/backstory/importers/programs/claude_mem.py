@@ -55,14 +55,14 @@ def _session_place(id: str) -> str:
 
 
 def _observation(row: Row) -> ForeignMemory:
-    said = [row.text("title"), row.text("subtitle"), row.text("narrative", "text")]
+    parts = [row.text("title"), row.text("subtitle"), row.text("narrative", "text")]
     facts = [f"- {fact}" for fact in row.texts("facts")]
     kind = row.text("type")
     files = {name: list(row.texts(name)) for name in ("files_read", "files_modified") if row.texts(name)}
     return _memory(
         row,
         "observations",
-        "\n".join(filter(None, (*said, *facts))),
+        "\n".join(filter(None, (*parts, *facts))),
         category=category_of(kind),
         tags=row.texts("concepts"),
         metadata={"type": kind, **files},

@@ -27,7 +27,7 @@ NAME = "engram"
 _ASSISTANTS = ("claude-code", "codex", "gemini-cli", "opencode")
 _EXPORTED = {"sessions": "sessions", "observations": "observations", "user_prompts": "prompts"}
 _TOLD = ("supersedes", "conflicts_with", "scoped")
-LARGEST = 1 << 29
+MAX_STORE_BYTES = 1 << 29
 """Bytes that a chunk may unpack to."""
 
 
@@ -75,10 +75,10 @@ def _bytes(path: Path) -> bytes:
 def _chunk(path: Path) -> Mapping[str, Any]:
     try:
         with gzip.open(path) as stream:
-            raw = stream.read(LARGEST + 1)
+            raw = stream.read(MAX_STORE_BYTES + 1)
     except (OSError, EOFError) as error:
         raise Unreadable(f"{path} cannot be unpacked: {error}.") from error
-    if len(raw) > LARGEST:
+    if len(raw) > MAX_STORE_BYTES:
         raise Unreadable(f"{path} would unpack to too much.")
     return _document(raw, path)
 

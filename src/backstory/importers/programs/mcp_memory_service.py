@@ -68,15 +68,15 @@ def _memory(row: Row, before: list[Row]) -> ForeignMemory:
 
 def _before(row: Row, superseded: Mapping[str, list[Row]]) -> list[Row]:
     """What it superseded, and what that did, the oldest first."""
-    found: list[Row] = []
+    rows: list[Row] = []
     left = [row.text("content_hash")]
     seen = set(left)
     while left:
         before = [each for each in superseded.get(left.pop(), ()) if each.text("content_hash") not in seen]
-        found += before
+        rows += before
         left += [each.text("content_hash") for each in before]
         seen.update(left)
-    return sorted(found, key=lambda each: each.time(*_MADE))
+    return sorted(rows, key=lambda each: each.time(*_MADE))
 
 
 def _former(row: Row) -> Former:

@@ -49,14 +49,14 @@ def _memory(id: str, events: list[Row], owner: Mapping[str, str]) -> ForeignMemo
     texts = [event.text("new_memory") for event in events if event.text("new_memory")]
     text = last.text("old_memory") if is_deleted else last.text("new_memory")
     made = events[0].time("created_at")
-    said = {name: last.text(name) for name in ("role", "actor_id") if last.text(name)}
+    speaker = {name: last.text(name) for name in ("role", "actor_id") if last.text(name)}
     return ForeignMemory(
         kind="memories",
         place=f"history/{id}",
         text=text or (texts[-1] if texts else ""),
         created_at=made,
         updated_at=last.time(*_CHANGED, default=made),
-        metadata={**owner, **said},
+        metadata={**owner, **speaker},
         history=tuple(
             Former(
                 event.text("new_memory"), None, Priority.NORMAL, None, {}, event.time(*_CHANGED, default=made)
@@ -87,14 +87,14 @@ def _messages(tables: Tables, path: Path) -> Iterator[ForeignConversation]:
 
 def _owners(folder: Path) -> dict[str, dict[str, str]]:
     """By memory, whom it is of, as far as a local vector store beside it tells."""
-    found: dict[str, dict[str, str]] = {}
+    owners: dict[str, dict[str, str]] = {}
     for file in sorted(folder.glob("*qdrant*/collection/*/storage.sqlite")):
         with suppress(Unreadable, OSError), open_copy(file) as connection:
             for row in records(connection, "points"):
                 words = _words(row.get("point"))
-                told = dict(reversed(list(pairwise(words))))  # of a word that stands twice the first counts
-                found[told.get("id", "")] = {name: told[name] for name in _OWNERS if name in told}
-    return found
+                flags = dict(reversed(list(pairwise(words))))  # of a word that stands twice the first counts
+                owners[flags.get("id", "")] = {name: flags[name] for name in _OWNERS if name in flags}
+    return owners
 
 
 def _words(pickled: object) -> list[str]:

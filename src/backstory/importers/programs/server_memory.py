@@ -89,8 +89,8 @@ def _entity(row: Row, at: datetime) -> Iterator[ForeignMemory]:
 
 
 def _relation(row: Row, at: datetime) -> ForeignMemory:
-    said = row.text("from"), row.text("relationType"), row.text("to")
-    return relation(f"relation/{fingerprint(*said)}", *said, at)
+    parts = row.text("from"), row.text("relationType"), row.text("to")
+    return relation(f"relation/{fingerprint(*parts)}", *parts, at)
 
 
 importer = store_importer(
@@ -105,10 +105,10 @@ importer = store_importer(
 
 def server_variables(places: Places, variable: str) -> Iterator[str]:
     """The values that a variable has in the environment, here and of any server in any client's configuration."""
-    found = [text_of(places.environment.get(variable))]
+    paths = [text_of(places.environment.get(variable))]
     for file in _files(places):
-        found += _values(_configuration(file), variable, _DEEPEST)
-    yield from dict.fromkeys(filter(None, found))
+        paths += _values(_configuration(file), variable, _DEEPEST)
+    yield from dict.fromkeys(filter(None, paths))
 
 
 def _files(places: Places) -> Iterator[Path]:

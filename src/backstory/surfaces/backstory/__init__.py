@@ -1,10 +1,3 @@
 """Backstory's own tools: seven verbs over everything that is known, with answers in lean text.
 
 No answer has a structure beside its text: clients that get both give the model the structure, which costs it more."""
-
-from __future__ import annotations
-
-from . import completions, documents, prompts, tools  # noqa: F401  (they register themselves)
-from .vocabulary import surface
-
-__all__ = ["surface"]

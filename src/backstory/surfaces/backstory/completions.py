@@ -4,7 +4,6 @@ searched. Only what the caller may see is offered."""
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from ...core import Core
 from ...core.browsing import HEADS
 from ...domain.errors import InvalidInput
 from ...domain.filters import ConversationFilter, Filter, Kind
+from ...domain.lazy import lazy_pattern
 from ...domain.metadata import FILES, marks_of
 from ...readers import reader_names
 from ...tools import READS
@@ -26,7 +26,7 @@ MOST_VALUES = 100  # in one answer, as the protocol has it
 MOST_COUNTED = 10_000
 """Records that begin with what is typed; where there are more, the answer gives no total."""
 
-_VARIABLE = re.compile(r"\{\??([\w,]+)\}")
+_VARIABLE = lazy_pattern(r"\{\??([\w,]+)\}")
 
 
 class Matches(NamedTuple):

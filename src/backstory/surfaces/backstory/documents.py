@@ -126,10 +126,10 @@ def _number(address: DocumentUri, name: str) -> int | None:
 def _project(core: Core, name: str, uri: str) -> str:
     if name == core.caller.project:
         return name
-    found = project_named(name, core.engine.store.entries.projects())
-    if found is None:
+    project = project_named(name, core.engine.store.entries.projects())
+    if project is None:
         raise NotFound("resource", uri, hint=f"Nothing is known of a project {name!r}.")
-    return found
+    return project
 
 
 def _lines(core: Core, project: str, kind: str) -> list[str]:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
+from ...core.ask import CONVERSATION
 from ...core.browsing import ConversationList
-from ...core.browsing.pages import ConversationPage, PagedMessage, TextPage, pieces
-from ...core.forgetting import Forgotten
-from ...core.memories.remembering import RememberResult
+from ...core.failures.hint import fix_sentence
+from ...core.lookup import LookupAnswer, LookupHit
 from ...core.names import short_memory_id
+from ...core.pages import ConversationPage, PagedMessage, TextPage, pieces
+from ...core.proposals import SpaceProposal
 from ...core.quoting import plain
-from ...core.search.lookup import CONVERSATION, LookupAnswer, LookupHit
+from ...core.remembering import RememberResult
 from ...domain.kinds import kind_of
 from ...domain.lines import one_line
 from ...domain.provenance import Provenance
 from ...domain.records import Memory, Message, Trust
+from ...domain.runs import Fix
+from ...domain.tokens import count_tokens
 from ...tools.origin import safe_excerpt, safe_text
+
+if TYPE_CHECKING:
+    from ...core.forgetting import Forgotten  # with all that forgets, 100 ms of the first `recall`
 
 FEW, MANY = (5, 900), (20, 3_000)
 """Hits, and the tokens that so many may cost."""
@@ -26,27 +35,38 @@ FRAME_TOKENS = 60
 LONGEST_PASSAGE = 150  # tokens
 LONGEST_NAME = 40
 SHOWN_FORMER = 5
+SHOWN_FIXES = 2
 
 
-def recall_text(answer: LookupAnswer, limit: int) -> str:
+def recall_text(answer: LookupAnswer, limit: int, fixes: Sequence[Fix] = ()) -> str:
     most, tokens = FEW if limit <= FEW[0] else MANY
     room = min((tokens - FRAME_TOKENS) // most - HEAD_TOKENS, LONGEST_PASSAGE)
+    lines = [fix_sentence(fix) for fix in fixes[:SHOWN_FIXES]]
     if not answer.hits:
-        return "\n".join(("Nothing found.", *answer.notices))
-    lines = [] if answer.is_sure else ["Nothing sure; nearest:"]
-    lines += [line for hit in answer.hits for line in _hit(hit, room)]
-    if answer.more:
-        lines.append(f"{answer.more} more; narrow the query or raise limit.")
-    return "\n".join((*lines, *answer.notices))
+        return "\n".join((*(lines or ["Nothing found."]), *answer.notices))
+    lines += [] if answer.is_sure else ["Nothing sure; nearest:"]
+    blocks = [[*_hit(hit, room)] for hit in answer.hits]
+    end = [f"{answer.more} more; narrow the query or raise limit."] if answer.more else []
+    spare = tokens - count_tokens("\n".join((*lines, *chain(*blocks), *end, *answer.notices)))
+    for hit, block in zip(answer.hits, blocks, strict=True):
+        for line in _further(hit, room):
+            spare -= count_tokens(line) + 1
+            block += [line] if spare >= 0 else []
+    return "\n".join((*lines, *chain(*blocks), *end, *answer.notices))
 
 
 def _hit(hit: LookupHit, tokens: int) -> Iterator[str]:
     what = hit.source if hit.kind == CONVERSATION else hit.kind
     parts = [hit.name, f"{hit.at:%Y-%m-%d}", f"{_project(hit.project)}, {what}"]
+    if hit.confirmations:
+        parts.append(f"said {hit.confirmations + 1} times")
     if hit.places > 1:
         parts.append(f"{hit.places} places")
     if hit.trust is not Trust.OWN:
-        parts.append(f"{hit.trust.value}, not the user's words")
+        whose = _author(hit.author) or "not the user's words"
+        parts.append(f"{hit.trust.value}, {whose}")
+    elif hit.author:
+        parts.append(_author(hit.author))
     elif hit.provenance is not Provenance.OWN:
         parts.append(f"{hit.provenance.name.lower()} text in it, not the user's words")
     if hit.later:
@@ -54,14 +74,25 @@ def _hit(hit: LookupHit, tokens: int) -> Iterator[str]:
     if hit.freshness:
         parts.append(one_line(hit.freshness, 80))
     yield "  ".join(parts)
-    passage = safe_excerpt(" ".join(hit.passage.split()))
-    shown = next(pieces(passage, tokens))
-    yield f"  {shown}{'…' if shown != passage else ''}"
+    yield f"  {_excerpt(hit.passage, tokens)}"
+
+
+def _further(hit: LookupHit, tokens: int) -> Iterator[str]:
+    for passage in hit.further:
+        yield f"  #{passage.number}: {_excerpt(passage.text, tokens)}"
+
+
+def _excerpt(text: str, tokens: int) -> str:
+    passage = safe_excerpt(" ".join(text.split()))
+    excerpt = next(pieces(passage, tokens))
+    return f"{excerpt}{'…' if excerpt != passage else ''}"
 
 
 def remember_text(made: RememberResult, *, is_replacement: bool) -> str:
     memory = made.memory
-    if not made.is_new:
+    if made.is_proposal:
+        first = f"{'Proposed' if made.is_new else 'Proposed already'} as {memory.id}; a maintainer of the space decides about it."
+    elif not made.is_new:
         first = f"Known already as {memory.id}."
     else:
         first = f"{'Corrected' if is_replacement else 'Saved'} {memory.id} ({kind_of(memory)})."
@@ -80,12 +111,12 @@ def open_text(page: TextPage | ConversationPage) -> str:
 
 
 def _conversation(page: ConversationPage) -> str:
-    told = page.conversation
-    branch = f", {one_line(safe_excerpt(told.branch), LONGEST_NAME)}" if told.branch else ""
-    head = f"{told.id}  {told.updated_at:%Y-%m-%d}  {_project(told.project)}, {told.surface}{branch}"
-    if told.trust is not Trust.OWN:
-        head += f"  ({told.trust.value}, not the user's words)"
-    lines = [head, one_line(safe_excerpt(told.name), 100), *map(_message, page.messages)]
+    conversation = page.conversation
+    branch = f", {one_line(safe_excerpt(conversation.branch), LONGEST_NAME)}" if conversation.branch else ""
+    head = f"{conversation.id}  {conversation.updated_at:%Y-%m-%d}  {_project(conversation.project)}, {conversation.surface}{branch}"
+    if conversation.trust is not Trust.OWN:
+        head += f"  ({conversation.trust.value}, not the user's words)"
+    lines = [head, one_line(safe_excerpt(conversation.name), 100), *map(_message, page.messages)]
     if not page.messages:
         lines.append("It has no readable messages.")
     lines.append(
@@ -130,19 +161,19 @@ def _message_head(message: Message) -> str:
     )
 
 
-def list_text(found: ConversationList, project: str) -> str:
-    if not found.conversations:
+def list_text(listing: ConversationList, project: str) -> str:
+    if not listing.conversations:
         return f"No sessions of {_project(project)}." if project != "*" else "No sessions."
     lines = []
-    for conversation, name, messages in found.conversations:
+    for conversation, name, messages in listing.conversations:
         branch = (
             f", {one_line(safe_excerpt(conversation.branch), LONGEST_NAME)}" if conversation.branch else ""
         )
         where = f"{_project(conversation.project)}, {conversation.surface}{branch}"
         title = one_line(safe_excerpt(plain(conversation.name)), 80)
         lines.append(f"{name}  {conversation.updated_at:%Y-%m-%d}  {where}  {title} ({messages})")
-    if found.total > len(lines):
-        lines.append(f"{found.total - len(lines)} more; narrow with since or until, or raise limit.")
+    if listing.total > len(lines):
+        lines.append(f"{listing.total - len(lines)} more; narrow with since or until, or raise limit.")
     return "\n".join(lines)
 
 
@@ -157,6 +188,29 @@ def forgotten(gone: Forgotten) -> str:
             f"Forgotten. Until {gone.until:%Y-%m-%d} it can be restored: backstory unarchive {gone.memory.id}"
         )
     return "\n".join(("Erased for good.", *gone.notices))
+
+
+def proposals_text(proposals: Sequence[SpaceProposal], limit: int) -> str:
+    if not proposals:
+        return "No proposals wait."
+    lines = []
+    for memory, contribution, former in proposals[:limit]:
+        head = [
+            memory.id,
+            f"{contribution.made_at:%Y-%m-%d}",
+            f"{_project(memory.project)}, {kind_of(memory)}",
+        ]
+        head.append(f"proposed {_author(contribution.author_name)}")
+        if former is not None:
+            head.append(f"replaces {former.id}: {one_line(safe_text(former.text, former.trust), 120)}")
+        lines += ["  ".join(head), f"  {one_line(safe_text(memory.text, memory.trust), 600)}"]
+    if len(proposals) > limit:
+        lines.append(f"{len(proposals) - limit} more; raise limit.")
+    return "\n".join((*lines, "A maintainer accepts one with done and dismisses one with forget."))
+
+
+def _author(name: str) -> str:
+    return f"by {one_line(safe_excerpt(name), LONGEST_NAME)}" if name else ""
 
 
 def _project(path: str) -> str:

@@ -5,18 +5,26 @@ from __future__ import annotations
 from typing import Annotated
 
 from ...core import Core
+from ...core.ask import Inquiry
 from ...core.brief.files import opening_brief
-from ...tools import READS, REMOVES, Effect, dump
+from ...core.hooks.usage import mark_opened
+from ...core.proposals import listed
+from ...domain.kinds import MemoryKind
+from ...domain.when import parse_bounds
+from ...tools import READS, Effect, dump
 from ...tools.params import Range
-from .vocabulary import KindName, RecallKind, end, start, surface
+from .texts import forgotten, list_text, open_text, proposals_text, question, recall_text, remember_text
+from .vocabulary import KindName, RecallKind, surface
 
 SAVES = Effect(idempotent=True)
+PROPOSES = Effect(idempotent=True, proposes=True)
+WITHDRAWS = Effect(destructive=True, idempotent=True, proposes=True)
 
 
 @surface.tool("Recall", READS, always_loaded=True)
 def recall(
     core: Core,
-    query: Annotated[str, "What to find, in any words"],
+    query: Annotated[str, "What to find, in any words, or an error as printed"],
     project: Annotated[str | None, 'Name or path; "*" = all alike. Default: all, this one first'] = None,
     kind: Annotated[RecallKind | None, "Only this kind"] = None,
     file: Annotated[str | None, "Only what touched or names this file"] = None,
@@ -27,14 +35,15 @@ def recall(
 ) -> str:
     """Search memory: what was decided, learned, tried or said before, in earlier sessions with any assistant. Use it before
     asking the user again, and before changing what you did not write."""
-    from ...core.search.lookup import LookupQuery  # not for start-up
-    from .texts import recall_text
+    if kind == "proposal":
+        return proposals_text(listed(core.proposals.pending(), query.split()), limit)
+    start, end = parse_bounds(since, until, core.engine.now())
+    inquiry = Inquiry(query, project, kind=kind, file=file, since=start, until=end, assistant=assistant)
+    fixes = core.failures.fixes_for_query(query, core.ask.projects(project))
+    return recall_text(core.lookup.find(inquiry, limit), limit, fixes)
 
-    wanted = LookupQuery(query, project, kind, file, start(core, since), end(core, until), assistant, limit)
-    return recall_text(core.lookup.find(wanted), limit)
 
-
-@surface.tool("Remember", SAVES, always_loaded=True)
+@surface.tool("Remember", PROPOSES, always_loaded=True)
 def remember(
     core: Core,
     text: Annotated[str, "Makes sense on its own, with the reason"],
@@ -45,9 +54,6 @@ def remember(
 ) -> str:
     """Save one lasting thing for later sessions: a decision with its reason, a preference, a dead end or error, an open task.
     Not what the code or git already says; never secrets."""
-    from ...domain.kinds import MemoryKind
-    from .texts import remember_text
-
     chosen = None if kind is None else MemoryKind(kind)
     made = core.remembering.remember(text, chosen, replaces=replaces, files=files or (), project=project)
     return remember_text(made, is_replacement=replaces is not None)
@@ -61,9 +67,9 @@ def open(
     limit: Annotated[int, "Most messages", Range(1, 50)] = 10,
 ) -> str:
     """Show a memory with its history, or a page of a past conversation, by id."""
-    from .texts import open_text
-
-    return open_text(core.pages.open(id, at, limit))
+    page = core.pages.open(id, at, limit)
+    mark_opened(core.engine, core.caller, id)
+    return open_text(page)
 
 
 @surface.tool("Brief", READS, always_loaded=True)
@@ -87,10 +93,8 @@ def sessions(
     limit: Annotated[int, "Most sessions", Range(1, 50)] = 10,
 ) -> str:
     """List past conversations with any assistant, newest first."""
-    from .texts import list_text
-
-    found = core.browsing.recent(project, assistant, start(core, since), end(core, until), limit)
-    return list_text(found, core.caller.project if project is None else project)
+    listing = core.browsing.recent(project, assistant, *parse_bounds(since, until, core.engine.now()), limit)
+    return list_text(listing, core.caller.project if project is None else project)
 
 
 @surface.tool("Done", SAVES)
@@ -99,20 +103,23 @@ def done(
     id: Annotated[str, "Id of the task"],
     note: Annotated[str, "How, or with what result"] = "",
 ) -> str:
-    """Mark a remembered task as done."""
+    """Mark a remembered task as done, or accept a proposal."""
+    if core.proposals.find(id) is not None:
+        return f"Accepted {core.proposals.accept(id).id}."
     task = core.remembering.done(id, note)
     return f"{task.id} is done."
 
 
-@surface.tool("Forget", REMOVES)
+@surface.tool("Forget", WITHDRAWS)
 def forget(
     core: Core,
     id: Annotated[str, "Id of the memory"],
     for_good: Annotated[bool, "Erase now; cannot be undone"] = False,
 ) -> str:
     """Delete one memory, only when the user asks; to correct one, use remember with replaces. It can be restored for 30 days."""
-    from .texts import forgotten, question
-
+    if core.proposals.find(id) is not None:
+        return f"Dismissed {core.proposals.dismiss(id).id}."
+    core.caller.check_review()
     memory = core.forgetting.memory(id)
     if core.call.confirm(question(memory, for_good)) is False:
         return "The user said no; nothing was forgotten."
@@ -127,8 +134,8 @@ def hook(
     source: Annotated[str, "How the session began: startup, clear, compact, resume"] = "startup",
     transcript: Annotated[str, "Where the assistant keeps its log of the session"] = "",
 ) -> str:
-    """For hooks of assistants. SessionStart answers with the brief, if there is news for this session; before a compaction a checkpoint
-    is taken; after every event the histories are read, and briefs rendered anew."""
+    """For hooks that call this tool, as earlier versions installed them. SessionStart returns the brief, if there is news for
+    this session; before a compaction a checkpoint is taken; after every event the histories are read."""
     if session_id:
         core.caller.conversation = session_id
     if event == "PreCompact":

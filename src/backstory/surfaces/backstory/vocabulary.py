@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Literal
 
-from ...core import Core
-from ...domain.when import parse_until, parse_when
 from ...tools import Surface
 
 surface = Surface(
@@ -17,12 +14,4 @@ surface = Surface(
 )
 
 KindName = Literal["decision", "fact", "task", "preference", "error"]
-RecallKind = Literal["decision", "fact", "task", "preference", "error", "conversation"]
-
-
-def start(core: Core, text: str | None) -> datetime | None:
-    return None if text is None else parse_when(text, core.engine.now(), field="since")
-
-
-def end(core: Core, text: str | None) -> datetime | None:
-    return None if text is None else parse_until(text, core.engine.now(), field="until")
+RecallKind = Literal["decision", "fact", "task", "preference", "error", "conversation", "proposal"]

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from ....core.facet import Facet
+from ....core import GuestPart
 from ....core.insight.digest import Digest, DigestForm, Subject, digest
 from ....core.insight.findings import MOST_EVIDENCE, EvidenceItem, Sample
-from ....core.memories.categories import JOURNAL, UNCATEGORIZED
+from ....domain.categories import JOURNAL, UNCATEGORIZED
 from ....domain.census import Tally
 from ....domain.filters import Filter, Order, Page
 from ....domain.records import Event, Memory, Session
@@ -34,7 +34,7 @@ class SessionSummary(NamedTuple):
     last: datetime
 
 
-class Insight(Facet):
+class Insight(GuestPart):
     def summarize(
         self, session: Session, categories: tuple[str, ...], form: DigestForm, longest: int
     ) -> SessionSummary:
@@ -62,8 +62,8 @@ class Insight(Facet):
 
     def items_in(self, period: Period, where: Filter, limit: int) -> list[Memory]:
         """The newest items of a period, without journal entries."""
-        found = self.core.memories.find(_during(period, where), Page(limit=limit + period.journals))
-        return [memory for memory in found if memory.category != JOURNAL][:limit]
+        items = self.core.memories.find(_during(period, where), Page(limit=limit + period.journals))
+        return [memory for memory in items if memory.category != JOURNAL][:limit]
 
     def journals_in(self, period: Period, where: Filter, limit: int) -> list[Memory]:
         """The newest journal entries of a period, in the order of time."""

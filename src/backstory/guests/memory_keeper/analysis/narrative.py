@@ -9,15 +9,16 @@ from typing import NamedTuple
 
 from ....core.insight.digest import RANKS, urgent_first
 from ....core.insight.findings import EvidenceItem, Finding, Sample, sources
-from ....core.memories.categories import JOURNAL, UNCATEGORIZED
-from ....core.memories.tasks import is_open_task
+from ....core.tasks import is_open_task
+from ....domain.categories import JOURNAL, UNCATEGORIZED
+from ....domain.lazy import lazy_pattern
 from ....domain.lines import one_line
 from ....domain.records import Memory
 
 MOST_SENTENCES = 10
 SENTENCE = 220
 
-_LEARNED = re.compile(r"\b(learn(ed|t|ing)|lesson|turns? out|turned out|root cause|realis|realiz|insight)", re.IGNORECASE)  # fmt: skip
+_LEARNED = lazy_pattern(r"\b(learn(ed|t|ing)|lesson|turns? out|turned out|root cause|realis|realiz|insight)", re.IGNORECASE)  # fmt: skip
 
 
 class Chapter(NamedTuple):

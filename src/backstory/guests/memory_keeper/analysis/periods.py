@@ -84,8 +84,8 @@ def duration(length: timedelta) -> str:
         parts.append((count, unit))
     parts.append((seconds, "s"))
     first = next((place for place, (count, _) in enumerate(parts) if count), len(parts) - 1)
-    shown = [f"{count}{unit}" for count, unit in parts[first : first + 2] if count]
-    return " ".join(shown) or "0s"
+    words = [f"{count}{unit}" for count, unit in parts[first : first + 2] if count]
+    return " ".join(words) or "0s"
 
 
 def fitting_grain(hours: Iterable[int]) -> Grain:

@@ -20,19 +20,21 @@ def relationships(
     graph: Graph, where: Filter, sample: Sample, max_depth: int, types: Sequence[str]
 ) -> list[Finding]:
     """The things that most others are connected to, then the surest relations between things."""
-    found = graph.analyze(where, max_depth)
-    known = {entity.number: entity for entity in found.entities}
+    analysis = graph.analyze(where, max_depth)
+    known = {entity.number: entity for entity in analysis.entities}
     relations = [
         relation
-        for relation in found.relations
+        for relation in analysis.relations
         if relation.subject in known
         and relation.object in known
         and (not types or {known[relation.subject].type, known[relation.object].type} & set(types))
     ]
     hubs = _hubs(known, relations, types)
-    told = [each for each in relations if ITEM not in (known[each.subject].type, known[each.object].type)]
-    told = (told or relations)[:MOST_RELATIONS]
-    ends = [known[number] for each in told for number in (each.subject, each.object)]
+    between_names = [
+        each for each in relations if ITEM not in (known[each.subject].type, known[each.object].type)
+    ]
+    between_names = (between_names or relations)[:MOST_RELATIONS]
+    ends = [known[number] for each in between_names for number in (each.subject, each.object)]
     keys = graph.sources({entity.number: entity for entity in [*ends, *hubs]}.values(), where)
     ids = {memory.key or memory.id: memory.id for memory in reversed(sample.memories)}
     sources = {
@@ -40,7 +42,7 @@ def relationships(
     }
     return [
         *(_hub(entity, others, sources.get(entity.number, ())) for entity, others in hubs.items()),
-        *(_relation(relation, known, sources) for relation in told),
+        *(_relation(relation, known, sources) for relation in between_names),
     ]
 
 

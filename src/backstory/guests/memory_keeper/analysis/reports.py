@@ -24,19 +24,21 @@ PASSED_ON = 10  # findings of an earlier step that a summary repeats
 
 
 def analysis_report(task: Analyze, sample: Sample, graph: Graph, where: Filter) -> InsightReport:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     series = []
     everything = task.kind is Analysis.COMPREHENSIVE
     if everything or task.kind is Analysis.PATTERNS:
-        found += patterns(sample)
+        findings += patterns(sample)
     if everything or task.kind is Analysis.RELATIONSHIPS:
-        found += relationships(graph, where, sample, task.max_depth, task.entity_types)
+        findings += relationships(graph, where, sample, task.max_depth, task.entity_types)
     if everything or task.kind is Analysis.TRENDS:
         series = series_of(sample, task.metrics)
-        found += trends(series)
+        findings += trends(series)
     first = FIRST if everything and not task.include_all else MOST_FINDINGS
-    kept = _fairly(by_focus(found, task.scope.focus), first)
-    return _report(task.kind, sample, kept)._replace(series=tuple(series), left_out=len(found) - len(kept))
+    chosen = _fairly(by_focus(findings, task.scope.focus), first)
+    return _report(task.kind, sample, chosen)._replace(
+        series=tuple(series), left_out=len(findings) - len(chosen)
+    )
 
 
 def synthesis_report(task: Synthesize, sample: Sample, made: Digest | None) -> InsightReport:
@@ -46,43 +48,43 @@ def synthesis_report(task: Synthesize, sample: Sample, made: Digest | None) -> I
         chapters = narrative(
             sample, task.given, metrics=task.include_metrics, learnings=task.include_learnings
         )
-        told = [
+        story = [
             Finding("chapter", each.title, len(each.evidence), each.evidence)
             for each in chapters
             if each.evidence
         ]
-        report = _report(task.kind, sample, told)._replace(findings=())
+        report = _report(task.kind, sample, story)._replace(findings=())
         return report._replace(text=as_markdown(chapters), chapters=tuple(chapters))
     given = task.given or [*patterns(sample), *trends(series_of(sample, ()))]
     advice = recommendations(sample, given)
     wanted = [each for each in advice if not task.priorities or each.priority in task.priorities]
-    kept = _fairly(by_focus(wanted, task.scope.focus), MOST_FINDINGS)
-    return _report(task.kind, sample, kept)._replace(left_out=len(wanted) - len(kept))
+    chosen = _fairly(by_focus(wanted, task.scope.focus), MOST_FINDINGS)
+    return _report(task.kind, sample, chosen)._replace(left_out=len(wanted) - len(chosen))
 
 
 def _summary(sample: Sample, made: Digest, task: Synthesize) -> InsightReport:
-    shown = Finding("summary", "What the summary names.", len(made.shown), sources(made.shown))
-    report = _report(task.kind, sample, [shown])._replace(findings=tuple(task.given[:PASSED_ON]))
+    finding = Finding("summary", "What the summary names.", len(made.shown), sources(made.shown))
+    report = _report(task.kind, sample, [finding])._replace(findings=tuple(task.given[:PASSED_ON]))
     return report._replace(text=made.text, left_out=made.left_out)
 
 
-def _fairly(found: Sequence[Finding], first: int) -> list[Finding]:
+def _fairly(findings: Sequence[Finding], first: int) -> list[Finding]:
     """The first of each kind, as many as a report holds: a hundred waiting tasks must not hide the one error."""
     for share in range(first, 0, -1):
-        kept = _first_of_each(found, share)
-        if len(kept) <= MOST_FINDINGS:
-            return kept
-    return _first_of_each(found, 1)
+        chosen = _first_of_each(findings, share)
+        if len(chosen) <= MOST_FINDINGS:
+            return chosen
+    return _first_of_each(findings, 1)
 
 
-def _first_of_each(found: Sequence[Finding], share: int) -> list[Finding]:
+def _first_of_each(findings: Sequence[Finding], share: int) -> list[Finding]:
     seen: Counter[str] = Counter()
-    kept = []
-    for finding in found:
+    chosen = []
+    for finding in findings:
         seen[finding.kind] += 1
         if seen[finding.kind] <= share:
-            kept.append(finding)
-    return kept
+            chosen.append(finding)
+    return chosen
 
 
 def _report(kind: str, sample: Sample, findings: Sequence[Finding]) -> InsightReport:

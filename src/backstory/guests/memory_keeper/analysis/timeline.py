@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from ....core.memories.categories import JOURNAL, UNCATEGORIZED
+from ....domain.categories import JOURNAL, UNCATEGORIZED
 from ....domain.census import HourTally
 from ....domain.records import Priority
 from .periods import Grain, label, moment_of, start_of

@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ....core.insight.findings import EvidenceItem, Finding, Sample, sources
-from ....core.memories.categories import JOURNAL, UNCATEGORIZED
+from ....domain.categories import JOURNAL, UNCATEGORIZED
 from ....domain.records import Priority
 from .periods import Grain, fitting_grain, hour_of, label, start_of
 
@@ -117,9 +117,9 @@ def _chooser(name: str, in_use: Collection[str | None]) -> Callable[[str | None,
     wanted = name.lower()
     if wanted in ("items", "total"):
         return lambda category, priority: True
-    for meant in (name, wanted, wanted.removesuffix("s")):
-        if meant in _CATEGORIES or meant in in_use:
-            return partial(_is_of, meant)
+    for candidate in (name, wanted, wanted.removesuffix("s")):
+        if candidate in _CATEGORIES or candidate in in_use:
+            return partial(_is_of, candidate)
     if wanted in tuple(Priority):
         return lambda category, priority: priority == wanted
     return None

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .... import __version__
-from ....core import export_paths
-from ....core.facet import Facet
-from ....core.memories.merging import MemoryCopy
+from ....core import GuestPart, export_paths, stored_exports
+from ....core.authors import attribute
+from ....core.merging import MemoryCopy
 from ....domain.errors import InvalidInput, NotAllowed, NotFound
-from ....domain.filters import Filter, Order, Page
+from ....domain.filters import Filter, Kind, Order, Page
 from ....domain.records import Former, Memory, Session
 from ....domain.topics import slug
 from ....domain.when import iso
@@ -35,7 +35,7 @@ class ExportResult(NamedTuple):
     size: int
 
 
-class Transfer(Facet):
+class Transfer(GuestPart):
     def export(
         self, sessions: Sequence[str], *, as_table: bool, path: str | None, with_facts: bool
     ) -> ExportResult:
@@ -47,10 +47,14 @@ class Transfer(Facet):
             parts = tuple(SessionCopy(part.session, part.items) for part in parts)
         counts = count(parts)
         facts = self._facts(counts) if with_facts else None
-        target = self._target(path, parts[0].session, "csv" if as_table else "json")
+        name = path if path is not None else self._new_name(parts[0].session, "csv" if as_table else "json")
         text = (table if as_table else ours).write(parts, facts)
+        if not self.caller.is_local:
+            export = stored_exports.save(self.engine, self._stored_name(name), text, _memory_ids(parts))
+            return ExportResult(Path(export.path), counts, export.size)
+        target = self._locate(name)
         size = export_paths.write(target, text, self._exports, (ours.OPENING, table.OPENING))
-        return ExportResult(Path(target.shown), counts, size)
+        return ExportResult(target.path, counts, size)
 
     def bring(
         self, path: str, *, merge: bool = False, strategy: Strategy = Strategy.SKIP, name: str | None = None
@@ -62,8 +66,8 @@ class Transfer(Facet):
                 hint="Leave out the name, or do not merge.",
                 field="name",
             )
-        source = self._source(path)
-        contents = reading.read(source, self.surface, self.caller.project)
+        file, text = self._read(path)
+        contents = reading.read(text, file, self.surface, self.caller.project)
         if contents.problems:
             return ImportResult(problems=contents.problems)
         self.engine.check_room()
@@ -73,6 +77,8 @@ class Transfer(Facet):
                 arrived = arrival.into(self.engine, session, contents.parts, strategy)
             else:
                 arrived = arrival.as_new(self.engine, contents.parts, name)
+            brought = Filter(threads=arrived.sessions, kinds=(Kind.MEMORY,))
+            attribute(self.engine, self.caller, self.engine.store.memories.find(brought, Page()))
         self.engine.embed_soon()
         return arrived
 
@@ -81,12 +87,22 @@ class Transfer(Facet):
         """Where exports go when nobody says where."""
         return self.engine.settings.home / "exports"
 
-    def _locate(self, path: str) -> export_paths.ExportPlace:
+    def _read(self, path: str) -> tuple[str, str]:
+        """Name and text of a file to import."""
+        if not self.caller.is_local:
+            name = self._stored_name(path)
+            return name, stored_exports.read(self.engine, name)
+        source = self._source(path)
+        return source.shown, export_paths.read(source)
+
+    def _stored_name(self, path: str) -> str:
         if path.startswith("~") or Path(path).is_absolute():
-            self.caller.check_local("path", hint="Name a file below the export directory.")
+            self.caller.check_local("path", hint="Give a relative path: the server stores exports itself.")
+        return stored_exports.export_name(path, "path")
+
+    def _locate(self, path: str) -> export_paths.ExportPlace:
         real = export_paths.locate(self._exports, path, "path")
-        shown = real if self.caller.is_local else real.relative_to(self._exports.resolve())
-        return export_paths.ExportPlace(real, str(shown))
+        return export_paths.ExportPlace(real, str(real))
 
     def _source(self, path: str) -> export_paths.ExportPlace:
         """A file to import. A path comes from a model, so it may only name what its user put there for it to read."""
@@ -102,8 +118,6 @@ class Transfer(Facet):
 
     def _import_places(self) -> Iterator[Path]:
         """Besides the export directory. A server that is started in the user's home or above it has no project."""
-        if not self.caller.is_local:
-            return
         yield from map(expand_home, self.engine.settings.import_dirs)
         if not expand_home("~").is_relative_to(self.caller.directory):
             yield Path(self.caller.directory)
@@ -126,23 +140,32 @@ class Transfer(Facet):
             "counts": counts._asdict(),
         }
 
-    def _target(self, path: str | None, session: Session, suffix: str) -> export_paths.ExportPlace:
-        if path is not None:
-            return self._locate(path)
+    def _new_name(self, session: Session, suffix: str) -> str:
         stem = f"{slug(session.name)[:40] or 'session'}-{self.engine.now():%Y%m%d-%H%M%S}"
-        name = f"{stem}-{self.engine.new_id()[-8:]}.{suffix}"
-        return self._locate(name)
+        return f"{stem}-{self.engine.new_id()[-8:]}.{suffix}"
 
 
-class Departure(Facet):
+def _memory_ids(parts: Sequence[SessionCopy]) -> set[str]:
+    """Of all memories in the parts, copies in checkpoints included."""
+    return {
+        memory.id
+        for part in parts
+        for memory in (
+            *(item.memory for item in (*part.items, *part.archived)),
+            *(memory for checkpoint in part.checkpoints for memory in checkpoint.memories),
+        )
+    }
+
+
+class Departure(GuestPart):
     def part(self, session: Session) -> SessionCopy:
         memories, store = self.core.memories, self.engine.store
-        found = memories.find(Filter(threads=(session.id,)), Page(order=Order.OLDEST))
+        items = memories.find(Filter(threads=(session.id,)), Page(order=Order.OLDEST))
         archived = store.archive.find_memories(self.own(Filter(threads=(session.id,))))
         taken = reversed(store.checkpoints.find(self.surface, session=session.id))
         return SessionCopy(
             session,
-            items=tuple(self._item(memory, store.memories.former(memory.id)) for memory in found),
+            items=tuple(self._item(memory, store.memories.former(memory.id)) for memory in items),
             files=self._files(store.files.find(session.id)),
             checkpoints=tuple(map(self._checkpoint, taken)),
             archived=tuple(self._item(each.memory, each.history) for each in archived),
@@ -151,14 +174,14 @@ class Departure(Facet):
     def with_links(self, parts: Sequence[SessionCopy]) -> tuple[SessionCopy, ...]:
         """The same with the links between their items."""
         owners = {item.memory.id: part.session.id for part in parts for item in (*part.items, *part.archived)}
-        found = [
+        links = [
             link for link in self.engine.store.links.at(owners) if {link.source, link.target} <= owners.keys()
         ]
         return tuple(
             part._replace(
                 links=tuple(
                     LinkCopy(link.source, link.target, link.relationship, link.metadata, link.created_at)
-                    for link in found
+                    for link in links
                     if owners[link.source] == part.session.id
                 )
             )

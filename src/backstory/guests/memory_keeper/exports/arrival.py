@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from ....core.engine import Engine
-from ....core.memories.merging import (
+from ....core.merging import (
     Choice,
     MemoryCopy,
     keep_current,
@@ -110,12 +110,12 @@ _CHOICES = {
 
 def _merge_files(engine: Engine, session: Session, files: Iterable[FileCopy], strategy: Strategy) -> int:
     """How many were brought in. A path is no name that could be changed: it is replaced, or left alone."""
-    kept = 0
+    count = 0
     for file in files:
         if strategy is Strategy.OVERWRITE or engine.store.files.get(session.id, file.path) is None:
             keep_file(engine, session, file)
-            kept += 1
-    return kept
+            count += 1
+    return count
 
 
 def _merge_archived(engine: Engine, session: Session, items: Sequence[MemoryCopy]) -> int:
@@ -171,8 +171,8 @@ def _present(engine: Engine, memory: Memory, session: str) -> str:
     if memory.key is None or engine.store.entries.count(Filter(ids=(memory.id,))):
         return memory.id
     same = Filter(surfaces=(memory.surface,), threads=(session,), keys=(memory.key,))
-    found = engine.store.memories.find(same, Page(limit=1))
-    return found[0].id if found else memory.id
+    present = engine.store.memories.find(same, Page(limit=1))
+    return present[0].id if present else memory.id
 
 
 def _with_free_ids(engine: Engine, parts: tuple[SessionCopy, ...]) -> tuple[SessionCopy, ...]:
@@ -207,8 +207,8 @@ def _taken(engine: Engine, ids: Sequence[str]) -> Iterator[str]:
     """Those that the store uses, for any memory or message, live or archived."""
     for start in range(0, len(ids), 500):
         some = ids[start : start + 500]
-        found = engine.store.archive.find_memories(Filter(ids=tuple(some)), with_forgotten=True)
-        archived = {each.memory.id for each in found}
+        archived_memories = engine.store.archive.find_memories(Filter(ids=tuple(some)), with_forgotten=True)
+        archived = {each.memory.id for each in archived_memories}
         is_quiet = not engine.store.entries.count(Filter(ids=tuple(some)))
         for id in some:
             if id in archived or not (is_quiet or engine.store.entries.count(Filter(ids=(id,))) == 0):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from ....core.memories.merging import MemoryCopy
+from ....core.merging import MemoryCopy
 from ....domain.checkpoints import Checkpoint
 from ....domain.records import Memory, Session
 

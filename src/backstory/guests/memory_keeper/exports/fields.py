@@ -103,19 +103,19 @@ class Fields:
             return default or EPOCH
 
     def mapping(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = self._typed(name, dict) or {}
-        if _too_deep(found):
+        value: dict[str, Any] = self._typed(name, dict) or {}
+        if _too_deep(value):
             self.wrong(name, f"is nested more than {DEEPEST} levels deep.")
-        elif not _is_text(found):
+        elif not _is_text(value):
             self.wrong(name, "holds half of a surrogate pair, which is not text.")
-        return found
+        return value
 
     def texts(self, name: str) -> tuple[str, ...]:
-        found = self._typed(name, list) or []
-        if not all(isinstance(each, str) and _is_text(each) for each in found):
+        values = self._typed(name, list) or []
+        if not all(isinstance(each, str) and _is_text(each) for each in values):
             self.wrong(name, "must be a list of texts.")
             return ()
-        return tuple(found)
+        return tuple(values)
 
     def objects(self, name: str) -> Iterator[Fields]:
         for index, each in enumerate(self._typed(name, list) or []):
@@ -180,8 +180,8 @@ def _finite(written: str) -> float:
 
 
 def _object_of_distinct_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         twice = next(name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1)
         raise ValueError(f"{twice!r} stands twice in one object")
-    return found
+    return fields

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from ....core.memories.merging import MemoryCopy
+from ....core.merging import MemoryCopy
 from ....domain.records import Memory, Session, Trust
 from .bundle import CheckpointCopy, FileCopy, SessionCopy
 from .fields import Fields
@@ -125,11 +125,11 @@ def _read_checkpoints(
 
 def _links(file: Fields, table: str, column: str, targets: Mapping[str, Linked]) -> dict[str, list[Linked]]:
     """Checkpoint id → what it links to."""
-    found: dict[str, list[Linked]] = {}
+    links: dict[str, list[Linked]] = {}
     for fields in file.objects(table):
         target = fields.text(column)
         if target in targets:
-            found.setdefault(fields.text("checkpoint_id"), []).append(targets[target])
+            links.setdefault(fields.text("checkpoint_id"), []).append(targets[target])
         elif target:
             fields.wrong(column, f"{target[:80]!r} is not in the file.")
-    return found
+    return links

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
-from ....core.memories.merging import MemoryCopy
+from ....core.merging import MemoryCopy
 from ....domain.checkpoints import Checkpoint
 from ....domain.records import Former, Memory, Session, Trust
 from ....domain.when import iso

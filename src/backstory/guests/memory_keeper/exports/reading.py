@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ....core import export_paths
 from . import original, ours, table
 from .bundle import SessionCopy
 from .fields import Fields, ImportProblems, parse
@@ -17,14 +16,13 @@ class Contents(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
-def read(place: export_paths.ExportPlace, surface: str, project: str) -> Contents:
-    """Everything that was wrong is told at once. `project` is for items that do not say theirs."""
-    text = export_paths.read(place)
+def read(text: str, name: str, surface: str, project: str) -> Contents:
+    """The contents of a file with this name. All problems are reported at once. `project` is for items that do not name theirs."""
     report = ImportProblems()
-    if place.path.suffix.lower() == ".csv" or text.startswith(table.OPENING):
+    if name.lower().endswith(".csv") or text.startswith(table.OPENING):
         parts = table.read(text, surface, project, report)
     else:
-        parts = _from_json(Fields(parse(text, place.shown), "", report), surface, project)
+        parts = _from_json(Fields(parse(text, name), "", report), surface, project)
     return Contents(parts, tuple(report.problems))
 
 

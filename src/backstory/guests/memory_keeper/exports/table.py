@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ....core.export_paths import LARGEST_MB
-from ....core.memories.merging import MemoryCopy
+from ....core.merging import MemoryCopy
 from ....domain.errors import Unreadable
 from ....domain.records import Memory, Session
 from ....domain.when import iso

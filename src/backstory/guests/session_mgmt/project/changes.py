@@ -53,10 +53,10 @@ def changes(root: Path, effort: Effort) -> Changes | None:
         "--ignore-submodules=dirty",
     )
     against = "HEAD" if has_commits else "--cached"
-    told = ask(root, *options, *words, against, "--", timeout_s=effort.left_s / 2)
-    if not told.is_ok:
+    output = ask(root, *options, *words, against, "--", timeout_s=effort.left_s / 2)
+    if not output.is_ok:
         effort.leave_out("git did not tell in time what was changed.")
-    files = tuple(sorted({_changed(line) for line in names(told.text)}))
+    files = tuple(sorted({_changed(line) for line in names(output.text)}))
     stamp = git(root, "log", "-1", "--format=%ct") if has_commits else None
     return Changes(
         branch=git_branch(root),

@@ -86,8 +86,8 @@ def _node(root: Path, folder: Path, needed: frozenset[str], manifest: str) -> tu
         return False, f"There is no lock file beside {manifest}."
     modules = folder / "node_modules"
     if lock == "pnpm-lock.yaml":
-        kept = read_text(modules / ".pnpm" / "lock.yaml")
-        same = bool(kept) and kept == read_text(folder / lock)
+        lock_file = read_text(modules / ".pnpm" / "lock.yaml")
+        same = bool(lock_file) and lock_file == read_text(folder / lock)
         return same, f"node_modules/.pnpm/lock.yaml is {'the same as' if same else 'not'} {lock}."
     if lock in ("package-lock.json", "npm-shrinkwrap.json"):
         return _npm(folder, lock, needed, manifest)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ....core.projects.effort import Effort
+from ....domain.lazy import lazy_pattern
 from .changes import Changes, changes
 from .dependencies import Agreement, agreements
 from .stack import Stack, stack
@@ -19,20 +20,20 @@ LARGE_CHANGE = 400
 """Lines of uncommitted changes from which a reviewer no longer sees all."""
 LONG_WAIT = timedelta(days=2)
 
-_TEST = re.compile(
+_TEST = lazy_pattern(
     r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_[^/]*$|[._-](?:test|spec)s?\.\w+$|Tests?\.(?:java|kt|cs)$"
 )
-_README = re.compile(r"readme(?:\.\w+)?", re.IGNORECASE)
-_LICENCE = re.compile(r"(?:licen[cs]e|copying)(?:[.-][\w.-]+)?", re.IGNORECASE)
-_CI = re.compile(
+_README = lazy_pattern(r"readme(?:\.\w+)?", re.IGNORECASE)
+_LICENCE = lazy_pattern(r"(?:licen[cs]e|copying)(?:[.-][\w.-]+)?", re.IGNORECASE)
+_CI = lazy_pattern(
     r"\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml|\.circleci/config\.yml|azure-pipelines\.yml|Jenkinsfile|\.travis\.yml"
     r"|bitbucket-pipelines\.yml|\.drone\.yml|\.woodpecker(?:/[^/]+)?\.ya?ml|\.buildkite/.*|\.ci/.*|\.forgejo/workflows/.*"
 )
-_LINT = re.compile(
+_LINT = lazy_pattern(
     r"\.?ruff\.toml|\.flake8|\.?pylintrc|\.eslintrc(?:\.\w+)?|eslint\.config\.\w+|biome\.jsonc?|\.?clippy\.toml|rustfmt\.toml"
     r"|\.rustfmt\.toml|\.golangci\.ya?ml|checkstyle\.xml|\.pre-commit-config\.yaml|\.prettierrc(?:\.\w+)?|detekt\.yml"
 )
-_TYPES = re.compile(r"\.?mypy\.ini|pyrightconfig\.json|(?:.*/)?tsconfig(?:\.\w+)?\.json|(?:.*/)?py\.typed")
+_TYPES = lazy_pattern(r"\.?mypy\.ini|pyrightconfig\.json|(?:.*/)?tsconfig(?:\.\w+)?\.json|(?:.*/)?py\.typed")
 _LINTING, _TYPING = (
     frozenset(("ruff", "flake8", "pylint", "black", "eslintConfig", "lint", "prettier")),
     frozenset(("mypy", "pyright", "basedpyright", "ty")),
@@ -43,7 +44,7 @@ MOST_READ = 10_000
 LARGEST_READ = 200_000
 MOST_NAMED = 5
 _MARKS = (b"TODO", b"FIXME", b"HACK", b"XXX")
-_MARK = re.compile(rb"\b(?:TODO|FIXME|HACK|XXX)\b")
+_MARK = lazy_pattern(rb"\b(?:TODO|FIXME|HACK|XXX)\b")
 
 
 class Signal(NamedTuple):
@@ -95,11 +96,11 @@ def is_test(path: str) -> bool:
 
 def look_at(root: Path, now: datetime, effort: Effort) -> Project:
     changed = changes(root, effort)  # first: a large tree takes all the time there is
-    found = survey(root, effort)
-    made_of = stack(found, effort)
+    surveyed = survey(root, effort)
+    made_of = stack(surveyed, effort)
     project = Project(
         root=root,
-        survey=found,
+        survey=surveyed,
         stack=made_of,
         debt=debt(root, made_of.sources, effort),
         changes=changed,
@@ -200,19 +201,19 @@ def _lock(project: Project, now: datetime) -> Signal:
 
 
 def _lint(project: Project, now: datetime) -> Signal:
-    found = _matching(project.survey.at_most(1), _LINT) + _configured(project.stack, _LINTING)
+    tools = _matching(project.survey.at_most(1), _LINT) + _configured(project.stack, _LINTING)
     return _either(
         "lint configuration",
         5,
-        found,
+        tools,
         "Configure a linter or formatter, so that style is no matter of taste.",
     )
 
 
 def _types(project: Project, now: datetime) -> Signal:
-    found = _matching(project.survey.at_most(2), _TYPES) + _configured(project.stack, _TYPING)
-    found += [f"the {name} compiler" for name in project.stack.ecosystems if name in _TYPED]
-    return _either("type checking", 5, found, "Configure a type checker.")
+    tools = _matching(project.survey.at_most(2), _TYPES) + _configured(project.stack, _TYPING)
+    tools += [f"the {name} compiler" for name in project.stack.ecosystems if name in _TYPED]
+    return _either("type checking", 5, tools, "Configure a type checker.")
 
 
 def _pending(project: Project, now: datetime) -> Signal:
@@ -253,12 +254,12 @@ _SIGNALS: Sequence[Callable[[Project, datetime], Signal]] = (
 )  # fmt: skip
 
 
-def _either(name: str, of: int, found: Sequence[str], advice: str) -> Signal:
+def _either(name: str, of: int, tools: Sequence[str], advice: str) -> Signal:
     """All points for something that is there."""
-    if not found:
+    if not tools:
         return Signal(name, 0, of, "None was found.", advice)
-    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-    return Signal(name, of, of, f"{found[0]}{more}.")
+    more = f" and {len(tools) - 1} more" if len(tools) > 1 else ""
+    return Signal(name, of, of, f"{tools[0]}{more}.")
 
 
 def _matching(paths: Iterable[str], pattern: re.Pattern[str]) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from ....core.projects.effort import Effort
+from ....domain.lazy import lazy_pattern
 from .survey import Survey
 
 MOST_MANIFESTS = 200
@@ -22,10 +23,10 @@ _NOT_OWN = frozenset(("test", "tests", "testdata", "fixtures", "examples", "exam
 BROKEN = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
 """What reading a file raises that is not what its name says; TOML's and JSON's own errors are ValueErrors."""
 
-_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
-_ARTIFACT = re.compile(r"<artifactId>\s*([^<\s]+)")
-_GRADLE = re.compile(r"""["'][\w.-]+:([\w.-]+)(?::[^"']*)?["']""")
-_GRADLE_PLUGIN = re.compile(r"""\bid\s*\(?\s*["']([\w.-]+)["']""")
+_REQUIREMENT = lazy_pattern(r"\s*([A-Za-z0-9][\w.-]*)")
+_ARTIFACT = lazy_pattern(r"<artifactId>\s*([^<\s]+)")
+_GRADLE = lazy_pattern(r"""["'][\w.-]+:([\w.-]+)(?::[^"']*)?["']""")
+_GRADLE_PLUGIN = lazy_pattern(r"""\bid\s*\(?\s*["']([\w.-]+)["']""")
 
 
 class Manifest(NamedTuple):
@@ -45,20 +46,20 @@ class Manifest(NamedTuple):
 
 def manifests(survey: Survey, effort: Effort) -> list[Manifest]:
     """Those of the project itself, the outermost first; a broken one declares nothing."""
-    found: list[Manifest] = []
+    present: list[Manifest] = []
     for path in sorted(survey.at_most(DEEPEST), key=lambda path: (path.count("/"), path)):
         name = path.rpartition("/")[2]
         kind = "requirements.txt" if re.fullmatch(r"requirements[\w.-]*\.txt", name) else name
         if kind in READERS and not _NOT_OWN & set(PurePosixPath(path).parent.parts):
             ecosystem, read = READERS[kind]
-            if len(found) == MOST_MANIFESTS or effort.is_over():
-                effort.leave_out(f"Only the first {len(found)} manifests were read.")
+            if len(present) == MOST_MANIFESTS or effort.is_over():
+                effort.leave_out(f"Only the first {len(present)} manifests were read.")
                 break
             try:
-                found.append(Manifest(path, ecosystem, *read(survey.text(path))))
+                present.append(Manifest(path, ecosystem, *read(survey.text(path))))
             except BROKEN:
-                found.append(Manifest(path, ecosystem, frozenset()))
-    return found
+                present.append(Manifest(path, ecosystem, frozenset()))
+    return present
 
 
 Names = frozenset[str]

@@ -88,8 +88,8 @@ def stack(survey: Survey, effort: Effort) -> Stack:
 
 def _ecosystems(declared: Iterable[Manifest], languages: Iterable[tuple[str, int]]) -> list[str]:
     """Of the manifests; without any, of the language that has most files."""
-    found = list(dict.fromkeys(sorted(manifest.ecosystem for manifest in declared)))
-    return found or [_ECOSYSTEMS[name] for name, _ in languages if name in _ECOSYSTEMS][:1]
+    names = list(dict.fromkeys(sorted(manifest.ecosystem for manifest in declared)))
+    return names or [_ECOSYSTEMS[name] for name, _ in languages if name in _ECOSYSTEMS][:1]
 
 
 def _package_managers(declared: Iterable[Manifest], locks: Iterable[str]) -> set[str]:

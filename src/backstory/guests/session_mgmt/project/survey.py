@@ -97,17 +97,17 @@ def survey(root: Path, effort: Effort) -> Survey:
     return known._replace(untracked=tuple(path for path in known.paths if path in unknown))
 
 
-def _surveyed(root: Path, found: Iterable[str], effort: Effort) -> Survey:
-    paths = sorted(_first(found))
+def _surveyed(root: Path, names: Iterable[str], effort: Effort) -> Survey:
+    paths = sorted(_first(names))
     if len(paths) > MOST_FILES:
         effort.leave_out(f"There are more than {MOST_FILES:,} files; the rest was not looked at.")
     return Survey(root, tuple(paths[:MOST_FILES]), is_whole=not effort.left_out)
 
 
-def _first(found: Iterable[str]) -> set[str]:
+def _first(names: Iterable[str]) -> set[str]:
     """One more than are kept tells that there are more. A conflict lists a file three times."""
     paths: set[str] = set()
-    for path in found:
+    for path in names:
         if len(paths) > MOST_FILES:
             break
         if path == printable(path):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ....core.facet import Facet
+from ....core import GuestPart
 from ....core.insight.advice import errors_and_answers, recommendations
 from ....core.insight.digest import open_tasks, quotable, urgent_first
 from ....core.projects import project_root, work_tree
@@ -79,7 +79,7 @@ class WorkStatus(NamedTuple):
     """What else fails behind the answers."""
 
 
-class Working(Facet):
+class Working(GuestPart):
     def start(self, directory: str | None) -> SessionStart:
         """Begin a session in a directory, whose project becomes the connection's. A session that is open there
         is continued by the new one."""
@@ -114,9 +114,13 @@ class Working(Facet):
         project = measured.project
         seen = workflow(past, project)
         wanted = self.engine.settings.git_checkpoints == "on"
-        kept = take_git_snapshot(project.root, session.id, past.now) if wanted else _SWITCHED_OFF
+        snapshot = take_git_snapshot(project.root, session.id, past.now) if wanted else _SWITCHED_OFF
         figures = _figures(measured, seen)
-        data: dict[str, Any] = {"figures": figures, "files": kept_changes(project.changes), "git": kept.ref}
+        data: dict[str, Any] = {
+            "figures": figures,
+            "files": kept_changes(project.changes),
+            "git": snapshot.ref,
+        }
         self.core.events.record(TOOL, CHECKPOINT, data)
         before = past.last.get("figures", {})
         return Assessment(
@@ -126,7 +130,7 @@ class Working(Facet):
             suggestions=suggestions(past, project, seen),
             workflow=seen,
             since_last={name: value - before[name] for name, value in figures.items() if name in before},
-            git=kept,
+            git=snapshot,
         )
 
     def end(self) -> SessionEnd:
@@ -142,13 +146,13 @@ class Working(Facet):
             path = None if file is None else str(file)
             event = self.core.events.record(TOOL, HANDOFF, as_data(handoff) | {"path": path})
             self.caller.session = None
-        kept = self.engine.store.sessions.events(Filter(threads=(session.id,)))
+        events = self.engine.store.sessions.events(Filter(threads=(session.id,)))
         return SessionEnd(
             measured=measured,
             session=session,
             learning=learning(past, workflow(past, measured.project), self.surface),
             file=file,
-            is_persisted=any(each.id == event.id for each in kept),
+            is_persisted=any(each.id == event.id for each in events),
         )
 
     def status(self, directory: str | None) -> WorkStatus:

@@ -61,8 +61,8 @@ class _Attempt(NamedTuple):
         self._copy_index()
         changed = self._changed()
         filtered = self._filtered(changed)
-        kept = [path for path in changed if path not in filtered]
-        self._must("update-index", "-z", "--remove", "--stdin", given="".join(f"{path}\0" for path in kept))
+        paths = [path for path in changed if path not in filtered]
+        self._must("update-index", "-z", "--remove", "--stdin", given="".join(f"{path}\0" for path in paths))
         tree = self._must("write-tree", "--missing-ok").strip()  # objects of a partial clone are not fetched
         head = self._run("rev-parse", "--verify", "--quiet", "HEAD^{commit}").text.strip()
         base = self._tree(head) or self._must("mktree").strip()
@@ -79,12 +79,12 @@ class _Attempt(NamedTuple):
         return GitSnapshot(ref, f"The tracked changes are in {ref}.", _shown(filtered))
 
     def _copy_index(self) -> None:
-        told = git(self.root, "rev-parse", "--git-path", "index")
-        if told is None:
+        output = git(self.root, "rev-parse", "--git-path", "index")
+        if output is None:
             raise _Refused("git does not say where the index is.")
         try:
             # with its time: git knows by it which files may have changed without looking so
-            shutil.copy2(self.root / told.removesuffix("\n"), self.own_index)
+            shutil.copy2(self.root / output.removesuffix("\n"), self.own_index)
         except FileNotFoundError:
             pass  # there is none before the first `git add`
         except OSError as error:
@@ -92,8 +92,8 @@ class _Attempt(NamedTuple):
 
     def _changed(self) -> list[str]:
         """Tracked files, also unmerged ones, that differ from the index. Their content is not read for it."""
-        told = self._must("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
-        return list(dict.fromkeys(names(told)))
+        output = self._must("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
+        return list(dict.fromkeys(names(output)))
 
     def _filtered(self, paths: list[str]) -> set[str]:
         drivers = {
@@ -102,10 +102,12 @@ class _Attempt(NamedTuple):
         }
         if not drivers or not paths:
             return set()
-        told = names(
+        attributes = names(
             self._must("check-attr", "-z", "--stdin", "filter", given="".join(f"{path}\0" for path in paths))
         )
-        return {path for path, driver in zip(told[::3], told[2::3], strict=True) if driver in drivers}
+        return {
+            path for path, driver in zip(attributes[::3], attributes[2::3], strict=True) if driver in drivers
+        }
 
     def _commit(self, tree: str, head: str, number: int) -> str:
         parents = ("-p", head) if head else ()
@@ -115,10 +117,10 @@ class _Attempt(NamedTuple):
     def _last(self) -> tuple[int, str]:
         """The number and the commit of the session's last checkpoint; 0 and nothing before the first."""
         form = "--format=%(refname:lstrip=-1) %(objectname)"
-        told = self._must(
+        output = self._must(
             "for-each-ref", "--sort=-version:refname", "--count=1", form, f"{REFS}/{self.session}/"
         )
-        number, _, commit = told.strip().partition(" ")
+        number, _, commit = output.strip().partition(" ")
         return (int(number), commit) if number.isdigit() else (0, "")
 
     def _tree(self, commit: str) -> str | None:

@@ -16,6 +16,7 @@ from ....core.insight.digest import quotable
 from ....core.secrets import redactor
 from ....domain.lines import one_line
 from ....domain.records import Memory
+from ....domain.shared_notes import IGNORE_TEXT
 from ....domain.when import iso
 from ....store import Store
 from ....store.whole_files import write_whole
@@ -214,7 +215,7 @@ def _hidden_folder(directory: Path) -> Path:
         folder.mkdir(exist_ok=True)
     ignore = hidden / ".gitignore"
     if not os.path.lexists(ignore):
-        ignore.write_text("*\n", "utf-8")
+        ignore.write_text(IGNORE_TEXT, "utf-8")
     return directory / FOLDER
 
 

@@ -14,7 +14,8 @@ from ....core.insight.patterns import (
     rewritten_keys,
     times_seen,
 )
-from ....core.memories.tasks import TASK
+from ....core.tasks import TASK
+from ....domain.lazy import lazy_pattern
 from ....domain.lines import one_line
 from ....domain.records import Memory, Priority
 from ..project.changes import Changes
@@ -29,13 +30,13 @@ LONG_STRETCH_MIN = 45
 """Minutes after which the document asks for a checkpoint."""
 OFTEN = 3
 
-_TEST_RUN = re.compile(
+_TEST_RUN = lazy_pattern(
     r"\b(?:pytest|unittest|tox|nox|jest|vitest|mocha|ctest|phpunit|rspec|(?:npm|yarn|pnpm|bun)\s+(?:run\s+)?test"
     r"|cargo\s+(?:nextest|test)|go\s+test|(?:mvnw?|gradlew?)\b.*\b(?:test|verify|check)|make\s+(?:test|check)|tests?)\b",
     re.IGNORECASE,
 )
 
-MOST = 10
+MAX_INSIGHTS = 10
 _INSIGHTFUL = ("decision", "insight", "reflection", "learning")
 
 
@@ -189,7 +190,7 @@ def learning(past: History, seen: Workflow, own: str) -> Learning:
         each for each in past.memories if is_insight(each) or (each.surface == own and each.category != TASK)
     ]
     return Learning(
-        insights=tuple(one_line(each.text, LONGEST_LINE) for each in insights[:MOST]),
+        insights=tuple(one_line(each.text, LONGEST_LINE) for each in insights[:MAX_INSIGHTS]),
         solutions=(
             *(
                 f"{one_line(group[0].text, QUOTED)} → {one_line(answer.text, QUOTED)}"
@@ -197,16 +198,16 @@ def learning(past: History, seen: Workflow, own: str) -> Learning:
                 if answer is not None
             ),
             *_called(TextLabel.SOLUTION, insights),
-        )[:MOST],
+        )[:MAX_INSIGHTS],
         patterns=(
-            *_called(TextLabel.PATTERN, insights)[:MOST],
+            *_called(TextLabel.PATTERN, insights)[:MAX_INSIGHTS],
             *(
                 f"This error came up {error.times} times: {one_line(error.what, QUOTED)}"
                 for error in seen.errors
             ),
             *(f"{file.what} was changed {file.times} times." for file in seen.files),
-            *(finding.statement for finding in rewritten_keys(past.sample)[:MOST]),
-            *(finding.statement for finding in recurring_terms(past.sample)[:MOST]),
+            *(finding.statement for finding in rewritten_keys(past.sample)[:MAX_INSIGHTS]),
+            *(finding.statement for finding in recurring_terms(past.sample)[:MAX_INSIGHTS]),
         ),
     )
 

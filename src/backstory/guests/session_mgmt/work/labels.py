@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from enum import StrEnum
 
+from ....domain.lazy import lazy_pattern
+
 
 class TextLabel(StrEnum):
     TASK = "task"
@@ -28,20 +30,20 @@ _OPENINGS = _LABELS | dict.fromkeys(
     ("open", "next", "remaining", "pending"), TextLabel.TASK
 )  # as tags they are topics
 _OPENINGS |= dict.fromkeys(("done", "completed", "finished", "cancelled", "canceled"), TextLabel.TASK)
-_OPENING = re.compile(r"[\W_]*([^\W\d_][^\W\d_ -]*(?:[ -][^\W\d_]+){0,2})\s*:")
-_SETTLED = re.compile(
+_OPENING = lazy_pattern(r"[\W_]*([^\W\d_][^\W\d_ -]*(?:[ -][^\W\d_]+){0,2})\s*:")
+_SETTLED = lazy_pattern(
     r"\b(?:fixed|fixes|solved|solves|solution|resolved|resolves|workaround|root cause)\b", re.IGNORECASE
 )
 
 
 def labels(text: str, tags: Iterable[str]) -> frozenset[TextLabel]:
     """A task that is done is still one; an error that the text settles is none."""
-    found = {_LABELS[name] for name in map(_normal, tags) if name in _LABELS}
+    names = {_LABELS[name] for name in map(_normal, tags) if name in _LABELS}
     if opening := _OPENING.match(text[:80]):
-        found |= {_OPENINGS[name] for name in [_normal(opening[1])] if name in _OPENINGS}
-    if TextLabel.SOLUTION in found or _SETTLED.search(text):
-        found.discard(TextLabel.ERROR)
-    return frozenset(found)
+        names |= {_OPENINGS[name] for name in [_normal(opening[1])] if name in _OPENINGS}
+    if TextLabel.SOLUTION in names or _SETTLED.search(text):
+        names.discard(TextLabel.ERROR)
+    return frozenset(names)
 
 
 def _normal(name: str) -> str:

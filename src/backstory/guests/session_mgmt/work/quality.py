@@ -91,8 +91,8 @@ def _named_tools(stack: Stack) -> set[str]:
 
 def _program(root: Path, name: str) -> QualityCheck:
     own = os.pathsep.join(str(root / place) for place in _OWN_PROGRAMS)
-    found = shutil.which(name, path=own) or shutil.which(name)
-    return QualityCheck(name, found is not None, found or f"{name} is not on the path.")
+    path = shutil.which(name, path=own) or shutil.which(name)
+    return QualityCheck(name, path is not None, path or f"{name} is not on the path.")
 
 
 def _access(name: str, path: Path, mode: int, verb: str) -> QualityCheck:

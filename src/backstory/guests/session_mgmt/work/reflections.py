@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from ....core.facet import Facet
+from ....core import GuestPart
 from ....core.memories import MemoryDraft
-from ....core.memories.categories import REFLECTION
+from ....domain.categories import REFLECTION
 from ....domain.filters import Filter, Kind, Page
 from ....domain.records import Memory
 from .labels import TextLabel, labels
@@ -29,13 +29,13 @@ class StoreStats(NamedTuple):
     """Conversation or reflection."""
 
 
-class Reflections(Facet):
+class Reflections(GuestPart):
     def keep(self, text: str, tags: Sequence[str]) -> tuple[Memory, bool]:
         """Store an insight, or what it calls itself: a task, a decision, an error. The memory, and whether its vector is
         there already."""
         named = tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
-        said = labels(text, named)
-        category = next((label.value for label in _CATEGORIES if label in said), REFLECTION)
+        label_names = labels(text, named)
+        category = next((label.value for label in _CATEGORIES if label in label_names), REFLECTION)
         draft = MemoryDraft(text, category=category, tags=named)
         memory = self.core.memories.save_item(draft)
         backlog = self.engine.backlog
@@ -49,7 +49,7 @@ class Reflections(Facet):
         visible = self.own(Filter(kinds=(Kind.MEMORY,)))
         span = store.conversations.span()
         last = [memory.created_at for memory in store.memories.find(visible, Page(limit=1))]
-        entries = census.memories + census.messages
+        entries = store.entries.count(Filter())
         waiting = (
             entries if self.engine.backlog is None else store.vectors.count_waiting(self.engine.backlog.space)
         )

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...domain.filters import ConversationFilter, Filter, Order, Page
-from ...domain.lines import one_line
-from ...domain.records import Entry, Memory, Message, Trust, heading
-from ...domain.terms import terms_of
-from ...search.passage import best_passage
-from ..facet import Facet
-from ..graph.names import find_files
-from .superseding import later_decisions
+from ..domain.filters import ConversationFilter, Filter, Order, Page
+from ..domain.lines import one_line
+from ..domain.paths import is_about_file
+from ..domain.records import Entry, Memory, Message, Trust, heading
+from ..domain.terms import terms_of
+from ..search.passage import best_passage
+from .graph.names import find_files
+from .part import CorePart
 
 if TYPE_CHECKING:
-    from ...domain.entries import Outline
-    from ...search.engine import Hit
-    from . import Ranking
+    from ..domain.entries import Outline
+    from ..search.engine import Hit
+    from .ask import Ranking
 
 EXCERPT = 55  # characters of a neighbouring message
 SUGGESTED = 3
@@ -50,34 +50,35 @@ class Suggestions(NamedTuple):
     more: int = 0
 
 
-class Previews(Facet):
-    def show(self, hits: Sequence[Hit], words: Sequence[str] = (), *, files: bool = False) -> list[Preview]:
-        """What the caller may no longer see is left out. A decision stands behind a later one that replaces it."""
+class Previews(CorePart):
+    def show(self, hits: Sequence[Hit], ranking: Ranking, *, files: bool = False) -> list[Preview]:
+        """Previews of some of a ranking's hits, or of other places in them. What the caller may no longer see is left out."""
         store = self.engine.store
-        outlines = store.entries.outlines((hit.entry for hit in hits), self.caller.visible(Filter()))
-        entries = self.loaded(o.entry for o in outlines)
+        visible = self.caller.visible(Filter())
+        outlines = store.entries.outlines((hit.entry for hit in hits), visible)
+        entries = self.load(o.entry for o in outlines)
+        later = self.load(o.entry for o in store.entries.outlines(ranking.later.values(), visible))
         around = self._around(outlines)
         named = self._files(list(entries.values())) if files else {}
-        later = later_decisions(entries.values(), store)
-        shown = []
+        previews = []
         for hit in hits:
             if (entry := entries.get(hit.entry)) is None:
                 continue
             content, is_whole = entry.text, True
             if isinstance(entry, Message):
-                passage = best_passage(entry.text, words)
+                passage = best_passage(entry.text, ranking.words)
                 content, is_whole = passage.text, passage.is_whole
             context = around[hit.entry] or heading(entry)
-            files_of, newer = named.get(entry.id, []), later.get(entry.id)
-            shown.append(Preview(hit, entry, content, is_whole, context, files_of, newer))
-        return sorted(shown, key=lambda each: each.later is not None)
+            files_of, newer = named.get(entry.id, []), later.get(ranking.later.get(hit.entry, -1))
+            previews.append(Preview(hit, entry, content, is_whole, context, files_of, newer))
+        return previews
 
     def suggestions(self, ranking: Ranking) -> Suggestions:
         """What else to search for, when little was found."""
         nearest = [hit for hit in ranking.missed[:SUGGESTED] if hit.certainty > 0]
         if not nearest:
             return Suggestions(self._newest_subjects(ranking.hits))
-        entries = self.loaded(hit.entry for hit in nearest)
+        entries = self.load(hit.entry for hit in nearest)
         texts = [entries[hit.entry] for hit in nearest if hit.entry in entries]
         subjects = [_subject(entry, terms_of(entry.text)) for entry in texts]
         lower = int(nearest[0].certainty * 100) / 100
@@ -91,13 +92,13 @@ class Previews(Facet):
         held = [each.id for each in store.conversations.find(which, limit=RECENT)]
         touched = store.traces.files(held)
         files = dict.fromkeys(file for id in held for file in touched.get(id, ()))
-        others = [file for file in files if not f"/{file}".endswith(f"/{path}")]
+        others = [file for file in files if not is_about_file(file, path)]
         return sorted(others, key=lambda file: -SequenceMatcher(None, file, path).ratio())[:SUGGESTED]
 
     def _newest_subjects(self, hits: Sequence[Hit]) -> list[str]:
         """Of what was saved and said last, beside what was found."""
         store = self.engine.store
-        known = {entry.id for entry in self.loaded(hit.entry for hit in hits).values()}
+        known = {entry.id for entry in self.load(hit.entry for hit in hits).values()}
         talked = {hit.conversation for hit in hits}
         newest = Page(limit=SUGGESTED + len(hits), order=Order.UPDATED_NEWEST)
         memories = store.memories.find(self.caller.visible(Filter()), newest)
@@ -121,17 +122,17 @@ class Previews(Facet):
         neighbours = store.entries.neighbours(outlines, visible)
         beside = {(o.thread, o.seq): _excerpt(o.role, text) for o, text in neighbours}
         threads = tuple({o.thread for o in outlines if o.role and o.thread})
-        found = store.conversations.find(ConversationFilter(ids=threads)) if threads else []
-        titles = {conversation.id: conversation.title for conversation in found}
+        conversations = store.conversations.find(ConversationFilter(ids=threads)) if threads else []
+        titles = {conversation.id: conversation.title for conversation in conversations}
         around = {}
         for o in outlines:
-            said: list[str] = []
+            texts: list[str] = []
             if o.is_said:
-                said = [beside[place] for step in (-1, 1) if (place := (o.thread, o.seq + step)) in beside]
+                texts = [beside[place] for step in (-1, 1) if (place := (o.thread, o.seq + step)) in beside]
             elif o.role and o.thread:
                 spoken = store.messages.said(o.thread, first=max(o.seq - 1, 0), limit=2)
-                said = [_excerpt(message.role, message.text) for message in spoken]
-            around[o.entry] = "\n".join(said) or titles.get(o.thread or "", "")
+                texts = [_excerpt(message.role, message.text) for message in spoken]
+            around[o.entry] = "\n".join(texts) or titles.get(o.thread or "", "")
         return around
 
     def _files(self, entries: Sequence[Entry]) -> dict[str, list[str]]:
@@ -142,7 +143,7 @@ class Previews(Facet):
         for entry in entries:
             whole = touched.get(entry.conversation, []) if isinstance(entry, Message) else []
             named = list(find_files(entry.text[:LONGEST_READ]))
-            shorter = [name for name in named if not any(path.endswith(f"/{name}") for path in whole)]
+            shorter = [name for name in named if not any(is_about_file(path, name) for path in whole)]
             files[entry.id] = list(dict.fromkeys((*shorter, *whole)))[:MOST_FILES]
         return files
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ...domain.errors import InvalidInput, NotFound, check_at_least
-from ...domain.filters import ConversationFilter, Filter
-from ...domain.records import Conversation, Former, Memory, Message
-from ...domain.tokens import count_tokens
-from ..facet import Facet
+from ..domain.errors import InvalidInput, NotFound, check_at_least
+from ..domain.filters import ConversationFilter, Filter
+from ..domain.records import Conversation, Former, Memory, Message
+from ..domain.tokens import count_tokens
+from .browsing import Browsing
+from .lookup import Lookup
+from .memories import Memories
+from .part import CallContext, CorePart
 
 PAGE_TOKENS = 1_800
 """Of texts; what stands around them has its own."""
@@ -54,7 +57,13 @@ class ConversationPage(NamedTuple):
     """Where the next page begins."""
 
 
-class Pages(Facet):
+class Pages(CorePart):
+    def __init__(self, context: CallContext, browsing: Browsing, memories: Memories, lookup: Lookup) -> None:
+        super().__init__(context)
+        self._browsing = browsing
+        self._memories = memories
+        self._lookup = lookup
+
     def open(self, id: str, at: int | None = None, limit: int = 10) -> TextPage | ConversationPage:
         """What an id means, or the beginning of one, from piece or message `at` on; a negative one counts from the end. `ID#N` opens
         a conversation around message N. A message's own id opens its text."""
@@ -62,17 +71,17 @@ class Pages(Facet):
             raise InvalidInput("at must not be 0.", hint="Numbers begin with 1; -1 is the last.", field="at")
         check_at_least(1, limit, "limit")
         try:
-            found = self.core.browsing.find(id)
+            target = self._browsing.find(id)
         except NotFound:
             raise self._not_found(id) from None
-        if isinstance(found, Memory):
-            page = self._text_page(found, at or 1)
-            history, freshness = self.core.memories.history(found), self.core.lookup.freshness(found)
+        if isinstance(target, Memory):
+            page = self._text_page(target, at or 1)
+            history, freshness = self._memories.history(target), self._lookup.freshness(target)
             return page._replace(history=history, freshness=freshness)
         if message := self.engine.store.messages.get(id):
             return self._text_page(message, at or 1)
-        before = 1 if found.number is None else max(found.number - 1, 1)  # what it answers
-        return self._conversation_page(found.conversation, at or before, limit)
+        before = 1 if target.number is None else max(target.number - 1, 1)  # what it answers
+        return self._conversation_page(target.conversation, at or before, limit)
 
     def _not_found(self, id: str) -> NotFound:
         """One that is in the archive can be brought back."""
@@ -102,16 +111,20 @@ class Pages(Facet):
         if first > max(total, 1):
             raise InvalidInput(f"at must be at most {total}.", hint="That is its last message.", field="at")
         messages = room.said(conversation.id, first=first - 1, limit=min(limit, MOST_MESSAGES) + 1)
-        shown: list[PagedMessage] = []
+        messages_on_page: list[PagedMessage] = []
         left = PAGE_TOKENS
         for message in messages[:limit]:
             text = next(pieces(message.text, MESSAGE_TOKENS))
             left -= count_tokens(text) + HEAD_TOKENS
-            if left < 0 and shown:
+            if left < 0 and messages_on_page:
                 break
-            shown.append(PagedMessage(message.seq + 1, message, text, len(message.text) - len(text)))
-        following = messages[len(shown) :]
-        return ConversationPage(conversation, shown, total, following[0].seq + 1 if following else None)
+            messages_on_page.append(
+                PagedMessage(message.seq + 1, message, text, len(message.text) - len(text))
+            )
+        following = messages[len(messages_on_page) :]
+        return ConversationPage(
+            conversation, messages_on_page, total, following[0].seq + 1 if following else None
+        )
 
 
 def _counted_from_end(at: int, total: int) -> int:

@@ -6,9 +6,9 @@ import json
 from datetime import datetime
 from typing import NamedTuple
 
-from ...domain.filters import Filter, Kind, Order, Page
-from ...domain.records import Former, Memory, PackSize
-from ..facet import Facet
+from ..domain.filters import Filter, Kind, Order, Page
+from ..domain.records import Former, Memory, PackSize
+from .part import CorePart
 
 
 class CompressionResult(NamedTuple):
@@ -19,7 +19,7 @@ class CompressionResult(NamedTuple):
     """How many memories in scope are live still."""
 
 
-class Archive(Facet):
+class Archive(CorePart):
     def find(self, key: str, session: str | None) -> list[Memory]:
         """Archived memories with a key, in one session or all, that the caller may see."""
         return self._find(Filter(keys=(key,), threads=() if session is None else (session,)))
@@ -33,13 +33,13 @@ class Archive(Facet):
         return self._find(Filter(), with_forgotten=True)
 
     def _find(self, where: Filter, *, with_forgotten: bool = False) -> list[Memory]:
-        found = self.engine.store.archive.find_memories(self.own(where), with_forgotten=with_forgotten)
-        return [archived.memory for archived in found]
+        memories = self.engine.store.archive.find_memories(self.own(where), with_forgotten=with_forgotten)
+        return [archived.memory for archived in memories]
 
     def history(self, memory: Memory) -> list[Former]:
         """What an archived memory said before, the oldest first; a private value stays with its session."""
-        found = self.engine.store.archive.find_memories(self.own(Filter(ids=(memory.id,))))
-        return self.caller.visible_former(memory, (former for each in found for former in each.history))
+        memories = self.engine.store.archive.find_memories(self.own(Filter(ids=(memory.id,))))
+        return self.caller.visible_former(memory, (former for each in memories for former in each.history))
 
     def restore(self, ids: tuple[str, ...]) -> list[Memory]:
         """Make archived memories live again and give those that are. One whose key was saved anew in its session
@@ -47,8 +47,8 @@ class Archive(Facet):
         store = self.engine.store
         with store.transaction():
             self.engine.check_room()
-            found = self._find(Filter(ids=ids), with_forgotten=True) if ids else []
-            free = [memory for memory in found if not self._is_taken(memory)]
+            memories = self._find(Filter(ids=ids), with_forgotten=True) if ids else []
+            free = [memory for memory in memories if not self._is_taken(memory)]
             restored = [memory.id for memory in free]
             store.archive.restore_memories(restored)
             store.archive.exempt(restored, self.engine.now())

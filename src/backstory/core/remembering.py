@@ -9,15 +9,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...domain.errors import InvalidInput
-from ...domain.filters import Filter, Kind, Order, Page
-from ...domain.kinds import MemoryKind, category_of, kind_of
-from ...domain.metadata import FileMark, as_metadata, marks_of
-from ...domain.records import Memory
-from ..facet import Facet
-from ..projects.related import new_project_named
-from ..secrets import redactor
+from ..domain.errors import InvalidInput
+from ..domain.filters import Filter, Kind, Order, Page
+from ..domain.kinds import MemoryKind, category_of, kind_of
+from ..domain.metadata import FileMark, as_metadata, marks_of
+from ..domain.private import without_private
+from ..domain.records import Memory
+from .ask import Ask, Inquiry
+from .browsing import Browsing
 from .file_marks import mark_files
+from .memories import Memories
+from .part import CallContext, CorePart
+from .projects.related import new_project_named
+from .proposals import Proposals
+from .secrets import redactor
 from .tasks import TASK, is_open_task
 
 MOST_SIMILAR = 2
@@ -33,9 +38,20 @@ class RememberResult(NamedTuple):
     """Whether anything was saved: the same text again is the same memory."""
     similar: Sequence[Memory] = ()
     """What is remembered already and may be what this corrects."""
+    is_proposal: bool = False
+    """Whether a maintainer of the space has to accept it first."""
 
 
-class Remembering(Facet):
+class Remembering(CorePart):
+    def __init__(
+        self, context: CallContext, memories: Memories, browsing: Browsing, ask: Ask, proposals: Proposals
+    ) -> None:
+        super().__init__(context)
+        self._memories = memories
+        self._proposals = proposals
+        self._browsing = browsing
+        self._ask = ask
+
     def remember(
         self,
         text: str,
@@ -50,20 +66,26 @@ class Remembering(Facet):
         if replaces is not None:
             memory = self._known(replaces)
             marks = self._marked(files, memory.project) or _unverified(memory)
+            if self.caller.proposes:
+                draft = self._made(text, kind or kind_of(memory), memory.project, marks)
+                return self._proposed(draft, memory)
             changed = self._revised(memory, text, kind, marks)
             return RememberResult(changed, is_new=changed != memory)
         place = self._project(project)
         marks = self._marked(files, place)
         similar = self._similar(text, place)
+        if self.caller.proposes:
+            draft = self._made(text, kind or MemoryKind.FACT, place, marks)
+            return self._proposed(draft, None)._replace(similar=similar)
         with self.engine.store.transaction():
             known = self._same(text, place)
             memory = known or self._made(text, kind or MemoryKind.FACT, place, marks)
             if known is None:
-                self.core.memories.put(memory)
+                self._memories.put(memory)
         if known is not None:
             changed = self._revised(known, text, kind, marks)
             return RememberResult(changed, is_new=changed != known, similar=similar)
-        self.core.memories.follow_up(memory)
+        self._memories.follow_up(memory)
         return RememberResult(memory, is_new=True, similar=similar)
 
     def done(self, id: str, note: str = "") -> Memory:
@@ -85,27 +107,30 @@ class Remembering(Facet):
         self, memory: Memory, text: str, kind: MemoryKind | None, metadata: Mapping[str, Any]
     ) -> Memory:
         category = None if kind is None or kind is kind_of(memory) else category_of(kind)
-        return self.core.memories.revise(memory.id, text, category=category, metadata=metadata)
+        return self._memories.revise(memory.id, text, category=category, metadata=metadata)
+
+    def _proposed(self, draft: Memory, replaces: Memory | None) -> RememberResult:
+        proposal = self._proposals.propose(draft, replaces)
+        return RememberResult(proposal.memory, proposal.memory.id == draft.id, is_proposal=True)
 
     def _known(self, id: str) -> Memory:
-        return self.core.browsing.memory(id)
+        return self._browsing.memory(id)
 
     def _made(self, text: str, kind: MemoryKind, project: str, metadata: Mapping[str, Any]) -> Memory:
-        memory = self.core.memories.new(text, project, self.caller.session)
+        memory = self._memories.new(text, project, self.caller.session)
         return memory._replace(category=category_of(kind), metadata=metadata)
 
     def _same(self, text: str, project: str) -> Memory | None:
         where = Filter(kinds=(Kind.MEMORY,), surfaces=(self.surface,), projects=(project,), texts=(text,))
         page = Page(limit=1, order=Order.OLDEST)
-        found = self.engine.store.memories.find(self.caller.visible(where), page)
-        return found[0] if found else None
+        memories = self.engine.store.memories.find(self.caller.visible(where), page)
+        return memories[0] if memories else None
 
     def _similar(self, text: str, project: str) -> list[Memory]:
-
-        found = self.core.search.memories(
-            text, Filter(projects=(project,)), limit=MOST_SIMILAR + 1, least=ALIKE
-        )
-        return [hit.memory for hit in found.hits if hit.memory.text != text][:MOST_SIMILAR]
+        where = Filter(kinds=(Kind.MEMORY,), projects=(project,))
+        ranking = self._ask.find(Inquiry(text, where=where, least=ALIKE, limit=MOST_SIMILAR + 1))
+        similar = self._ask.memories(ranking, MOST_SIMILAR + 1)
+        return [each.memory for each in similar if each.memory.text != text][:MOST_SIMILAR]
 
     def _marked(self, files: Sequence[str], project: str) -> dict[str, Any]:
         if not files:
@@ -131,6 +156,9 @@ def _unverified(memory: Memory) -> dict[str, Any]:
 def _checked(text: str) -> str:
     if not text.strip():
         raise InvalidInput("text is empty.", hint="Nothing was saved; say what to remember.", field="text")
+    text = without_private(text).text
+    if not text.strip():
+        raise InvalidInput("text is private as a whole; nothing was saved.", field="text")
     if len(text) > LONGEST_TEXT:
         raise InvalidInput(
             f"text has {len(text):,} characters; at most {LONGEST_TEXT:,} are saved.",

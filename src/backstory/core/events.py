@@ -5,21 +5,27 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ...domain.errors import InvalidInput
-from ...domain.filters import Filter
-from ...domain.records import Event, Priority, Trust
-from ..facet import Facet
-from ..memories import MemoryDraft
+from ..domain.errors import InvalidInput
+from ..domain.filters import Filter
+from ..domain.records import Event, Priority, Trust
+from .memories import Memories, MemoryDraft
+from .part import CallContext, CorePart
+from .sessions import Sessions
 
 
-class Events(Facet):
+class Events(CorePart):
+    def __init__(self, context: CallContext, sessions: Sessions, memories: Memories) -> None:
+        super().__init__(context)
+        self._sessions = sessions
+        self._memories = memories
+
     def record(self, tool: str, type: str, data: Any, *, important: bool = False) -> Event:
         """Keep an event of the current session. Of an important one a memory is made too, for search to find."""
         for field, text in (("tool", tool), ("type", type)):
             if not text.strip():
                 raise InvalidInput(f"{field} is empty.", field=field)
-        session = self.core.sessions.current()
-        memories = self.core.memories
+        session = self._sessions.current()
+        memories = self._memories
         with self.engine.store.transaction():
             event = Event(
                 id=self.engine.new_id(),

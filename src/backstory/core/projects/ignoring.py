@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ...core.projects.effort import Effort, device_of
+from .effort import Effort, device_of
 
 FILE = ".gitignore"
 LARGEST_FILE = 1_000_000
@@ -87,7 +87,7 @@ def _rule(line: str) -> IgnoreRule | None:
     is_for_directories = pattern.endswith("/")
     pattern = pattern.removesuffix("/")
     is_for_names = "/" not in pattern
-    expression = _expression(pattern.removeprefix("/"))
+    expression = expression_of(pattern.removeprefix("/"))
     if not pattern or expression is None:
         return None
     return IgnoreRule(re.compile(expression, re.DOTALL), is_excluding, is_for_directories, is_for_names)
@@ -100,7 +100,7 @@ def _trimmed(line: str) -> str:
     return bare + " " if backslashes % 2 and len(bare) < len(line) else bare
 
 
-def _expression(pattern: str) -> str | None:
+def expression_of(pattern: str) -> str | None:
     """The regular expression of a pattern; None for one that matches nothing."""
     parts: list[str] = []
     at = 0

@@ -7,10 +7,10 @@ from enum import Enum, auto
 from itertools import count
 from typing import NamedTuple
 
-from ...domain.filters import Filter, Order, Page
-from ...domain.records import Former, Memory, Session
-from ...store import Store
-from ..engine import Engine
+from ..domain.filters import Filter, Order, Page
+from ..domain.records import Former, Memory, Session
+from ..store import Store
+from .engine import Engine
 
 
 class Choice(Enum):
@@ -117,7 +117,7 @@ def fresh_copies(engine: Engine, memories: Iterable[Memory]) -> list[MemoryCopy]
 def put_with_history(store: Store, memory: Memory, history: Iterable[Former]) -> None:
     """The store writes a history as it happened: each former value is saved, and then replaced."""
     for former in history:
-        said = memory._replace(
+        version = memory._replace(
             text=former.text,
             category=former.category,
             priority=former.priority,
@@ -126,8 +126,8 @@ def put_with_history(store: Store, memory: Memory, history: Iterable[Former]) ->
             private=former.private,
             updated_at=former.saved_at,
         )
-        store.memories.put([said])
-        store.memories.add_former(said)
+        store.memories.put([version])
+        store.memories.add_former(version)
     store.memories.put([memory])
 
 

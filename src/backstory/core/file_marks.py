@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...domain.errors import InvalidInput
-from ...domain.metadata import FileMark, marks_of
-from ...domain.records import Memory
-from ..projects.git import git
+from ..domain.errors import InvalidInput
+from ..domain.metadata import FileMark, marks_of
+from ..domain.records import Memory
+from .projects.git import git
 
 LARGEST_BYTES = 50_000_000
 MOST_FILES = 20

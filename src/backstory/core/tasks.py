@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from ...domain.records import Memory
+from ..domain.records import Memory
 
 TASK = "task"
 STALE_AFTER = timedelta(days=7)

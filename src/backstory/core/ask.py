@@ -1,0 +1,442 @@
+"""The one door to finding: question → filter → order → page. Every tool, command, page, prompt and benchmark goes through it.
+
+A question is read as people ask it: words of time, project and assistant become filters, and where these leave next to nothing
+the search goes on without them and says so. Neither the conversation that the caller is in nor what it may not see is found.
+What is shown of a hit is in `core/previews.py` and `core/lookup.py`; docs/search.md describes filters and orders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path, PurePath
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..domain.entries import ALL, TextFields
+from ..domain.errors import InvalidInput, check_at_least
+from ..domain.filters import EVERYTHING, Filter, Kind, MemoryPage, Order, Sorting
+from ..domain.kinds import MemoryKind, categories_of, kind_of
+from ..domain.paths import path_parts
+from ..domain.query import looked_up, parse_query
+from ..domain.records import Memory, Message
+from ..domain.statements import StatementKind
+from ..readers import reader_names
+from ..search.engine import Found, Hit, Strategy
+from ..search.evidence import QUOTA
+from ..search.file_mentions import file_hits
+from ..search.matching import Matching
+from ..search.question import Question, QuestionPart, read_question
+from .memories.retrieval import Retrieval
+from .names import known_source
+from .part import CallContext, CorePart
+from .projects import project_root
+from .projects.related import EVERY_PROJECT, project_named, projects_named, related_projects
+from .search.own_project import OWN_RANK, RELATED_RANK, UNRELATED_RANK, WORTH_SHOWING, beside_own
+from .search.running import running_conversations
+from .search.superseding import latest_first, superseding_hits
+
+if TYPE_CHECKING:
+    from ..domain.entries import Vector
+    from ..domain.words import Unit
+
+SURE = 0.5  # of certainty: of hits that are as certain, more than half are what was meant (docs/scores.md)
+LIKELY = 0.2
+LEAST_CERTAINTY = 0.02  # what is less sure is not looked for in the whole store
+LARGEST_POOL = 64
+LARGEST_POOL_OF_A_PAGE = 4
+FIRST_HITS = 20
+"""So many hits come in one order for every caller: whoever shows fewer searches as much as whoever shows these, and a later decision
+among them takes the place of the one that it supersedes."""
+MAX_RANKED_MEMORIES = (
+    240  # memories scored for words that all must occur; more match only where these say little
+)
+CONVERSATION = "conversation"
+KINDS = (*MemoryKind, CONVERSATION)
+_STATED: Mapping[str | None, StatementKind] = {
+    MemoryKind.DECISION: StatementKind.DECISION,
+    MemoryKind.PREFERENCE: StatementKind.PREFERENCE,
+}
+"""Kinds of memories that conversations state as well."""
+
+
+class ResultOrder(StrEnum):
+    """docs/search.md says what each means."""
+
+    RELEVANCE = "relevance"
+    NEWEST = "newest"
+    OLDEST = "oldest"
+
+
+class Inquiry(NamedTuple):
+    """A question and its filters. Every filter narrows; an empty one does not."""
+
+    query: str = ""
+    """In any words. It may be empty where a file is given."""
+    project: str | None = None
+    """By name or path, EVERY_PROJECT for all alike; None for all, the caller's own first."""
+    with_related: bool | None = None
+    """None: `project` must be one that is known. Otherwise every project of that name counts, and those related to it if True; of an
+    unknown one nothing is found, and a notice says so."""
+    kind: str | None = None
+    """One of KINDS."""
+    file: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    assistant: str | None = None
+    where: Filter = EVERYTHING
+    """Further filters, such as several projects."""
+    least: float = 0.0
+    """Hits of a lower certainty are `missed`."""
+    order: ResultOrder = ResultOrder.RELEVANCE
+    limit: int | None = None
+    """How many hits the caller shows; None for one that counts them all."""
+    shows_nearest_memories: bool = False
+    """For a caller that shows memories even where none has to do with the query: then the nearest, else the newest."""
+    reads_histories: bool = True
+    """Read what assistants wrote since the last time, first. Hooks have no time for it."""
+
+
+class Ranking(NamedTuple):
+    """The hits that reach the minimum, in order, and those below it, the nearest first."""
+
+    hits: list[Hit]
+    missed: list[Hit]
+    strategy: Strategy
+    notices: tuple[str, ...] = ()
+    words: Sequence[str] = ()
+    """What was looked for, to show the passages that hold it."""
+    vector: Vector | None = None
+    """Of the query."""
+    later: Mapping[int, int] = MappingProxyType({})
+    """By entry, the entry of the decision that supersedes it; both are among the hits."""
+
+    @property
+    def is_sure(self) -> bool:
+        return any(hit.certainty >= SURE for hit in self.hits)
+
+
+class FoundMemory(NamedTuple):
+    memory: Memory
+    certainty: float
+
+
+class _Plan(NamedTuple):
+    """How far a search goes: until `keeps` leaves enough hits, or the rest is less sure than asked for."""
+
+    least: float
+    enough: int | None
+    largest_pool: int
+    keeps: Callable[[Sequence[Hit]], list[Hit]] = list
+
+
+class Ask(CorePart):
+    def __init__(self, context: CallContext, retrieval: Retrieval) -> None:
+        super().__init__(context)
+        self._retrieval = retrieval
+
+    def find(self, inquiry: Inquiry) -> Ranking:
+        """Memories and conversations, each once, in one ranking."""
+        if inquiry.limit is not None:
+            check_at_least(1, inquiry.limit, "limit")
+        if inquiry.kind not in (None, *KINDS):
+            raise InvalidInput(f"kind must be one of {', '.join(KINDS)}.", field="kind")
+        unread = self._read_histories(inquiry)
+        where = self._filter(inquiry)
+        if where is None:
+            return Ranking([], [], "text", (*unread, f"Nothing is known of a project {inquiry.project!r}."))
+        if inquiry.file is None:
+            matches = self._answering(inquiry, where, lambda hits: self._of_kind(hits, inquiry.kind))
+        else:
+            matches = self._about(inquiry.file, inquiry, where)
+        if inquiry.shows_nearest_memories and not matches.hits and inquiry.file is None:
+            matches = matches._replace(hits=self._nearest_memories(inquiry, where))
+        ranking = self._ordered(matches, inquiry)
+        return ranking._replace(notices=(*unread, *ranking.notices))
+
+    def prepare(self) -> None:
+        """Make what a first search would wait for: the index in memory, and the model where there is something to find."""
+        if self.engine.store.entries.size_hint():
+            self.engine.load_soon()
+        # any search imports numpy, compiles patterns and reads the index
+        self.find(Inquiry("ready", limit=1, reads_histories=False))
+
+    def projects(self, wanted: str | None) -> tuple[str, ...] | None:
+        """The projects that a caller means, () for all; None where it named none, which is all with its own first."""
+        if wanted is None:
+            return None
+        return () if wanted == EVERY_PROJECT else self._projects(wanted, None)
+
+    def memories(self, ranking: Ranking, limit: int | None = None, offset: int = 0) -> list[FoundMemory]:
+        """The memories among a page of hits that the caller may see by now."""
+        chosen = ranking.hits[offset:] if limit is None else ranking.hits[offset : offset + limit]
+        entries = self.load(hit.entry for hit in chosen)
+        return [
+            FoundMemory(entry, hit.certainty)
+            for hit in chosen
+            if isinstance(entry := entries.get(hit.entry), Memory)
+        ]
+
+    def messages(self, query: str, *, limit: int, projects: tuple[str, ...] = ()) -> list[Message]:
+        """Single messages rather than conversations, as benchmarks of retrieval count them."""
+        where = self.caller.visible(Filter(kinds=(Kind.MESSAGE,), projects=projects))
+        best = self.engine.search.find(query, where, by_place=True).hits[:limit]
+        entries = self.load(hit.entry for hit in best)
+        return [message for hit in best if isinstance(message := entries.get(hit.entry), Message)]
+
+    def holding(
+        self,
+        query: str,
+        where: Filter,
+        *,
+        fields: TextFields = TextFields.BOTH,
+        sorting: Sorting | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> MemoryPage:
+        """Memories that hold all words of a query with its operators (`domain/query.py`); by relevance unless they are
+        to be sorted, and then by words alone."""
+        check_query(query)
+        parsed = parse_query(query)
+        where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
+        matching = Matching(self.engine.store, fields)
+        last = ALL if limit is None else offset + limit
+        if sorting is not None:
+            numbers = matching.find(parsed, where, sorting.order)
+            entries = self._retrieval.in_order(numbers.tolist(), sorting)
+        else:  # beyond the most that are ranked, by age alone
+            numbers = matching.find(parsed, where, Order.NEWEST, max(last, MAX_RANKED_MEMORIES))
+            units = [looked_up(unit) for unit in parsed.units]
+            best = self._by_relevance(numbers[:MAX_RANKED_MEMORIES].tolist(), units, where)
+            entries = [*best, *numbers[MAX_RANKED_MEMORIES:last].tolist()]
+        return MemoryPage(self._retrieval.page(entries, limit, offset), len(numbers))
+
+    def conversation_notice(self, query: str, memories: Sequence[FoundMemory] = ()) -> tuple[str, ...]:
+        """Says to whoever looked for memories, when none of these is sure, that conversations hold it."""
+        if any(each.certainty >= SURE for each in memories) or self.engine.store.conversations.is_empty():
+            return ()
+        sure = self.find(Inquiry(query, where=Filter(kinds=(Kind.MESSAGE,)), least=SURE)).hits
+        best = self.engine.store.conversations.get([sure[0].conversation or ""]) if sure else []
+        if not best:
+            return ()
+        match = "1 conversation matches" if len(sure) == 1 else f"{len(sure)} conversations match"
+        place = PurePath(best[0].project).name or best[0].project
+        return (
+            f"{match} what no memory says for sure: search conversations for it. The best is {best[0].id},"
+            f" of {best[0].updated_at:%Y-%m-%d} in {place}.",
+        )
+
+    def _nearest_memories(self, inquiry: Inquiry, where: Filter) -> list[Hit]:
+        """The memories nearest to a query that none of them matches; without vectors, the newest."""
+        where = where._replace(kinds=(Kind.MEMORY,))
+        nearest = self.engine.search.find(inquiry.query, where, only_relevant=False).hits
+        if not nearest:
+            newest = self.engine.store.memories.numbers(where, Order.UPDATED_NEWEST, None)
+            numbers = newest[: inquiry.limit or FIRST_HITS].tolist()
+            entries = self.load(numbers)
+            nearest = [Hit(each, 0.0, 0.0, entries[each].project) for each in numbers if each in entries]
+        return self._of_kind(nearest, inquiry.kind)
+
+    def _read_histories(self, inquiry: Inquiry) -> tuple[str, ...]:
+        """Before conversations are searched: what was said elsewhere just now is found too. Says what could not be read."""
+        if not inquiry.reads_histories or inquiry.where.kinds == (Kind.MEMORY,):
+            return ()
+        unread = self.engine.sync_first(self.call)
+        self.engine.sync_recent(self.call)
+        return unread
+
+    def _filter(self, inquiry: Inquiry) -> Filter | None:
+        """None when nothing is known of the project."""
+        where = self.caller.visible(inquiry.where)
+        if inquiry.kind == CONVERSATION:
+            where = where._replace(kinds=(Kind.MESSAGE,))
+        elif inquiry.kind is not None and inquiry.kind not in _STATED:
+            where = where._replace(kinds=(Kind.MEMORY,), categories=categories_of(MemoryKind(inquiry.kind)))
+        if inquiry.project is not None and inquiry.project != EVERY_PROJECT:
+            projects = self._projects(inquiry.project, inquiry.with_related)
+            if not projects:
+                return None
+            where = where._replace(projects=projects)
+        if inquiry.assistant is not None:
+            where = where._replace(surfaces=(known_source(self.engine, inquiry.assistant),))
+        return where._replace(
+            created_after=inquiry.since or where.created_after,
+            created_before=inquiry.until or where.created_before,
+        )
+
+    def _projects(self, wanted: str, with_related: bool | None) -> tuple[str, ...]:
+        known = self.engine.store.entries.projects()
+        if with_related is None:
+            if (project := project_named(wanted, known)) is not None:
+                return (project,)
+            problem = f"Nothing is known of a project {wanted!r}."
+            raise InvalidInput(problem, hint='Leave it out, or "*" for all.', field="project")
+        named = projects_named(wanted, known)
+        if not named and self.caller.is_local and os.path.isabs(wanted):
+            # nothing is known of it, but perhaps of projects that are related to it
+            named = [str(project_root(Path(wanted)))]
+        projects = (*named, *(self._related(named, known) if with_related else ()))
+        return projects if {*projects} & {*known} else ()
+
+    def _of_kind(self, hits: Sequence[Hit], kind: str | None) -> list[Hit]:
+        """What a filter cannot say: a fact has no other kind's category, and a decision may be one that a message states."""
+        if kind != MemoryKind.FACT and kind not in _STATED:
+            return list(hits)
+        entries = self.load(hit.entry for hit in hits)
+        chosen = {n for n, each in entries.items() if isinstance(each, Memory) and kind_of(each) == kind}
+        if kind in _STATED:
+            messages = {each.id: n for n, each in entries.items() if isinstance(each, Message)}
+            stating = self.engine.store.sayings.by_message(list(messages), (_STATED[kind],))
+            chosen |= {messages[id] for id in stating}
+        return [hit for hit in hits if hit.entry in chosen]
+
+    def _about(self, file: str, inquiry: Inquiry, where: Filter) -> Found:
+        """Those of the hits that touched or name the file; where none does, what did without answering the question."""
+        if not path_parts(file):
+            raise InvalidInput("file is empty.", hint="Name the file, or leave it out.", field="file")
+        about = self._of_kind(self._not_running(file_hits(self.engine.store, file, where)), inquiry.kind)
+        if not inquiry.query.strip() or not about:
+            return Found(about, "text", words=path_parts(file)[-1:])
+        touching = {hit.identity: hit for hit in about}
+        limit = None if inquiry.limit is None else min(inquiry.limit, len(touching))
+        matches = self._answering(
+            inquiry._replace(limit=limit),
+            where,
+            lambda hits: [hit for hit in hits if hit.identity in touching],
+        )
+        unsure = [hit._replace(certainty=WORTH_SHOWING) for hit in touching.values()]
+        return matches if matches.hits else matches._replace(hits=unsure)
+
+    def _answering(
+        self, inquiry: Inquiry, where: Filter, keeps: Callable[[Sequence[Hit]], list[Hit]]
+    ) -> Found:
+        """All that may answer a question as people ask it, best first, of what `where` and `keeps` let through."""
+        query = inquiry.query
+        check_query(query)
+        limit = inquiry.limit
+        is_filtered = inquiry.file is not None or inquiry.kind == MemoryKind.FACT or inquiry.kind in _STATED
+        enough = limit if limit is None or is_filtered or limit > FIRST_HITS else 0
+        plan = _Plan(inquiry.least, enough, LARGEST_POOL if limit is None else LARGEST_POOL_OF_A_PAGE, keeps)
+        question = self._read(query, where, [*QuestionPart])
+        matches = self._search(question.query, question.where, plan)
+        notices = tuple(f"Understood {each}." for each in question.understood)
+        if question.understood and _surest(matches) < LIKELY:
+            for wider in self._wider(query, where, question):
+                more = self._search(wider.query, wider.where, plan)
+                if (more.hits and not matches.hits) or _surest(more) >= SURE:
+                    matches = more
+                    dropped = [each for each in question.understood if each not in wider.understood]
+                    notices = (
+                        *(f"Understood {each}." for each in wider.understood),
+                        *(f"Found little with {each}; searched without." for each in dropped),
+                    )
+                    break
+        return matches._replace(notices=(*notices, *matches.notices))
+
+    def _read(self, query: str, where: Filter, parts: Collection[QuestionPart]) -> Question:
+        now = self.engine.now()
+        local = now.astimezone() if self.caller.is_local else now
+        return read_question(
+            query, where, local, self.engine.store.conversations.projects, reader_names, parts=parts
+        )
+
+    def _wider(self, query: str, where: Filter, question: Question) -> Iterator[Question]:
+        """Readings of a question that filter less: without one of the parts that were understood, then without all."""
+        if len(question.understood) > 1:
+            without_one = (self._read(query, where, [*({*QuestionPart} - {part})]) for part in QuestionPart)
+            yield from (each for each in without_one if each.understood != question.understood)
+        yield Question(query, where)
+
+    def _search(self, query: str, where: Filter, plan: _Plan) -> Found:
+        """Enough candidates that none which is left out can be as sure as asked, or more sure than what is enough."""
+        pool = 1
+        while True:
+            matches = self.engine.search.find(query, where, pool=pool)
+            worst = min((hit.certainty for hit in matches.hits), default=0.0)
+            hits = plan.keeps(self._not_running(matches.hits))
+            is_enough = plan.enough is not None and len(hits) >= plan.enough
+            is_last = (
+                matches.is_whole or worst < max(plan.least, LEAST_CERTAINTY) or pool >= plan.largest_pool
+            )
+            if is_enough or is_last:
+                return matches._replace(hits=hits)
+            pool *= 4
+
+    def _not_running(self, hits: Sequence[Hit]) -> list[Hit]:
+        running = running_conversations(self.engine, self.caller)
+        return [hit for hit in hits if hit.conversation not in running]
+
+    def _by_relevance(self, entries: Sequence[int], units: Sequence[Unit], where: Filter) -> list[int]:
+        """Memories in the order in which a search for the words finds them; then those that it does not rank, as they come."""
+        if len(entries) < 2 or not units:
+            return list(entries)
+        pool = -(-len(entries) // QUOTA.memories)
+        words = " ".join(word for unit in units for word in unit.words)
+        matches = self.engine.search.find(words, where, pool=pool, units=units)
+        places = {hit.entry: place for place, hit in enumerate(matches.hits)}
+        return sorted(entries, key=lambda entry: places.get(entry, len(places)))
+
+    def _ordered(self, matches: Found, inquiry: Inquiry) -> Ranking:
+        prefers_own = inquiry.project != EVERY_PROJECT and inquiry.order is ResultOrder.RELEVANCE
+        ranks = self._nearness({hit.project for hit in matches.hits}) if prefers_own else {}
+        order = sorted(beside_own(matches.hits, ranks), key=lambda hit: -hit.certainty)
+        hits = [hit for hit in order if hit.certainty >= inquiry.least]
+        missed = [hit for hit in order if hit.certainty < inquiry.least]
+        ranking = Ranking(hits, missed, matches.strategy, matches.notices, matches.words, matches.vector)
+        if inquiry.order is not ResultOrder.RELEVANCE:
+            hits = self._by_age(hits, inquiry.order)
+            return ranking._replace(hits=hits, later=self._superseded(hits[:FIRST_HITS]))
+        if prefers_own:
+            hits = sorted(hits, key=lambda hit: (hit.certainty < SURE, ranks[hit.project]))
+            hits = self._decisions_first(hits)
+        first, rest = hits[:FIRST_HITS], hits[FIRST_HITS:]
+        later = self._superseded(first)
+        return ranking._replace(hits=[*latest_first(first, later), *rest], later=later)
+
+    def _decisions_first(self, hits: list[Hit]) -> list[Hit]:
+        """Where no hit is sure, decisions and preferences of the caller's project come first: they hold until others are made."""
+        own = [hit for hit in hits if hit.project == self.caller.project and hit.conversation is None]
+        if not own or any(hit.certainty >= SURE for hit in hits):
+            return hits
+        entries = self.load(hit.entry for hit in own)
+        decisions = {
+            number
+            for number, entry in entries.items()
+            if isinstance(entry, Memory) and kind_of(entry) in _STATED
+        }
+        return sorted(hits, key=lambda hit: hit.entry not in decisions)
+
+    def _by_age(self, hits: Sequence[Hit], order: ResultOrder) -> list[Hit]:
+        outlines = self.engine.store.entries.outlines(
+            (hit.entry for hit in hits), self.caller.visible(EVERYTHING)
+        )
+        ages = {each.entry: each.created_ms for each in outlines}
+        known = [hit for hit in hits if hit.entry in ages]
+        return sorted(known, key=lambda hit: ages[hit.entry], reverse=order is ResultOrder.NEWEST)
+
+    def _superseded(self, hits: Sequence[Hit]) -> dict[int, int]:
+        return superseding_hits(hits, self.load(hit.entry for hit in hits), self.engine.store)
+
+    def _nearness(self, projects: Iterable[str]) -> dict[str, int]:
+        """The rank of each project: the caller's own, those related to it, the rest."""
+        own = self.caller.project
+        others = sorted(set(projects) - {own})
+        related = set(self._related([own], others)) if others else set()
+        return {
+            own: OWN_RANK,
+            **{each: RELATED_RANK if each in related else UNRELATED_RANK for each in others},
+        }
+
+    def _related(self, projects: Sequence[str], known: Sequence[str]) -> list[str]:
+        declared = self.engine.settings.related_projects
+        return related_projects(projects, (*declared, self.caller.project) if declared else (), known)
+
+
+def check_query(query: str) -> None:
+    if not query.strip():
+        raise InvalidInput("query is empty.", hint="Say what to look for.", field="query")
+
+
+def _surest(matches: Found) -> float:
+    return max((hit.certainty for hit in matches.hits), default=0.0)

@@ -1,0 +1,38 @@
+"""Authors of the memories in a shared space. On the user's own machine nothing is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..domain.records import Memory
+from ..domain.shared_notes import source_of
+from ..domain.team import Contribution, ContributionState
+from .engine import Caller, Engine
+
+
+def attribute(engine: Engine, caller: Caller, memories: Iterable[Memory]) -> None:
+    """Name the caller as the author of memories that have none yet. For the transaction that saves them."""
+    if caller.author is None or caller.space is None:
+        return
+    for memory in memories:
+        engine.store.contributions.add(
+            Contribution(
+                memory.id,
+                caller.author.person,
+                caller.author.name,
+                ContributionState.SAVED,
+                engine.now(),
+            )
+        )
+
+
+def author_names(engine: Engine, caller: Caller, memories: Iterable[Memory]) -> dict[str, str]:
+    """By the memory's id, the authors of memories that the team shares, but for those that the caller wrote in this space."""
+    listed = list(memories)
+    sources = {memory.id: source_of(memory) for memory in listed}
+    names = {id: source.author for id, source in sources.items() if source}
+    if caller.space is None:
+        return names
+    person = caller.author.person if caller.author else ""
+    known = engine.store.contributions.get(memory.id for memory in listed)
+    return names | {id: each.author_name for id, each in known.items() if each.author != person}

@@ -1,0 +1,25 @@
+"""How sure results of other projects are beside those of the caller's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...search.engine import Hit
+
+OWN_RANK, RELATED_RANK, UNRELATED_RANK = range(3)  # of projects, by how near they are to the caller's
+WORTH_SHOWING = 0.01  # of certainty; of what is less certain hardly anything is right
+
+
+def beside_own(hits: Sequence[Hit], ranks: Mapping[str, int]) -> list[Hit]:
+    """Hits with the certainty that they have beside those of the caller's own project.
+
+    A certainty is a probability, and a caller who names no project means its own first: a hit of an unrelated project can only be meant
+    where the best of the own project is not. It stays worth showing."""
+    own = max((hit.certainty for hit in hits if ranks.get(hit.project) == OWN_RANK), default=0.0)
+    most = max(1 - own, WORTH_SHOWING)
+    return [
+        hit._replace(certainty=min(hit.certainty, most)) if ranks.get(hit.project) == UNRELATED_RANK else hit
+        for hit in hits
+    ]
