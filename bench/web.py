@@ -23,6 +23,7 @@ from servers import percentile, process_ms
 
 from backstory.app import open_core, read_settings
 from backstory.core import Core
+from backstory.core.statements.deriving import derive_next
 from backstory.domain.entries import EntryVectors
 from backstory.domain.records import Conversation, Memory, Message, Trace
 
@@ -45,6 +46,8 @@ def fill(core: Core, messages: int = MESSAGES) -> None:
         print(f"\r{number + 1:,} of {len(sizes):,} conversations", end="", file=sys.stderr, flush=True)
     store.memories.put([memory(number, random_) for number in range(MEMORIES)])
     give_vectors(core)
+    while derive_next(store):  # as a sync or a server does; else every page of a project would do it anew
+        pass
 
 
 def add_conversation(core: Core, number: int, size: int, random_: random.Random) -> None:
@@ -117,6 +120,11 @@ def addresses(random_: random.Random) -> dict[str, str]:
         "files": "/files",
         "file": f"/file?path={random_.choice(FILES)}",
         "timeline": f"/timeline?project={random_.choice(PROJECTS)}",
+        "timeline of all": f"/timeline?until=2026-{random_.randrange(1, 12):02d}-01",
+        "statements": f"/statements?project={random_.choice(PROJECTS)}",
+        "inbox": "/inbox",
+        "injected": "/injected",
+        "usage": f"/usage?by={random_.choice(('project', 'model', 'assistant'))}&project={random_.choice(PROJECTS)}",
         "graph": f"/graph?about=m{random_.randrange(MEMORIES)}",
         "stats": "/stats",
         "health": "/health",

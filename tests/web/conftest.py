@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from backstory.core import Caller, Core, Engine
+from backstory.domain.records import Trace
+from backstory.readers import Places
 from backstory.web.access import Keys
 from backstory.web.httpd import http_server
 from backstory.web.serving import GRACE_S, LOOPBACK, guarded_app, lender
@@ -22,7 +24,8 @@ from backstory.web.site import Site
 from ..conftest import open_sqlite
 from ..doubles import HashedWords, SteppedClock, counted_ids, make_settings
 from ..patience import PATIENCE_S, until
-from .sample import fill
+from ..repositories import commit
+from .sample import conversation, fill, fill_traced, message
 
 
 class Answer(NamedTuple):
@@ -90,11 +93,23 @@ def open_sample(folder: Path) -> Core:
     return core
 
 
-def serve_pages(core: Core, *, is_read_only: bool = False) -> Iterator[Pages]:
+def serve_pages(
+    core: Core,
+    *,
+    is_read_only: bool = False,
+    places: Places | None = None,
+    histories: dict[str, int] | None = None,
+) -> Iterator[Pages]:
     listening = socket.create_server((LOOPBACK, 0))
     port = listening.getsockname()[1]
     keys = Keys(port, redeemed=lambda: None)
-    site = Site(lender(core), is_read_only=lambda _: is_read_only, is_closing=lambda: server.should_exit)
+    site = Site(
+        lender(core),
+        is_read_only=lambda _: is_read_only,
+        places=(lambda: places) if places else None,
+        histories=(lambda: histories) if histories else None,
+        is_closing=lambda: server.should_exit,
+    )
     server = http_server(guarded_app(site, keys, port), grace_s=GRACE_S)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
@@ -120,6 +135,31 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
 @pytest.fixture(scope="session")
 def pages(sample: Core) -> Iterator[Pages]:
     yield from serve_pages(sample)
+
+
+@pytest.fixture(scope="session")
+def traced_pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pages]:
+    core = open_sample(tmp_path_factory.mktemp("traced"))
+    fill_traced(core)
+    yield from serve_pages(core)
+    core.engine.close()
+
+
+@pytest.fixture(scope="session")
+def blamed_pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pages]:
+    """A repository with a file of two lines by a person and two by an assistant."""
+    folder = tmp_path_factory.mktemp("blamed")
+    repository = folder / "teashop"
+    by_hand = '"""The kettle of the shop."""\n\n'
+    written = "BOILING_POINT_CELSIUS = 100\nCOLD_TEAPOT_CELSIUS = 21\n"
+    core = open_sample(folder)
+    talk = conversation("codex:kettle", "The kettle", project=str(repository))
+    edit = message(talk, 1, "tool", f"Edit file_path: kettle.py\nold_string: \nnew_string: {written}")
+    asked = message(talk, 0, "user", "Add the temperatures of the kettle.")
+    core.engine.store.conversations.add(talk, [asked, edit], [Trace(edit.id, "written", "kettle.py")])
+    commit(repository, {"kettle.py": by_hand + written})
+    yield from serve_pages(core, places=Places(folder, {}, "linux"))
+    core.engine.close()
 
 
 @pytest.fixture

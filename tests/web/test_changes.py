@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from backstory.core import Core
+from backstory.core.statements.deriving import derive_next
 from backstory.domain.kinds import MemoryKind
 
+from ..doubles import make_conversation, make_messages
 from .conftest import Pages, open_sample, serve_pages
-from .sample import MAIN, SUBAGENT
+from .sample import MAIN, SHOP, SUBAGENT, conversation, message
 
 NEW = "We take PostgreSQL as the queue."
 
@@ -103,3 +106,57 @@ def test_a_read_only_page_changes_nothing(tmp_path: Path) -> None:
         assert 'method="post"' not in pages.get("/memory/decision").text
         assert pages.json("/memory/decision")["history"] == []
     core.engine.close()
+
+
+def test_a_repeated_rule_is_accepted_as_a_memory_or_dismissed_for_good(own_pages: Pages) -> None:
+    store = own_pages.core.engine.store
+    rules = ("Never use sleeps in the browser tests.", "Always run the slow migrations at night.")
+    for number in (1, 2):
+        conversation = make_conversation(f"codex:rule-{number}", project="/work/rules", surface="codex")
+        messages = make_messages(conversation.id, rules[0], "Understood.", rules[1], project="/work/rules")
+        store.conversations.put(conversation, messages)
+    while derive_next(store):
+        pass
+    first, second = own_pages.json("/inbox?project=/work/rules")["proposals"]
+    assert {first["text"], second["text"]} == set(rules)
+    assert own_pages.post("/dismiss", id=first["id"], project="/work/rules").status == 303
+    answer = own_pages.post("/accept", id=second["id"], project="/work/rules", text="In other words.")
+    saved = own_pages.json(answer.headers["Location"])["memory"]
+    assert (saved["text"], saved["project"]) == ("In other words.", "/work/rules")
+    assert own_pages.json("/inbox?project=/work/rules")["proposals"] == []
+    assert own_pages.post("/accept", id=first["id"], project="/work/rules").status == 404
+
+
+STATED = "Let's keep RabbitMQ as the broker of orders."
+
+
+@pytest.fixture
+def stating_pages(tmp_path: Path) -> Iterator[Pages]:
+    core = open_sample(tmp_path)
+    talk = conversation("codex:stated", "Brokers")
+    said = [message(talk, 0, "user", STATED), message(talk, 1, "assistant", "Noted.")]
+    core.engine.store.conversations.add(talk, said, [])
+    yield from serve_pages(core)
+    core.engine.close()
+
+
+def stated(pages: Pages) -> dict[str, dict[str, str]]:
+    """By text, what is shown of the project's statements."""
+    groups = pages.json(f"/statements?project={SHOP}")["kinds"]
+    return {each["text"]: each for group in groups for each in group["statements"]}
+
+
+def test_a_dismissed_statement_is_gone_from_its_project(stating_pages: Pages) -> None:
+    id = stated(stating_pages)[STATED]["id"]
+    assert stating_pages.post("/dismiss-statement", id=id, project="/work/blog").status == 404
+    assert STATED in stated(stating_pages)
+    answer = stating_pages.post("/dismiss-statement", id=id, project=SHOP)
+    assert (answer.status, answer.headers["Location"]) == (303, f"/statements?project={SHOP}")
+    assert STATED not in stated(stating_pages)
+
+
+def test_a_statement_is_saved_as_a_memory_of_its_kind(stating_pages: Pages) -> None:
+    answer = stating_pages.post("/save-statement", id=stated(stating_pages)[STATED]["id"], project=SHOP)
+    memory = stating_pages.json(answer.headers["Location"])["memory"]
+    assert (memory["text"], memory["kind"], memory["project"]) == (STATED, "decision", SHOP)
+    assert STATED not in stated(stating_pages)  # the memory stands for it

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from argparse import ArgumentParser
 from datetime import timedelta
-from html import escape
+from html import escape, unescape
+from pathlib import Path
 
 import pytest
 
+from backstory.cli import search as command
+from backstory.core.ask import Inquiry
 from backstory.core.brief.files import GIVEN, BriefFiles
-from backstory.domain.records import Injection
+from backstory.domain.filters import ConversationFilter
+from backstory.domain.kinds import MemoryKind
+from backstory.domain.records import Injection, Trace
 from backstory.domain.when import to_ms
+from backstory.web.pages.timeline import PAGE_EVENTS
 
 from ..doubles import DAWN, make_conversation, make_memory, make_messages
+from ..repositories import commit
 from .conftest import Pages
 from .sample import HARMFUL, MAIN, MARKDOWN, PLANTED, SHOP, SUBAGENT
 
@@ -29,7 +37,9 @@ PAGES = [
     "/timeline",
     "/graph",
     "/graph?about=RabbitMQ",
+    "/inbox",
     "/injected",
+    "/usage",
     "/stats",
     "/health",
 ]
@@ -49,6 +59,19 @@ def test_home_shows_what_was_last_and_how_busy_it_was(pages: Pages) -> None:
     assert {each["assistant"] for each in body["assistants"]} == {"codex", "claude-code"}
     assert body["year"]["total"] > 10
     assert SUBAGENT not in [each["id"] for each in body["recent"]]
+
+
+def test_home_says_where_each_project_stands_and_how_to_go_on(own_pages: Pages) -> None:
+    remembering = own_pages.core.remembering
+    remembering.remember("Delete the redis container", MemoryKind.TASK, project=SHOP)
+    shop = next(each for each in own_pages.json("/")["states"] if each["project"] == SHOP)
+    assert [each["text"] for each in shop["open_tasks"]] == ["Delete the redis container"]
+    assert [each["memory"] for each in shop["decisions"]] == ["decision"]
+    assert shop["next_steps"] == []  # the user only said thank you
+    assert (shop["last"]["id"], shop["last"]["resume"]) == (MAIN, "cd /work/shop && codex resume main")
+    html = own_pages.get("/").text
+    assert "Open tasks" in html
+    assert 'data-copy="cd /work/shop &amp;&amp; codex resume main"' in html
 
 
 def test_a_hit_says_why_it_stands_where_it_does(pages: Pages) -> None:
@@ -72,6 +95,8 @@ def test_a_search_is_narrowed_by_kind_assistant_project_time_and_file(pages: Pag
     }
     assert ids("&file=src/nowhere.py") == set()
     assert ids("&until=2020-01-01") == set()
+    day = f"{DAWN:%Y-%m-%d}"
+    assert "decision" in ids(f"&since={day}&until={day}")
     assert ids("&project=/work/blog") <= {"plain", "claude-code:blog:0:user", "claude-code:blog:1:assistant"}
 
 
@@ -86,7 +111,7 @@ def test_a_conversation_is_replayed_with_its_tools_thoughts_and_subagents(pages:
         "tool",
         "user",
     ]
-    (tool,) = [each["tool"] for each in body["messages"] if each["role"] == "tool"]
+    (tool,) = [each["tools"][0] for each in body["messages"] if each["role"] == "tool"]
     assert (tool["name"], tool["about"]) == ("Edit", "src/queue.py")
     assert [(line["kind"], line["text"]) for line in tool["lines"]][-2:] == [
         ("gone", "import redis"),
@@ -227,19 +252,24 @@ def test_what_sessions_were_told_is_shown_word_for_word(own_pages: Pages) -> Non
     files = BriefFiles(engine.settings.home)
     text = "Last: RabbitMQ was chosen <b>for</b> orders."
     files.write(SHOP, {"project": SHOP, "basis": "1", "last_at": 1, "text": text, "continued": ""})
-    engine.store.injections.put(Injection("gone", DAWN, SHOP, "An earlier brief."))
+    engine.store.injections.put(
+        Injection("gone", DAWN, SHOP, "An earlier note.", "PreToolUse", "src/a.py", 0.9, used=True)
+    )
     note = {"at": to_ms(DAWN) + 1, "project": SHOP, "text": text}
     (files.folder / GIVEN / "main").write_text(json.dumps(note) + "\n" + '{"at": 3')
     told = own_pages.json("/injected")
     assert [(each["project"], each["text"]) for each in told["briefs"]] == [(SHOP, text)]
     assert [(each["session"], each["text"]) for each in told["given"]] == [
         ("main", text),
-        ("gone", "An earlier brief."),
+        ("gone", "An earlier note."),
     ]
     assert told["given"][0]["conversation"]["id"] == MAIN
     assert told["given"][0]["tokens"] == told["briefs"][0]["tokens"] > 5
     html = own_pages.get("/injected").text
-    assert "An earlier brief." in html
+    assert "An earlier note." in html
+    assert "before a change of src/a.py" in html
+    assert "certainty 0.90" in html
+    assert told["given"][1]["used"] is True
     assert "<b>for</b>" not in html
     here = own_pages.json(f"/conversation/{MAIN}")["injected"]
     assert [each["text"] for each in here] == [text]
@@ -281,6 +311,26 @@ def test_a_decision_that_a_later_one_superseded_says_so(own_pages: Pages) -> Non
     assert 'href="/memory/d2">by what was decided' in own_pages.get("/search?q=decided+session+cache").text
 
 
+def test_the_page_marks_as_superseded_what_the_ranking_marks(own_pages: Pages) -> None:
+    """Two notes in the same words about two tickets: whoever asks for one ticket is not shown the other as its later version."""
+    earlier = make_memory(
+        "t1", "Ticket AUTH-1041 is decided: use Redis for the session cache.", category="decision"
+    )
+    later = make_memory(
+        "t2",
+        "Ticket AUTH-2077 is decided: use Memcached for the session cache.",
+        category="decision",
+        updated_at=earlier.updated_at + timedelta(days=9),
+    )
+    own_pages.core.engine.store.memories.put([earlier, later])
+    for question in ("AUTH-1041", "ticket decided session cache"):
+        ranking = own_pages.core.ask.find(Inquiry(question))
+        entries = own_pages.core.ask.load(hit.entry for hit in ranking.hits)
+        marks = {entries[old].id: entries[new].id for old, new in ranking.later.items()}
+        results = own_pages.json(f"/search?q={question.replace(' ', '+')}")["results"]
+        assert {each["id"]: each["superseded_by"]["id"] for each in results if each["superseded_by"]} == marks
+
+
 def test_a_search_that_is_sure_of_nothing_says_so(pages: Pages) -> None:
     assert not pages.json("/search?q=zzzqqq+wwwvvv+xxxjjj+orders")["is_sure"]
     assert "Nothing is sure" in pages.get("/search?q=zzzqqq+wwwvvv+xxxjjj+orders").text
@@ -300,3 +350,133 @@ def test_a_conversation_without_a_title_is_known_by_its_assistant_and_its_day(ow
     own_pages.core.engine.store.conversations.add(silent, [], [])
     assert f"codex, {silent.created_at:%Y-%m-%d %H:%M}" in own_pages.get("/conversations").text
     assert f"codex, {silent.created_at:%Y-%m-%d %H:%M}" in own_pages.get("/conversation/codex:silent").text
+
+
+ORDERED = {
+    "own-sure": ("the lantern festival is in March, as ever", True),
+    "own-unsure": (
+        "a festival of commas, colons, brackets, quotes, slashes and many more odd signs that parsers must accept",
+        True,
+    ),
+    # beside a sure answer of the own project no other is sure
+    "other-lantern": ("the lantern festival is in March", False),
+    "other-unsure": (
+        "a festival of warnings on old compilers, linkers, shells, printers, phones and many more machines",
+        False,
+    ),
+}
+
+
+def test_the_page_the_command_line_and_recall_give_one_order(own_pages: Pages) -> None:
+    core = own_pages.core
+    core.engine.store.memories.put(
+        [
+            make_memory(
+                id, text, project=core.caller.project if is_own else "/w/elsewhere", created_at=DAWN + timedelta(days=n)
+            )
+            for n, (id, (text, is_own)) in enumerate(ORDERED.items())
+        ]
+    )  # fmt: skip
+    query = "when is the lantern festival"
+    page = [each["id"] for each in own_pages.json(f"/search?q={query.replace(' ', '+')}")["results"]]
+    parser = ArgumentParser()
+    command.add_arguments(parser)
+    typed = command.report(core, parser.parse_args([query, "--limit", "20"])).body["results"]
+    recalled = [hit.id for hit in core.lookup.find(Inquiry(query), 20).hits]
+    assert [id for id in page if id in ORDERED] == list(ORDERED)
+    assert [each["id"] for each in typed] == page
+    assert [id for id in recalled if id in ORDERED] == list(ORDERED)
+    newest = own_pages.json(f"/search?q={query.replace(' ', '+')}&order=newest")["results"]
+    assert [each["id"] for each in newest if each["id"] in ORDERED] == list(ORDERED)[::-1]
+    oldest = command.report(core, parser.parse_args([query, "--limit", "20", "--order", "oldest"]))
+    assert [each["id"] for each in oldest.body["results"] if each["id"] in ORDERED] == list(ORDERED)
+
+
+def test_a_file_means_the_same_to_the_page_and_to_recall(own_pages: Pages) -> None:
+    for path in ("src/queue.py", f"{SHOP}/src/queue.py", "queue.py", "lib/queue.py"):
+        page = own_pages.json(f"/search?q=queue&file={path}")["results"]
+        recalled = own_pages.core.lookup.find(Inquiry("queue", file=path), 20).hits
+        assert [each.get("conversation_id", each["id"]) for each in page] == [hit.id for hit in recalled]
+        assert bool(page) is (path != "lib/queue.py")
+
+
+def test_only_files_are_listed_and_each_once(own_pages: Pages) -> None:
+    talk = make_conversation("codex:files", project=SHOP, directory=SHOP)
+    (said, *_) = messages = make_messages("codex:files", "Look.", "Done.", project=SHOP)
+    paths = ("src/queue.py", f"{SHOP}/src/queue.py", "\\", "Sessions", "*.md", "src/", "/etc/app.conf")
+    own_pages.core.engine.store.conversations.add(
+        talk, messages, [Trace(said.id, "read", each) for each in paths]
+    )
+    listed = [(each["path"], each["project"]) for each in own_pages.json("/files")["files"]]
+    assert [each for each in listed if each[1] == SHOP] == [("src/queue.py", SHOP), ("/etc/app.conf", SHOP)]
+    assert own_pages.json("/conversation/codex:files")["files"] == ["/etc/app.conf", "src/queue.py"]
+    sessions = own_pages.json(f"/file?path=src/queue.py&project={SHOP}")["sessions"]
+    assert {each["id"] for each in sessions} == {MAIN, "codex:files"}
+    assert own_pages.json("/file?path=src/queue.py&project=/work/blog")["sessions"] == []
+
+
+def test_projects_of_one_name_are_told_apart(own_pages: Pages) -> None:
+    for project in ("/old/site", "/new/site"):
+        talk = make_conversation(f"codex:{project}", project=project)
+        own_pages.core.engine.store.conversations.add(
+            talk, make_messages(talk.id, "Hello.", project=project), []
+        )
+    html = own_pages.get("/conversations").text
+    assert "<span>old/site</span>" in html
+    assert "<span>new/site</span>" in html
+    assert "<span>shop</span>" in html
+
+
+def test_one_number_of_conversations_and_messages_everywhere(own_pages: Pages) -> None:
+    core, listed = own_pages.core, own_pages.json("/conversations")
+    health, stats = own_pages.json("/health")["holds"], own_pages.json("/stats")["totals"]
+    census, commands = core.engine.store.census(), core.browsing.conversations(ConversationFilter())
+    assert (
+        listed["total"]
+        == health["conversations"]
+        == stats["conversations"]
+        == census.conversations
+        == commands.total
+    )
+    assert census.subagents == 1
+    lengths = {each["id"]: each["messages"] for each in listed["conversations"]}
+    assert lengths == {each.conversation.id: each.messages for each in commands.conversations}
+    assert lengths[MAIN] == own_pages.json(f"/conversation/{MAIN}")["conversation"]["messages"] == 5
+    of_subagent = own_pages.json(f"/conversation/{SUBAGENT}")["conversation"]["messages"]
+    assert health["messages"] == stats["messages"] == census.messages == sum(lengths.values()) + of_subagent
+
+
+def test_the_next_page_of_the_timeline_keeps_what_was_chosen(own_pages: Pages) -> None:
+    for number in range(PAGE_EVENTS + 1):
+        own_pages.core.engine.store.memories.put([make_memory(f"m{number}", project=SHOP)])
+    html = own_pages.get(f"/timeline?kind=memory&project={SHOP}&until=2030-01-01").text
+    (older,) = re.findall(r'rel="next" href="([^"]+)"', html)
+    assert "before=" in older
+    following = own_pages.get(unescape(older))
+    assert following.status == 200
+    assert 'name="until" value="2030-01-01"' in following.text
+    assert "<option selected>memory</option>" in following.text
+    assert f'<option value="{SHOP}" selected>' in following.text
+
+
+def test_commits_of_repositories_on_this_machine_are_on_the_timeline_of_all_projects(
+    own_pages: Pages, tmp_path: Path
+) -> None:
+    repository = tmp_path / "teashop"
+    commit(repository, {"kettle.py": "HOT = 1\n"})
+    store = own_pages.core.engine.store
+    for project in (str(repository), *(f"/gone/{number}" for number in range(20))):
+        talk = make_conversation(f"codex:{project}", project=project)
+        store.conversations.add(talk, make_messages(talk.id, "Hello.", project=project), [])
+    events = [event for day in own_pages.json("/timeline")["days"] for event in day["events"]]
+    assert ("commit", "files") in [(each["kind"], each["title"]) for each in events]
+
+
+def test_memories_of_every_kind_are_listed_by_it(own_pages: Pages) -> None:
+    remembering = own_pages.core.remembering
+    for kind in MemoryKind:
+        remembering.remember(f"An example of a {kind}.", kind, project=SHOP)
+    for kind in MemoryKind:
+        texts = [each["text"] for each in own_pages.json(f"/memories?kind={kind}")["memories"]]
+        assert f"An example of a {kind}." in texts
+        assert not [text for text in texts if text.startswith("An example") and str(kind) not in text]

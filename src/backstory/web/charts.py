@@ -86,13 +86,13 @@ def week(cells: Mapping[tuple[int, int], int]) -> Json:
 
 def _months(first: date) -> list[Json]:
     """Where each month begins, and its name."""
-    found: list[tuple[int, str]] = []
+    months: list[tuple[int, str]] = []
     for week in range(WEEKS - 2):  # a name needs room
         monday = first + timedelta(days=7 * week)
         if week == 0 or monday.month != (monday - timedelta(days=7)).month:
-            found.append((week, f"{monday:%b}"))
-    shown = found[1:] if len(found) > 1 and found[1][0] < 3 else found
-    return [{"week": week, "name": name} for week, name in shown]
+            months.append((week, f"{monday:%b}"))
+    labels = months[1:] if len(months) > 1 and months[1][0] < 3 else months
+    return [{"week": week, "name": name} for week, name in labels]
 
 
 def _by_month(days: Mapping[date, int]) -> list[Json]:

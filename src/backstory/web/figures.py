@@ -9,11 +9,12 @@ from weakref import WeakKeyDictionary
 
 from ..core import Core, Engine
 from ..domain.filters import Filter
+from ..domain.paths import distinct_names
 
 T = TypeVar("T")
 
 FRESH_S = 60.0
-MOST = 500  # of one engine
+MAX_CACHED_FIGURES = 500  # of one engine
 
 _kept: WeakKeyDictionary[Engine, dict[Hashable, tuple[float, Any]]] = WeakKeyDictionary()
 
@@ -21,16 +22,16 @@ _kept: WeakKeyDictionary[Engine, dict[Hashable, tuple[float, Any]]] = WeakKeyDic
 def figure(core: Core, name: Hashable, make: Callable[[], T]) -> T:
     """What `make` gave this caller's project within the last minute, else what it gives now. For any thread: two that
     come at once both make it."""
-    kept = _kept.setdefault(core.engine, {})
+    figures = _kept.setdefault(core.engine, {})
     key = (name, core.caller.project, core.caller.session)
-    until_s, value = kept.get(key, (0.0, None))
+    until_s, value = figures.get(key, (0.0, None))
     if time.monotonic() < until_s:
-        found: T = value
-        return found
+        result: T = value
+        return result
     made = make()
-    if len(kept) >= MOST:
-        kept.clear()
-    kept[key] = (time.monotonic() + FRESH_S, made)
+    if len(figures) >= MAX_CACHED_FIGURES:
+        figures.clear()
+    figures[key] = (time.monotonic() + FRESH_S, made)
     return made
 
 
@@ -38,6 +39,13 @@ def busy_hours(core: Core) -> list[tuple[int, int]]:
     """How much was said and saved in each hour since 1970 in which anything was."""
     everything = core.caller.visible(Filter())
     return figure(core, "hours", lambda: core.engine.store.entries.tally_hours(everything))
+
+
+def short_project_names(core: Core) -> dict[str, str]:
+    """What pages call each project: those of one name are told apart."""
+    return figure(
+        core, "project names", lambda: distinct_names(filter(None, core.engine.store.entries.projects()))
+    )
 
 
 def renew(core: Core) -> None:

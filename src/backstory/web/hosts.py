@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ..domain.lazy import lazy_pattern
+
 _NAME = r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?"
-_HOST = re.compile(_NAME)
-_ORIGIN = re.compile(rf"https?://{_NAME}", re.IGNORECASE)
+_HOST = lazy_pattern(_NAME)
+_ORIGIN = lazy_pattern(rf"https?://{_NAME}", re.IGNORECASE)
 
 
 class Host(NamedTuple):
@@ -28,10 +30,10 @@ def read_origin(text: str) -> Host | None:
     return _host(_ORIGIN.fullmatch(text))
 
 
-def _host(found: re.Match[str] | None) -> Host | None:
-    if found is None:
+def _host(match: re.Match[str] | None) -> Host | None:
+    if match is None:
         return None
-    name, port = found[1].lower().removesuffix("."), found[2]
+    name, port = match[1].lower().removesuffix("."), match[2]
     if not name.startswith("["):
         return Host(name, port)
     try:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 
 from ..domain.errors import InvalidInput
 from ..domain.filters import Bounds
-from ..domain.when import Clock, parse_when
+from ..domain.when import Clock, parse_bounds
 
-LONGEST = 2_000
+MAX_VALUE_CHARS = 2_000
 
 
 class PageQuery:
@@ -20,9 +19,9 @@ class PageQuery:
     def text(self, name: str) -> str:
         """Without blanks around it; empty when it was not given."""
         value = self._parameters.get(name, "").strip()
-        if len(value) > LONGEST:
+        if len(value) > MAX_VALUE_CHARS:
             raise InvalidInput(
-                f"{name} is longer than {LONGEST:,} characters.", hint="Shorten it.", field=name
+                f"{name} is longer than {MAX_VALUE_CHARS:,} characters.", hint="Shorten it.", field=name
             )
         return value
 
@@ -53,13 +52,6 @@ class PageQuery:
 
     def bounds(self) -> Bounds:
         """What every list can be narrowed by."""
-        return Bounds(
-            projects=tuple(filter(None, [self.text("project")])),
-            surfaces=tuple(filter(None, [self.text("assistant")])),
-            since=self.moment("since"),
-            until=self.moment("until"),
-        )
-
-    def moment(self, name: str) -> datetime | None:
-        value = self.text(name)
-        return parse_when(value, self.now(), field=name) if value else None
+        projects, assistants = self.text("project"), self.text("assistant")
+        since, until = parse_bounds(self.text("since") or None, self.text("until") or None, self.now())
+        return Bounds((projects,) if projects else (), (assistants,) if assistants else (), since, until)

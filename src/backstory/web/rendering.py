@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -16,10 +19,11 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from ..core.names import short_memory_id
-from ..domain.lines import counted
+from ..domain.lines import counted, dollars, short_count
 from ..domain.when import utc_now
 from ..readers import load_readers
 from ..search.terms import stem
+from .colour import coloured, language_of
 
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).with_name("static")
@@ -41,17 +45,24 @@ def templates() -> Environment:
     environment.filters |= {
         "ago": ago,
         "assistant": assistant_name,
+        "by_project_name": _by_project_name,
         "clock": lambda text: f"{_local(text):%H:%M}",
+        "coloured": lambda text, path: coloured(text, language_of(path)),
         "counted": counted,
         "day": lambda text: _day(_local(text)),
+        "dollars": dollars,
+        "duration": duration,
+        "file_name": file_name,
         "hue": hue,
         "markdown": markdown,
         "marked": marked,
+        "marked_text": marked_text,
         "moment": lambda text: f"{_day(_local(text))}, {_local(text):%H:%M}",
         "number": lambda value: f"{value:,}",
         "project": project_name,
         "segment": lambda text: quote(text, safe=""),
         "short_id": short_memory_id,
+        "short_count": short_count,
         "short": lambda text: f"{_local(text).day} {_local(text):%b}",
         "weekday": lambda text: f"{_local(text):%A}",
     }
@@ -65,8 +76,30 @@ def query(parameters: dict[str, Any], **changes: Any) -> str:
     return f"?{urlencode(changed)}" if changed else ""
 
 
+_project_names: ContextVar[Mapping[str, str]] = ContextVar("project names", default=MappingProxyType({}))
+
+
+@contextmanager
+def with_project_names(names: Mapping[str, str]) -> Iterator[None]:
+    """Templates call projects by these names; one that is missing goes by the last part of its path."""
+    token = _project_names.set(names)
+    try:
+        yield
+    finally:
+        _project_names.reset(token)
+
+
 def project_name(project: str) -> str:
-    return PurePosixPath(project.replace("\\", "/")).name or project or "no project"
+    return _project_names.get().get(project) or file_name(project) or "no project"
+
+
+def _by_project_name(projects: Sequence[str], chosen: str) -> list[str]:
+    """Projects in the order of their names, the chosen one among them."""
+    return sorted({*projects, *filter(None, [chosen])}, key=lambda each: project_name(each).casefold())
+
+
+def file_name(path: str) -> str:
+    return PurePosixPath(path.replace("\\", "/")).name or path
 
 
 def assistant_name(surface: str) -> str:
@@ -97,6 +130,19 @@ def ago(text: str) -> str:
 
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 _AGO = ((_HOUR, _MINUTE, "minute"), (_DAY, _HOUR, "hour"), (7 * _DAY, _DAY, "day"))
+
+
+def duration(seconds: float) -> str:
+    """A length of time with the two largest units that say enough: 340 ms, 4.2 s, 3 min 5 s, 2 h 10 min."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours:,} h {minutes} min"
+    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
 
 
 def _local(text: str) -> datetime:
@@ -131,7 +177,8 @@ def _code(renderer: Any, tokens: Sequence[Any], place: int, options: Any, enviro
     token = tokens[place]
     language = token.info.split()[0] if token.info.strip() else ""
     label = f'<span class="language">{escape(language[:20])}</span>' if language else ""
-    return f'<div class="code">{label}<pre tabindex="0"><code>{escape(token.content)}</code></pre></div>\n'
+    code = coloured(token.content, language)
+    return f'<div class="code">{label}<pre tabindex="0"><code>{code}</code></pre></div>\n'
 
 
 def markdown(text: str) -> Markup:
@@ -150,8 +197,17 @@ def marked(text: str, words: Sequence[str]) -> Markup:
     if not stems:
         return escape(text)
     pattern = re.compile(rf"(?<![^\W_])(?:{'|'.join(stems)})\w*", re.IGNORECASE)
-    shown, end = Markup(), 0
-    for found in pattern.finditer(text):
-        shown += escape(text[end : found.start()]) + Markup("<mark>{}</mark>").format(found[0])
-        end = found.end()
-    return shown + escape(text[end:])
+    output, end = Markup(), 0
+    for match in pattern.finditer(text):
+        output += escape(text[end : match.start()]) + Markup("<mark>{}</mark>").format(match[0])
+        end = match.end()
+    return output + escape(text[end:])
+
+
+def marked_text(text: str, wanted: str) -> Markup:
+    """The text with every occurrence of another marked, in any case."""
+    parts = re.split(f"({re.escape(wanted)})", text, flags=re.IGNORECASE) if wanted else [text]
+    return Markup().join(
+        Markup("<mark>{}</mark>").format(part) if place % 2 else escape(part)
+        for place, part in enumerate(parts)
+    )

@@ -19,7 +19,9 @@ from ..domain.errors import InvalidInput, Unavailable
 from .access import Hosts, Keys, SameSite, WebDoor
 from .hosts import Host, read_host
 from .httpd import http_server, stop_at_signals, why_not
+from .pages.blame import FindPlaces
 from .pages.health import Checks
+from .pages.home import UnreadHistories
 from .site import Lend, Site
 
 LOOPBACK = "127.0.0.1"
@@ -35,7 +37,14 @@ class WebAddress(NamedTuple):
 
 
 def serve(
-    core: Core, address: WebAddress, *, is_read_only: bool, opens_browser: bool, checks: Checks | None = None
+    core: Core,
+    address: WebAddress,
+    *,
+    is_read_only: bool,
+    opens_browser: bool,
+    checks: Checks | None = None,
+    places: FindPlaces | None = None,
+    histories: UnreadHistories | None = None,
 ) -> None:
     public = _public(address.public_url)
     with _listening(address.port) as listening:
@@ -50,6 +59,8 @@ def serve(
             lender(core),
             is_read_only=lambda request: is_read_only,
             checks=checks,
+            places=places,
+            histories=histories,
             is_closing=lambda: server.should_exit,
         )
         server = http_server(guarded_app(site, keys, port, public), grace_s=GRACE_S)

@@ -21,22 +21,28 @@ from starlette.staticfiles import StaticFiles
 from .. import __version__
 from ..core import Core
 from ..domain.errors import BackstoryError, InvalidInput, NotAllowed, NotFound, Unavailable
-from .figures import renew
+from .figures import renew, short_project_names
 from .page_query import PageQuery
 from .pages import (
+    blame,
+    changes,
     conversation,
     conversations,
     files,
     graph,
     health,
     home,
+    inbox,
     injected,
     memories,
     search,
+    sharing,
+    statements,
     stats,
     timeline,
+    usage,
 )
-from .rendering import STATIC, templates
+from .rendering import STATIC, templates, with_project_names
 from .view import Download, Json, Redirect, View
 
 Lend = Callable[[Request], AbstractContextManager[Core]]
@@ -49,23 +55,29 @@ STATUS: dict[type[BackstoryError], int] = {
     NotFound: 404,
     Unavailable: 503,
 }
+_FAILURES = {400: "Not understood", 403: "Not allowed", 404: "Page not found", 503: "Not available"}
+"""Titles of the page that is shown instead."""
 PULSE_S = 1.0  # between two looks for what is new
 THEMES = ("light", "dark")
 THEME = "backstory_theme"
 
 PAGES: dict[str, Page] = {
-    "/": home.page,
     "/search": search.page,
     "/conversations": conversations.page,
     "/conversation/{id:path}": conversation.page,
+    "/changes/{id:path}": changes.page,
+    "/result/{id:path}": sharing.result_page,
     "/memories": memories.page,
     "/memory/{id:path}": memories.memory_page,
     "/files": files.page,
     "/file": files.file_page,
     "/timeline": timeline.page,
     "/graph": graph.page,
+    "/inbox": inbox.page,
     "/injected": injected.page,
+    "/statements": statements.page,
     "/stats": stats.page,
+    "/usage": usage.page,
 }
 CHANGES: dict[str, Change] = {
     "/edit": memories.edit,
@@ -75,9 +87,17 @@ CHANGES: dict[str, Change] = {
     "/forget": memories.forget,
     "/restore": memories.restore,
     "/forget-conversation": conversation.forget,
+    "/read-histories": home.read_histories,
+    "/accept": inbox.accept,
+    "/dismiss": inbox.dismiss,
+    "/accept-memory": inbox.accept_memory,
+    "/dismiss-memory": inbox.dismiss_memory,
+    "/dismiss-statement": statements.dismiss,
+    "/save-statement": statements.save,
 }
 DOWNLOADS: dict[str, Callable[[Core, PageQuery], Download]] = {
-    "/export/{id:path}": conversation.export,
+    "/export/{id:path}": sharing.export,
+    "/exported/{name:path}": sharing.stored_export,
 }
 
 
@@ -93,10 +113,13 @@ MENU = (
     Menu("/search", "Search", "s"),
     Menu("/conversations", "Conversations", "c"),
     Menu("/memories", "Memories", "m"),
+    Menu("/statements", "Statements", "p"),
     Menu("/files", "Files", "f"),
     Menu("/timeline", "Timeline", "t"),
     Menu("/graph", "Graph", "r"),
+    Menu("/inbox", "Inbox", "b"),
     Menu("/injected", "Injected", "i"),
+    Menu("/usage", "Usage", "u"),
     Menu("/stats", "Stats", "a"),
     Menu("/health", "Health", "d"),
 )
@@ -109,13 +132,21 @@ class Site:
         *,
         is_read_only: Callable[[Request], bool],
         checks: health.Checks | None = None,
+        places: blame.FindPlaces | None = None,
+        histories: home.UnreadHistories | None = None,
         is_closing: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`lend` gives the product as whoever asks may see it; `checks` is what the doctor does."""
+        """`lend` gives the product as whoever asks may see it; `checks` is what the doctor does, `places` where
+        assistants keep their files, `histories` which of them were not read yet."""
         self._lend = lend
         self._is_read_only = is_read_only
         self._is_closing = is_closing
-        self._pages: dict[str, Page] = {**PAGES, "/health": partial(health.page, checks=checks)}
+        self._pages: dict[str, Page] = {
+            "/": partial(home.page, histories=histories),
+            **PAGES,
+            "/blame": partial(blame.page, places=places),
+            "/health": partial(health.page, checks=checks),
+        }
 
     def app(self) -> Starlette:
         routes = [
@@ -130,7 +161,7 @@ class Site:
     def _page(self, make: Page) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             return await self._in_thread(
-                request, lambda core: self._shown(request, make(core, _asked(request, core)))
+                request, lambda core: self._rendered(request, core, make(core, _asked(request, core)))
             )
 
         return answer
@@ -180,7 +211,7 @@ class Site:
                 moved = make(core, _asked(request, core, form))
                 renew(core)
                 if isinstance(moved, View):
-                    return self._shown(request, moved)
+                    return self._rendered(request, core, moved)
                 if form.get("format") == "json":
                     return JSONResponse(moved.body)
                 return RedirectResponse(self._base(request) + moved.path, 303)
@@ -202,10 +233,14 @@ class Site:
     def _failure(self, request: Request, error: BackstoryError) -> Response:
         status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 500)
         body = {"error": error.message, "hint": error.hint}
-        return self._shown(request, View("error.html", body, "Not possible"), status)
+        return self._shown(request, View("error.html", body, _FAILURES.get(status, "Not possible")), status)
 
     async def _missing(self, request: Request, error: Exception) -> Response:
         return self._failure(request, NotFound("page", request.url.path))
+
+    def _rendered(self, request: Request, core: Core, view: View) -> Response:
+        with with_project_names(short_project_names(core)):
+            return self._shown(request, view)
 
     def _shown(self, request: Request, view: View, status: int = 200) -> Response:
         if request.query_params.get("format") == "json":
@@ -244,8 +279,8 @@ def _wants_part(request: Request, view: View) -> bool:
 
 
 def news(core: Core, asked: PageQuery) -> Json:
-    told: Json = {"entries": core.engine.store.entries.size_hint()}
+    body: Json = {"entries": core.engine.store.entries.size_hint()}
     if id := asked.text("conversation"):
         conversation = core.replay.conversation(id)
-        told["end"] = core.engine.store.messages.last_place(conversation.id) + 1
-    return told
+        body["end"] = core.engine.store.messages.last_place(conversation.id) + 1
+    return body

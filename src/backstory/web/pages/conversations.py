@@ -9,7 +9,7 @@ from ..page_query import PageQuery
 from ..view import View
 from .cards import conversation_cards
 
-SIZE = 40
+PAGE_CONVERSATIONS = 40
 
 
 def page(core: Core, asked: PageQuery) -> View:
@@ -25,13 +25,13 @@ def page(core: Core, asked: PageQuery) -> View:
     room = core.engine.store.conversations
     total = room.count(which)
     tallies = core.replay.tally(ConversationFilter(kinds=HEADS))
-    found = room.find(which, limit=SIZE, offset=SIZE * (number - 1))
+    conversations = room.find(which, limit=PAGE_CONVERSATIONS, offset=PAGE_CONVERSATIONS * (number - 1))
     body = {
-        "conversations": conversation_cards(core, found),
+        "conversations": conversation_cards(core, conversations),
         "total": total,
         "page": number,
-        "pages_count": -(-total // SIZE),
-        "known_projects": sorted({each.project for each in tallies}),
-        "known_assistants": sorted({each.surface for each in tallies}),
+        "pages_count": -(-total // PAGE_CONVERSATIONS),
+        "known_projects": sorted({each.project for each in tallies} | {asked.text("project")} - {""}),
+        "known_assistants": sorted({each.surface for each in tallies} | {asked.text("assistant")} - {""}),
     }
     return View("conversations.html", body, "Conversations")

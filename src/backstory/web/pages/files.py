@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import os
 
 from ...core import Core
+from ...core.ask import Inquiry
 from ...domain.errors import InvalidInput
 from ...domain.filters import Filter, Kind
-from ...domain.records import Memory, Message, TraceHit
+from ...domain.paths import names_a_file, path_in_project
+from ...domain.records import Conversation, Message, TraceHit
 from ...domain.when import iso
 from ..figures import figure
 from ..page_query import PageQuery
 from ..view import Json, View
+from .blame import file_on_disk
 from .cards import conversation_card
 from .memories import memory_card
 
@@ -28,7 +31,9 @@ def page(core: Core, asked: PageQuery) -> View:
         Filter(kinds=(Kind.MESSAGE,), projects=tuple(filter(None, [asked.text("project")])))
     )
     traces = core.engine.store.traces
-    hits, known = figure(core, where, lambda: _counted(traces.find(where, kinds=TOUCHED, limit=MOST_TRACES)))
+    hits, known = figure(
+        core, where, lambda: _counted(core, traces.find(where, kinds=TOUCHED, limit=MOST_TRACES))
+    )
     files = [each for each in known if part in each["path"].casefold()]
     body = {
         "files": files[:MOST_FILES],
@@ -39,35 +44,55 @@ def page(core: Core, asked: PageQuery) -> View:
     return View("files.html", body, "Files")
 
 
-def _counted(hits: list[TraceHit]) -> tuple[int, list[Json]]:
-    return len(hits), _by_file(hits)
+def _counted(core: Core, hits: list[TraceHit]) -> tuple[int, list[Json]]:
+    return len(hits), _by_file(core, [hit for hit in hits if names_a_file(hit.value)])
 
 
-def _by_file(hits: list[TraceHit]) -> list[Json]:
-    """The last touched first."""
-    written: Counter[str] = Counter(hit.value for hit in hits if hit.kind == "written")
-    sessions: dict[str, set[str]] = {}
-    last: dict[str, str] = {}
+def _by_file(core: Core, hits: list[TraceHit]) -> list[Json]:
+    """The last touched first. Spellings of one file are one row."""
+    ids = sorted({hit.conversation for hit in hits})
+    conversations = {each.id: each for each in core.engine.store.conversations.get(ids)}
+    files: dict[tuple[str, str], list[TraceHit]] = {}
     for hit in hits:
-        sessions.setdefault(hit.value, set()).add(hit.conversation)
-        last.setdefault(hit.value, iso(hit.at))
+        if (conversation := conversations.get(hit.conversation)) is not None:
+            path = path_in_project(hit.value, conversation.directory, conversation.project)
+            files.setdefault((conversation.project, path), []).append(hit)
     return [
-        {"path": path, "sessions": len(sessions[path]), "written": written[path], "last": last[path]}
-        for path in last
+        {
+            "path": path,
+            "project": project,
+            "sessions": len({hit.conversation for hit in touched}),
+            "written": sum(hit.kind == "written" for hit in touched),
+            "last": iso(touched[0].at),
+        }
+        for (project, path), touched in files.items()
     ]
+
+
+def conversation_files(core: Core, conversation: Conversation) -> list[str]:
+    """The files that a conversation read or wrote, each once: those it wrote first, of these the most touched."""
+    paths = core.engine.store.traces.files([conversation.id]).get(conversation.id, [])
+    return list(
+        dict.fromkeys(
+            path_in_project(path, conversation.directory, conversation.project)
+            for path in paths
+            if names_a_file(path)
+        )
+    )
 
 
 def file_page(core: Core, asked: PageQuery) -> View:
     path = asked.text("path")
     if not path:
         raise InvalidInput("path is empty.", hint="Name a file.", field="path")
-    touched = core.engine.store.traces.touching(path, core.caller.visible(Filter(kinds=(Kind.MESSAGE,))))
+    where = Filter(kinds=(Kind.MESSAGE,), projects=tuple(filter(None, [asked.text("project")])))
+    touched = core.engine.store.traces.touching(path, core.caller.visible(where))
     by_session: dict[str, list[TraceHit]] = {}
     for hit in touched:
         by_session.setdefault(hit.conversation, []).append(hit)
     chosen = list(by_session)[:MOST_SESSIONS]
     known = {each.id: each for each in core.engine.store.conversations.get(chosen)}
-    first = core.search.loaded(by_session[id][-1].entry for id in chosen)
+    first = core.ask.load(by_session[id][-1].entry for id in chosen)
     sessions = [
         {
             **conversation_card(known[id]),
@@ -86,13 +111,12 @@ def file_page(core: Core, asked: PageQuery) -> View:
         "sessions": sessions,
         "total": len(by_session),
         "memories": _mentions(core, path),
+        "can_blame": core.caller.is_local and os.path.isfile(file_on_disk(core, path)),
     }
     return View("file.html", body, path)
 
 
 def _mentions(core: Core, path: str) -> list[Json]:
     """Memories that speak of it."""
-    ranking = core.search.by_file(path, narrow=Filter(kinds=(Kind.MEMORY,)))
-    entries = core.search.loaded(hit.entry for hit in ranking.hits if hit.conversation is None)
-    found = [entry for hit in ranking.hits if isinstance(entry := entries.get(hit.entry), Memory)]
-    return [memory_card(each) for each in found[:MOST_MENTIONS]]
+    ranking = core.ask.find(Inquiry(file=path, where=Filter(kinds=(Kind.MEMORY,))))
+    return [memory_card(each.memory) for each in core.ask.memories(ranking, MOST_MENTIONS)]

@@ -8,11 +8,10 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
-import numpy as np
-
 from ...core import Core
 from ...core.graph import COLORS, RelatedEntities, certainty, entity_id
 from ...core.names import short_memory_id
+from ...domain.arrays import np
 from ...domain.errors import NotFound
 from ...domain.filters import Filter, Page
 from ...domain.graph import Entity, Label

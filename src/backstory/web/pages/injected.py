@@ -1,11 +1,12 @@
-"""Injected: what sessions were told where a project stands, word for word, when, and what new ones will be told."""
+"""Injected: everything that hooks told sessions, word for word, when and with what effect, and what new sessions will be told."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ...core import Core
-from ...core.brief.files import BriefFiles, injected
+from ...core.brief.files import BriefFiles
+from ...core.hooks.receipts import injected
 from ...domain.records import Conversation, Injection
 from ...domain.tokens import count_tokens
 from ...domain.when import from_ms, iso
@@ -47,7 +48,11 @@ def _injection(injection: Injection, conversation: Conversation | None) -> Json:
         "session": injection.session,
         "at": iso(injection.given_at),
         "project": injection.project,
+        "event": injection.event,
+        "subject": injection.subject,
         "text": injection.text,
         "tokens": count_tokens(injection.text),
+        "certainty": injection.certainty,
+        "used": injection.used,
         "conversation": None if conversation is None else conversation_card(conversation),
     }

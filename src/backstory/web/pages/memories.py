@@ -6,18 +6,19 @@ from datetime import timedelta
 
 from ...core import Core
 from ...core.forgetting import RESTORABLE_FOR, erase
-from ...core.memories.tasks import is_open_task
+from ...core.tasks import is_open_task
 from ...domain.errors import NotFound
 from ...domain.filters import Filter, Page
-from ...domain.kinds import MemoryKind, categories_of, kind_of
+from ...domain.kinds import MemoryKind, categories_of, categories_of_others, kind_of
 from ...domain.records import Former, Memory
+from ...domain.shared_notes import source_of
 from ...domain.when import iso
 from ..page_query import PageQuery
 from ..view import Json, Redirect, View
 
-SIZE = 30
+PAGE_MEMORIES = 30
 LONGEST_SHOWN = 400  # characters of a memory in the list
-KINDS = tuple(kind for kind in MemoryKind if categories_of(kind))
+KINDS = tuple(MemoryKind)
 MOST_FORGOTTEN = 20
 
 
@@ -26,15 +27,16 @@ def page(core: Core, asked: PageQuery) -> View:
     kind = asked.choice("kind", tuple(KINDS))
     where = Filter(
         categories=categories_of(MemoryKind(kind)) if kind else (),
+        other_than=categories_of_others(MemoryKind(kind)) if kind else (),
         projects=tuple(filter(None, [asked.text("project")])),
         surfaces=tuple(filter(None, [asked.text("through")])),
     )
-    found = core.browsing.memories(where, limit=SIZE, offset=SIZE * (number - 1))
+    listing = core.browsing.memories(where, limit=PAGE_MEMORIES, offset=PAGE_MEMORIES * (number - 1))
     body = {
-        "memories": [memory_card(each) for each in found.memories],
-        "total": found.total,
+        "memories": [memory_card(each) for each in listing.memories],
+        "total": listing.total,
         "page": number,
-        "pages_count": -(-found.total // SIZE),
+        "pages_count": -(-listing.total // PAGE_MEMORIES),
         "kinds": [str(each) for each in KINDS],
         "known_projects": core.engine.store.memories.projects(),
         "forgotten": _forgotten(core),
@@ -65,10 +67,10 @@ def _forgotten(core: Core) -> list[Json]:
     """Those that can still be brought back."""
     archive = core.engine.store.archive
     ids = archive.forgotten_before(core.engine.now() + timedelta(days=1))[:MOST_FORGOTTEN]
-    found = (
+    archived = (
         archive.find_memories(core.caller.visible(Filter(ids=tuple(ids))), with_forgotten=True) if ids else []
     )
-    return [memory_card(each.memory) for each in found]
+    return [memory_card(each.memory) for each in archived]
 
 
 def memory_page(core: Core, asked: PageQuery) -> View:
@@ -83,12 +85,22 @@ def memory_page(core: Core, asked: PageQuery) -> View:
             "channel": memory.channel,
             "session": memory.session,
             "metadata": {name: str(value) for name, value in memory.metadata.items()},
+            "author": _author(core, memory),
         },
         "history": [_former(place, each) for place, each in enumerate(history)][::-1],
         "can_be_done": is_open_task(memory),
         "restorable_days": RESTORABLE_FOR.days,
     }
     return View("memory.html", body, memory.key or memory.text[:60])
+
+
+def _author(core: Core, memory: Memory) -> str:
+    """Of a memory that a team shares; empty for one's own."""
+    known = core.engine.store.contributions.get([memory.id]) if core.caller.space else {}
+    if memory.id in known:
+        return known[memory.id].author_name
+    source = source_of(memory)
+    return source.author if source else ""
 
 
 def _former(place: int, former: Former) -> Json:
@@ -110,10 +122,10 @@ def _named(core: Core, id: str) -> Memory:
 
 
 def _memory(core: Core, id: str) -> Memory:
-    found = core.engine.store.memories.find(core.caller.visible(Filter(ids=(id,))), Page(limit=1))
-    if not found:
+    memories = core.engine.store.memories.find(core.caller.visible(Filter(ids=(id,))), Page(limit=1))
+    if not memories:
         raise NotFound("memory", id)
-    return found[0]
+    return memories[0]
 
 
 def edit(core: Core, asked: PageQuery) -> Redirect:
@@ -158,10 +170,10 @@ def forget(core: Core, asked: PageQuery) -> Redirect | View:
 
 
 def restore(core: Core, asked: PageQuery) -> Redirect:
-    found = core.forgetting.restore(asked.text("id"))
-    if not found:
+    restored = core.forgetting.restore(asked.text("id"))
+    if not restored:
         raise NotFound("forgotten memory", asked.text("id"))
-    return _back_to(found[0])
+    return _back_to(restored[0])
 
 
 def _back_to(memory: Memory) -> Redirect:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ...core import Core
-from ...core.search import SURE, Ranking
-from ...core.search.previews import Preview
+from ...core.ask import Inquiry, Ranking, ResultOrder
+from ...core.previews import Preview
 from ...domain.entries import Outline
 from ...domain.filters import Filter, Kind
 from ...domain.kinds import kind_name
@@ -19,11 +19,12 @@ from ..page_query import PageQuery
 from ..view import Json, View
 from .cards import conversation_card
 
-SIZE = 20
+PAGE_RESULTS = 20
 MOST_PLACES = 2  # further ones of a conversation that are shown
 MOST_OF_A_FACET = 10
 KINDS = {"memory": Kind.MEMORY, "conversation": Kind.MESSAGE}
 TIMES = {"-1d": "Past day", "-7d": "Past week", "-1mo": "Past month", "-12mo": "Past year"}
+ORDERS = {ResultOrder.NEWEST: "Newest first", ResultOrder.OLDEST: "Oldest first"}
 MEANINGS = {
     "words": "its words, weighed by how rare they are, beside the best hit's",
     "meaning": "how near it is in meaning, beside the nearest",
@@ -41,30 +42,21 @@ def page(core: Core, asked: PageQuery) -> View:
         return View(
             "search.html", _body(query, number, Ranking([], [], "text"), [], {}), "Search", "results.html"
         )
-    narrow = _narrow(core, asked)
-    nothing = Ranking([], [], "text", ("No conversation touched that file.",))
-    ranking = (
-        nothing
-        if narrow is None
-        else core.search.everywhere(query, narrow=narrow, own_first=False, largest_pool=1)
-    )
-    shown = core.previews.show(ranking.hits[SIZE * (number - 1) : SIZE * number], ranking.words)
-    results = _results(core, shown, ranking.words)
+    ranking = core.ask.find(_inquiry(asked, query))
+    hits = ranking.hits[PAGE_RESULTS * (number - 1) : PAGE_RESULTS * number]
+    results = _results(core, core.previews.show(hits, ranking), ranking)
     body = _body(query, number, ranking, results, _facets(core, ranking.hits))
     if not ranking.hits:
         body["suggestions"] = core.previews.suggestions(ranking).subjects
     return View("search.html", body, query, "results.html")
 
 
-def _narrow(core: Core, asked: PageQuery) -> Filter | None:
-    """None when nothing can match."""
+def _inquiry(asked: PageQuery, query: str) -> Inquiry:
+    """The same for every page of results, so that none is shown twice or left out."""
     kind = asked.choice("kind", tuple(KINDS))
-    narrow = asked.bounds().filter()._replace(kinds=(KINDS[kind],) if kind else ())
-    if not (file := asked.text("file")):
-        return narrow
-    touched = core.engine.store.traces.touching(file, core.caller.visible(Filter()))
-    threads = tuple(dict.fromkeys(hit.conversation for hit in touched))
-    return narrow._replace(threads=threads, kinds=(Kind.MESSAGE,)) if threads else None
+    order = ResultOrder(asked.choice("order", tuple(ResultOrder)) or ResultOrder.RELEVANCE)
+    where = asked.bounds().filter()._replace(kinds=(KINDS[kind],) if kind else ())
+    return Inquiry(query, where=where, file=asked.text("file") or None, order=order, limit=PAGE_RESULTS)
 
 
 def _body(query: str, number: int, ranking: Ranking, results: list[Json], facets: Json) -> Json:
@@ -73,10 +65,10 @@ def _body(query: str, number: int, ranking: Ranking, results: list[Json], facets
         "strategy": ranking.strategy,
         "notices": list(ranking.notices),
         "total": len(ranking.hits),
-        "is_sure": any(hit.certainty >= SURE for hit in ranking.hits),
+        "is_sure": ranking.is_sure,
         "page": number,
-        "pages_count": -(-len(ranking.hits) // SIZE),
-        "first": SIZE * (number - 1) + 1,
+        "pages_count": -(-len(ranking.hits) // PAGE_RESULTS),
+        "first": PAGE_RESULTS * (number - 1) + 1,
         "words": list(ranking.words),
         "results": results,
         "facets": facets,
@@ -84,40 +76,40 @@ def _body(query: str, number: int, ranking: Ranking, results: list[Json], facets
     }
 
 
-def _results(core: Core, shown: Sequence[Preview], words: Sequence[str]) -> list[Json]:
-    threads = {each.entry.conversation for each in shown if isinstance(each.entry, Message)}
+def _results(core: Core, previews: Sequence[Preview], ranking: Ranking) -> list[Json]:
+    threads = {each.entry.conversation for each in previews if isinstance(each.entry, Message)}
     conversations = {each.id: each for each in core.engine.store.conversations.get(sorted(threads))}
-    places = _other_places(core, shown, words)
-    return [_result(each, conversations, places) for each in shown]
+    places = _other_places(core, previews, ranking)
+    return [_result(each, conversations, places) for each in previews]
 
 
-def _other_places(core: Core, shown: Sequence[Preview], words: Sequence[str]) -> dict[int, Preview]:
+def _other_places(core: Core, previews: Sequence[Preview], ranking: Ranking) -> dict[int, Preview]:
     others = [
-        each.hit._replace(entry=entry) for each in shown for entry in each.hit.other_places[:MOST_PLACES]
+        each.hit._replace(entry=entry) for each in previews for entry in each.hit.other_places[:MOST_PLACES]
     ]
-    return {each.hit.entry: each for each in core.previews.show(others, words)}
+    return {each.hit.entry: each for each in core.previews.show(others, ranking)}
 
 
-def _result(shown: Preview, conversations: dict[str, Conversation], places: dict[int, Preview]) -> Json:
-    entry, hit = shown.entry, shown.hit
+def _result(preview: Preview, conversations: dict[str, Conversation], places: dict[int, Preview]) -> Json:
+    entry, hit = preview.entry, preview.hit
     result: Json = {
         "id": entry.id,
         "kind": "conversation" if isinstance(entry, Message) else "memory",
-        "passage": _without_gaps(shown.content),
+        "passage": _without_gaps(preview.content),
         "project": entry.project,
         "assistant": entry.surface,
         "created_at": iso(entry.created_at),
         "trust": entry.trust.value,
         "certainty": hit.certainty,
         "why": why(hit),
-        "superseded_by": None if shown.later is None else _later(shown.later),
+        "superseded_by": None if preview.later is None else _later(preview.later),
     }
     if not isinstance(entry, Message):
         return result | {"category": kind_name(entry), "key": entry.key}
     conversation = conversations.get(entry.conversation)
     return result | {
         "conversation": None if conversation is None else conversation_card(conversation),
-        **_place(shown),
+        **_place(preview),
         "more": len(hit.other_places),
         "places": [
             {**_place(places[other]), "passage": places[other].content}
@@ -139,12 +131,12 @@ def _without_gaps(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if line.strip())
 
 
-def _place(shown: Preview) -> Json:
-    assert isinstance(shown.entry, Message)
+def _place(preview: Preview) -> Json:
+    assert isinstance(preview.entry, Message)
     return {
-        "conversation_id": shown.entry.conversation,
-        "number": shown.entry.seq + 1,
-        "role": shown.entry.role,
+        "conversation_id": preview.entry.conversation,
+        "number": preview.entry.seq + 1,
+        "role": preview.entry.role,
     }
 
 
@@ -161,6 +153,7 @@ def _facets(core: Core, hits: Sequence[Hit]) -> Json:
         "assistant": _counted(each.surface for each in outlines),
         "project": _counted(each.project for each in outlines),
         "since": _times(core.engine.now(), outlines),
+        "order": [{"value": order.value, "name": name} for order, name in ORDERS.items()],
     }
 
 
@@ -170,9 +163,9 @@ def _counted(values: Iterable[str]) -> list[Json]:
 
 
 def _times(now: datetime, outlines: Sequence[Outline]) -> list[Json]:
-    found = []
+    times = []
     for value, name in TIMES.items():
         since = to_ms(parse_when(value, now))
         if count := sum(each.created_ms >= since for each in outlines):
-            found.append({"value": value, "name": name, "count": count})
-    return found
+            times.append({"value": value, "name": name, "count": count})
+    return times

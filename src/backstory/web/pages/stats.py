@@ -35,7 +35,7 @@ def _body(core: Core, asked: PageQuery) -> Json:
     return {
         "totals": {
             "conversations": len(outlines),
-            "entries": past.days.total(),
+            "messages": store.messages.count_places(),
             "active_days": len(past.days),
             "active_hours": past.hours.total(),
             "projects": len({each.project for each in outlines if each.project}),

@@ -46,27 +46,42 @@ const results = $("#results");
 const field = $("#q");
 const isNarrow = matchMedia("(max-width: 1080px)");
 const foldFacets = () => { const facets = $(".facets"); if (facets && isNarrow.matches) facets.open = false; };
-if (results) {
-  foldFacets();
-  let latest = 0, waiting = 0;
-  field.addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(async () => {
-      const mine = ++latest, url = new URL(location.href);
-      url.searchParams.set("q", field.value.trim());
-      url.searchParams.delete("page");
-      const part = await fetchPart(url).catch(() => null);
-      if (part === null || mine !== latest) return;
-      results.replaceChildren(...part.childNodes);
-      foldFacets();
-      history.replaceState(null, "", url);
-      document.title = `${field.value.trim() || "Search"} · Backstory`;
-    }, 160);
-  });
+// on other pages the results are shown above what is there, until Escape or an empty field
+let overlay = null;
+function showLive(part) {
+  if (!overlay) {
+    overlay = document.createElement("section");
+    overlay.className = "live";
+    overlay.setAttribute("aria-label", "Search results");
+    $(".top").after(overlay);
+  }
+  overlay.hidden = part === null;
+  if (part) overlay.replaceChildren(...part.childNodes);
 }
+foldFacets();
+let latest = 0, waiting = 0;
+field.addEventListener("input", () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(async () => {
+    const mine = ++latest, text = field.value.trim();
+    const url = new URL(results ? location.href : `${base}/search`, location.href);
+    url.searchParams.set("q", text);
+    url.searchParams.delete("page");
+    if (!results && !text) { showLive(null); return; }
+    const part = await fetchPart(url).catch(() => null);
+    if (part === null || mine !== latest) return;
+    if (!results) { showLive(part); foldFacets(); return; }
+    results.replaceChildren(...part.childNodes);
+    foldFacets();
+    history.replaceState(null, "", url);
+    document.title = `${text || "Search"} · Backstory`;
+  }, 160);
+});
+field.addEventListener("keydown", (event) => { if (event.key === "Escape" && overlay) { latest++; showLive(null); } });
 
 // a long conversation: its next part is fetched before it is reached, and nothing moves when an earlier one comes
 const messages = $("#messages");
+const RELEASED_PX = 3500;  // farther than a part is fetched ahead, or one would be released and fetched in turn
 async function load(more) {
   if (!more || more.dataset.loading) return;
   more.dataset.loading = "1";
@@ -75,15 +90,44 @@ async function load(more) {
   const isEarlier = "earlier" in more.dataset;
   const inverse = $(isEarlier ? "[data-later]" : "[data-earlier]", part);
   if (inverse) inverse.remove();
-  const anchor = isEarlier ? $(".message", messages) : null;
-  const before = anchor ? anchor.getBoundingClientRect().top : 0;
-  more.replaceWith(...part.childNodes);
-  if (anchor) window.scrollBy(0, anchor.getBoundingClientRect().top - before);
+  stay(() => more.replaceWith(...part.childNodes));
+  stay(release);
+  if (isExpanded) expand();
   watch();
+}
+// changes what is outside the window, and moves nothing in it
+function stay(change) {
+  const anchor = $$(".part > *", messages).find((each) => each.getBoundingClientRect().bottom > 0);
+  const before = anchor ? anchor.getBoundingClientRect().top : 0;
+  change();
+  if (anchor && anchor.isConnected) window.scrollBy(0, anchor.getBoundingClientRect().top - before);
+}
+// parts far from the window leave the page; a link in their place brings them back
+function release() {
+  const parts = $$(":scope > .part", messages), far = (each) => {
+    const box = each.getBoundingClientRect();
+    return box.bottom < -RELEASED_PX ? "earlier" : box.top > innerHeight + RELEASED_PX ? "later" : "";
+  };
+  const sides = parts.map(far);
+  for (const side of ["earlier", "later"]) {
+    const gone = parts.filter((_, i) => sides[i] === side);
+    if (!gone.length || gone.length === parts.length) continue;
+    for (const each of $$(`:scope > [data-${side}]`, messages)) each.remove();
+    const nearest = side === "earlier" ? gone.at(-1) : gone[0];
+    const link = document.createElement("a"), more = document.createElement("p");
+    const first = nearest.dataset.first, size = nearest.dataset.last - first + 1;
+    link.href = `${base}/conversation/${encodeURIComponent(messages.dataset.conversation)}?from=${first}&size=${size}`;
+    link.textContent = side === "earlier" ? "↑ Earlier messages" : "↓ Later messages";
+    more.className = "more";
+    more.dataset[side] = "";
+    more.append(link);
+    nearest.replaceWith(more);
+    for (const each of gone) each.remove();
+  }
 }
 const nearing = messages && new IntersectionObserver((entries) => {
   for (const each of entries) if (each.isIntersecting) load(each.target);
-}, { rootMargin: "1800px 0px" });
+}, { rootMargin: "1500px 0px" });
 function watch() {
   if (nearing) for (const each of $$(".more", messages)) nearing.observe(each);
   if (reading) for (const each of $$("[data-prompt]", messages)) reading.observe(each);
@@ -118,8 +162,79 @@ async function stepPrompt(direction) {
   }
   jumpTo(next.dataset.prompt);
 }
+// the minimap: the stretch of the conversation that is in the window
+const map = $(".minimap svg");
+function showWindow() {
+  const visible = $$("#messages > .part > [id]").filter((each) => {
+    const box = each.getBoundingClientRect();
+    return box.bottom > 60 && box.top < innerHeight;
+  }).map((each) => Number(each.id.slice(1)));
+  if (!visible.length) return;
+  const size = Number(map.dataset.size), mark = $(".window", map);
+  mark.setAttribute("y", (visible[0] - 1) / size);
+  mark.setAttribute("height", Math.max((visible.at(-1) - visible[0] + 1) / size, 0.6));
+}
+if (map) {
+  let isWaiting = false;
+  const soon = () => { if (!isWaiting) { isWaiting = true; requestAnimationFrame(() => { isWaiting = false; showWindow(); }); } };
+  addEventListener("scroll", soon, { passive: true });
+  showWindow();
+  map.addEventListener("click", (event) => {
+    const link = event.target.closest("a"), there = link && document.getElementById(`m${link.dataset.number}`);
+    if (!there) return;
+    event.preventDefault();
+    there.scrollIntoView({ block: "start" });
+  });
+}
+let isExpanded = false;
+function expand() { for (const each of $$("details.message", messages)) each.open = isExpanded; }
+async function openSubagent(details) {
+  if (!details.open || !details.dataset.subagent) return;
+  const part = await fetchPart(details.dataset.subagent).catch(() => null);
+  if (part === null || !details.dataset.subagent) return;
+  delete details.dataset.subagent;
+  for (const each of $$("[id], [data-prompt]", part)) { each.removeAttribute("id"); delete each.dataset.prompt; }
+  for (const each of $$(".more", part)) each.remove();
+  details.append(...part.children);
+}
 if (messages) {
   watch();
+  const expander = $("[data-expand]");
+  expander.hidden = false;
+  expander.addEventListener("click", () => {
+    isExpanded = !isExpanded;
+    expander.setAttribute("aria-pressed", String(isExpanded));
+    expander.textContent = isExpanded ? "Fold all" : "Expand all";
+    expand();
+  });
+  messages.addEventListener("toggle", (event) => openSubagent(event.target), true);
+  messages.addEventListener("click", async (event) => {
+    const whole = event.target.closest("[data-whole]");
+    if (!whole) return;
+    event.preventDefault();
+    const part = await fetchPart(whole.href).catch(() => null);
+    if (part === null) { location.href = whole.href; return; }
+    whole.parentElement.replaceChildren(...part.childNodes);
+  });
+  const wanted = $(".find-in input");
+  let latestFind = 0;
+  wanted.addEventListener("input", async () => {
+    const mine = ++latestFind, url = new URL(location.href);
+    url.searchParams.set("find", wanted.value.trim());
+    url.searchParams.set("part", "found");
+    const answer = await fetch(url).catch(() => null);
+    if (!answer || !answer.ok || mine !== latestFind) return;
+    const text = await answer.text();
+    if (mine === latestFind) $("#found").replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
+  });
+  $("#found").addEventListener("click", (event) => {
+    const link = event.target.closest("[data-jump]");
+    const there = link && document.getElementById(link.dataset.jump);
+    if (!there) return;
+    event.preventDefault();
+    if (there.matches("details")) there.open = true;
+    there.scrollIntoView({ block: "start" });
+  });
   for (const link of $$(".prompts a")) link.addEventListener("click", (event) => {
     if (!document.getElementById(`m${link.dataset.number}`)) return;
     event.preventDefault();
@@ -128,15 +243,19 @@ if (messages) {
   });
 }
 
+const target = location.hash && document.getElementById(location.hash.slice(1));
+if (target && target.matches("details")) target.open = true;
+
 // what was said meanwhile
-const recent = $("#recent");
-if (recent || messages) {
+const recent = $("#recent"), firstSteps = $("[data-first-steps]");
+if (recent || messages || firstSteps) {
   const about = messages ? `?conversation=${encodeURIComponent(messages.dataset.conversation)}` : "";
   let known = null;
   new EventSource(`${base}/events${about}`).onmessage = async (event) => {
     const told = JSON.parse(event.data), before = known;
     known = told;
     if (messages) await showNew(told.end);
+    else if (firstSteps) { if (told.entries) location.replace(`${base}/`); }
     else if (before !== null) {
       const answer = await fetch(`${base}/`);
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("recent");
@@ -153,7 +272,52 @@ async function showNew(end) {
   const part = await fetchPart(`${base}/conversation/${encodeURIComponent(messages.dataset.conversation)}?from=${shown + 1}`);
   for (const each of $$("[data-earlier]", part)) each.remove();
   messages.append(...part.childNodes);
+  if (isExpanded) expand();
   watch();
+}
+
+// saved filters: kept in this browser, offered on the page they belong to
+const savedBox = $("[data-saved]");
+if (savedBox) {
+  const key = `backstory-filters${location.pathname}`;
+  const read = () => JSON.parse(localStorage.getItem(key) || "[]");
+  const write = (filters) => { localStorage.setItem(key, JSON.stringify(filters)); showSaved(); };
+  const now = () => {
+    const query = new URLSearchParams(location.search);
+    for (const name of ["page", "before", "format", "part"]) query.delete(name);
+    for (const [name, value] of [...query]) if (!value) query.delete(name);
+    return query;
+  };
+  const nameOf = (query) => [...query].map(([name, value]) => {
+    const option = $(`.filters select[name="${CSS.escape(name)}"] option:checked`);
+    return option ? option.textContent : value.split("/").at(-1);
+  }).join(", ");
+  function showSaved() {
+    const query = now(), filters = read(), isKnown = filters.some((each) => each.query === query.toString());
+    const chips = filters.map((each) => {
+      const chip = document.createElement("span"), link = document.createElement("a"), remove = document.createElement("button");
+      chip.className = "chosen";
+      link.href = `${location.pathname}?${each.query}`;
+      link.textContent = each.name;
+      remove.type = "button";
+      remove.className = "link";
+      remove.textContent = "×";
+      remove.setAttribute("aria-label", `Remove saved filter ${each.name}`);
+      remove.addEventListener("click", () => write(read().filter((other) => other.query !== each.query)));
+      chip.append(link, remove);
+      return chip;
+    });
+    if (query.size && !isKnown) {
+      const save = document.createElement("button");
+      save.type = "button";
+      save.textContent = "Save this filter";
+      save.addEventListener("click", () => { write([...read(), { name: nameOf(now()), query: now().toString() }]); say("Saved in this browser"); });
+      chips.push(save);
+    }
+    savedBox.replaceChildren(...chips);
+    savedBox.hidden = !chips.length;
+  }
+  showSaved();
 }
 
 // the keyboard
@@ -171,7 +335,7 @@ function step(direction) {
   ($("a", next) || next).focus();
   next.scrollIntoView({ block: "nearest" });
 }
-let isGoing = false;
+let isGoing = false;  // until the next key: a time limit would ask for speed
 const keys = {
   "/": () => { field.focus(); field.select(); },
   "?": () => $("#help").showModal(),
@@ -180,7 +344,7 @@ const keys = {
   w: () => { const why = document.activeElement.closest(".hit")?.querySelector(".why"); if (why) why.open = !why.open; },
   "[": () => messages && stepPrompt(-1),
   "]": () => messages && stepPrompt(1),
-  g: () => { isGoing = true; setTimeout(() => { isGoing = false; }, 1200); },
+  g: () => { isGoing = true; },
 };
 document.addEventListener("keydown", (event) => {
   if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") { event.preventDefault(); openJump(); return; }
@@ -198,12 +362,31 @@ document.addEventListener("keydown", (event) => {
 // go to a page, or search
 const jump = $("#jump"), jumpField = $("input", jump), jumpList = $("#jump-list");
 let chosen = 0;
+let hits = [], latestHits = 0, waitingHits = 0;  // of the search for what is typed
+function searchSoon() {
+  clearTimeout(waitingHits);
+  const mine = ++latestHits, text = jumpField.value.trim();
+  hits = [];
+  if (text.length < 2) return;
+  waitingHits = setTimeout(async () => {
+    const answer = await fetch(`${base}/search?format=json&q=${encodeURIComponent(text)}`).catch(() => null);
+    const body = answer && answer.ok ? await answer.json() : { results: [] };
+    if (mine !== latestHits || !jump.open) return;
+    hits = body.results.slice(0, 6).map((each) => ({
+      name: each.kind === "memory" ? each.key || each.category : each.conversation?.title || "Conversation",
+      about: each.passage,
+      href: each.kind === "memory" ? `${base}/memory/${encodeURIComponent(each.id)}`
+        : `${base}/conversation/${encodeURIComponent(each.conversation_id)}?at=${each.number}#m${each.number}`,
+    }));
+    showPlaces();
+  }, 160);
+}
 function places() {
   const text = jumpField.value.trim().toLowerCase();
   const pages = $$(".menu a").map((each) => ({ name: each.textContent, href: each.href }));
   const found = pages.filter((each) => each.name.toLowerCase().includes(text));
   const query = { name: `Search for “${jumpField.value.trim()}”`, href: `${base}/search?q=${encodeURIComponent(jumpField.value.trim())}` };
-  return text ? [query, ...found] : found;
+  return text ? [query, ...found, ...hits] : found;
 }
 function showPlaces() {
   const options = places().map((place, number) => {
@@ -212,6 +395,12 @@ function showPlaces() {
     option.setAttribute("role", "option");
     option.setAttribute("aria-selected", String(number === chosen));
     option.textContent = place.name;
+    if (place.about) {
+      const about = document.createElement("span");
+      about.className = "about";
+      about.textContent = place.about;
+      option.append(about);
+    }
     option.addEventListener("click", () => { location.href = place.href; });
     return option;
   });
@@ -219,8 +408,8 @@ function showPlaces() {
   jumpField.setAttribute("aria-activedescendant", options.length ? `jump-${chosen}` : "");
   options[chosen]?.scrollIntoView({ block: "nearest" });
 }
-function openJump() { if (jump.open) return; jumpField.value = ""; chosen = 0; showPlaces(); jump.showModal(); jumpField.focus(); }
-jumpField.addEventListener("input", () => { chosen = 0; showPlaces(); });
+function openJump() { if (jump.open) return; jumpField.value = ""; hits = []; chosen = 0; showPlaces(); jump.showModal(); jumpField.focus(); }
+jumpField.addEventListener("input", () => { chosen = 0; searchSoon(); showPlaces(); });
 jumpField.addEventListener("keydown", (event) => {
   const count = places().length;
   if (event.key === "ArrowDown" || event.key === "ArrowUp") {

@@ -1,0 +1,106 @@
+"""Blame: the source of a file with the session that wrote each run of lines, its prompt, and the shares of authors."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+
+from ...core import Core
+from ...core.blame import BlamedLine, Sureness
+from ...core.changes import prompts_before
+from ...domain.errors import InvalidInput, NotAllowed
+from ...domain.filters import Filter, Kind
+from ...domain.lines import one_line
+from ...domain.when import iso
+from ...readers import Places
+from ..figures import figure
+from ..page_query import PageQuery
+from ..view import Json, View
+
+MAX_LINES = 3_000
+PROMPT_CHARS = 400
+
+FindPlaces = Callable[[], Places]
+
+
+def page(core: Core, asked: PageQuery, places: FindPlaces | None) -> View:
+    """`places` is where assistants keep their files; a team server has none, and no files of its users either."""
+    path = asked.text("path")
+    if not path:
+        raise InvalidInput("path is empty.", hint="Name a file.", field="path")
+    if places is None:
+        raise NotAllowed(
+            "This server has no files of yours.", hint="Use `backstory web` on your own machine."
+        )
+    name = file_on_disk(core, path)
+    version = os.stat(name).st_mtime_ns if os.path.isfile(name) else 0
+    lines = figure(core, ("blame", name, version), lambda: core.blame.lines(name, places()))
+    visible_lines = lines[:MAX_LINES]
+    prompts = prompts_before(core, [line.origin for line in visible_lines if line.origin])
+    body = {
+        "path": path,
+        "file": name,
+        "total": len(lines),
+        "runs": [_run(list(run), prompts) for _, run in groupby(visible_lines, key=_author)],
+        "shares": _shares(lines),
+        "is_cut": len(lines) > MAX_LINES,
+    }
+    return View("blame.html", body, f"Blame: {path}")
+
+
+def file_on_disk(core: Core, path: str) -> str:
+    """The file that a conversation calls so: in the directory of the last one that touched it and where it exists."""
+    if os.path.isabs(path) or not core.caller.is_local:
+        return path
+    where = core.caller.visible(Filter(kinds=(Kind.MESSAGE,)))
+    touching = dict.fromkeys(hit.conversation for hit in core.engine.store.traces.touching(path, where))
+    directories = {each.id: each.directory for each in core.engine.store.conversations.get(list(touching))}
+    files = (os.path.join(directories[id], path) for id in touching if directories.get(id))
+    return next(filter(os.path.isfile, files), path)
+
+
+def _author(line: BlamedLine) -> tuple[str, ...]:
+    if line.origin is not None:
+        return (line.origin.conversation.id, str(line.origin.number), line.origin.sureness.value)
+    return (line.commit.hash if line.commit else "",)
+
+
+def _run(lines: Sequence[BlamedLine], prompts: Mapping[tuple[str, int], str]) -> Json:
+    first, origin, commit = lines[0], lines[0].origin, lines[0].commit
+    session = origin and {
+        "id": origin.conversation.id,
+        "title": origin.conversation.name,
+        "assistant": origin.conversation.surface,
+        "number": origin.number,
+        "at": iso(origin.at),
+        "prompt": one_line(prompts.get((origin.conversation.id, origin.number), ""), PROMPT_CHARS),
+    }
+    return {
+        "first": first.number,
+        "lines": [line.text for line in lines],
+        "session": session,
+        "sureness": origin and origin.sureness.value,
+        "commit": commit
+        and {
+            "hash": commit.hash,
+            "author": commit.author,
+            "subject": commit.subject,
+            "committed_at": iso(commit.committed_at),
+        },
+    }
+
+
+def _shares(lines: Sequence[BlamedLine]) -> list[Json]:
+    """Lines by author. Only those whose text is in an edit count as an assistant's."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for line in lines:
+        if line.origin is not None and line.origin.sureness is Sureness.EXACT:
+            counts["assistant", line.origin.conversation.surface] += 1
+        else:
+            counts["person", line.commit.author if line.commit else ""] += 1
+    return [
+        {"kind": kind, "name": name, "lines": count, "share": count / len(lines)}
+        for (kind, name), count in counts.most_common()
+    ]

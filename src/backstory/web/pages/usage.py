@@ -1,0 +1,74 @@
+"""Usage: tokens and cost over time by project, model and assistant, how well caches work, and how often tools fail."""
+
+from __future__ import annotations
+
+from ...core import Core
+from ...domain.filters import ConversationFilter
+from ..figures import figure
+from ..page_query import PageQuery
+from ..view import Json, View
+
+WEEKS = 26
+MAX_COLOURS = 6
+"""Groups with a colour of their own; the others are drawn as one."""
+MAX_TOOLS = 40
+GROUPS = ("project", "model", "assistant")
+MEASURES = ("cost", "tokens")
+
+
+def page(core: Core, asked: PageQuery) -> View:
+    by = asked.choice("by", GROUPS) or "project"
+    bounds = asked.bounds()
+    stats = figure(core, ("usage", bounds), lambda: core.usage.stats(bounds))
+    weeks = figure(core, ("usage by week", by, bounds), lambda: core.usage.weeks(bounds, by, count=WEEKS))
+    has_cost = stats["usage"] is not None and stats["usage"]["cost_usd"] is not None
+    measure = asked.choice("measure", MEASURES) or ("cost" if has_cost else "tokens")
+    body = {
+        **stats,
+        "tools": [{**each, "failure_rate": each["failed"] / each["calls"]} for each in stats["tools"]],
+        "cache_hit_rate": _cache_hit_rate(stats["usage"]),
+        "by": by,
+        "measure": measure,
+        "chart": _chart(weeks, measure),
+        "groups": stats[f"by_{by}"],
+        "shown_tools": MAX_TOOLS,
+        "known_projects": core.engine.store.conversations.projects(),
+        "known_assistants": sorted({each.surface for each in core.replay.tally(ConversationFilter())}),
+    }
+    return View("usage.html", body, "Usage")
+
+
+def _cache_hit_rate(usage: Json | None) -> float | None:
+    """The share of input tokens that a cache had; None where nothing was put in."""
+    if usage is None:
+        return None
+    whole = usage["input"] + usage["cache_read"] + usage["cache_write"]
+    return usage["cache_read"] / whole if whole else None
+
+
+def amount(group: Json, measure: str) -> float:
+    """Dollars, or all tokens."""
+    if measure == "cost":
+        return float(group["cost_usd"] or 0)
+    return float(sum(group[name] for name in ("input", "output", "cache_read", "cache_write")))
+
+
+def _chart(weeks: list[Json], measure: str) -> Json:
+    totals: dict[str, float] = {}
+    for week in weeks:
+        for group in week["groups"]:
+            totals[group["name"]] = totals.get(group["name"], 0) + amount(group, measure)
+    names = sorted(totals, key=lambda name: totals[name], reverse=True)
+    own, rest = names[:MAX_COLOURS], set(names[MAX_COLOURS:])
+    rows = []
+    for week in weeks:
+        amounts = {group["name"]: amount(group, measure) for group in week["groups"]}
+        values = [amounts.get(name, 0.0) for name in own]
+        values += [sum(value for name, value in amounts.items() if name in rest)] if rest else []
+        rows.append({"monday": week["monday"], "amounts": values, "total": sum(values)})
+    return {
+        "names": own,
+        "has_others": bool(rest),
+        "rows": rows,
+        "most": max((row["total"] for row in rows), default=0),
+    }
