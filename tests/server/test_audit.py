@@ -16,6 +16,7 @@ from backstory.domain.scopes import Scope
 from backstory.domain.team import AuditRecord
 from backstory.server.audit import AuditLog
 from backstory.server.auth import Principal
+from backstory.server.challenges import Challenges
 from backstory.server.dispatch import Dispatcher
 from backstory.server.http_sessions import ClientContext, HttpSessions
 from backstory.server.metrics import Metrics
@@ -55,7 +56,9 @@ def test_a_change_is_written_down_before_it_is_made(
     sessions = HttpSessions(tenants, "/p", SteppedClock(), are_local=False)
     log = SessionLog(tmp_path, "emergency")
     audit = AuditLog(control, SteppedClock(), log)
-    dispatcher = Dispatcher(Offer({"toy": surface}), sessions, log, Metrics(), audit, keeps_sessions=False)
+    dispatcher = Dispatcher(
+        Offer({"toy": surface}), sessions, log, Metrics(), audit, Challenges(""), keeps_sessions=False
+    )
     client = ClientContext(ALICE, "user-alice")
     body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"change"}}'
     answer = dispatcher.dispatch(client, HttpRequest("POST", "/mcp", {}, ""), body)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ from backstory.surfaces import all_tools, load_surfaces
 
 from ..example_calls import Known, chunked_answer, example_calls
 from ..patience import until
+from ..processes import run
 from ..typed import typed
-from .team import Web, bearer, listening, token
+from .team import Answer, Web, bearer, listening, token
 
 Json = dict[str, Any]
 TOOLS = all_tools(load_surfaces())
@@ -139,8 +141,9 @@ def key() -> rsa.RSAPrivateKey:
     return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
-@pytest.fixture
-def jwks_url(key: rsa.RSAPrivateKey) -> Iterator[str]:
+@contextmanager
+def publishing(key: rsa.RSAPrivateKey) -> Iterator[str]:
+    """The URL of the provider's key set, while the provider is up."""
     published = jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
     body = json.dumps({"keys": [{**published, "kid": "one", "use": "sig", "alg": "RS256"}]}).encode()
 
@@ -162,6 +165,12 @@ def jwks_url(key: rsa.RSAPrivateKey) -> Iterator[str]:
         thread.join()
 
 
+@pytest.fixture
+def jwks_url(key: rsa.RSAPrivateKey) -> Iterator[str]:
+    with publishing(key) as url:
+        yield url
+
+
 def claims(**changes: Any) -> Json:
     until = int(time.time()) + 600
     usual = {
@@ -179,17 +188,26 @@ def signed(key: Any, algorithm: str = "RS256", kid: str = "one", **changes: Any)
     return {"Authorization": f"Bearer {text}"}
 
 
-def test_jwts_of_the_identity_provider_are_accepted_and_no_others(
-    tmp_path: Path, key: rsa.RSAPrivateKey, jwks_url: str
-) -> None:
+def trusting(home: Path, jwks_url: str, **variables: str) -> AbstractContextManager[Web]:
+    """A server that accepts the provider's tokens."""
     provider = {
         "BACKSTORY_OAUTH_ISSUER": ISSUER,
         "BACKSTORY_OAUTH_AUDIENCE": AUDIENCE,
         "BACKSTORY_OAUTH_JWKS_URL": jwks_url,
     }
+    return listening(home, "--http-auth", "oauth", **(provider | variables))
+
+
+def call_with(web: Web, tool: str, arguments: Json, headers: dict[str, str]) -> Answer:
+    return web.ask("tools/call", {"name": tool, "arguments": arguments}, **headers)
+
+
+def test_jwts_of_the_identity_provider_are_accepted_and_no_others(
+    tmp_path: Path, key: rsa.RSAPrivateKey, jwks_url: str
+) -> None:
     stranger = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     own = bearer(token(tmp_path, "alice"))
-    with listening(tmp_path, "--http-auth", "oauth", **provider) as web:
+    with trusting(tmp_path, jwks_url) as web:
         assert web.ask("ping", {}, **own).status == 200
         for wrong in [
             signed(stranger),
@@ -207,10 +225,6 @@ def test_jwts_of_the_identity_provider_are_accepted_and_no_others(
         assert not web.call("save_context", {"context_text": "Lunch."}, **good)["isError"]
         assert web.ask("ping", {}, "/mcp/ops", **good).status == 200
         assert web.ask("ping", {}, "/mcp/dev", **good).status == 404
-        assert web.call("save_context", {"context_text": "x"}, **signed(key, scope="backstory:read"))[
-            "isError"
-        ]
-        assert web.call("retrieve_context", {"query": "x"}, **signed(key, scope="openid"))["isError"]
         refused = web.ask("ping", {}).headers["WWW-Authenticate"]
         assert "https://memory.example.com/.well-known/oauth-protected-resource/mcp" in refused
         metadata = web.send("/.well-known/oauth-protected-resource/mcp").json
@@ -220,19 +234,127 @@ def test_jwts_of_the_identity_provider_are_accepted_and_no_others(
 
 def test_an_own_token_is_let_in_while_the_provider_hangs(tmp_path: Path, key: rsa.RSAPrivateKey) -> None:
     own = bearer(token(tmp_path, "alice"))
-    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections and says nothing
-        provider = {
-            "BACKSTORY_OAUTH_ISSUER": ISSUER,
-            "BACKSTORY_OAUTH_AUDIENCE": AUDIENCE,
-            "BACKSTORY_OAUTH_JWKS_URL": f"http://127.0.0.1:{silent.getsockname()[1]}/jwks",
-        }
-        with (
-            listening(tmp_path, "--http-auth", "oauth", **provider) as web,
-            ThreadPoolExecutor(8) as threads,
-        ):
-            waiting = [threads.submit(web.ask, "ping", {}, **signed(key)) for _ in range(8)]
-            connection, _ = silent.accept()
-            assert web.ask("ping", {}, **own).status == 200
-            assert web.send("/readyz").status == 200
-            connection.close()
-            assert {each.result().status for each in waiting} == {401}
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,  # takes connections and says nothing
+        trusting(tmp_path, f"http://127.0.0.1:{silent.getsockname()[1]}/jwks") as web,
+        ThreadPoolExecutor(8) as threads,
+    ):
+        waiting = [threads.submit(web.ask, "ping", {}, **signed(key)) for _ in range(8)]
+        connection, _ = silent.accept()
+        assert web.ask("ping", {}, **own).status == 200
+        assert web.send("/readyz").status == 200
+        connection.close()
+        assert {each.result().status for each in waiting} == {401}
+
+
+def test_a_client_asks_for_no_more_than_a_call_needs(
+    home: Path, key: rsa.RSAPrivateKey, jwks_url: str
+) -> None:
+    with trusting(home, jwks_url) as web:
+        first = web.ask("ping", {}).headers["WWW-Authenticate"]
+        assert 'scope="backstory:read backstory:write"' in first
+        metadata = web.send("/.well-known/oauth-protected-resource/mcp").json
+        assert metadata["scopes_supported"] == ["backstory:read", "backstory:write"]
+        save, clear = {"context_text": "Lunch."}, {"confirmation": "confirm"}
+        for scope, tool, arguments, needed in [
+            ("openid", "retrieve_context", {"query": "x"}, "read"),
+            ("backstory:read", "save_context", save, "write"),
+            ("backstory:write", "clear_all_context", clear, "admin"),
+        ]:
+            refused = call_with(web, tool, arguments, signed(key, scope=scope))
+            challenge = refused.headers["WWW-Authenticate"]
+            assert refused.status == 403
+            assert 'error="insufficient_scope"' in challenge
+            assert f'scope="backstory:{needed}"' in challenge
+            assert 'resource_metadata="https://memory.example.com/.well-known/' in challenge
+            granted = call_with(web, tool, arguments, signed(key, scope=f"openid backstory:{needed}"))
+            assert granted.status == 200
+            assert not granted.json["result"]["isError"]
+    calls = json.loads(typed("audit", "--since", "today", "--json", home=home).stdout)["calls"]
+    assert [(each["tool"], each["outcome"]) for each in calls] == [
+        ("save_context", "refused"),
+        ("save_context", "completed"),
+        ("clear_all_context", "refused"),
+        ("clear_all_context", "completed"),
+    ]
+
+
+def test_an_audience_is_one_of_any_strings_and_clocks_may_differ_a_little(
+    tmp_path: Path, key: rsa.RSAPrivateKey, jwks_url: str
+) -> None:
+    (tmp_path / "config.toml").write_text(
+        'oauth_audience = ["api://backstory", "7f1c"]\noauth_resource = "https://memory.example.com/mcp"\n'
+    )
+    issued = {"BACKSTORY_OAUTH_ISSUER": ISSUER, "BACKSTORY_OAUTH_JWKS_URL": jwks_url}
+    just_over = int(time.time()) - 2
+    with listening(tmp_path, "--http-auth", "oauth", BACKSTORY_OAUTH_LEEWAY_S="3600", **issued) as web:
+        for aud in ("api://backstory", "7f1c", ["other", "7f1c"]):
+            assert web.ask("ping", {}, **signed(key, aud=aud)).status == 200
+        assert web.ask("ping", {}, **signed(key, aud="7f1c", exp=just_over)).status == 200
+        assert web.ask("ping", {}, **signed(key, aud="7f1c", nbf=just_over + 600)).status == 200
+        assert web.ask("ping", {}, **signed(key, aud="7f1c", exp=just_over - 7200)).status == 401
+        assert web.ask("ping", {}, **signed(key, aud="7f1")).status == 401
+        assert web.send("/.well-known/oauth-protected-resource/mcp").json["resource"] == AUDIENCE
+
+
+def test_an_audience_that_is_no_url_needs_the_url_of_the_server(tmp_path: Path, jwks_url: str) -> None:
+    variables = {
+        "BACKSTORY_OAUTH_ISSUER": ISSUER,
+        "BACKSTORY_OAUTH_AUDIENCE": "api://backstory",
+        "BACKSTORY_OAUTH_JWKS_URL": jwks_url,
+    }
+    failed = run("serve", "--http", "127.0.0.1:0", "--http-auth", "oauth", home=tmp_path, **variables)
+    assert failed.returncode == 2
+    assert "oauth_resource" in failed.stderr
+
+
+def test_groups_give_scopes_and_spaces_and_a_token_can_only_narrow_them(
+    tmp_path: Path, key: rsa.RSAPrivateKey, jwks_url: str
+) -> None:
+    (tmp_path / "config.toml").write_text(
+        'oauth_groups = ["staff=write", "cn=lead,ou=eng=admin", "On call=space:ops"]\n'
+        'oauth_groups_claim = "realm_access.roles"\n'
+    )
+
+    def member(*groups: str, scope: str = "openid") -> dict[str, str]:
+        return signed(key, scope=scope, realm_access={"roles": list(groups)})
+
+    with trusting(tmp_path, jwks_url) as web:
+        save, clear = {"context_text": "Lunch."}, {"confirmation": "confirm"}
+        assert not call_with(web, "save_context", save, member("staff")).json["result"]["isError"]
+        assert call_with(web, "save_context", save, member("staff", scope="backstory:read")).status == 403
+        # no token can give more than the groups do, so a client is not sent for one
+        assert call_with(web, "clear_all_context", clear, member("staff")).json["result"]["isError"]
+        climbing = member("staff", scope="backstory:admin")
+        assert call_with(web, "clear_all_context", clear, climbing).json["result"]["isError"]
+        assert call_with(web, "save_context", save, member(scope="backstory:admin")).json["result"]["isError"]
+        leading = member("staff", "cn=lead,ou=eng")
+        assert not call_with(web, "clear_all_context", clear, leading).json["result"]["isError"]
+        assert web.ask("ping", {}, "/mcp/ops", **member("staff", "On call")).status == 200
+        assert web.ask("ping", {}, "/mcp/ops", **member("staff")).status == 404
+
+
+@pytest.mark.parametrize("entry", ["staff", "staff=owner", "=write", "staff=space:../x"])
+def test_a_group_that_grants_nothing_is_refused_at_the_start(
+    tmp_path: Path, jwks_url: str, entry: str
+) -> None:
+    variables = {
+        "BACKSTORY_OAUTH_ISSUER": ISSUER,
+        "BACKSTORY_OAUTH_AUDIENCE": AUDIENCE,
+        "BACKSTORY_OAUTH_JWKS_URL": jwks_url,
+        "BACKSTORY_OAUTH_GROUPS": entry,
+    }
+    failed = run("serve", "--http", "127.0.0.1:0", "--http-auth", "oauth", home=tmp_path, **variables)
+    assert failed.returncode == 2
+    assert "oauth_groups" in failed.stderr
+
+
+def test_a_server_that_starts_while_the_provider_is_down_knows_its_last_keys(
+    home: Path, key: rsa.RSAPrivateKey
+) -> None:
+    with publishing(key) as url, trusting(home, url) as web:
+        assert web.ask("ping", {}, **signed(key)).status == 200
+    stranger = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    with trusting(home, url) as web:
+        assert web.ask("ping", {}, **signed(key)).status == 200
+        assert web.ask("ping", {}, **signed(stranger)).status == 401

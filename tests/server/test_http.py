@@ -282,9 +282,8 @@ def test_paths_of_the_server_are_out_of_reach(tmp_path: Path) -> None:
             assert "server's machine" in result["content"][0]["text"]
         exports = tmp_path / "spaces" / "user-alice.files" / "exports"
         exports.mkdir(exist_ok=True)
-        (exports / "bad.json").write_text("not an export")
         (exports / "away.json").symlink_to(tmp_path / "foreign.txt")
-        for name in ("missing.json", "bad.json", "away.json", "."):
+        for name in ("missing.json", "away.json", ".", "../../foreign.txt"):
             result = web.call("context_import", {"filePath": name}, **session)
             assert result["isError"], name
             assert str(tmp_path) not in result["content"][0]["text"]
@@ -377,5 +376,5 @@ def test_what_a_team_server_writes_is_its_own_user_s_alone(tmp_path: Path) -> No
         web.call("store_session", {"conversation": said, "format": "messages"}, **session)
         written = [path for path in home.rglob("*") if "spaces" in path.parts or "logs" in path.parts]
         modes = {path.stat().st_mode & 0o777 for path in written}
-    assert len(written) > 8
+    assert {"user-alice.db", "logs"} <= {path.name for path in written}
     assert modes == {0o600, 0o700}

@@ -128,6 +128,19 @@ def test_a_known_key_is_taken_while_the_provider_hangs() -> None:
     until(lambda: not provider.knows("one"))
 
 
+@pytest.mark.parametrize(("age_s", "is_taken"), [(KEYS_FOR_S, True), (LAST_GOOD_KEYS_FOR_S, False)])
+def test_keys_of_an_earlier_run_are_taken_for_a_day_after_they_were_fetched(
+    age_s: float, is_taken: bool
+) -> None:
+    provider = Provider()
+    provider.is_down = True
+    provider.keys = KeySet(
+        provider._fetch, lambda: provider.now_s, restore=lambda: ([make_key("one")], age_s)
+    )
+    assert provider.knows("one") == is_taken
+    assert provider.asked == 1
+
+
 @pytest.mark.parametrize("kid", ["", "None"])
 def test_a_token_without_a_key_id_names_no_key(kid: str) -> None:
     assert not Provider("one").knows(kid)

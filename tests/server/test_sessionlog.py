@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +14,10 @@ from typing import Any
 import pytest
 
 from backstory.server.sessionlog import KEPT_LOGS, LEVELS, SessionLog
+
+from ..patience import PATIENCE_S
+from ..processes import environment
+from .team import PRODUCT, Web, bearer, token
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no permission bits")
 
@@ -123,3 +128,31 @@ def test_a_new_log_removes_the_oldest_beyond_the_limit(tmp_path: Path) -> None:
     assert "notes.txt" in kept
     assert f"backstory_session_{10:08x}_20240101_000000.log" not in kept
     assert f"backstory_session_{11:08x}_20240101_000000.log" in kept
+
+
+def test_a_container_reads_calls_with_request_user_and_tenant_on_stdout(tmp_path: Path) -> None:
+    made = token(tmp_path, "alice", "--space", "ops")
+    with subprocess.Popen(
+        [*PRODUCT, "--http-auth", "token", "--http-log", "stdout"],
+        env=environment(tmp_path),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        assert process.stderr is not None
+        web = Web(process, process.stderr.readline().split()[1])
+        save = {"context_text": "Lunch at kelpworm."}
+        web.call("save_context", save, "/mcp/ops", X_Request_Id="r-7", **bearer(made))
+        web.call("save_context", save, X_Request_Id="no id\tat all", **bearer(made))
+        process.terminate()
+        printed, _ = process.communicate(timeout=PATIENCE_S)
+    calls = [line["data"] for line in map(json.loads, printed.splitlines()) if "Tool call" in line["message"]]
+    assert [(call["user"], call["tenant"]) for call in calls] == [
+        ("alice", "team-ops"),
+        ("alice", "user-alice"),
+    ]
+    assert calls[0]["request"] == "r-7"
+    assert calls[1]["request"] not in ("", "r-7")
+    assert "kelpworm" not in printed
+    assert not (tmp_path / "logs").exists()

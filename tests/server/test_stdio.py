@@ -338,4 +338,4 @@ def test_the_client_sets_the_level_of_the_log(start: Start, tmp_path: Path) -> N
     server.read()
     server.call(2, "echo", text="x")
     server.read()
-    assert not (tmp_path / "home").exists()
+    assert not (tmp_path / "home" / "logs").exists()

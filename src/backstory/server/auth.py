@@ -6,13 +6,14 @@ shown once, and known again by its hash."""
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from hashlib import sha256
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..domain.scopes import Scope, scope_of
-from ..domain.team import Token
+from ..domain.team import Author, SpaceAccess, SpaceRole, Token, highest_role, role_of_scope
 from ..domain.when import Clock
 from ..store import Store
 from .tenants import ORDINARY, personal, shared
@@ -27,6 +28,26 @@ class Principal(NamedTuple):
     person: str
     scope: Scope
     teams: tuple[str, ...]
+    highest_scope: Scope = Scope.NONE
+    """What a new token of the identity provider could allow; NONE for tokens that no provider issued."""
+    name: str = ""
+    """The person as others read it; empty where that is `person`."""
+    roles: Mapping[str, SpaceRole] = MappingProxyType({})
+    """By space, the roles that groups of the identity provider give."""
+    spaces: Mapping[str, SpaceAccess] = MappingProxyType({})
+    """By name, what the caller may do in each shared space that it may enter."""
+
+    @property
+    def author(self) -> Author:
+        return Author(self.person, self.name or self.person)
+
+    def access(self, team: str | None) -> SpaceAccess | None:
+        return None if team is None else self.spaces.get(team)
+
+    def scope_in(self, team: str | None) -> Scope:
+        """The scope that a role in a space leaves of the token's."""
+        access = self.access(team)
+        return self.scope if access is None else min(self.scope, access.role.scope)
 
     def tenant(self, team: str | None) -> str | None:
         """The tenant that an address means to this caller; None when it has no such tenant."""
@@ -34,7 +55,7 @@ class Principal(NamedTuple):
             return ORDINARY if team is None else None
         if team is None:
             return personal(self.person)
-        return shared(team) if team in self.teams else None
+        return shared(team) if team in self.spaces else None
 
 
 LOCAL = Principal("local", "", Scope.ADMIN, ())
@@ -52,6 +73,28 @@ class Verifier:
         self._verify_jwt = verify_jwt
 
     def verify(self, secret: str) -> Principal | None:
+        principal = self._verified(secret)
+        return None if principal is None else self._with_spaces(principal)
+
+    def _with_spaces(self, principal: Principal) -> Principal:
+        """Roles of members and groups decide; in a space that only the token names, its scope is the role."""
+        members = {
+            each.space: SpaceRole(each.role) for each in self._control.team.spaces_of(principal.person)
+        }
+        names = dict.fromkeys((*principal.teams, *principal.roles, *members))
+        if not names:
+            return principal
+        settings = self._control.team.all_settings()
+        spaces = {}
+        for name in names:
+            role = highest_role(members.get(name), principal.roles.get(name)) or role_of_scope(
+                principal.scope
+            )
+            tenant = settings.get(shared(name))
+            spaces[name] = SpaceAccess(role, tenant is not None and tenant.is_reviewed)
+        return principal._replace(spaces=spaces)
+
+    def _verified(self, secret: str) -> Principal | None:
         if not secret.startswith(PREFIX):
             return self._verify_jwt(secret) if self._verify_jwt else None
         token = self._control.team.token(hash_of(secret))

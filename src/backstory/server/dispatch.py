@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
+from ..core.engine import new_id
 from ..domain.errors import BackstoryError
+from ..domain.lazy import lazy_pattern
 from ..tools import Tool
 from . import wire
 from .audit import AuditLog
 from .auth import LOCAL
+from .challenges import Challenges
 from .http_sessions import ClientContext, HttpSessions
+from .logins import REFUSED
 from .message import HANDSHAKE_VERSIONS, read_id
 from .metrics import Metrics
 from .offer import Offer
 from .responses import JSON, Headers, HttpRequest, Response, text
 from .routing import VERSION, check_headers
 from .rpc import RpcPeer
-from .sessionlog import SessionLog
+from .sessionlog import RequestLog, SessionLog
 from .toolcall import PendingCall, Runner, ToolAnswer, failure
 
 SESSION = "mcp-session-id"
 UNSAID_VERSION = "2025-03-26"
 """Of a client that does not say it: the last that did not have to."""
+_REQUEST_ID = lazy_pattern(r"[\w.:-]{1,100}", re.ASCII)
 EVENT_STREAM = "text/event-stream"
 
 _STATUS = {wire.PARSE_ERROR: 400, wire.INVALID_REQUEST: 400}
@@ -53,6 +59,7 @@ class Dispatcher:
         log: SessionLog,
         metrics: Metrics,
         audit: AuditLog | None,
+        challenges: Challenges,
         *,
         keeps_sessions: bool,
     ) -> None:
@@ -61,6 +68,7 @@ class Dispatcher:
         self._log = log
         self._metrics = metrics
         self._audit = audit
+        self._challenges = challenges
         self._keeps_sessions = keeps_sessions
 
     def dispatch(self, client: ClientContext, request: HttpRequest, body: bytes) -> Response | Streamed:
@@ -103,15 +111,24 @@ class Dispatcher:
     def _call(self, client: ClientContext, request: HttpRequest, call: PendingCall) -> Response | Streamed:
         if call.request.modern and self._keeps_sessions:
             self._sessions.resume_lasting(client, call.request.client)
+        if client.principal.scope < call.tool.effect.scope <= client.principal.highest_scope:
+            return self._refuse_scope(client, call.tool)
         has_more_to_say = call.request.progress_token is not None or call.level is not None
         if has_more_to_say and EVENT_STREAM in request.headers.get("accept", ""):
-            return Streamed(partial(self._line, client, call))
-        return Response(200, self._line(client, call, lambda line: None), JSON)
+            return Streamed(partial(self._line, client, request, call))
+        return Response(200, self._line(client, request, call, lambda line: None), JSON)
 
-    def _line(self, client: ClientContext, call: PendingCall, tell: Tell) -> bytes:
+    def _refuse_scope(self, client: ClientContext, tool: Tool) -> Response:
+        """For a caller whom the identity provider can give a higher scope."""
+        with self._audited(client, tool) as outcomes:
+            outcomes.append(REFUSED)
+        self._metrics.called(tool.name, REFUSED, 0.0)
+        return self._challenges.insufficient_scope(tool.effect.scope, tool.name)
+
+    def _line(self, client: ClientContext, request: HttpRequest, call: PendingCall, tell: Tell) -> bytes:
         started = time.perf_counter()
         try:
-            answer = self._answer(client, call, tell)
+            answer = self._answer(client, request, call, tell)
         except BackstoryError as error:  # the tenant itself cannot be used
             answer = failure(call, error)
         except wire.Refused as refused:
@@ -119,9 +136,15 @@ class Dispatcher:
         self._metrics.called(call.tool.name, answer.outcome, time.perf_counter() - started)
         return wire.result(call.request.id, answer.text)
 
-    def _answer(self, client: ClientContext, call: PendingCall, tell: Tell) -> ToolAnswer:
+    def _answer(
+        self, client: ClientContext, request: HttpRequest, call: PendingCall, tell: Tell
+    ) -> ToolAnswer:
+        log = RequestLog(
+            self._log,
+            {"request": _request_id(request), "user": client.principal.person, "tenant": client.tenant},
+        )
         with self._audited(client, call.tool) as outcomes, self._sessions.core(client) as core:
-            answer = Runner(core, self._log, tell, lambda call: None, lambda: False).answer(call)
+            answer = Runner(core, log, tell, lambda call: None, lambda: False).answer(call)
             outcomes.append(answer.outcome)
         return answer
 
@@ -129,6 +152,12 @@ class Dispatcher:
         if self._audit is None or client.principal is LOCAL or tool.effect.read_only:
             return nullcontext([])
         return self._audit.call(client.principal, client.tenant, tool.name)
+
+
+def _request_id(request: HttpRequest) -> str:
+    """As the proxy that forwarded the request numbered it, or a new one."""
+    given = request.headers.get("x-request-id", "")
+    return given if _REQUEST_ID.fullmatch(given) else new_id()
 
 
 def _version(request: HttpRequest) -> str:

@@ -44,7 +44,7 @@ class McpEndpoint:
         wait_s = 0.0 if principal is LOCAL else self._limit.wait_s(principal.credential)
         if wait_s:
             return put_off("Too many requests.", wait_s)
-        client = ClientContext(principal, tenant)
+        client = ClientContext(principal, tenant, team)
         if request.method == "DELETE":
             return await self._threads.start(partial(self._end, client, request.headers.get(SESSION)))
         return await self._post(client, request, receive)

@@ -9,6 +9,7 @@ a few times: these stay in the heap, which keeps a little for the next call.
 
 from __future__ import annotations
 
+import ctypes
 import sys
 
 # the numbers of the options in malloc.h
@@ -23,8 +24,6 @@ def share_heap() -> None:
     """Before the threads are started. Another C library is left as it is."""
     if sys.platform != "linux":
         return
-    import ctypes  # not for start-up
-
     try:
         glibc = ctypes.CDLL(None)
         glibc.mallopt(_ARENA_MAX, 1)

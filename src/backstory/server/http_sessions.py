@@ -24,9 +24,11 @@ TOUCHED = timedelta(hours=1)
 class ClientContext:
     """One HTTP request: who asks, of which tenant, and on which connection, if it is known by one."""
 
-    def __init__(self, principal: Principal, tenant: str) -> None:
+    def __init__(self, principal: Principal, tenant: str, team: str | None = None) -> None:
         self.principal = principal
         self.tenant = tenant
+        self.space = principal.access(team)
+        self.scope = principal.scope_in(team)
         self.connection: Connection | None = None
 
 
@@ -46,10 +48,14 @@ class HttpSessions:
     def resume(self, client: ClientContext, id: str) -> bool:
         """Go on with the connection that a request names; whether it is one of its own."""
         with self._tenants.lend(client.tenant) as engine:
-            found = engine.store.team.connection(id)
-        if found is None or found.owner != client.principal.credential or not self._is_alive(found):
+            connection = engine.store.team.connection(id)
+        if (
+            connection is None
+            or connection.owner != client.principal.credential
+            or not self._is_alive(connection)
+        ):
             return False
-        client.connection = found
+        client.connection = connection
         return True
 
     def resume_lasting(self, client: ClientContext, program: str) -> None:
@@ -94,9 +100,9 @@ class HttpSessions:
                 self._callers[client.tenant, known.id] = caller
             yield Core(engine, caller)
             now = self._now()
-            kept = known._replace(project=caller.project, directory=caller.directory, session=caller.session)
-            if kept != known or now - known.seen_at > TOUCHED:
-                engine.store.team.put_connection(kept._replace(seen_at=now))
+            moved = known._replace(project=caller.project, directory=caller.directory, session=caller.session)
+            if moved != known or now - known.seen_at > TOUCHED:
+                engine.store.team.put_connection(moved._replace(seen_at=now))
 
     def _is_alive(self, connection: Connection) -> bool:
         return self._now() - connection.seen_at < KEPT
@@ -112,5 +118,7 @@ class HttpSessions:
             session=known.session,
             id=known.id or None,
             is_local=self.are_local,
-            scope=client.principal.scope,
+            scope=client.scope,
+            author=client.principal.author if client.space else None,
+            space=client.space,
         )

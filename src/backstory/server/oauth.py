@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
 import jwt
 
-from ..domain.errors import InvalidInput
-from ..domain.scopes import Scope, scope_of
+from ..domain.errors import BackstoryError, InvalidInput
+from ..domain.lines import one_line
+from ..domain.scopes import scope_of
+from ..domain.team import StoredKeySet
+from ..domain.when import utc_now
 from ..settings import Settings, required
+from ..store import Store
 from . import wire
 from .auth import Principal
+from .challenges import FIRST_SCOPES, scope_words
+from .groups import GroupGrants
+from .tenants import is_name
 
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
 """None that signs with a shared secret: the key set is public."""
@@ -24,6 +32,7 @@ WELL_KNOWN = "/.well-known/oauth-protected-resource"
 FETCH_ERRORS = (jwt.PyJWTError, OSError, HTTPException, ValueError)
 """A provider that cannot be reached, or that answers something else than keys."""
 
+MAX_NAME_CHARS = 80
 FETCH_TIMEOUT_S = 10.0
 KEYS_FOR_S = 300.0
 """How long keys are used before the provider is asked again, and how long a key that it withdrew may still be taken."""
@@ -46,11 +55,14 @@ class KeySet:
         fetch: Callable[[], Sequence[jwt.PyJWK]],
         clock: Callable[[], float] = time.monotonic,
         report: Callable[[str], None] = lambda problem: None,
+        restore: Callable[[], tuple[Sequence[jwt.PyJWK], float] | None] = lambda: None,
     ) -> None:
-        """`fetch` raises FETCH_ERRORS; `report` is told of them."""
+        """`fetch` raises FETCH_ERRORS; `report` is told of them. `restore` gives keys of an earlier run and their age in seconds."""
         self._fetch = fetch
         self._clock = clock
         self._report = report
+        self._restore = restore
+        self._is_restored = False
         self._lock = threading.Lock()
         self._fetched = threading.Event()
         self._fetched.set()
@@ -60,6 +72,7 @@ class KeySet:
 
     def key(self, id: str) -> jwt.PyJWK:
         """Raises a PyJWTError when there is no such key, or the provider does not say."""
+        self._restore_once()
         is_known = id in self._keys
         if not is_known or self._age_s() >= KEYS_FOR_S:
             is_ours = self._start_fetch()
@@ -70,6 +83,16 @@ class KeySet:
         if id not in self._keys or self._age_s() >= LAST_GOOD_KEYS_FOR_S:
             raise jwt.InvalidKeyError("The provider names no such key.")
         return self._keys[id]
+
+    def _restore_once(self) -> None:
+        with self._lock:
+            if self._is_restored:
+                return
+            self._is_restored = True
+            if restored := self._restore():
+                keys, age_s = restored
+                self._keys = _by_id(keys)
+                self._fetched_s = self._clock() - age_s
 
     def _age_s(self) -> float:
         return self._clock() - self._fetched_s
@@ -85,7 +108,7 @@ class KeySet:
 
     def _renew(self) -> None:
         try:
-            self._keys = {key.key_id: key for key in self._fetch() if key.key_id}
+            self._keys = _by_id(self._fetch())
             self._fetched_s = self._clock()
         except FETCH_ERRORS as error:
             self._report(f"The identity provider's keys could not be fetched: {error}")
@@ -94,20 +117,28 @@ class KeySet:
             self._fetched.set()
 
 
+def _by_id(keys: Sequence[jwt.PyJWK]) -> dict[str, jwt.PyJWK]:
+    return {key.key_id: key for key in keys if key.key_id}
+
+
 class IdentityProvider:
-    def __init__(self, settings: Settings, report: Callable[[str], None]) -> None:
+    def __init__(self, settings: Settings, control: Store, report: Callable[[str], None]) -> None:
         self._issuer = required(settings, "oauth_issuer")
-        self._audience = required(settings, "oauth_audience")
-        url = required(settings, "oauth_jwks_url")
-        client = jwt.PyJWKClient(url, cache_jwk_set=False, timeout=FETCH_TIMEOUT_S)
-        self._keys = KeySet(lambda: _signing_keys(client), report=report)
-        resource = urlsplit(self._audience)
-        if resource.scheme not in ("https", "http") or not resource.netloc:
+        required(settings, "oauth_audience")
+        self._audiences = settings.oauth_audience
+        self._leeway_s = settings.oauth_leeway_s
+        self._groups_claim = settings.oauth_groups_claim
+        self._grants = GroupGrants(settings.oauth_groups)
+        saved = SavedKeys(control, required(settings, "oauth_jwks_url"), report)
+        self._keys = KeySet(saved.fetch, report=report, restore=saved.restore)
+        self._resource = settings.oauth_resource or next(filter(_is_url, self._audiences), "")
+        if not _is_url(self._resource):
             raise InvalidInput(
-                f"oauth_audience {self._audience!r} is not a URL.",
+                f"oauth_resource {self._resource!r} is not a URL.",
                 hint="Use the one that clients reach `/mcp` by, such as https://memory.example.com/mcp.",
-                field="oauth_audience",
+                field="oauth_resource",
             )
+        resource = urlsplit(self._resource)
         self.metadata_path = WELL_KNOWN + resource.path.rstrip("/")
         self.metadata_url = f"{resource.scheme}://{resource.netloc}{self.metadata_path}"
 
@@ -117,35 +148,105 @@ class IdentityProvider:
                 text,
                 self._keys.key(str(jwt.get_unverified_header(text).get("kid"))),
                 algorithms=ALGORITHMS,
-                audience=self._audience,
+                audience=self._audiences,
                 issuer=self._issuer,
+                leeway=self._leeway_s,
                 options={"require": ["exp", "sub", "aud", "iss"]},
             )
         except jwt.PyJWTError:
             return None
         scope = scope_of(_words(claims.get("scope", claims.get("scp"))))
-        person = f"{self._issuer} {claims['sub']}"
-        return Principal(f"oauth:{claims['sub']}", person, scope, tuple(_words(claims.get("spaces"))))
+        groups = _names(_claim(claims, self._groups_claim))
+        spaces = [*_words(claims.get("spaces")), *self._grants.spaces(groups)]
+        return Principal(
+            f"oauth:{claims['sub']}",
+            f"{self._issuer} {claims['sub']}",
+            self._grants.granted_scope(groups, scope, is_named=bool(scope)),
+            tuple(dict.fromkeys(filter(is_name, spaces))),
+            self._grants.highest_scope(groups),
+            name=_display_name(claims),
+            roles=self._grants.roles(groups),
+        )
 
     def metadata(self) -> bytes:
-        described = {
-            "resource": self._audience,
+        # a client that reads no challenge asks for all of these, so the scope that deletes everything is not among them
+        description = {
+            "resource": self._resource,
             "authorization_servers": [self._issuer],
-            "scopes_supported": [f"backstory:{scope.word}" for scope in Scope if scope],
+            "scopes_supported": scope_words(*FIRST_SCOPES).split(),
             "bearer_methods_supported": ["header"],
             "resource_name": "Backstory",
         }
-        return wire.to_json(described).encode()
+        return wire.to_json(description).encode()
 
 
-def _signing_keys(client: jwt.PyJWKClient) -> list[jwt.PyJWK]:
+class SavedKeys:
+    """The provider's keys as it publishes them, and in the store as it published them last.
+
+    A server that starts while the provider is down uses the stored ones."""
+
+    def __init__(self, control: Store, url: str, report: Callable[[str], None]) -> None:
+        self._control = control
+        self._url = url
+        self._report = report
+        self._client = jwt.PyJWKClient(url, cache_jwk_set=False, timeout=FETCH_TIMEOUT_S)
+
+    def fetch(self) -> list[jwt.PyJWK]:
+        """Raises FETCH_ERRORS."""
+        key_set = self._client.fetch_data()
+        keys = _signing_keys(key_set)
+        try:
+            self._control.team.put_key_set(StoredKeySet(self._url, json.dumps(key_set), utc_now()))
+        except BackstoryError as error:
+            self._report(f"The identity provider's keys could not be stored: {error}")
+        return keys
+
+    def restore(self) -> tuple[list[jwt.PyJWK], float] | None:
+        """The stored keys and their age in seconds."""
+        try:
+            stored = self._control.team.key_set(self._url)
+            if stored is None:
+                return None
+            age_s = max((utc_now() - stored.fetched_at).total_seconds(), 0.0)
+            return _signing_keys(json.loads(stored.keys)), age_s
+        except (BackstoryError, *FETCH_ERRORS) as error:
+            self._report(f"The identity provider's stored keys could not be read: {error}")
+            return None
+
+
+def _signing_keys(key_set: Any) -> list[jwt.PyJWK]:
     """An empty set is an answer: the provider withdrew all of its keys."""
-    key_set = client.fetch_data()
     if isinstance(key_set, dict) and key_set.get("keys") == []:
         return []
     return [key for key in jwt.PyJWKSet.from_dict(key_set).keys if key.public_key_use in ("sig", None)]
 
 
+def _is_url(text: str) -> bool:
+    parts = urlsplit(text)
+    return parts.scheme in ("https", "http") and bool(parts.netloc)
+
+
+def _claim(claims: Mapping[str, Any], name: str) -> Any:
+    """A claim by its name, which may be a URL, or else by the names on the way to it, joined by dots."""
+    if name in claims:
+        return claims[name]
+    value: Any = claims
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def _display_name(claims: Mapping[str, Any]) -> str:
+    """For people to read; who may do what is decided by `sub` alone."""
+    given = (claims.get(name) for name in ("preferred_username", "email", "name", "sub"))
+    return next(one_line(each, MAX_NAME_CHARS) for each in given if isinstance(each, str) and each.strip())
+
+
+def _names(claim: Any) -> list[str]:
+    """The strings of a claim; names of groups may have blanks in them."""
+    items = claim if isinstance(claim, list) else [claim]
+    return [item for item in items if isinstance(item, str)]
+
+
 def _words(claim: Any) -> list[str]:
-    words = claim.split() if isinstance(claim, str) else claim
-    return [word for word in words if isinstance(word, str)] if isinstance(words, list) else []
+    return _names(claim.split() if isinstance(claim, str) else claim)

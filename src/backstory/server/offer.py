@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from ..surfaces import all_tools, callable_tools, prefix_of
+from ..surfaces import all_tools, find_tool, prefix_of
 from ..tools import Surface, Tool
 from . import wire
 
@@ -51,10 +51,13 @@ class Offer:
             self.capabilities |= {"resources": {}, "prompts": {}, "completions": {}}
         self.instructions = instructions(surfaces, prefix_of(surfaces))
 
-    @cached_property
-    def tools(self) -> dict[str, Tool]:
-        """Also those that are not listed."""
-        return callable_tools(self._surfaces)
+    def find(self, name: str) -> Tool | None:
+        """The tool of this name, listed or not."""
+        return find_tool(self._surfaces, name)
+
+    def tool_names(self) -> list[str]:
+        """The names of the listed tools."""
+        return list(all_tools(self._surfaces))
 
     @cached_property
     def methods(self) -> dict[str, Tool]:
@@ -70,7 +73,7 @@ class Offer:
 
     def renew(self) -> None:
         """Read the tools anew."""
-        for name in ("tools", "methods", "catalogue"):
+        for name in ("methods", "catalogue"):
             self.__dict__.pop(name, None)
 
 

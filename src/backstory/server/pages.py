@@ -142,7 +142,9 @@ def _is_small(request: Request) -> bool:
 
 
 def _is_read_only(request: Request) -> bool:
-    return _client(request.scope).principal.scope < Allowed.WRITE
+    client = _client(request.scope)
+    # writers whose changes are reviewed propose with their assistant; the pages would change things at once
+    return client.scope < Allowed.WRITE or (client.space is not None and client.space.proposes)
 
 
 def _client(scope: Any) -> ClientContext:
@@ -150,7 +152,7 @@ def _client(scope: Any) -> ClientContext:
     tenant = principal.tenant(team)
     if tenant is None:
         raise NotFound("team", str(team))
-    return ClientContext(principal, tenant)
+    return ClientContext(principal, tenant, team)
 
 
 def _login_page(*, is_wrong: bool) -> Response:

@@ -48,8 +48,8 @@ class Gone(Exception):
 def read_request(scope: MutableMapping[str, Any]) -> HttpRequest:
     headers: dict[str, str] = {}
     for key, value in scope["headers"]:
-        name, said = key.decode("latin-1"), value.decode("latin-1").strip()
-        headers[name] = f"{headers[name]}, {said}" if name in headers else said
+        name, content = key.decode("latin-1"), value.decode("latin-1").strip()
+        headers[name] = f"{headers[name]}, {content}" if name in headers else content
     client = scope.get("client")
     return HttpRequest(scope["method"], scope["path"], headers, client[0] if client else "")
 

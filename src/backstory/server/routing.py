@@ -40,8 +40,8 @@ def _check_agreement(request: HttpRequest, method: str, params: dict[str, Any], 
     expected = {VERSION: version, METHOD: method}
     if params.get(_NAMED.get(method, "")) is not None:
         expected[NAME] = params[_NAMED[method]]
-    for header, said in expected.items():
-        if _decoded(request.headers.get(header)) != said:
+    for header, expected_value in expected.items():
+        if _decoded(request.headers.get(header)) != expected_value:
             raise Refused(HEADER_MISMATCH, f"Header mismatch: {header} is not what the message says")
 
 

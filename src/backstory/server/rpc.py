@@ -208,20 +208,22 @@ class RpcPeer:
         name, arguments = request.params.get("name"), request.params.get("arguments")
         if not isinstance(name, str):
             raise Refused(INVALID_PARAMS, "Invalid params: missing required parameter 'name'")
-        if name not in self._offer.tools:
+        tool = self._offer.find(name)
+        if tool is None:
             raise Refused(INVALID_PARAMS, f"Unknown tool: {name[:100]}")
         if not isinstance(arguments, dict | None):
             raise Refused(INVALID_PARAMS, "Invalid params: arguments must be an object")
         level = request.level if request.modern else self._level
         call = PendingCall(
             request,
-            self._offer.tools[name],
+            tool,
             arguments or {},
             level=level,
             version=request.version or self._version,
             envelope=_COMPLETE if request.modern else {},
             client=request.client or self._client,
             asking=self._asking(request),
+            tool_names=self._offer.tool_names,
         )
         self._in_flight[request.id] = call
         return call

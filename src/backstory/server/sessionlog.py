@@ -32,8 +32,16 @@ class SessionLog:
     take at most `max_bytes`, and one file a tenth of that: then the next begins, and the oldest go. For any thread."""
 
     def __init__(
-        self, home: Path, level: str, max_bytes: float = math.inf, now: Callable[[], float] = time.time
+        self,
+        home: Path,
+        level: str,
+        max_bytes: float = math.inf,
+        now: Callable[[], float] = time.time,
+        *,
+        output: int | None = None,
     ) -> None:
+        """`output`: an open file descriptor that gets the lines instead of files."""
+        self._output = output
         self._folder = home / "logs"
         self._level = level
         self._max_bytes = max_bytes
@@ -61,7 +69,7 @@ class SessionLog:
         }
         line = json.dumps(fields).encode() + b"\n"
         with self._writing, suppress(OSError):
-            file = self._file_for(len(line))
+            file = self._file_for(len(line)) if self._output is None else self._output
             if file is not None:
                 os.write(file, line)
                 self._file_bytes += len(line)
@@ -102,6 +110,17 @@ class SessionLog:
             if number >= KEPT_LOGS or room < 0:
                 with suppress(OSError):
                     path.unlink()
+
+
+class RequestLog:
+    """The session log for one request: every line holds the request's fields."""
+
+    def __init__(self, log: SessionLog, fields: dict[str, str]) -> None:
+        self._log = log
+        self._fields = fields
+
+    def write(self, level: str, logger: str, message: str, data: dict[str, Any]) -> None:
+        self._log.write(level, logger, message, self._fields | data)
 
 
 def _timestamp(seconds: float) -> str:

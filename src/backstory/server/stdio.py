@@ -13,11 +13,13 @@ import time
 from collections.abc import Mapping
 from threading import Lock, Thread, main_thread
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from ..core import Core
 from ..front import Heard
 from ..settings import Settings, variable
 from ..tools import Surface
+from ..worker import Worker
 from . import wire
 from .heap import share_heap
 from .offer import Offer
@@ -26,8 +28,12 @@ from .sessionlog import SessionLog
 from .toolcall import PendingCall, Runner
 from .workers import Workers, quick_at_once
 
+if TYPE_CHECKING:
+    from .hook_door import HookDoor
+
 CHUNK_BYTES = 65_536
 PARENT_POLL_S = 0.5
+READY_AFTER_S = 1.0  # clients ask much when they have just connected
 
 # A client that closed our input waits about a second, one that sent a signal half of that, before it kills.
 GRACE_S = 0.7
@@ -43,8 +49,14 @@ class StdioServer:
     def __init__(self, core: Core, surfaces: Mapping[str, Surface], settings: Settings) -> None:
         log = SessionLog(settings.home, settings.log_level, settings.logs_max_bytes)
         core.engine.problems.log = log.write
-        self._conversation = RpcPeer(Offer(surfaces), log.set_level)
-        self._sync_soon = core.engine.sync_soon
+        self._offer = Offer(surfaces)
+        self._conversation = RpcPeer(self._offer, log.set_level)
+        self._core = core
+        self._door: HookDoor | None = None
+        self._has_begun = False
+        self._readiness = Worker(
+            "readiness", self._get_ready, core.engine.problems, first_rest_s=READY_AFTER_S
+        )
         self._runner = runner = Runner(
             core, log, self._send, self._conversation.finish, lambda: self._is_leaving
         )
@@ -117,8 +129,23 @@ class StdioServer:
 
     def _begin_sync(self) -> None:
         """Once, and not before something was answered: a client waits for `initialize`."""
-        self._sync_soon()
-        self._sync_soon = _nothing
+        if not self._has_begun:
+            self._has_begun = True
+            self._core.engine.sync_soon()
+            self._readiness.wake()
+
+    def _get_ready(self) -> None:
+        """Open the door for hooks, import what a search needs and load the model while the client thinks: the first
+        `recall` of a session otherwise waits 140 ms of CPU for it. Without anything to search for, the model stays unloaded."""
+        from .hook_door import HookDoor  # with what hooks are answered from, 150 ms
+
+        engine = self._core.engine
+        if engine.settings.brief != "off" and self._door is None:
+            self._door = HookDoor(self._core)
+            self._door.open()
+        if self._offer.find("recall") is not None:
+            _ = self._core.lookup, self._core.failures
+            self._core.ask.prepare()
 
     def _refusal(self, line: wire.TooLong) -> bytes:
         reason = f"Invalid request: larger than {self._limit_mb:g} MB, the limit that {variable('max_request_mb')} sets"
@@ -134,6 +161,9 @@ class StdioServer:
             self._interrupt()
 
     def _leave(self, grace_s: float) -> None:
+        self._readiness.close()
+        if self._door is not None:
+            self._door.close()
         self._workers.wait(grace_s)
         self._is_leaving = True
         self._workers.wait(UNWIND_S)
@@ -159,10 +189,6 @@ class StdioServer:
         while os.getppid() == parent:
             time.sleep(PARENT_POLL_S)
         self._interrupt()
-
-
-def _nothing() -> None:
-    pass
 
 
 def _claim_stdio() -> tuple[int, int]:

@@ -22,6 +22,7 @@ from ..web.hosts import AllowedHosts, Host
 from ..worker import Worker
 from .audit import AuditLog
 from .auth import LOCAL, Principal, Verifier
+from .challenges import Challenges
 from .dispatch import Dispatcher
 from .endpoint import McpEndpoint
 from .http_sessions import HttpSessions
@@ -44,6 +45,7 @@ READY_S = 5.0
 """A store that takes longer to answer is not ready: whoever asks wants to know now."""
 LOOKUPS = 4
 """Threads for logins, health and figures, so that none waits for a tool."""
+STDOUT = 1
 MCP = "/mcp"
 WEB = "/web"
 
@@ -54,16 +56,19 @@ class TeamServer:
     ) -> None:
         # without tokens only this machine's own user can connect, unless a proxy with a name of its own stands before
         is_personal = settings.http_auth == "none" and not settings.http_hosts
-        # else a caller's project is elsewhere, and sessions that are kept as files go to the server's own place
-        own_place = "" if is_personal else str(settings.home / "sessions")
-        self._settings = settings.changed(sessions_dir=settings.sessions_dir or own_place)
+        self._settings = settings
         self._hosts = AllowedHosts(allowed)
         self._proxies = TrustedProxies(settings.http_proxies)
         self._embedder = build_embedder(settings)  # one model for all tenants
         self._pool = open_pool(settings)
         self._tenants = Tenants(self._open_tenant)
         self._metrics = Metrics()
-        self._log = SessionLog(settings.home, settings.log_level, settings.logs_max_bytes)
+        self._log = SessionLog(
+            settings.home,
+            settings.log_level,
+            settings.logs_max_bytes,
+            output=STDOUT if settings.http_log == "stdout" else None,
+        )
         self._lookups = Threads(LOOKUPS)
         self._control: Store | None = None
         self._provider: IdentityProvider | None = None
@@ -73,11 +78,12 @@ class TeamServer:
         if settings.http_auth != "none":
             self._control = open_store(settings, CONTROL, pool=self._pool)
             if settings.http_auth == "oauth":
-                self._provider = _identity_provider(settings, self._log)
+                self._provider = _identity_provider(settings, self._control, self._log)
             verifier = Verifier(self._control, utc_now, self._provider.verify if self._provider else None)
             self._audit = AuditLog(self._control, utc_now, self._log, kept_days=settings.audit_days)
             self._logins = Logins(verifier.verify, self._control, utc_now, self._lookups)
             self._backups = self._back_up_daily(self._control)
+        self._challenges = Challenges(self._provider.metadata_url if self._provider else "")
         self._sessions = HttpSessions(
             self._tenants, str(project_root(settings.project)), utc_now, are_local=is_personal
         )
@@ -92,6 +98,7 @@ class TeamServer:
             self._log,
             self._metrics,
             self._audit,
+            self._challenges,
             keeps_sessions=settings.http_sessions == "kept",
         )
         most_bytes = int(settings.max_request_mb * 1024 * 1024)
@@ -162,7 +169,7 @@ class TeamServer:
         if path == MCP or path.startswith(MCP + "/"):
             principal = await self._principal(request)
             if principal is None:
-                return self._unauthorized(request)
+                return self._challenges.unauthorized(request)
             team = path.removeprefix(MCP).strip("/") or None
             return await self._endpoint.respond(request, principal, team, receive)
         if request.method not in ("GET", "HEAD"):
@@ -173,7 +180,9 @@ class TeamServer:
             return await self._readiness()
         if path == "/metrics":
             is_known = await self._principal(request) is not None
-            return await self._lookups.start(self._figures) if is_known else self._unauthorized(request)
+            if not is_known:
+                return self._challenges.unauthorized(request)
+            return await self._lookups.start(self._figures)
         if self._provider is not None and path == self._provider.metadata_path:
             return Response(200, self._provider.metadata(), JSON)
         return text(404, "There is no such page.")
@@ -183,16 +192,6 @@ class TeamServer:
             return LOCAL
         authorization = request.headers.get("authorization")
         return await self._logins.login(authorization, request.address) if authorization else None
-
-    def _unauthorized(self, request: HttpRequest) -> Response:
-        words = ['realm="backstory"']
-        if "authorization" in request.headers:
-            words.append('error="invalid_token"')
-        if self._provider is not None:
-            words.append(f'resource_metadata="{self._provider.metadata_url}"')
-        return text(
-            401, "A valid token is needed.", (b"www-authenticate", f"Bearer {', '.join(words)}".encode())
-        )
 
     async def _readiness(self) -> Response:
         try:
@@ -236,7 +235,7 @@ class TeamServer:
         return engine
 
 
-def _identity_provider(settings: Settings, log: SessionLog) -> IdentityProvider:
+def _identity_provider(settings: Settings, control: Store, log: SessionLog) -> IdentityProvider:
     try:
         from .oauth import IdentityProvider  # cryptography is large, and only this needs it
     except ModuleNotFoundError as error:
@@ -244,4 +243,4 @@ def _identity_provider(settings: Settings, log: SessionLog) -> IdentityProvider:
             f"Checking tokens of an identity provider needs {error.name}, which is not installed.",
             hint=install_hint("http"),
         ) from None
-    return IdentityProvider(settings, lambda problem: log.write("warning", "oauth", problem, {}))
+    return IdentityProvider(settings, control, lambda problem: log.write("warning", "oauth", problem, {}))

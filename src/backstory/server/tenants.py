@@ -5,7 +5,6 @@ A request is answered by the engine of exactly one tenant, so nothing it asks fo
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -14,16 +13,22 @@ from threading import Lock
 
 from ..core import Engine
 from ..domain.errors import InvalidInput
+from ..domain.lazy import lazy_pattern
 
 MOST_OPEN = 64
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_NAME = lazy_pattern(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 ORDINARY = ""
 """The local user's own store, as stdio serves it."""
 
 
+def is_name(text: str) -> bool:
+    """Whether a user or space can have this name."""
+    return bool(_NAME.fullmatch(text))
+
+
 def check_name(name: str, field: str) -> str:
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise InvalidInput(
             f"{field} {name!r} cannot be a name.",
             hint="Use up to 40 of a-z, 0-9, _ and -, beginning with a letter or digit.",
@@ -34,7 +39,7 @@ def check_name(name: str, field: str) -> str:
 
 def personal(person: str) -> str:
     """The tenant of one user. Identity providers name users in any way, so other names are hashed."""
-    if _NAME.fullmatch(person):
+    if is_name(person):
         return f"user-{person}"
     return f"id-{sha256(person.encode()).hexdigest()[:40]}"
 

@@ -14,7 +14,7 @@ from ..tools import Reply, Tool
 from . import wire
 from .elicitation import Asking, input_required
 from .message import Request
-from .sessionlog import SessionLog, is_at_least
+from .sessionlog import RequestLog, SessionLog, is_at_least
 
 Json = dict[str, Any]
 
@@ -34,10 +34,11 @@ class PendingCall:
         result: Callable[[Reply], Json] | None = None,
         client: str = "",
         asking: Asking | None = None,
+        tool_names: Callable[[], list[str]] = list,
     ) -> None:
         """`level`: the least severe event the client wants to hear of; `version`: of the protocol, as agreed on;
         `envelope`: what its era adds to a result; `result`: what it is made of, if not that of a tool, raises Refused;
-        `client`: what the program calls itself."""
+        `client`: what the program calls itself; `tool_names`: the tools that it can list."""
         self.request = request
         self.tool = tool
         self.arguments = arguments
@@ -48,6 +49,7 @@ class PendingCall:
         self.client = client
         self.asking = asking
         """Of a client that can ask its user."""
+        self.tool_names = tool_names
         self.is_withdrawn = False
 
     @property
@@ -74,7 +76,7 @@ class Runner:
     def __init__(
         self,
         core: Core,
-        log: SessionLog,
+        log: SessionLog | RequestLog,
         send: Callable[[bytes], None],
         finish: Callable[[PendingCall], None],
         is_leaving: Callable[[], bool],
@@ -124,7 +126,11 @@ class Runner:
         try:
             is_cancelled = self._cancellation(call)
             during = Call(
-                self._progress(call), is_cancelled, call.version, self._confirmation(call, is_cancelled)
+                self._progress(call),
+                is_cancelled,
+                call.version,
+                self._confirmation(call, is_cancelled),
+                call.tool_names,
             )
             reply = call.tool.call(self._core.during(during), call.arguments)
         except Unanswered as unanswered:

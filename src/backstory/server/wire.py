@@ -140,13 +140,13 @@ def _id_of(line: bytes) -> str:
 
 def _find_id(head: bytes, tail: bytes) -> str:
     """The request's id as JSON text, without reading the whole line; `null` unless it is certain."""
-    found = _id_in_head(head) or _id_in_tail(tail)
-    if found is None:
+    id = _id_in_head(head) or _id_in_tail(tail)
+    if id is None:
         return NO_ID
-    if re.fullmatch(rb"-?\d+(\.\d+)?([eE][+-]?\d+)?", found):
-        return found.decode()
+    if re.fullmatch(rb"-?\d+(\.\d+)?([eE][+-]?\d+)?", id):
+        return id.decode()
     try:
-        text = json.loads(found)
+        text = json.loads(id)
     except ValueError:
         return NO_ID
     return json.dumps(text) if isinstance(text, str) else NO_ID
@@ -157,7 +157,7 @@ _STRING = rb'"(?:[^"\\]|\\.)*+"'
 
 def _id_in_head(head: bytes) -> bytes | None:
     """The value of "id" at the top level, whole, in a line that begins so."""
-    tokens = (found.group() for found in re.finditer(_STRING + rb'|[{}\[\],:"]|[^\s{}\[\],:"]+', head))
+    tokens = (match.group() for match in re.finditer(_STRING + rb'|[{}\[\],:"]|[^\s{}\[\],:"]+', head))
     depth = 0
     last = b""
     for token in tokens:
@@ -174,5 +174,5 @@ def _id_in_head(head: bytes) -> bytes | None:
 def _id_in_tail(tail: bytes) -> bytes | None:
     """The value of "id" if it is the last member of the outermost object, or the last before "jsonrpc"."""
     last = rb',\s*"id"\s*:\s*(' + _STRING + rb'|[^\s{}\[\],:"]+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*\Z'
-    found = re.search(last, tail)
-    return found[1] if found else None
+    match = re.search(last, tail)
+    return match[1] if match else None

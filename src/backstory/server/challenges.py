@@ -1,0 +1,44 @@
+"""Refusals that tell a client how to get a token that is good enough (RFC 6750, RFC 9728)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..domain.scopes import Scope
+from .responses import HttpRequest, Response, text
+
+FIRST_SCOPES = (Scope.READ, Scope.WRITE)
+"""What a client asks the provider for at first; a tool that needs more says so when it is called."""
+
+
+class Challenges(NamedTuple):
+    metadata_url: str
+    """Where clients find the identity provider; empty without one."""
+
+    def unauthorized(self, request: HttpRequest) -> Response:
+        words = ['realm="backstory"']
+        if "authorization" in request.headers:
+            words.append('error="invalid_token"')
+        if self.metadata_url:
+            words.append(f'scope="{scope_words(*FIRST_SCOPES)}"')
+        return self._challenge(401, "A valid token is needed.", words)
+
+    def insufficient_scope(self, scope: Scope, tool: str) -> Response:
+        """To a caller who can get a token with this scope from the provider."""
+        sentence = f"{tool} needs a token with the scope {scope_words(scope)}."
+        words = [
+            'realm="backstory"',
+            'error="insufficient_scope"',
+            f'scope="{scope_words(scope)}"',
+            f'error_description="{sentence}"',
+        ]
+        return self._challenge(403, sentence, words)
+
+    def _challenge(self, status: int, sentence: str, words: list[str]) -> Response:
+        if self.metadata_url:
+            words.append(f'resource_metadata="{self.metadata_url}"')
+        return text(status, sentence, (b"www-authenticate", f"Bearer {', '.join(words)}".encode()))
+
+
+def scope_words(*scopes: Scope) -> str:
+    return " ".join(f"backstory:{scope.word}" for scope in scopes)
