@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 NEWEST_VENV = ROOT / ".venv-newest-{}.{}".format(*sys.version_info)
 CONSTRAINTS = ROOT / "constraints.txt"
+MODEL = ROOT / "packages" / "minilm"  # built here: no package index has it yet
 CLIENTS = ROOT / "tests" / "clients"
 ASSISTANTS = CLIENTS / "assistants"
 
@@ -68,12 +69,13 @@ python3 run.py test          set up, then run every check and test
 python3 run.py test --quick  the checks and tests that need no PostgreSQL and no whole processes
 python3 run.py test --newest the tests of store and search, with the newest dependencies, SQLite and Python that are to be had
 python3 run.py coverage      which lines and branches the tests reach
+python3 run.py bench         less than ten minutes of benchmarks, as one table
 python3 run.py assistants    install the real assistants, 2 GB, that tests/clients/test_assistants.py asks
 python3 run.py setup         set up only"""
 
 
 def main(words: list[str]) -> int:
-    if not words or words[0] not in ("demo", "test", "coverage", "assistants", "setup"):
+    if not words or words[0] not in ("demo", "test", "coverage", "bench", "assistants", "setup"):
         print(USAGE)
         return 2
     if sys.version_info < OLDEST:
@@ -86,6 +88,8 @@ def main(words: list[str]) -> int:
         return subprocess.call([program(VENV, "python"), "-m", "backstory", "demo", *rest])
     if command == "test" and rest == ["--quick"]:
         return run_checks(QUICK)
+    if command == "bench":
+        return subprocess.call([program(VENV, "python"), str(ROOT / "bench" / "selection.py")])
     if command == "assistants":
         return install_packages(ASSISTANTS)
     if command in ("test", "coverage"):
@@ -117,7 +121,8 @@ def is_new_enough(python: str) -> bool:
 
 def set_up(*, with_tools: bool) -> None:
     """Make `.venv` hold what pyproject.toml asks for. Nothing is done when it does already."""
-    contents = (ROOT / "pyproject.toml").read_bytes() + CONSTRAINTS.read_bytes() + str(ROOT).encode()
+    inputs = [ROOT / "pyproject.toml", CONSTRAINTS, MODEL / "pyproject.toml", MODEL / "hatch_build.py"]
+    contents = b"".join(path.read_bytes() for path in inputs) + str(ROOT).encode()
     wanted = hashlib.sha256(contents).hexdigest()
     stamps = [VENV / "tools.stamp"] if with_tools else [VENV / "tools.stamp", VENV / "demo.stamp"]
     if Path(program(VENV, "python")).exists() and any(

@@ -12,7 +12,7 @@ from pathlib import Path
 from other_packages import bundle_manifest
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = ("pyproject.toml", "README.md", "LICENSE", "src")
+PARTS = ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "src", "packages/minilm")
 
 
 def build(folder: Path) -> None:

