@@ -26,8 +26,8 @@ from tests.doubles import DAWN, make_settings
 from tests.example_calls import DOOMED, OFF_BY_DEFAULT, Known, chunked_answer, example_calls
 
 from backstory.core import Caller, Core, Engine
-from backstory.store.copying import TABLES, VECTOR
 from backstory.store.sqlite import SqliteStore
+from backstory.store.tables import COPIED_TABLES, VECTOR
 from backstory.surfaces import all_tools, load_surfaces
 
 TOOLS = all_tools(load_surfaces())
@@ -92,7 +92,7 @@ class Place:
                 problems=tuple(store.problems()),
                 rows=_hash(
                     f"{table}:{tuple(row)!r}"
-                    for table in TABLES
+                    for table in COPIED_TABLES
                     if table not in (*FOLLOWS, SESSION)
                     for row in _rows(store, table)
                 ),
@@ -119,7 +119,7 @@ def _rows(store: SqliteStore, table: str) -> Iterator[Sequence[Any]]:
     after: Sequence[Any] = ()
     while rows := store.copying.export(table, after):
         yield from rows
-        after = rows[-1][: len(TABLES[table].key)]
+        after = rows[-1][: len(COPIED_TABLES[table].key)]
 
 
 @contextmanager

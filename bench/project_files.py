@@ -14,9 +14,9 @@ from pathlib import Path
 from servers import percentile
 
 from backstory.core.projects.effort import Effort
+from backstory.core.projects.ignoring import walk
 from backstory.domain.when import utc_now
 from backstory.guests.gandalf.files import list_files
-from backstory.guests.gandalf.ignoring import walk
 
 CALLS = 10
 COMMITS = 200

@@ -11,6 +11,8 @@ Plain FTS5 BM25 and MiniLM alone are measured over the same messages in the same
 store, too: no tool may be below it in any state. `--haystacks N` puts N copies of other people's work around the
 questions; SCRIPT is called with DIRECTORY, the home and N. Long questions are the first 1,500 characters of each conversation that answers
 one: that conversation, or one that holds the same messages, is to be found.
+"Message first" and "answer shown" go by the set's quotes of the answers: the message of the first result is one that holds a quote, and what is shown of
+a right conversation, anywhere on the page, holds at least SHOWN_SHARE of the words of one.
 """
 
 from __future__ import annotations
@@ -28,10 +30,13 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from backstory.app import open_core, read_settings
 from backstory.cli import search as command
+from backstory.core.ask import Inquiry
+from backstory.domain.words import STOP_WORDS
 
 Json = dict[str, Any]
 Ask = Callable[[Json], Json]
@@ -40,6 +45,7 @@ STATES = ("none", "tenth", "all")
 PAGE = 5
 CHECKED = 40  # of so many questions one is also asked of the command itself
 LONG_QUESTION, SHORTEST_COPY = 1_500, 120  # characters
+SHOWN_SHARE = 0.6  # of the words of a quote: a passage may cut its first or last word
 BASELINES = ("bm25-question", "bm25-keywords", "minilm-question", "rrf-question")
 _RECALLED = re.compile(r"^(\S+)#(\d+)  \d{4}-", re.MULTILINE)
 
@@ -82,6 +88,9 @@ class Questions:
         home, histories = self.work / "home", self.directory.parent / "histories"
         if not home.exists():
             self.theirs.layout.lay_out(histories, home, self.directory / "synthetic")
+            # Aider makes a repository of every project; a history outside of one counts as words that came with the project
+            for project in (home / "projects").iterdir():
+                subprocess.run(["git", "init", "--quiet", str(project)], check=True)
             if self.haystack:
                 *command, copies = self.haystack
                 subprocess.run([sys.executable, *command, str(home), copies], check=True)
@@ -98,6 +107,20 @@ class Questions:
         self._copy("none", "all", lambda path: embed_share(path, 1.0))
         for state in STATES:
             self._copy(state, f"{state}-recent", lambda path: self.theirs.press(path / "store.db"))
+        self._name_answers()
+
+    def _name_answers(self) -> None:
+        """Put the product's ids of the messages that hold the quotes into the questions: assistants number messages in other ways than we do."""
+        store = sqlite3.connect(f"file:{self.work / 'none' / 'store.db'}?mode=ro", uri=True)
+        messages: dict[str, list[tuple[str, str]]] = {}
+        for id, talk, text in store.execute(
+            "SELECT id, thread, text FROM entry WHERE kind = 'message' AND role IN ('user', 'assistant')"
+        ):
+            messages.setdefault(self.theirs.canonical(talk), []).append((id, " ".join(text.split())))
+        for evidence in (each for row in self.rows for each in row["evidence"]):
+            quote = " ".join(evidence["quote"].split())
+            held = [id for id, text in messages.get(evidence["conversation"], ()) if quote in text]
+            evidence["messages"] = [*evidence["messages"], *map(self.theirs.canonical, held)]
 
     def _copy(self, source: str, target: str, change: Callable[[Path], None]) -> None:
         if not (self.work / target).exists():
@@ -115,7 +138,12 @@ class Questions:
             else id.rpartition("/")[0]
             for result, id in zip(results, ids, strict=True)
         ]
-        return {"ranked": list(dict.fromkeys(talks)), "messages": ids}
+        texts = [result.get("text") or result.get("content") or "" for result in results]
+        return {
+            "ranked": list(dict.fromkeys(talks)),
+            "messages": ids,
+            "shown": [*zip(talks, texts, strict=True)],
+        }
 
     def run(self, name: str, ask: Ask, *, at_now: bool) -> Json:
         """Ask all questions; those about times with the clock at their own moment, where the store has its own times."""
@@ -134,6 +162,7 @@ class Questions:
             name,
             f"{talks['hit@1']:.3f} / {talks['hit@5']:.3f}",
             f"{places['hit@1']:.2f}" if places else "–",
+            self._share_shown(answers),
             f"{result['distractor_first_synthetic']:.2f}",
             f"{result['distractor_first_real']:.2f}",
             f"{result['nothing_found']:.2f}",
@@ -145,6 +174,11 @@ class Questions:
         print(f"  halves of {name}: {said}", file=sys.stderr, flush=True)
         return result
 
+    def _share_shown(self, answers: Mapping[str, Json]) -> str:
+        if not any("shown" in answer for answer in answers.values()):
+            return "–"
+        return f"{mean(holds_answer(row, answers[row['id']].get('shown', ())) for row in self.rows):.2f}"
+
     def halves(self) -> tuple[list[Json], list[Json]]:
         """Questions on one conversation stand in one half: constants are tuned on the first."""
         by_talk: dict[str, list[Json]] = {}
@@ -154,6 +188,14 @@ class Questions:
         for some in sorted(by_talk.values(), key=lambda some: (-len(some), some[0]["id"])):
             min(halves, key=len).extend(some)
         return halves
+
+
+def holds_answer(row: Json, shown: Sequence[tuple[str, str]]) -> bool:
+    """Whether what is shown of the conversations that answer a question holds one of its quotes."""
+    right = {*row["conversations"], *row.get("parents", ())}
+    words = {word for talk, text in shown if talk in right for word in re.findall(r"\w+", text.lower())}
+    quotes = [{*re.findall(r"\w+", each["quote"].lower())} - STOP_WORDS for each in row["evidence"]]
+    return any(len(quote & words) >= SHOWN_SHARE * len(quote) for quote in quotes)
 
 
 def embed_share(home: Path, share: float) -> None:
@@ -247,7 +289,7 @@ def measure_long(questions: Questions, state: str) -> None:
     setattr(core.engine.backlog, "wake", lambda: None)  # noqa: B010  (the state stays as it is)
 
     def ours(row: Json) -> Json:
-        hits = core.search.everywhere(row["question"]).hits[:PAGE]
+        hits = core.ask.find(Inquiry(row["question"])).hits[:PAGE]
         return {"ranked": [questions.theirs.canonical(hit.conversation) for hit in hits if hit.conversation]}
 
     for name, ask in (
@@ -256,7 +298,9 @@ def measure_long(questions: Questions, state: str) -> None:
     ):
         answers = {row["id"]: ask(row) for row in rows}
         found = questions.scorer.score(rows, answers)["kinds"]["all"]["conversations"]
-        print(f"| {name}, {len(rows)} | {found['hit@1']:.3f} / {found['hit@5']:.3f} | | | | | |", flush=True)
+        print(
+            f"| {name}, {len(rows)} | {found['hit@1']:.3f} / {found['hit@5']:.3f} | | | | | | |", flush=True
+        )
     core.close()
 
 
@@ -280,7 +324,9 @@ def measure_tools(questions: Questions, state: str) -> None:
             read = core.engine.store.messages.said  # a passage that is shown may look like a result
             said = [one for id, n in found for one in read(id, first=n - 1, limit=1)]
             results = [{"id": one.id, "conversation_id": one.conversation} for one in said]
-            return {**questions.messages(results), "tokens": len(text) // 4}
+            blocks = zip(_RECALLED.findall(text), _RECALLED.split(text)[3::3], strict=True)
+            shown = [(questions.theirs.canonical(names.find(name)[0]), block) for (name, _), block in blocks]
+            return {**questions.messages(results), "shown": shown, "tokens": len(text) // 4}
 
         everything = partial(reflect, min_score=0)
         questions.run(f"{state}: reflect_on_past, min_score 0", everything, at_now=False)
@@ -353,9 +399,9 @@ def main() -> None:
     questions = Questions(directory.resolve(), work.resolve(), haystack)
     questions.prepare()
     print(
-        "| | conversation hit@1 / hit@5 | message first | asked again first | other distractor first | nothing | tokens |"
+        "| | conversation hit@1 / hit@5 | message first | answer shown | asked again first | other distractor first | nothing | tokens |"
     )
-    print("|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|")
     baselines(questions)
     measure_bm25(questions)
     for state in states or STATES:

@@ -3,7 +3,7 @@
     python bench/retrieval.py SETS_DIRECTORY OUT_DIRECTORY [SET ...]
 
 Each set (corpus.jsonl, queries.jsonl) is kept in a store of its own, as conversations of projects; each query
-is asked of `core.search.messages` and the ranking written to OUT_DIRECTORY/SET.jsonl for a scorer.
+is asked of `core.ask.messages` and the ranking written to OUT_DIRECTORY/SET.jsonl for a scorer.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def run(core: Core, queries: Path, out: Path) -> float:
     with out.open("w", encoding="utf-8") as file:
         for query in lines(queries):
             start = time.process_time()
-            found = core.search.messages(query["text"], limit=DEPTH, projects=(query["conversation"],))
+            found = core.ask.messages(query["text"], limit=DEPTH, projects=(query["conversation"],))
             spent += time.process_time() - start
             count += 1
             file.write(json.dumps({"id": query["id"], "ranked": [message.id for message in found]}) + "\n")

@@ -75,7 +75,8 @@ class Server:
         family = [self._process.pid]
         for pid in family:
             for task in Path(f"/proc/{pid}/task").iterdir():
-                family += map(int, (task / "children").read_text().split())
+                with suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended since
+                    family += map(int, (task / "children").read_text().split())
         return family
 
     def _send(self, message: Mapping[str, Any]) -> None:
@@ -86,8 +87,11 @@ class Server:
 
 def process_ms(pid: int) -> float:
     """CPU time of all threads that a process has now."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e6
+    total_ns = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended since
+            total_ns += int((task / "schedstat").read_text().split()[0])
+    return total_ns / 1e6
 
 
 def family_ms(pid: int) -> float:

@@ -20,7 +20,8 @@ from pathlib import Path
 
 from servers import percentile
 
-from backstory.core import Engine
+from backstory.core import Caller, Core, Engine
+from backstory.core.ask import Inquiry
 from backstory.core.sync import Sync, decoder_process
 from backstory.domain.filters import Filter
 from backstory.domain.records import Conversation, Message
@@ -121,9 +122,10 @@ def search(store: SqliteStore) -> None:
         store.conversations.add(Conversation(thread, "", "/p", "copy", at, at), rows, [])
         copy += 1
     times = []
+    core = Core(engine, Caller(project="/p"))
     for number in range(SEARCHES):
         start = time.process_time()
-        engine.search.find(QUERIES[number % len(QUERIES)], Filter(public_or_in=""))
+        core.ask.find(Inquiry(QUERIES[number % len(QUERIES)], limit=5))
         times.append((time.process_time() - start) * 1000)
     print(
         f"search by words among {store.entries.count(Filter()):,} messages: p50 {percentile(times, 0.5):.1f} ms,"

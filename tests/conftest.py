@@ -23,7 +23,7 @@ from backstory.surfaces import all_tools, load_surfaces
 
 from .doubles import HashedWords, SteppedClock, counted_ids, make_settings
 from .patience import PATIENCE_S
-from .postgres_server import empty_shared, open_postgres, open_shared, pool
+from .postgres_server import SHARED, empty, open_postgres, open_shared, pool
 from .repositories import IDENTITY
 
 BACKENDS: dict[str, Callable[[Path], Store]] = {
@@ -105,7 +105,7 @@ def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenS
 
     if request.param == "postgres":
         pool()  # its threads are not the test's
-        empty_shared()
+        empty(SHARED)
     yield open_store
     for store in opened:
         store.close()
@@ -179,6 +179,7 @@ def call(core: Core) -> Call:
 
 def caller_of(core: Core) -> Call:
     tools = all_tools(load_surfaces())
+    core = core.during(core.call._replace(tool_names=lambda: list(tools)))
 
     def call(tool: str, **arguments: Any) -> dict[str, Any]:
         reply = tools[tool].call(core, arguments)

@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from backstory.core import Core
+from backstory.core.ask import FoundMemory, Inquiry
 from backstory.domain.errors import Unavailable
+from backstory.domain.filters import Filter, Kind
 from backstory.domain.records import Conversation, Memory, Message
 from backstory.settings import Settings
 
@@ -108,3 +111,9 @@ def make_conversation(id: str, **changes: Any) -> Conversation:
         id=id, title=f"About {id}", project="/p", surface="test", created_at=DAWN, updated_at=DAWN
     )
     return plain._replace(**changes)
+
+
+def found_memories(core: Core, query: str, limit: int = 5) -> list[FoundMemory]:
+    """The memories that a search finds."""
+    ranking = core.ask.find(Inquiry(query, where=Filter(kinds=(Kind.MEMORY,)), limit=limit))
+    return core.ask.memories(ranking, limit)

@@ -154,7 +154,7 @@ def test_the_name_of_a_class_occurs_once() -> None:
 FOREIGN = (
     "readers/",  # files of other programs have names of their own,
     "importers/programs/",  # and so have the programs and their tables
-    "core/sessions/events.py",  # the metadata of memories that are kept already
+    "core/events.py",  # the metadata of memories that are kept already
 )
 """Where wire names stand for something else than a parameter, a tool or a surface of ours."""
 
@@ -243,3 +243,14 @@ def _prints(node: ast.AST) -> bool:
     if isinstance(node, ast.ImportFrom):
         return (node.module or "").split(".")[0] == "rich"
     return False
+
+
+def test_nothing_searches_but_ask() -> None:
+    door = SOURCE / "core" / "ask.py"
+    benchmarks = (TESTS.parent / "bench").glob("*.py")
+    others = [
+        each for each in (*SOURCE.rglob("*.py"), *benchmarks) if each != door and each.parent.name != "search"
+    ]
+    searching = re.compile(r"engine\.search\b|\bfile_hits\b|\bMatching\(|\bread_question\b")
+    assert searching.search(door.read_text("utf-8"))
+    assert [each.name for each in others if searching.search(each.read_text("utf-8"))] == []

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import backstory
+from backstory.cli.commands import parser_of
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + [
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")] + [
     *ROOT.glob("docs/**/*.md")
 ]
 
@@ -45,6 +49,40 @@ def test_every_row_of_a_table_has_as_many_cells_as_its_head(page: Path) -> None:
         head, *rows = ([*re.finditer(r"(?<!\\)\|", row)] for row in table.splitlines())
         assert [len(row) for row in rows] == [len(head)] * len(rows), table
     assert "\\\\|" not in text  # shown with a backslash
+
+
+def test_the_index_lists_every_page() -> None:
+    index = (ROOT / "docs" / "README.md").read_text("utf-8")
+    names = {page.name for page in ROOT.glob("docs/*.md")} - {"README.md"}
+    assert {name for name in names if f"({name})" not in index} == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_that_a_page_shows_are_understood(page: Path) -> None:
+    blocks = re.findall(r"^```sh\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    for line in re.findall(r"^backstory ([a-z].*)", "".join(blocks), re.MULTILINE):
+        command, *arguments = shlex.split(line, comments=True)
+        if command != "serve":  # its flags are settings, which are taken before
+            parser_of(command).read(arguments)
+
+
+def test_links_of_the_readme_lead_to_the_repository_on_a_package_index(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    interface = ModuleType("hatchling.metadata.plugin.interface")
+    interface.__dict__["MetadataHookInterface"] = object
+    monkeypatch.setitem(sys.modules, "hatchling.metadata.plugin.interface", interface)
+    text = runpy.run_path(str(ROOT / "hatch_build.py"))["with_absolute_links"](
+        (ROOT / "README.md").read_text("utf-8")
+    )
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert [link for link in links if not link.startswith("https://")] == []
+    pages = [link for link in links if "/blob/main/" in link]
+    pictures = [link for link in links if link.startswith("https://raw.githubusercontent.com/")]
+    assert len(pages) > 10
+    assert len(pictures) == 3
+    for link in [*pages, *pictures]:
+        assert (ROOT / link.partition("/main/")[2]).exists()
 
 
 def test_the_page_of_the_library_names_every_field_and_method() -> None:

@@ -55,6 +55,8 @@ def test_what_is_remembered_is_recalled_opened_done_and_forgotten(memory: backst
     assert (saved.kind, saved.former) == (MemoryKind.TASK, ())
     assert memory.remember("Rotate the signing key").id == saved.id
     assert [hit.id for hit in memory.recall("signing key", since="7d", until="today")] == [saved.id]
+    assert [hit.id for hit in memory.recall("signing key", since="a few days ago")] == [saved.id]
+    assert memory.recall("signing key", until="the day before yesterday") == []
     assert "Rotate the signing key" in memory.brief(max_tokens=200)
     done = memory.done(saved.id, "Rotated")
     assert done.text == "Done: Rotate the signing key\nRotated"

@@ -12,6 +12,8 @@ from backstory.app import open_core, read_settings, store_path, unknown_variable
 from backstory.domain.errors import InvalidInput
 from backstory.settings import PREFIX, TABLE, build_settings, variable, without_password
 
+from .doubles import found_memories
+
 DEFAULTS = {"home": Path("/home"), "project": Path("/project")}
 
 
@@ -205,5 +207,5 @@ def test_a_memory_saved_by_one_process_is_there_for_the_next(home: Path) -> None
     saved = first.memories.save("JWT expires after 24h")
     first.engine.close()
     second = open_core(settings)
-    assert [hit.memory for hit in second.search.memories("jwt", limit=5).hits] == [saved]
+    assert [hit.memory for hit in found_memories(second, "jwt", 5)] == [saved]
     second.engine.close()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .core.search.lookup import LookupHit as Hit
+    from .core.lookup import LookupHit as Hit
     from .domain.errors import (
         BackstoryError,
         InvalidInput,
@@ -42,7 +43,7 @@ _RECORDS = {
 def open(home: str | Path | None = None, project: str | Path | None = None) -> Backstory:
     """The memory in the data directory `home`, which is made when it is not there, as work on `project` sees it. Defaults are
     those of the command line. Close it, or use it in a `with` statement."""
-    from .library import open_library  # a program that only imports this waits for nothing
+    from .library import open_library  # 80 ms: a program that only imports this waits for nothing
 
     return open_library(home, project)
 
@@ -50,7 +51,5 @@ def open(home: str | Path | None = None, project: str | Path | None = None) -> B
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
     module = import_module(f"{__name__}.{'library' if name in _RECORDS else 'domain.errors'}")
     return getattr(module, _RECORDS.get(name, name))

@@ -21,7 +21,7 @@ def main() -> int:
         heard = answer_start(words, environment, data_home(sys.platform, environment))
     if heard.is_over:
         return 0
-    from .cli.entry import run
+    from .cli.entry import run  # the product, 80 ms: a client has its first answers before
 
     return run(words, heard)
 

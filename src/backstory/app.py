@@ -1,21 +1,26 @@
-"""The composition root: reads the environment, picks the backend and wires the parts together.
-
-A client waits for all that is imported here, so each function imports what it alone needs."""
+"""The composition root: reads the environment, picks the backend and wires the parts together."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from .core import Caller, Core, Engine
+from .core.background import Background
 from .core.projects import project_root, work_tree
+from .core.summaries import ChatWriter
 from .domain.data_home import data_home
+from .domain.discovery import guest_modules
 from .domain.errors import InvalidInput, Unavailable, install_hint
+from .domain.lazy import lazy_name
 from .search.embed import build_embedder
+from .search.remote import Remote
 from .settings import (
     PREFIX,
     TABLE,
@@ -28,23 +33,30 @@ from .settings import (
 )
 from .store import Store
 from .store.backups import FOLDER
+from .store.sqlite import SqliteStore
+from .surfaces import load_surfaces
+from .tools.profiles import FULL, ProfileChoice
 
 if TYPE_CHECKING:
-    from .clients.machine import Machine
-    from .core.background import Background
+    from .clients.machine import Machine, server_command
     from .core.derived import Derivation
     from .core.summaries import Writer
-    from .readers import Places
+    from .readers import Places, reader_names
     from .search.embed import Embedder
     from .store.postgres.pool import PostgresPool
     from .surfaces import Surfaces
+else:  # 10 ms together, which a first save does without
+    Machine = lazy_name("backstory.clients.machine", "Machine")
+    server_command = lazy_name("backstory.clients.machine", "server_command")
+    Places = lazy_name("backstory.readers", "Places")
+    reader_names = lazy_name("backstory.readers", "reader_names")
 
 CONFIG = "config.toml"
 STORE = "store.db"
 CONTROL = "team"
 """The store of tokens and of the audit log."""
-PUBLIC, CONTROL_SCHEMA = "public", "backstory_control"
-"""Where a database has the user's own store and CONTROL; other spaces are in schemas of their names."""
+PUBLIC, CONTROL_TENANT = "public", "backstory_control"
+"""The tenants of a database that have the user's own store and CONTROL; other spaces are tenants of their names."""
 
 
 _SESSION_VARIABLES = {"claude-code": "CLAUDE_CODE_SESSION_ID", "gemini-cli": "GEMINI_SESSION_ID"}
@@ -74,9 +86,6 @@ def read_settings(flags: Mapping[str, Any]) -> Settings:
 
 def served_surfaces(settings: Settings) -> Surfaces:
     """The surfaces that a server offers, with the tools of the chosen profile."""
-    from .surfaces import load_surfaces
-    from .tools.profiles import FULL, ProfileChoice
-
     choice = ProfileChoice(settings.profile, expand_home(settings.profile_config))
     is_usual = settings.profile in ("", FULL) and not choice.config.exists()
     return load_surfaces(settings.surfaces, settings.prefix, None if is_usual else choice)
@@ -95,8 +104,6 @@ def unknown_variables() -> list[str]:
 
 def editor_command() -> list[str]:
     """What the user edits texts with, as the environment says it."""
-    import shlex  # for people, not for start-up
-
     usual = "notepad" if sys.platform == "win32" else "vi"
     return shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or usual)
 
@@ -105,17 +112,17 @@ def environment_of(home: Path, *, columns: int) -> dict[str, str]:
     """For a process of another user's, as far as programs can tell: without what leads to this one's files and
     settings."""
     needed = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR")
-    kept = {
+    variables = {
         name: value for name, value in os.environ.items() if name in needed or name.startswith("COVERAGE")
     }
-    return kept | {"HOME": str(home), "USERPROFILE": str(home), "COLUMNS": str(columns)}
+    return variables | {"HOME": str(home), "USERPROFILE": str(home), "COLUMNS": str(columns)}
 
 
 def open_core(settings: Settings) -> Core:
     """The product over the configured store, for one caller."""
-    told = [(name, os.environ[word]) for name, word in _SESSION_VARIABLES.items() if os.environ.get(word)]
+    given = [(name, os.environ[word]) for name, word in _SESSION_VARIABLES.items() if os.environ.get(word)]
     # an assistant that starts another leaves its own behind
-    assistant, conversation = told[0] if len(told) == 1 else ("", "")
+    assistant, conversation = given[0] if len(given) == 1 else ("", "")
     caller = Caller(
         project=str(project_root(settings.project)),
         directory=str(settings.project),
@@ -141,10 +148,6 @@ def open_engine(
 
 def guest_derivations() -> list[Derivation]:
     """What guests store that may quote memories, as each declares it."""
-    from importlib import import_module
-
-    from .domain.discovery import guest_modules
-
     modules = map(import_module, guest_modules("derived").values())
     return [derivation for module in modules for derivation in module.derivations]
 
@@ -157,17 +160,14 @@ def _settings_of(settings: Settings, space: str) -> Settings:
         folder.chmod(0o700)
     return settings.changed(
         home=place,
-        sessions_dir=str(place / "sessions"),
-        conversation_exports=place / "conversations",
         histories=("off",),
+        client_memories=("none",),
         brief="off",  # hooks run where the user works
     )
 
 
 def history_places(settings: Settings, store: Store) -> Places:
     """Where this user's assistants may keep their files."""
-    from .readers import Places
-
     projects = dict.fromkeys((str(settings.project), *store.conversations.projects()))
     return Places(
         home=Path.home(),
@@ -181,8 +181,6 @@ def history_places(settings: Settings, store: Store) -> Places:
 
 def this_machine(settings: Settings, surfaces: Sequence[str] = ()) -> Machine:
     """Where this user's clients are, and what they are to start: with a home that is not the usual one, that home."""
-    from .clients.machine import Machine, server_command
-
     command = [*server_command()]
     if surfaces:
         command += ["--surfaces", ",".join(surfaces)]
@@ -196,19 +194,14 @@ def this_machine(settings: Settings, surfaces: Sequence[str] = ()) -> Machine:
         data=settings.home.absolute(),
         command=tuple(command),
         python=sys.executable,
-        has_hook_tool=not surfaces or "backstory" in surfaces,
     )
 
 
 def _background(engine: Engine) -> Background:
-    from .core.background import Background
-
     return Background(engine, lambda: history_places(engine.settings, engine.store))
 
 
 def _history_roots(settings: Settings) -> dict[str, tuple[Path, ...]]:
-    from .readers import reader_names
-
     roots: dict[str, tuple[Path, ...]] = {}
     for pair in settings.history_roots:
         name, equals, path = map(str.strip, pair.partition("="))
@@ -241,11 +234,9 @@ def _windows_homes() -> Iterator[Path]:
 def open_store(settings: Settings, space: str = "", *, pool: PostgresPool | None = None) -> Store:
     if in_postgres(settings):
         store: Store = _postgres().PostgresStore(
-            pool or settings.database_url, schema=_schema(space), busy_timeout_s=settings.busy_timeout_s
+            pool or settings.database_url, tenant=_tenant(space), busy_timeout_s=settings.busy_timeout_s
         )
         return store
-    from .store.sqlite import SqliteStore
-
     return SqliteStore(
         store_path(settings, space),
         busy_timeout_s=settings.busy_timeout_s,
@@ -270,10 +261,10 @@ def find_spaces(settings: Settings) -> list[str]:
         pool = open_pool(settings)
         assert pool is not None
         try:
-            schemas = pool.store_schemas()
+            tenants = pool.tenants()
         finally:
             pool.close()
-        return [{PUBLIC: "", CONTROL_SCHEMA: CONTROL}.get(schema, schema) for schema in schemas]
+        return [{PUBLIC: "", CONTROL_TENANT: CONTROL}.get(tenant, tenant) for tenant in tenants]
     path = store_path(settings)
     named = [CONTROL] if path.with_name(f"{CONTROL}.db").exists() else []
     named += sorted(file.stem for file in (path.parent / "spaces").glob("*.db"))
@@ -292,7 +283,7 @@ def open_pool(settings: Settings) -> PostgresPool | None:
 
 def _postgres() -> ModuleType:
     try:
-        from .store import postgres
+        from .store import postgres  # psycopg is an extra, for which a hint is given
     except ModuleNotFoundError as error:
         raise Unavailable(
             f"A store in PostgreSQL needs a package that is not installed: {error.name}.",
@@ -309,12 +300,12 @@ def store_place(settings: Settings, space: str = "") -> str:
     """Where the store is, as people may see it."""
     if in_postgres(settings):
         place = without_password(settings.database_url)
-        return f"{place}, schema {_schema(space)}" if space else place
+        return f"{place}, tenant {_tenant(space)}" if space else place
     return str(store_path(settings, space))
 
 
-def _schema(space: str) -> str:
-    return {"": PUBLIC, CONTROL: CONTROL_SCHEMA}.get(space, space)
+def _tenant(space: str) -> str:
+    return {"": PUBLIC, CONTROL: CONTROL_TENANT}.get(space, space)
 
 
 def store_path(settings: Settings, space: str = "") -> Path:
@@ -343,9 +334,6 @@ def store_path(settings: Settings, space: str = "") -> Path:
 def _writer(settings: Settings) -> Writer | None:
     if settings.summaries == "local":
         return None
-    from .core.summaries import ChatWriter
-    from .search.remote import Remote
-
     remote = Remote(
         name="chat",
         url=required(settings, "chat_url"),
@@ -359,7 +347,7 @@ def _writer(settings: Settings) -> Writer | None:
 def _config(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
-    import tomllib
+    import tomllib  # 3 ms, where a user set something
 
     try:
         return tomllib.loads(path.read_text("utf-8"))

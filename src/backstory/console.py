@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import sys
 from collections.abc import Sequence
 from enum import Enum
 from typing import Any, TextIO
 
-_OBEYED = re.compile(
+from .domain.lazy import lazy_pattern
+
+_OBEYED = lazy_pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 """Control characters but newline and tab, other ends of lines, changes of direction, halves of characters, unseen tags."""
@@ -46,7 +47,7 @@ def write(text: str, end: str = "\n") -> None:
 def write_json(document: Any) -> None:
     """To standard output, as one JSON document: escapes stand for what a terminal would obey, so that its values stay exact."""
     text = json.dumps(document, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)
-    _write(sys.stdout, _OBEYED.sub(lambda found: json.dumps(found[0])[1:-1], text), "\n")
+    _write(sys.stdout, _OBEYED.sub(lambda match: json.dumps(match[0])[1:-1], text), "\n")
 
 
 def notify(text: str, end: str = "\n") -> None:

@@ -51,6 +51,8 @@ class Heard:
         """Bytes that are not."""
         self.is_over = False
         """Whether it left after its answers."""
+        self.prepared: Mapping[str, str] = {}
+        """The prepared answers of this server, by what they answer."""
 
 
 def answer_start(words: Sequence[str], environment: Mapping[str, str], home: str) -> Heard:
@@ -59,6 +61,7 @@ def answer_start(words: Sequence[str], environment: Mapping[str, str], home: str
     answers = None if os.name != "posix" else _prepared(words, environment, home)
     if answers is None:
         return heard
+    heard.prepared = answers
     former = {number: signal.signal(number, _leave) for number in (signal.SIGTERM, signal.SIGINT)}
     while _answer_next(heard, answers) or _read(heard):
         pass
@@ -68,15 +71,35 @@ def answer_start(words: Sequence[str], environment: Mapping[str, str], home: str
 
 
 def refuse_rest(heard: Heard, reason: str) -> None:
-    """When the product cannot be opened: tell whoever waits for an answer, before the server leaves."""
+    """When the product cannot be opened: answer the client with the reason until it leaves.
+
+    A client shows a server that ends as failed, in some windows at every turn, and never says why."""
     error = {"code": INTERNAL_ERROR, "message": reason}
-    for line in heard.rest.splitlines():
-        try:
-            message = _DECODER.decode(line.decode())
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(message, dict) and "method" in message and type(message.get("id")) in (int, str):
-            _send(f"{json.dumps({'jsonrpc': '2.0', 'id': message['id'], 'error': error})}\n".encode())
+    is_client = heard.is_answered or bool(heard.rest)
+    if os.name == "posix":
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, _leave)
+    while True:
+        *lines, heard.rest = heard.rest.split(b"\n")
+        for line in lines:
+            answer = _answer(line, heard.prepared, heard)
+            _send(_refusal(line, error) if answer is None else answer)
+        chunk = os.read(0, CHUNK_BYTES) if is_client else b""
+        if not chunk:
+            _send(_refusal(heard.rest, error))
+            return
+        heard.rest += chunk
+
+
+def _refusal(line: bytes, error: Mapping[str, Any]) -> bytes:
+    """The error as the answer to a request; nothing for what expects no answer."""
+    try:
+        message = _DECODER.decode(line.decode())
+    except (ValueError, RecursionError):
+        return b""
+    if not isinstance(message, dict) or "method" not in message or type(message.get("id")) not in (int, str):
+        return b""
+    return f"{json.dumps({'jsonrpc': '2.0', 'id': message['id'], 'error': error})}\n".encode()
 
 
 def _answer_next(heard: Heard, answers: Mapping[str, str]) -> bool:

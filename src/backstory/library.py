@@ -14,14 +14,16 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from .app import open_core, read_settings
 from .core import Core
+from .core.ask import Inquiry
 from .core.brief import DEFAULT_BRIEF_TOKENS
-from .core.browsing.pages import ConversationPage, PagedMessage
+from .core.lookup import LookupHit
+from .core.pages import ConversationPage, PagedMessage
 from .core.projects import work_tree
-from .core.search.lookup import LookupHit, LookupQuery
 from .domain.errors import InvalidInput
+from .domain.filters import Filter, Kind
 from .domain.kinds import MemoryKind, kind_of
 from .domain.records import Conversation, Memory, Trust
-from .domain.when import parse_until, parse_when
+from .domain.when import parse_bounds
 from .settings import expand_home
 
 P = ParamSpec("P")
@@ -175,10 +177,9 @@ class Backstory:
         limit: int = 5,
     ) -> list[LookupHit]:
         """Memories and conversations in one ranking, each with how certain it is."""
-        wanted = LookupQuery(
-            query, project, kind, file, self._start(since), self._end(until), assistant, limit
-        )
-        return list(self._core.lookup.find(wanted).hits)
+        start, end = parse_bounds(since, until, self._core.engine.now())
+        inquiry = Inquiry(query, project, kind=kind, file=file, since=start, until=end, assistant=assistant)
+        return list(self._core.lookup.find(inquiry, limit).hits)
 
     @_validated
     def open(self, id: str, at: int | None = None, limit: int = 10) -> SavedMemory | PastSession:
@@ -207,9 +208,11 @@ class Backstory:
         limit: int = 10,
     ) -> list[PastSession]:
         """The newest first; of this project, another by name or path, or all for "*"."""
-        found = self._core.browsing.recent(project, assistant, self._start(since), self._end(until), limit)
+        times = parse_bounds(since, until, self._core.engine.now())
+        conversations = self._core.browsing.recent(project, assistant, *times, limit)
         return [
-            _session(conversation, message_count) for conversation, _, message_count in found.conversations
+            _session(conversation, message_count)
+            for conversation, _, message_count in conversations.conversations
         ]
 
     @_validated
@@ -228,8 +231,8 @@ class Backstory:
     @_validated
     def retrieve(self, query: str, limit: int = 5) -> list[str]:
         """As the tool `retrieve_context`: the texts that answer best."""
-        found = self._core.through(TEXTS).search.memories(query, limit=limit)
-        return [hit.memory.text for hit in found.hits]
+        ranking = self._core.ask.find(Inquiry(query, where=Filter(kinds=(Kind.MEMORY,)), limit=limit))
+        return [each.memory.text for each in self._core.ask.memories(ranking, limit)]
 
     @_validated
     def replace(self, id: str, text: str) -> None:
@@ -239,12 +242,6 @@ class Backstory:
     def delete(self, id: str) -> None:
         self._core.through(TEXTS).deletion.by_id(id)
 
-    def _start(self, since: Moment) -> datetime | None:
-        return parse_when(since, self._core.engine.now(), field="since") if isinstance(since, str) else since
-
-    def _end(self, until: Moment) -> datetime | None:
-        return parse_until(until, self._core.engine.now(), field="until") if isinstance(until, str) else until
-
 
 def _kind(name: str | None) -> MemoryKind | None:
     if name is not None and name not in list(MemoryKind):
@@ -252,9 +249,15 @@ def _kind(name: str | None) -> MemoryKind | None:
     return None if name is None else MemoryKind(name)
 
 
-def _memory(kept: Memory) -> SavedMemory:
+def _memory(memory: Memory) -> SavedMemory:
     return SavedMemory(
-        kept.id, kept.text, kind_of(kept), kept.project, kept.created_at, kept.updated_at, kept.trust
+        memory.id,
+        memory.text,
+        kind_of(memory),
+        memory.project,
+        memory.created_at,
+        memory.updated_at,
+        memory.trust,
     )
 
 

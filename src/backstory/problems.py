@@ -102,13 +102,13 @@ class Problems:
 
     def reported(self) -> list[Problem]:
         """Those of all processes of this user, as they were written down."""
-        found: list[Problem] = []
+        problems: list[Problem] = []
         if self._folder is None:
-            return found
+            return problems
         for worker in CONSEQUENCES:
             with suppress(OSError, ValueError, KeyError, TypeError):  # there is none, or none that we wrote
-                found.append(_read(_file(self._folder, worker)))
-        return found
+                problems.append(_read(_file(self._folder, worker)))
+        return problems
 
     def _write(self, problem: Problem) -> None:
         body = {**problem._asdict(), "since": iso(problem.since), "last": iso(problem.last)}
@@ -130,7 +130,7 @@ def message_of(error: BaseException) -> str:
 
 def frames_of(error: BaseException) -> list[str]:
     """Where it was raised. Neither its message nor the values of variables: both may hold what the user sent."""
-    import traceback  # only needed here, and dear at start-up
+    import traceback  # 3 ms, when something failed
 
     return traceback.format_tb(error.__traceback__)
 

@@ -7,6 +7,7 @@ document names a variable for has that one too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -120,6 +121,14 @@ class Settings:
     history_roots: tuple[str, ...] = _setting(
         (), "Further directories with histories, as `name=path`, separated by commas."
     )
+    client_memories: tuple[str, ...] = _setting(
+        (),
+        "Which programs' own memories to read: `claude-code`, `codex`, `gemini-cli`, `qwen-code`, `serena`, `memory-bank`, `kiro`, `beads`, separated by commas; `none` for none. Default: all.",
+    )
+    exclude: tuple[str, ...] = _setting(
+        (),
+        "Projects and paths to keep out, as paths or globs such as `~/work/secret` or `*/clients/acme`, separated by commas: nothing of them is read or saved.",
+    )
     redaction: str = _setting(
         "standard",
         "Which secrets are redacted in histories: keys, tokens and passwords; also e-mail addresses and whatever looks random; or none.",
@@ -171,15 +180,20 @@ class Settings:
     )
     brief: str = _setting(
         "auto",
-        "Whether hooks tell a new session where the project stands: `auto` leaves out runs that nobody attends, `on` tells them too, `off` is a clean start.",
+        "Whether hooks say anything to a session: `auto` leaves out runs that nobody attends, `on` includes them, `off` silences every hook.",
         choices=("auto", "on", "off"),
     )
     brief_off: tuple[str, ...] = _setting(
         (), "Directories of projects whose sessions are told nothing by hooks, separated by commas."
     )
+    prompt_recall: str = _setting(
+        "auto",
+        "Whether a prompt is answered with what was said before: `auto` only where it is nearly certain to help, `on` also where it is more likely than not, `off` never.",
+        choices=("auto", "on", "off"),
+    )
     brief_timeout_s: float = _setting(
-        0.08,
-        "Seconds after which a hook gives up, so that no session waits for its brief; only as a variable.",
+        0.9,
+        "Seconds after which a hook gives up, so that no session waits for it; only as a variable.",
     )
     workers: int = _setting(
         8, "How many requests run at once in one server; on SQLite, more than two only where some are slow."
@@ -197,6 +211,11 @@ class Settings:
         "kept",
         "Whether an MCP session over HTTP is remembered between requests, or each request stands alone.",
         choices=("kept", "none"),
+    )
+    http_log: str = _setting(
+        "files",
+        "Where the HTTP server writes its log: files in the data directory, or standard output, for containers and systemd.",
+        choices=("files", "stdout"),
     )
     http_hosts: tuple[str, ...] = _setting(
         (), "Names that clients reach the HTTP server by, such as `memory.example.com`, separated by commas."
@@ -217,10 +236,29 @@ class Settings:
         30.0, "Seconds that requests over HTTP get to finish when the server is asked to stop."
     )
     oauth_issuer: str = _setting("", "The identity provider whose tokens are accepted, as in their `iss`.")
-    oauth_audience: str = _setting(
-        "", "The URL that clients reach this server's `/mcp` by; accepted tokens name it in `aud`."
+    oauth_audience: tuple[str, ...] = _setting(
+        (),
+        "What accepted tokens name in `aud`, such as the URL of `/mcp`, a client id or `api://backstory`, separated by commas; one of them is enough.",
+    )
+    oauth_resource: str = _setting(
+        "",
+        "The URL that clients reach this server's `/mcp` by. Default: the first URL in `oauth_audience`.",
+    )
+    oauth_leeway_s: float = _setting(
+        30.0, "Seconds by which the identity provider's clock may differ from this machine's."
+    )
+    oauth_groups_claim: str = _setting(
+        "groups", "The claim of a token that lists the user's groups; `realm_access.roles` is one in another."
+    )
+    oauth_groups: tuple[str, ...] = _setting(
+        (),
+        "What members of a group may do, as `group=read`, `group=write`, `group=admin`, `group=space:NAME` or `group=space:NAME:ROLE`, separated by commas.",
     )
     oauth_jwks_url: str = _setting("", "Where the identity provider publishes its keys.")
+    prices_file: str = _setting(
+        "",
+        "JSON file with prices of models, in the place of those that are part of this program; `docs/usage.md` describes it.",
+    )
     log_level: str = _setting(
         "info",
         "Least severe level that is written to the session log.",
@@ -263,8 +301,6 @@ TABLE: tuple[Setting, ...] = tuple(row for row in vars(Settings).values() if isi
 
 def without_password(url: str) -> str:
     """A URL as it may be shown. Whatever stands between the first colon of its user and the last @ may be one."""
-    import re  # not for start-up
-
     masked = re.sub(r"(?<=://)([^:/@?]*):.*@", r"\1:***@", url)
     return re.sub(r"(?i)(password=)[^&]*", r"\1***", masked)
 

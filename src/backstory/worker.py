@@ -64,7 +64,7 @@ class Worker:
         with self._changed:
             self.is_closing = True
             self._changed.notify_all()
-        if self._thread is not None:
+        if self._thread is not None and self._thread.is_alive():  # a signal may have come before it started
             self._thread.join()
 
     def rest(self, seconds: float) -> None:

@@ -135,6 +135,9 @@ def test_what_a_command_wrote_is_traced_by_time_and_said_to_be(typing: Typing, s
     assert traced(typing, "README.md") == [(None, None)]  # committed long after
     (shop / "README.md").write_text("# A yard\n")
     assert traced(typing, "README.md") == [("22222222", "by time")]
+    (shop / "README.md").write_text("# A yard\n\n")
+    text = " ".join(typing.text("blame", "README.md").split())
+    assert "0 of 2 lines were written by an assistant. 2 more lines are likely an assistant's" in text
 
 
 def test_what_is_kept_serves_when_the_assistants_files_are_gone(typing: Typing, tmp_path: Path) -> None:

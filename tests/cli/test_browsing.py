@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from backstory.core import Core
+from backstory.core.brief.files import BriefFiles
 from backstory.core.browsing.chronicle import EventKind
 from backstory.domain.filters import Bounds
 from backstory.store import Store
@@ -148,6 +150,26 @@ def test_delete_takes_ids_from_any_list(typing: Typing) -> None:
     assert typing.json("list")["total"] == 0
     assert [each["id"] for each in typing.json("sessions")["sessions"]] == [CODEX]
     assert "There is no conversation or memory" in typing.refusal("delete", MEMORY, "--yes", status=1)
+
+
+def test_everything_that_a_hook_said_is_listed_with_its_occasion(typing: Typing) -> None:
+    files = BriefFiles(typing.home)
+    files.write("/w/site", {})
+    note = {"at": 1_767_000_000_000, "event": "PreToolUse", "subject": "src/a.py", "certainty": 0.9}
+    (files.folder / "given" / "s1").write_text(
+        json.dumps({**note, "project": "/w/site", "text": "Port 9090."})
+    )
+    (row,) = typing.json("injected", "--session", "s1")["injected"]
+    assert (row["session"], row["event"], row["subject"], row["text"]) == (
+        "s1",
+        "PreToolUse",
+        "src/a.py",
+        "Port 9090.",
+    )
+    assert (row["certainty"], row["used"]) == (0.9, None)
+    assert row["tokens"] > 0
+    assert "Port 9090." in typing.text("injected")
+    assert typing.json("injected", "--session", "s2")["injected"] == []
 
 
 def test_a_brief_says_where_a_project_stands(typing: Typing) -> None:

@@ -37,6 +37,11 @@ PEOPLES = [
         "why",
         "completion",
         "resume",
+        "pr",
+        "share",
+        "unshare",
+        "team",
+        "handoff",
         "edit",
         "delete",
         "backup",
@@ -46,6 +51,10 @@ PEOPLES = [
         "forget",
         "import",
         "migrate",
+        "devices",
+        "fix",
+        "how",
+        "admin",
     )
 ]
 """Commands that need neither a word of their own nor a store; `demo`, the slow one, has its own test."""

@@ -35,6 +35,7 @@ def test_a_sound_installation_passes(tmp_path: Path) -> None:
         "variables",
         "permissions",
         "space",
+        "home",
         "tools",
         "store",
         "integrity",
@@ -45,6 +46,9 @@ def test_a_sound_installation_passes(tmp_path: Path) -> None:
         "embeddings",
     ]
     assert [name for name in checks if name not in {*CLIENTS, "clients"}] == names
+    absent = checks.pop("clients")
+    assert (absent["state"], absent["message"].startswith("not on this machine: ")) == ("info", True)
+    assert checks.pop("histories")["state"] == "info"
     assert {check["state"] for check in checks.values()} == {"ok"}
 
 

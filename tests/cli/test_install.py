@@ -63,6 +63,8 @@ def test_whoever_does_not_agree_gets_nothing(person: Path, answer: bytes) -> Non
 def test_a_dry_run_without_a_name_shows_what_all_that_are_here_would_get(person: Path) -> None:
     steps = answer(person, "install", "--dry-run", "--no-hooks", code=1)["steps"]
     assert [(step["client"], step["action"]) for step in steps] == [("cursor", "added"), ("zed", "failed")]
+    done = typed("install", "--dry-run", "--no-hooks", home=person / "data", HOME=str(person), PATH="")
+    assert f"would add  cursor  {person}" in done.stdout
     assert list((person / ".cursor").iterdir()) == []
 
 
@@ -122,3 +124,80 @@ def test_a_mistake_is_named_and_changes_nothing(person: Path, words: tuple[str, 
 def test_names_and_flags_come_in_any_order(person: Path) -> None:
     steps = answer(person, "install", "cursor", "--no-hooks", "kiro", "--dry-run")["steps"]
     assert [step["client"] for step in steps] == ["cursor", "kiro"]
+
+
+LINES = [
+    {
+        "type": "user",
+        "uuid": "u1",
+        "sessionId": "s1",
+        "timestamp": "2026-01-02T03:04:05.000Z",
+        "message": {"role": "user", "content": "Which port do we use? Let's go with 9090."},
+    },
+    {
+        "type": "assistant",
+        "uuid": "a1",
+        "parentUuid": "u1",
+        "sessionId": "s1",
+        "timestamp": "2026-01-02T03:04:09.000Z",
+        "message": {"id": "m1", "role": "assistant", "content": [{"type": "text", "text": "9090 it is."}]},
+    },
+]
+
+
+@pytest.fixture
+def claude(tmp_path: Path) -> Path:
+    """A home of Claude Code with one conversation in a project that is there."""
+    home, project = tmp_path / "ann", (tmp_path / "shop").resolve()
+    log = home / ".claude" / "projects" / "-shop" / "11111111-1111-4111-8111-111111111111.jsonl"
+    log.parent.mkdir(parents=True)
+    project.mkdir()
+    lines = [json.dumps({**line, "cwd": str(project)}) for line in LINES]
+    log.write_text("\n".join(lines) + "\n")
+    (home / ".claude" / "settings.json").write_text('{"cleanupPeriodDays": 12}')
+    return home
+
+
+def test_yes_reads_the_histories_and_says_what_there_is_to_ask(claude: Path) -> None:
+    variables = {"HOME": str(claude), "PATH": "", "XDG_CONFIG_HOME": str(claude / ".config")}
+    settings = claude / ".claude" / "settings.json"
+    before = settings.read_bytes()
+    done = typed("install", "claude-code", "--yes", home=claude / "data", **variables)
+    assert done.returncode == 0, done.stderr
+    assert "1 conversation of 1 assistant, 1 project." in done.stdout
+    assert 'ask your assistant "Where did we leave off in shop?"' in done.stdout
+    assert "deletes transcripts after 12 days (cleanupPeriodDays" in done.stdout
+    assert json.loads(settings.read_text())["permissions"]["allow"] == [
+        f"mcp__backstory__{tool}" for tool in ("recall", "open", "brief", "sessions")
+    ]
+    again = typed("install", "claude-code", home=claude / "data", **variables)
+    assert "Nothing was changed: Backstory is installed already." in again.stdout
+    assert "unchanged" in again.stdout
+    assert "updated" not in again.stdout
+    typed("uninstall", "claude-code", home=claude / "data", **variables)
+    assert settings.read_bytes() == before
+
+
+def test_without_yes_and_a_terminal_nothing_is_read_or_allowed(claude: Path) -> None:
+    assert "histories" not in answer(claude, "install", "claude-code")
+    assert "permissions" not in json.loads((claude / ".claude" / "settings.json").read_text())
+    assert not (claude / "data" / "store.db").exists()
+
+
+def test_a_store_that_cannot_be_read_leaves_the_installation_done(claude: Path) -> None:
+    (claude / "data").mkdir()
+    (claude / "data" / "store.db").write_text("no database at all " * 500)
+    body = answer(claude, "install", "claude-code", "--yes", code=1)
+    assert "is damaged" in body["histories"]["problem"]
+    assert {step["action"] for step in body["steps"]} == {"added"}
+
+
+def test_claude_desktop_gets_the_server_and_no_hooks(claude: Path) -> None:
+    (claude / ".config" / "Claude").mkdir(parents=True)
+    (step,) = answer(claude, "install", "claude-desktop")["steps"]
+    path = claude / ".config" / "Claude" / "claude_desktop_config.json"
+    assert step["target"] == str(path)
+    assert "serve" in json.loads(path.read_text())["mcpServers"]["backstory"]["args"]
+    assert not (claude / "data" / "hook.py").exists()
+    answer(claude, "uninstall", "claude-desktop")
+    assert not path.exists()

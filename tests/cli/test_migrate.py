@@ -80,7 +80,7 @@ def test_a_killed_move_is_finished_by_the_next(tmp_path: Path, url: str) -> None
     source = f"sqlite:///{tmp_path}/store.db"
     words = ["migrate", "--from", source, "--to", url]
     PostgresStore(url).close()
-    with psycopg.connect(url, autocommit=True) as watching:
+    with psycopg.connect(url.replace("//member:", "//postgres:"), autocommit=True) as watching:
         watching.execute(HALT)
         watching.execute("SELECT pg_advisory_lock(1)")
         with subprocess.Popen([*BACKSTORY, *words], env=environment(tmp_path)) as process:
@@ -93,13 +93,13 @@ def test_a_killed_move_is_finished_by_the_next(tmp_path: Path, url: str) -> None
 
 HALT = """
 CREATE FUNCTION halt() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END';
-CREATE TRIGGER halt BEFORE INSERT ON entry FOR EACH ROW WHEN (NEW.n = 1001) EXECUTE FUNCTION halt();
+CREATE TRIGGER halt BEFORE INSERT ON backstory.entry FOR EACH ROW WHEN (NEW.n = 1001) EXECUTE FUNCTION halt();
 """
 """Whoever copies comes no further than the middle while somebody else has the lock."""
 
 
 def arrived(connection: psycopg.Connection[tuple[int]]) -> int:
-    ((count,),) = connection.execute("SELECT count(*) FROM entry").fetchall()
+    ((count,),) = connection.execute("SELECT count(*) FROM backstory.entry").fetchall()
     return count
 
 

@@ -43,7 +43,7 @@ def test_the_password_is_never_shown(tmp_path: Path, variables: dict[str, str], 
         assert done.returncode == 0, done.stderr
         assert PASSWORD not in done.stdout + done.stderr
     if command != "doctor":
-        assert "postgresql://postgres:***@" in typed(command, home=tmp_path, **variables).stdout
+        assert "postgresql://member:***@" in typed(command, home=tmp_path, **variables).stdout
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_damage_to_a_tenant_of_a_team_server_is_found(tmp_path: Path, variables:
             store.database.change("DELETE FROM entry_text")
     done = typed("integrity", home=tmp_path, **variables)
     assert done.returncode == 1
-    assert "schema user-alice is damaged" in done.stdout
+    assert "tenant user-alice is damaged" in done.stdout
     assert PASSWORD not in done.stdout
     checks = json.loads(typed("doctor", "--json", home=tmp_path, **variables).stdout)["checks"]
     assert {check["name"]: check["state"] for check in checks}["team stores"] == "fail"
@@ -87,7 +87,7 @@ def test_the_doctor_tells_whether_a_pooler_keeps_tenants_apart(
     tmp_path: Path, variables: dict[str, str], pool_mode: str, code: int
 ) -> None:
     folder = Path(postgres_server.server().pgdata)
-    with pgbouncer.pooler(folder, pool_mode=pool_mode, database="commands") as url:
+    with pgbouncer.pooler(folder, pool_mode=pool_mode, database="commands", user="member") as url:
         behind = variables | {"BACKSTORY_DATABASE_URL": url}
         done = typed("doctor", "--json", home=tmp_path, **behind)
         assert done.returncode == code, done.stdout

@@ -38,8 +38,11 @@ def test_a_conversation_stands_once_with_its_title_and_the_number_of_the_message
         (["--assistant", "codex"], {CODEX}),
         (["--project", "shop"], set()),
         (["--since", "2026-03-02"], set()),
+        (["--since", "a couple of days ago"], set()),
+        (["--until", "2026", "--limit", "9"], {MEMORY, CODEX}),
         (["--until", "2026-03-02", "--limit", "9"], {MEMORY, CODEX}),
-        (["--file", "cache.py"], set()),
+        (["--file", "cache.py"], {CLAUDE}),  # it answers nothing, and touched the file
+        (["--file", "nowhere.py"], set()),
     ],
 )
 def test_a_search_is_narrowed(typing: Typing, flags: list[str], expected: set[str]) -> None:
@@ -67,3 +70,10 @@ def test_open_shows_the_result_with_what_stands_around_it(typing: Typing) -> Non
     assert "why does it miss?" in shown
     assert typing.json("search", "tuesdays", "--kind=memory", "--open", "1")["id"] == MEMORY
     assert "There is no result '7'." in typing.refusal("search", "date", "--open", "7", status=1)
+
+
+def test_who_asks_for_memories_is_shown_the_nearest_even_if_none_matches(typing: Typing) -> None:
+    assert found(typing, "zzqxjk", "wvut", "--kind", "memory") == [MEMORY]
+    assert "Nothing sure; the nearest:" in "".join(typing.run("search", "zzqxjk", "--kind", "memory")[1:])
+    status, out, _ = typing.run("search", "zzqxjk", "--kind", "memory", "--project", "shop")
+    assert (status, out.splitlines()[0]) == (1, "No memory or conversation matches --project and --kind.")

@@ -186,6 +186,28 @@ def test_a_call_of_a_server_that_cannot_open_its_store_is_told_why(tmp_path: Pat
 
 
 @posix_only
+def test_a_server_with_a_damaged_store_answers_every_call_with_the_reason_until_the_client_leaves(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "store.db").write_bytes(b"no database at all " * 500)
+    with serving(tmp_path, "serve", "--surfaces", "backstory") as server:
+        server.greet()
+        stdin, stdout = server.process.stdin, server.process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        for number in (2, 3):  # a second one arrives long after the store was found to be damaged
+            params = {"name": "recall", "arguments": {"query": "port"}}
+            message = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+            stdin.write(json.dumps(message) + "\n")
+            stdin.flush()
+            answer = json.loads(stdout.readline())
+            assert answer["id"] == number
+            assert "store.db is damaged" in answer["error"]["message"]
+        assert {tool["name"] for tool in server.ask("tools/list", {})["tools"]} >= {"recall", "brief"}
+    assert server.process.returncode == 1
+
+
+@posix_only
 def test_a_signal_ends_a_server_that_was_only_greeted(tmp_path: Path) -> None:
     with serving(tmp_path, "serve") as server:
         server.greet()

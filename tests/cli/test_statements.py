@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from ..processes import Json
+from ..repositories import git, write
 from ..typed import typed
 
 
-def log(user: Path, project: Path, session: str, *spoken: tuple[str, str]) -> None:
+def log(user: Path, project: Path, session: str, *spoken: tuple[str, str | list[Json]]) -> None:
     lines = [
         {
             "type": role,
@@ -53,3 +55,58 @@ def test_statements_are_listed_by_kind_with_where_they_were_said(tmp_path: Path)
     refused = typed("statements", "--kind", "gossip", home=tmp_path / "ours", **settings)
     assert refused.returncode != 0
     assert "gossip" in refused.stderr
+    then = typed("statements", "--as-of", "2026-03-02", "--json", home=tmp_path / "ours", **settings)
+    assert [each["text"] for each in json.loads(then.stdout)["statements"]] == [
+        "We use Kafka as the queue for orders."
+    ]
+
+
+def test_a_statement_has_the_files_of_its_request_and_edits_without_a_commit_are_listed(
+    tmp_path: Path,
+) -> None:
+    user, project = tmp_path / "user", write(tmp_path / "shop", {"queue.py": "redis"})
+    git(project, "init", "-q")
+    edit = {"file_path": str(project / "queue.py"), "old_string": "kafka", "new_string": "redis"}
+    log(
+        user,
+        project,
+        "aaaa1111",
+        ("user", "We use Redis as the queue for orders."),
+        ("assistant", [{"type": "tool_use", "id": "t1", "name": "Edit", "input": edit}]),
+        ("assistant", "The queue is Redis now."),
+        ("user", "Never push to main."),
+        ("assistant", "Noted."),
+    )
+    settings = {"HOME": str(user), "BACKSTORY_EMBEDDINGS": "off", "BACKSTORY_PROJECT": str(project)}
+    assert typed("sync", home=tmp_path / "ours", **settings).returncode == 0
+    listed = typed("statements", "--json", home=tmp_path / "ours", **settings).stdout
+    files = {each["kind"]: each["files"] for each in json.loads(listed)["statements"]}
+    assert (files["decision"], files["preference"]) == ([str(project / "queue.py")], [])
+    left = typed("statements", "--kind", "uncommitted", "--json", home=tmp_path / "ours", **settings).stdout
+    (edited,) = json.loads(left)["statements"]
+    assert (edited["text"], edited["files"]) == ("queue.py", [str(project / "queue.py")])
+
+
+def test_folders_and_edits_outside_a_repository_are_not_listed_as_uncommitted(tmp_path: Path) -> None:
+    user, project = tmp_path / "user", write(tmp_path / "shop", {"queue.py": "redis", "jobs/a.py": "1"})
+    command = {"command": "mv old jobs && touch jobs/a.py"}
+    log(
+        user,
+        project,
+        "aaaa1111",
+        ("user", "Move the jobs."),
+        ("assistant", [{"type": "tool_use", "id": "t1", "name": "Bash", "input": command}]),
+        ("assistant", "The jobs are in their own folder now."),
+    )
+    settings = {"HOME": str(user), "BACKSTORY_EMBEDDINGS": "off", "BACKSTORY_PROJECT": str(project)}
+    assert typed("sync", home=tmp_path / "ours", **settings).returncode == 0
+
+    def listed() -> list[str]:
+        words = ("statements", "--kind", "uncommitted", "--json")
+        left = typed(*words, home=tmp_path / "ours", **settings).stdout
+        return [each["text"] for each in json.loads(left)["statements"]]
+
+    assert listed() == []
+    git(project, "init", "-q")
+    git(project, "add", ".")
+    assert listed() == ["a.py"]

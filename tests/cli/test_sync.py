@@ -115,7 +115,15 @@ def test_further_roots_are_read_too(user: Path) -> None:
 def test_status_and_doctor_tell_of_histories(user: Path) -> None:
     asked(user, "sync")
     held = asked(user, "status")["histories"]["claude-code"]
-    assert held == {"conversations": 2, "messages": 4, "sources": 2, "gone": 0, "redacted": 2, "problems": 0}
+    assert held == {
+        "conversations": 2,
+        "subagents": 0,
+        "messages": 4,
+        "sources": 2,
+        "gone": 0,
+        "redacted": 2,
+        "problems": 0,
+    }
     done = typed("status", home=user.parent / "ours", **environment(user))
     assert "2 conversations, 4 messages from 2 files; 2 secrets redacted" in done.stdout
     checks = {check["name"]: check for check in asked(user, "doctor")["checks"]}
@@ -245,3 +253,28 @@ def test_how_old_is_old_comes_from_the_flag_or_the_setting(user: Path) -> None:
     assert asked(user, "archive", "--older-than", "9e9")["conversations"] == 0
     for words in (["archive"], ["archive", "--older-than", "-1"], ["archive", "--older-than", "old"]):
         assert typed(*words, home=user.parent / "ours", **environment(user)).returncode == 2
+
+
+def test_status_before_a_sync_counts_unread_files_and_names_the_next_command(
+    user: Path, tmp_path: Path
+) -> None:
+    home, variables = tmp_path / "ours", environment(user)
+    before = typed("status", home=home, **variables).stdout
+    assert "on disk  not read yet: Claude Code (2 files)" in before
+    assert "`backstory install` adds Backstory to your assistants and reads these conversations" in before
+    typed("sync", home=home, **variables)
+    after = typed("status", "--json", home=home, **variables)
+    assert json.loads(after.stdout)["unread_histories"] == {}
+    assert "next " not in typed("status", home=home, **variables).stdout
+
+
+WITHOUT_VECTORS = "\n\nSearched by words alone: embeddings are switched off.\n"
+
+
+def test_a_search_without_results_suggests_a_next_step(user: Path, tmp_path: Path) -> None:
+    done = typed("search", "walrus", home=tmp_path / "empty", **environment(tmp_path / "nobody"))
+    assert (done.returncode, done.stdout) == (1, f"No results for 'walrus'.{WITHOUT_VECTORS}")
+    assert "`backstory install`" in done.stderr
+    gibberish = typed("search", "qwzx vbnmk", home=tmp_path / "ours", **environment(user))
+    assert (gibberish.returncode, gibberish.stdout) == (1, f"No results for 'qwzx vbnmk'.{WITHOUT_VECTORS}")
+    assert "Try fewer or other words." in gibberish.stderr

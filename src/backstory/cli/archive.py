@@ -36,7 +36,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
             retention.archive(old, Call(progress=show_progress))
     conversations, memories = len(old.conversations), len(old.memories)
     body = {"conversations": conversations, "memories": memories, "archived": options.yes}
-    told = f"{counted(conversations, 'conversation')} and {counted(memories, 'reflection')} older than {age:g} days"
+    summary = f"{counted(conversations, 'conversation')} and {counted(memories, 'reflection')} older than {age:g} days"
     if options.yes:
-        return Report(body, f"Archived {told}; `backstory unarchive` brings one back.")
-    return Report(body, f"{told} would go to the archive; --yes puts them there.")
+        return Report(body, f"Archived {summary}; `backstory unarchive` brings one back.")
+    return Report(body, f"{summary} would go to the archive; --yes puts them there.")

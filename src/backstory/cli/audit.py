@@ -20,13 +20,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     since = parse_when(options.since, utc_now(), field="--since")
-    found: list[AuditRecord] = []
+    records: list[AuditRecord] = []
     if CONTROL in find_spaces(settings):  # a look makes no store
         with closing(open_store(settings, CONTROL)) as control:
-            found = control.team.audit_log(since)
+            records = control.team.audit_log(since)
     # of who was not let in only the address is known
     rows = [
-        (iso(each.at), each.person or each.credential, each.space, each.outcome, each.tool) for each in found
+        (iso(each.at), each.person or each.credential, each.space, each.outcome, each.tool)
+        for each in records
     ]
-    body = {"calls": [{**each._asdict(), "at": iso(each.at)} for each in found]}
+    body = {"calls": [{**each._asdict(), "at": iso(each.at)} for each in records]}
     return Report(body, table(rows) or "Nothing was changed in that time.")

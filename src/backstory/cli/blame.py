@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 from ..app import history_places, open_core
-from ..core import Core
-from ..core.blame import BlamedLine, LineOrigin
+from ..core.blame import BlamedLine, LineOrigin, Sureness
+from ..core.changes import prompts_before
 from ..core.names import ConversationNames
+from ..domain.lazy import lazy_pattern
+from ..domain.lines import counted
 from ..domain.when import iso
 from ..settings import Settings
 from .report import Block, Json, Paragraph, Report, Span, Style, Table, Text, Verbatim, legible, terminal_line
 
 SHORT_HASH = 9
 SAID = 160  # characters of a prompt
-_LINES = re.compile(r"(?P<path>.+):(?P<first>\d+)(?:-(?P<last>\d+))?")
+_LINES = lazy_pattern(r"(?P<path>.+):(?P<first>\d+)(?:-(?P<last>\d+))?")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +34,7 @@ class _Findings(NamedTuple):
     path: str
     lines: Sequence[BlamedLine]
     names: ConversationNames
-    prompts: dict[tuple[str, int], str]
+    prompts: Mapping[tuple[str, int], str]
     """What the user asked for, by conversation and number of the message."""
 
 
@@ -43,32 +44,28 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         places = history_places(settings, core.engine.store)
         start = 1 if first is None else first
         lines = core.blame.lines(str(Path(path).absolute()), places, start, last or first)
-        found = _Findings(path, lines, core.browsing.names(), _prompts(core, lines))
-    return Report(_body(found), _one(found) if len(lines) == 1 else _many(found))
+        findings = _Findings(
+            path,
+            lines,
+            core.browsing.names(),
+            prompts_before(core, [line.origin for line in lines if line.origin]),
+        )
+    return Report(_body(findings), _one(findings) if len(lines) == 1 else _many(findings))
 
 
 def _place(text: str) -> tuple[str, int | None, int | None]:
-    found = _LINES.fullmatch(text)
-    if found is None or Path(text).exists():
+    match = _LINES.fullmatch(text)
+    if match is None or Path(text).exists():
         return text, None, None
-    last = found["last"]
-    return found["path"], int(found["first"]), int(last) if last else None
+    last = match["last"]
+    return match["path"], int(match["first"]), int(last) if last else None
 
 
-def _prompts(core: Core, lines: Sequence[BlamedLine]) -> dict[tuple[str, int], str]:
-    origins = {(each.origin.conversation.id, each.origin.number) for each in lines if each.origin}
-    store = core.engine.store
-    # what tools did right after a prompt has the number of the prompt, so that is one that stands before the next
-    before = store.entries.prompts(sorted(origins)) if origins else {}
-    entries = core.search.loaded(before.values())
-    return {place: entries[entry].text for place, entry in before.items() if entry in entries}
+def _body(findings: _Findings) -> Json:
+    return {"path": findings.path, "lines": [_line_body(findings, each) for each in findings.lines]}
 
 
-def _body(found: _Findings) -> Json:
-    return {"path": found.path, "lines": [_line_body(found, each) for each in found.lines]}
-
-
-def _line_body(found: _Findings, line: BlamedLine) -> Json:
+def _line_body(findings: _Findings, line: BlamedLine) -> Json:
     commit, origin = line.commit, line.origin
     return {
         "line": line.number,
@@ -83,25 +80,25 @@ def _line_body(found: _Findings, line: BlamedLine) -> Json:
         "session": origin
         and {
             "id": origin.conversation.id,
-            "name": found.names.short(origin.conversation.id),
+            "name": findings.names.short(origin.conversation.id),
             "title": origin.conversation.title,
             "assistant": origin.conversation.surface,
             "number": origin.number,
             "at": iso(origin.at),
-            "prompt": found.prompts.get((origin.conversation.id, origin.number), ""),
+            "prompt": findings.prompts.get((origin.conversation.id, origin.number), ""),
         },
         "sureness": origin and origin.sureness.value,
     }
 
 
-def _name(found: _Findings, origin: LineOrigin) -> str:
-    return f"{found.names.short(origin.conversation.id)}#{origin.number}"
+def _name(findings: _Findings, origin: LineOrigin) -> str:
+    return f"{findings.names.short(origin.conversation.id)}#{origin.number}"
 
 
-def _one(found: _Findings) -> list[Block]:
-    (line,) = found.lines
+def _one(findings: _Findings) -> list[Block]:
+    (line,) = findings.lines
     blocks: list[Block] = [
-        Verbatim([Span(f"{found.path}:{line.number}", Style.HEADING)]),
+        Verbatim([Span(f"{findings.path}:{line.number}", Style.HEADING)]),
         Verbatim(f"  {legible(line.text)}"),
         "",
     ]
@@ -110,19 +107,19 @@ def _one(found: _Findings) -> list[Block]:
         blocks.append("No assistant is known to have written this line.")
     else:
         origin = line.origin
-        rows.append([origin.sureness.value, [Span(_name(found, origin), Style.ID), " ", *_who(origin)]])
+        rows.append([origin.sureness.value, [Span(_name(findings, origin), Style.ID), " ", *_who(origin)]])
         title = terminal_line(origin.conversation.name, SAID)
-        prompt = terminal_line(found.prompts.get((origin.conversation.id, origin.number), ""), SAID)
+        prompt = terminal_line(findings.prompts.get((origin.conversation.id, origin.number), ""), SAID)
         rows += [["session", title]] if title and title != prompt else []
         rows += [["asked", prompt]] if prompt else []
     rows.append(["commit", _commit(line)])
     blocks.append(Table((), rows))
     if line.origin is not None:
-        name = found.names.short(line.origin.conversation.id)
+        name = findings.names.short(line.origin.conversation.id)
         blocks += [
             "",
             Paragraph(
-                f"`backstory show {_name(found, line.origin)}` shows it, `backstory resume {name}` goes on."
+                f"`backstory show {_name(findings, line.origin)}` shows it, `backstory resume {name}` goes on."
             ),
         ]
     return blocks
@@ -142,12 +139,15 @@ def _commit(line: BlamedLine) -> Text:
     ]
 
 
-def _many(found: _Findings) -> list[Block]:
-    if not found.lines:
+def _many(findings: _Findings) -> list[Block]:
+    if not findings.lines:
         return ["The file is empty."]
-    rows = [_row(found, list(some)) for _, some in groupby(found.lines, key=_key)]
-    traced = sum(line.origin is not None for line in found.lines)
-    share = f"{traced:,} of {len(found.lines):,} lines were written by an assistant."
+    rows = [_row(findings, list(some)) for _, some in groupby(findings.lines, key=_key)]
+    origins = [line.origin for line in findings.lines if line.origin]
+    exact = sum(origin.sureness is Sureness.EXACT for origin in origins)
+    share = f"{exact:,} of {len(findings.lines):,} lines were written by an assistant."
+    if rest := len(origins) - exact:
+        share += f" {counted(rest, 'more line is', 'more lines are')} likely an assistant's, and not counted."
     return [Table(("LINES", "ID", "ASSISTANT", "WHEN", "SURE", "WHY"), rows), "", share]
 
 
@@ -157,17 +157,17 @@ def _key(line: BlamedLine) -> tuple[str | None, ...]:
     return (line.origin.conversation.id, str(line.origin.number), line.origin.sureness.value)
 
 
-def _row(found: _Findings, lines: Sequence[BlamedLine]) -> list[Text]:
+def _row(findings: _Findings, lines: Sequence[BlamedLine]) -> list[Text]:
     first, origin, commit = lines[0], lines[0].origin, lines[0].commit
     span = str(first.number) if len(lines) == 1 else f"{first.number}-{lines[-1].number}"
     if origin is None:
         when = f"{commit.written_at:%Y-%m-%d}" if commit else ""
         why = f"{commit.author}: {commit.subject}" if commit else "not committed"
         return [span, "-", "-", when, "-", [Span(terminal_line(why, 80), Style.QUIET)]]
-    why = found.prompts.get((origin.conversation.id, origin.number)) or origin.conversation.name
+    why = findings.prompts.get((origin.conversation.id, origin.number)) or origin.conversation.name
     return [
         span,
-        [Span(_name(found, origin), Style.ID)],
+        [Span(_name(findings, origin), Style.ID)],
         [Span(origin.conversation.surface, Style.ASSISTANT)],
         f"{origin.at:%Y-%m-%d}",
         origin.sureness.value,

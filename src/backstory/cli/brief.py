@@ -7,6 +7,7 @@ from contextlib import closing
 
 from ..app import open_core
 from ..core.brief import DEFAULT_BRIEF_TOKENS, MAX_BRIEF_TOKENS, MIN_BRIEF_TOKENS
+from ..core.team import refresh_trusted
 from ..domain.when import iso
 from ..settings import Settings
 from .numbers import whole_number
@@ -28,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     with closing(open_core(settings)) as core:
+        refresh_trusted(core.engine, {})
         brief = core.briefing.brief(options.name, options.max_tokens)
     body = {
         "project": brief.project,
@@ -37,4 +39,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         "last_at": brief.last_at and iso(brief.last_at),
         "open_tasks": brief.open_tasks,
     }
-    return Report(body, brief.text)
+    if brief.is_known:
+        return Report(body, brief.text)
+    hint = "`backstory sync` reads new conversations; `backstory sessions` lists those of all projects."
+    return Report(body, f"{brief.text} {hint}")

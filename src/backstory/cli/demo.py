@@ -45,7 +45,7 @@ MEMORY = "The warehouse closes at noon on Fridays; orders after that ship on Mon
 QUERY = "when do parcels leave if somebody buys late in the week?"
 """What the query means. They have no word in common."""
 
-SHOWN = 200  # characters of a message
+MAX_SHOWN_CHARS = 200  # characters of a message
 WIDTH = 76
 LONGEST_S = 60.0  # a process that hangs must not make the demo hang
 
@@ -234,4 +234,4 @@ class _Server:
         self.process.stdin.flush()
 
     def _note(self, arrow: str, text: str) -> None:
-        self._transcript.append(wrapped(terminal_line(text, SHOWN), f"{arrow}  ", "   "))
+        self._transcript.append(wrapped(terminal_line(text, MAX_SHOWN_CHARS), f"{arrow}  ", "   "))

@@ -63,7 +63,7 @@ def make_shop(folder: Path, now: datetime) -> Shop:
 def _claude_code(shop: Shop, at: datetime) -> None:
     session = "5f2c7a10-3b1d-4c8e-9a55-0c2f6e7d8b91"
     written = {"file_path": str(shop.project / "src" / "billing.py"), "content": BILLING}
-    said: list[tuple[str, Any]] = [
+    messages: list[tuple[str, Any]] = [
         ("user", "Reports for accounting need running totals by month. What do we store invoices in?"),
         ("assistant", [{"type": "text", "text": "I will write monthly_totals() for that."}]),
         ("assistant", [{"type": "tool_use", "id": "t1", "name": "Write", "input": written}]),
@@ -80,7 +80,7 @@ def _claude_code(shop: Shop, at: datetime) -> None:
             "gitBranch": "main",
             "message": {"id": f"m{number}", "role": role, "model": "claude-sonnet", "content": content},
         }
-        for number, (role, content) in enumerate(said)
+        for number, (role, content) in enumerate(messages)
     ]
     _write_lines(shop.user / ".claude" / "projects" / "shop" / f"{session}.jsonl", lines)
 

@@ -27,20 +27,29 @@ from ..app import (
 from ..clients.condition import Condition, conditions
 from ..core import Engine
 from ..core.backups import Backups
+from ..core.client_memories.feeding import refused_files
+from ..core.devices.setup import synced_place
 from ..domain.errors import BackstoryError
 from ..domain.lines import counted
 from ..domain.when import iso
 from ..search.backlog import PROBE
-from ..search.embed import build_embedder, embed_texts
+from ..search.embed import build_embedder, embed_texts, missing_packages
 from ..settings import Settings
 from ..store.backups import FOLDER
 from ..surfaces import all_tools, load_surfaces
 from .integrity import advice, problems_of
-from .report import FAILED, Report, show_progress, size, table
-from .status import count_waiting
+from .report import FAILED, Block, Report, Span, Style, Verbatim, show_progress, size, table
+from .status import conversation_count, count_waiting
 
 LEAST_FREE_BYTES = 200 * 1024 * 1024
-State = Literal["ok", "warn", "fail"]
+State = Literal["info", "ok", "warn", "fail"]
+"""From the best to the worst. `info` is a fact that is neither right nor wrong, such as a client that is not installed."""
+STYLES: dict[str, Style] = {
+    "info": Style.QUIET,
+    "ok": Style.GOOD,
+    "warn": Style.WARNING,
+    "fail": Style.BAD,
+}
 
 
 class Check(NamedTuple):
@@ -56,14 +65,20 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     for check in (*_checks(settings), *_clients(clients)):
         show_progress(0, None, f"Checked {check.name}")
         checks.append(check)
-    worst = max(checks, key=lambda check: ("ok", "warn", "fail").index(check.state)).state
+    worst = max(checks, key=lambda check: list(STYLES).index(check.state)).state
     body = {
         "state": worst,
         "checks": [check._asdict() for check in checks],
         "clients": [each._asdict() for each in clients],
     }
-    rows = [(c.state, c.name, f"{c.message} {c.advice}".rstrip()) for c in checks]
-    return Report(body, table(rows), FAILED if worst == "fail" else 0)
+    return Report(body, list(_lines(checks)), FAILED if worst == "fail" else 0)
+
+
+def _lines(checks: Sequence[Check]) -> Iterator[Block]:
+    """One wrapped row for each check, which begins with its state in colour."""
+    for line in table((c.state, c.name, f"{c.message} {c.advice}".rstrip()) for c in checks).splitlines():
+        state = line.partition(" ")[0]
+        yield Verbatim([Span(state, STYLES[state]), line[len(state) :]]) if state else line
 
 
 def _checks(settings: Settings) -> Iterator[Check]:
@@ -71,11 +86,26 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield _sqlite(settings)
     yield _variables()
     yield _permissions(settings)
+    if settings.exclude:
+        yield Check("excluded", "ok", ", ".join(settings.exclude))
+    yield from _memory_files(settings)
     yield _space(settings)
+    yield _synced_home(settings)
     yield _tools(settings)
     yield from _store(settings)
     yield from _team_stores(settings)
     yield _embeddings(settings)
+
+
+def _memory_files(settings: Settings) -> Iterator[Check]:
+    """A line for each file that other programs load and that cannot be kept up to date."""
+    for path, problem in refused_files(settings.home).items():
+        yield Check(
+            "memory files",
+            "warn",
+            f"{path}: {problem}",
+            "Correct it, then run `backstory install --memory-files`.",
+        )
 
 
 def _clients(clients: Sequence[Condition]) -> Iterator[Check]:
@@ -85,7 +115,7 @@ def _clients(clients: Sequence[Condition]) -> Iterator[Check]:
             yield _client(each)
     absent = [each.client for each in clients if not each.is_here and not each.entries]
     if absent:
-        yield Check("clients", "ok", f"not on this machine: {', '.join(absent)}")
+        yield Check("clients", "info", f"not on this machine: {', '.join(absent)}")
 
 
 def _client(client: Condition) -> Check:
@@ -99,8 +129,8 @@ def _client(client: Condition) -> Check:
     if not client.entries:
         return Check(
             client.client,
-            "ok",
-            f"{title} does not have Backstory.",
+            "info",
+            f"Backstory is not installed in {title}.",
             f"`backstory install {client.client}` adds it.",
         )
     if client.hooks == "not trusted":
@@ -118,6 +148,18 @@ def _sqlite(settings: Settings) -> Check:
         except BackstoryError as error:
             return Check("sqlite", "fail", error.message, error.hint or "Use another Python.")
     return Check("sqlite", "ok", f"{sqlite3.sqlite_version}, with FTS5")
+
+
+def _synced_home(settings: Settings) -> Check:
+    """A file synchroniser copies the parts of a database at different moments."""
+    if why := synced_place(settings.home):
+        return Check(
+            "home",
+            "fail",
+            f"{settings.home} is copied by a file synchroniser ({why}), which damages databases.",
+            "Move it elsewhere (BACKSTORY_HOME); `backstory devices` keeps machines the same.",
+        )
+    return Check("home", "ok", f"{settings.home} is not in a synchronised folder")
 
 
 def _variables() -> Check:
@@ -218,15 +260,15 @@ def _backups(engine: Engine) -> Check:
     name = "backups"
     if engine.store.backups is None:
         return Check(name, "ok", "left to PostgreSQL: pg_dump, or its archive of the log")
-    found = engine.store.backups.find()
+    backups = engine.store.backups.find()
     if engine.makes_backups and Backups(engine).is_too_large():
         return Check(
             name, "warn", "The store is larger than its backups may be.", "Raise BACKSTORY_BACKUPS_MAX_MB."
         )
-    if not engine.makes_backups and not found:
+    if not engine.makes_backups and not backups:
         return Check(name, "warn", "Off, and there are none.", "`backstory backup` makes one.")
-    told = f"{counted(len(found), 'file')} in {engine.settings.home / FOLDER}"
-    return Check(name, "ok", told if found else "none yet: the first is made when the store is a day old")
+    text = f"{counted(len(backups), 'file')} in {engine.settings.home / FOLDER}"
+    return Check(name, "ok", text if backups else "none yet: the first is made when the store is a day old")
 
 
 def _waiting(engine: Engine) -> Check:
@@ -242,19 +284,29 @@ def _histories(engine: Engine) -> Check:
         message = f"{counted(len(problems), 'file')} cannot be read, such as {path}: {problem}"
         return Check("histories", "warn", message, "`backstory status --json` lists them.")
     held = engine.store.sync.census()
-    told = ", ".join(
-        f"{counted(each.conversations, 'conversation')} of {name}" for name, each in held.items()
+    text = ", ".join(
+        f"{conversation_count(each.conversations, each.subagents)} of {name}" for name, each in held.items()
     )
-    return Check("histories", "ok", told or "none read yet; a running server or `backstory sync` does")
+    if not text:
+        return Check("histories", "info", "none read yet.", "`backstory sync` reads them.")
+    return Check("histories", "ok", text)
 
 
 def _background(engine: Engine) -> Check:
     """What fails in the servers that run, or failed when the last one did."""
     if failing := engine.problems.reported():
-        told = " ".join(f"{each.sentence} (since {iso(each.since)})." for each in failing)
+        text = " ".join(f"{each.sentence} (since {iso(each.since)})." for each in failing)
         logs = engine.settings.home / "logs"
-        return Check("background", "warn", told, f"It is tried again by itself; {logs} has details.")
-    return Check("background", "ok", "nothing fails behind the answers")
+        return Check("background", "warn", text, f"It is tried again by itself; {logs} has details.")
+    return Check("background", "ok", "no errors")
+
+
+def _no_embeddings(name: str, settings: Settings) -> Check:
+    if settings.embeddings == "off":
+        return Check(name, "warn", "Off: search is by words alone.", "--embeddings local turns them on.")
+    missing = " and ".join(missing_packages())
+    advice = "Install `backstory` in place of `backstory-lite` to search by meaning too, if onnxruntime has a wheel for this machine."
+    return Check(name, "info", f"Search is by words alone: {missing} not installed.", advice)
 
 
 def _embeddings(settings: Settings) -> Check:
@@ -263,7 +315,7 @@ def _embeddings(settings: Settings) -> Check:
     try:
         embedder = build_embedder(settings)
         if embedder is None:
-            return Check(name, "warn", "Off: search is by words alone.", "--embeddings local turns them on.")
+            return _no_embeddings(name, settings)
         start = time.perf_counter()
         embed_texts(embedder, [PROBE])
     except BackstoryError as error:

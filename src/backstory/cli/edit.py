@@ -10,8 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..app import editor_command, open_core
-from ..domain.errors import InvalidInput, Unavailable
+from ..domain.errors import InvalidInput, NotAllowed, Unavailable
 from ..domain.records import Memory
+from ..domain.shared_notes import source_of
 from ..settings import Settings
 from .list import memory_body
 from .report import Report
@@ -27,6 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     with closing(open_core(settings)) as core:
         memory = core.browsing.memory(options.id)
+        if source := source_of(memory):
+            raise NotAllowed(f"{memory.id} is the team's: edit {source.path} in the repository.")
         text = _text(options.text, memory)
         if text == memory.text:
             return Report(memory_body(memory) | {"changed": False}, "Nothing was changed.")

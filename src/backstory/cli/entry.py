@@ -20,10 +20,10 @@ def run(words: Sequence[str], heard: Heard) -> int:
         flags, rest = take_settings(words)
         if rest == ["serve"] or (not rest and not os.isatty(0)):
             gc.disable()  # until the server is ready: nothing is garbage yet, and looking for it takes 3 ms
-            from .serve import serve
+            from .serve import serve  # 50 ms that commands do without
 
             return serve(flags, heard)
-        from .commands import run
+        from .commands import run  # argparse and all commands, which no server needs
 
         return run(rest, flags)
     except BackstoryError as error:

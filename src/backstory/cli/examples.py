@@ -13,6 +13,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("backstory install", "shows which assistants are here, and asks"),
         ("backstory install cursor zed", "these"),
         ("backstory install --dry-run", "the lines that all that are here would get"),
+        (
+            "backstory install claude-code --memory-files",
+            "and what holds in each project, in the file that it loads",
+        ),
     ),
     "uninstall": (
         ("backstory uninstall", "where it is installed; nothing is changed"),
@@ -40,6 +44,11 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("backstory show 1af7fc5e#12", "the same, as search writes it"),
         ("backstory show 1af7fc5e --from=-5 --full", "the last five, whole"),
     ),
+    "stats": (
+        ("backstory stats --since 30d", "tokens and costs of the last month, by assistant and by model"),
+        ("backstory stats --project . --by day", "of the project you are in, day by day"),
+        ("backstory stats --by tool", "how often each tool was called, and failed"),
+    ),
     "brief": (
         ("backstory brief", "of the project you are in"),
         ("backstory brief shop --max-tokens 600", "of another one, at more length"),
@@ -51,6 +60,19 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "its decision log, superseded ones too",
         ),
     ),
+    "injected": (
+        ("backstory injected", "the latest texts, newest first"),
+        ("backstory injected --session ID --json", "of one session, with tokens and certainty"),
+    ),
+    "inbox": (
+        ("backstory inbox", "what you said in two sessions of this project, and nobody saved"),
+        ("backstory inbox accept 1af7fc5e", "as a memory"),
+        (
+            'backstory inbox edit 1af7fc5e --text "Run make check first." --file AGENTS.md',
+            "as a line of a rules file",
+        ),
+        ("backstory inbox dismiss 1af7fc5e", "never again"),
+    ),
     "timeline": (
         ("backstory timeline --project . --since 7d", "a week of this project, with its commits"),
         ("backstory timeline --kind memory", "what was saved, day by day"),
@@ -59,6 +81,12 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("backstory resume", "the latest conversation of the project you are in"),
         ("backstory resume 1af7fc5e", "this one, in its assistant and its directory"),
         ("backstory resume 1af7fc5e --print", "the command instead, to paste elsewhere"),
+        ("backstory resume 1af7fc5e --in codex", "go on with it in Codex"),
+        ("backstory resume --in gemini-cli --dry-run", "what would be written, and where"),
+    ),
+    "handoff": (
+        ("backstory handoff", "the latest conversation of this project, to paste anywhere"),
+        ("backstory handoff 1af7fc5e --tokens 8000", "a short form of this one"),
     ),
     "blame": (
         ("backstory blame src/auth.py:42", "one line: session, message, prompt and commit"),
@@ -66,6 +94,28 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("backstory blame src/auth.py", "the whole file, by stretches of lines"),
     ),
     "why": (("backstory why src/auth.py", "decisions, dead ends, errors and sessions about a file"),),
+    "fix": (
+        ("backstory fix \"ModuleNotFoundError: No module named 'yaml'\"", "what made it pass the last time"),
+        ("backstory fix - < test.log", "from the output of what failed"),
+    ),
+    "how": (
+        ("backstory how run the tests", "the commands that passed, the most used first"),
+        ("backstory how deploy --project shop", "in another project"),
+    ),
+    "pr": (
+        ("backstory pr", "the branch you are on, since it left the shared branch"),
+        ("backstory pr HEAD~3..HEAD", "the last three commits"),
+    ),
+    "share": (
+        ("backstory share 5f0c1d2e3a", "as a file in .backstory/team, to review and commit"),
+        ("backstory share 5f0c1d2e3a --propose", "as a commit on a branch; your work tree stays as it is"),
+    ),
+    "unshare": (("backstory unshare 5f0c1d2e3a", "removes the file"),),
+    "team": (
+        ("backstory team", "what is in force here: title, kind, author, state"),
+        ("backstory team trust", "read what is on the shared branch from now on"),
+        ("backstory team check", "for CI and before a commit"),
+    ),
     "list": (
         ("backstory list --project . --kind decision", "what was decided here"),
         ("backstory list --since 7d", "what was saved or changed this week"),
@@ -89,6 +139,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "sync": (
         ("backstory sync", "all assistants, now"),
         ("backstory sync --reader codex --reader cursor", "only these"),
+        ("backstory sync --file ~/.codex/sessions/2026/01/02/rollout-….jsonl", "one log, at once"),
     ),
     "import": (
         ("backstory import", "what other memory programs keep here; nothing is imported"),
@@ -99,6 +150,21 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "forget": (
         ("backstory forget --project ~/old --before 2026-01-01", "old conversations of a project"),
         ("backstory forget 1af7fc5e --backups", "out of the backups too"),
+    ),
+    "exclude": (
+        (
+            "backstory exclude ~/work/secret",
+            "nothing of it is read any more; asks whether to forget the rest",
+        ),
+        ("backstory exclude '*/clients/acme' --yes", "every project of this name, without asking"),
+        ("backstory exclude", "the rules"),
+    ),
+    "devices": (
+        ("backstory devices init ~/Dropbox/backstory", "makes a vault there and prints its recovery code"),
+        ("backstory devices join ~/Dropbox/backstory", "on another machine; asks for the code"),
+        ("backstory devices sync --dry-run", "what would be read and sent"),
+        ("backstory devices remove laptop --rekey", "a machine that is lost or sold"),
+        ("backstory devices pull me@server", "once, over ssh, without a folder"),
     ),
     "embed": (("backstory embed", "waits until every text has its vectors"),),
     "backup": (
@@ -120,6 +186,13 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "token": (
         ("backstory token create --user ann --expires 90", "shown once"),
         ("backstory token", "the tokens there are"),
+    ),
+    "admin": (
+        (
+            "backstory admin members add ops ann --role maintainer",
+            "ann may accept proposals of the space ops",
+        ),
+        ("backstory admin review on ops", "what writers save there waits for a maintainer"),
     ),
     "audit": (("backstory audit", "the last changes over HTTP"),),
     "integrity": (("backstory integrity", "every page and index"),),

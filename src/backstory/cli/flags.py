@@ -12,8 +12,8 @@ from ..settings import TABLE
 
 COMMAND_FLAGS = {
     "forget": ("--backups", "--project"),
-    "delete": ("--backups",),
-    **dict.fromkeys(("search", "sessions", "list", "timeline", "why"), ("--project",)),
+    **dict.fromkeys(("delete", "exclude"), ("--backups",)),
+    **dict.fromkeys(("search", "sessions", "list", "timeline", "why", "inbox"), ("--project",)),
 }
 """Flags of a command that are spelled like a setting, and mean something else there."""
 

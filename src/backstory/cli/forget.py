@@ -27,7 +27,7 @@ from ..settings import Settings
 from ..surfaces import load_surfaces
 from .report import Json, Report, table, terminal_line
 
-SHOWN = 10
+MAX_LISTED = 10
 
 
 class Selection(NamedTuple):
@@ -84,15 +84,15 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         chosen = _chosen(options, core)
         if not chosen:
             return Report(
-                _body(chosen, Receipt({})), f"Nothing matches; nothing was forgotten.{_kept(chosen)}"
+                selection_body(chosen, Receipt({})), f"Nothing matches; nothing was forgotten.{_kept(chosen)}"
             )
-        announcement = _announcement(chosen)
-        if not options.yes and not _is_confirmed(announcement):
-            return Report(_body(chosen, Receipt({})), "Nothing was forgotten.")
+        summary = announcement(chosen)
+        if not options.yes and not is_confirmed(summary):
+            return Report(selection_body(chosen, Receipt({})), "Nothing was forgotten.")
         receipt = Erasure(engine).forget(
             chosen.request(with_checkpoints=options.checkpoints), with_backups=options.backups
         )
-    return Report(_body(chosen, receipt), f"{announcement}\n\n{_receipt(receipt)}{_kept(chosen)}")
+    return Report(selection_body(chosen, receipt), f"{summary}\n\n{shown_receipt(receipt)}{_kept(chosen)}")
 
 
 def _kept(chosen: Selection) -> str:
@@ -104,10 +104,10 @@ def _kept(chosen: Selection) -> str:
 def _whole_id(core: Core, id: str) -> str:
     """Of what begins so; of a message its conversation. What is only in copies has no other name than its id."""
     try:
-        found = core.browsing.find(id)
+        target = core.browsing.find(id)
     except NotFound:
         return id
-    return found.id if isinstance(found, Memory) else found.conversation.id
+    return target.id if isinstance(target, Memory) else target.conversation.id
 
 
 def _chosen(options: argparse.Namespace, core: Core) -> Selection:
@@ -124,13 +124,13 @@ def _chosen(options: argparse.Namespace, core: Core) -> Selection:
     unknown = sorted(set(options.ids) - known)
     if unknown and not (options.backups or options.checkpoints):
         raise NotFound("conversation or memory", unknown[0], hint="Nothing was forgotten.")
-    found = Erasure(engine).with_subagents(named)
-    ids = tuple(conversation.id for conversation in found)
+    conversations = Erasure(engine).with_subagents(named)
+    ids = tuple(conversation.id for conversation in conversations)
     put_away = store.archive.find_conversations(ConversationFilter(ids=ids)) if ids else []
     messages = sum(store.messages.count(ids).values()) + sum(each.said for each in put_away)
     own = which._replace(surfaces=tuple(load_surfaces()))
     stored = 0 if options.ids or options.assistant else len(all_conversations(store, own))
-    return Selection(found, memories, messages, unknown, stored)
+    return Selection(conversations, memories, messages, unknown, stored)
 
 
 def _which(options: argparse.Namespace, core: Core) -> ConversationFilter:
@@ -169,37 +169,40 @@ def _surfaces(options: argparse.Namespace) -> tuple[str, ...]:
     return tuple(sorted(known if options.ids else known - set(load_surfaces())))
 
 
-def _announcement(chosen: Selection) -> str:
-    found = chosen.conversations
-    by_assistant = Counter(conversation.surface for conversation in found)
+def announcement(chosen: Selection) -> str:
+    conversations = chosen.conversations
+    by_assistant = Counter(conversation.surface for conversation in conversations)
     rows = [(name, counted(count, "conversation")) for name, count in sorted(by_assistant.items())]
-    if found:
-        total = f"{counted(len(found), 'conversation')}, {counted(chosen.messages, 'message')}"
+    if conversations:
+        total = f"{counted(len(conversations), 'conversation')}, {counted(chosen.messages, 'message')}"
         rows.append(("in all", total))
-    rows += [(each.updated_at.strftime("%Y-%m-%d"), terminal_line(each.name, 80)) for each in found[:SHOWN]]
-    if len(found) > SHOWN:
-        rows.append(("", f"and {len(found) - SHOWN:,} more"))
+    rows += [
+        (each.updated_at.strftime("%Y-%m-%d"), terminal_line(each.name, 80))
+        for each in conversations[:MAX_LISTED]
+    ]
+    if len(conversations) > MAX_LISTED:
+        rows.append(("", f"and {len(conversations) - MAX_LISTED:,} more"))
     rows += [("memory", terminal_line(memory.text, 80)) for memory in chosen.memories]
     rows += [("no longer here", id) for id in chosen.elsewhere]
     return table(rows)
 
 
-def _is_confirmed(announcement: str) -> bool:
+def is_confirmed(question: str) -> bool:
     if not sys.stdin.isatty():
-        raise InvalidInput("Forgetting cannot be undone.", hint=f"Add --yes to forget:\n{announcement}")
-    console.notify(announcement)
+        raise InvalidInput("Forgetting cannot be undone.", hint=f"Add --yes to forget:\n{question}")
+    console.notify(question)
     console.notify("Forget these for good? [y/N] ", end="")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _receipt(receipt: Receipt) -> str:
+def shown_receipt(receipt: Receipt) -> str:
     rows = [(place, f"{count:,}") for place, count in receipt.removed.items()]
     rows += [("rewritten", path) for path in receipt.files]
     closing = receipt.notices or ["Forgotten; a sync does not bring it back."]
     return "\n\n".join([f"Removed:\n{table(rows, '  ')}", *closing])
 
 
-def _body(chosen: Selection, receipt: Receipt) -> Json:
+def selection_body(chosen: Selection, receipt: Receipt) -> Json:
     conversations = [
         {"id": each.id, "title": each.title, "updated_at": iso(each.updated_at)}
         for each in chosen.conversations

@@ -56,7 +56,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     return Report(_body(options.program, store, choices, outcome), _text(store, choices, outcome))
 
 
-def _listing(found: Sequence[FoundStore]) -> Report:
+def _listing(stores: Sequence[FoundStore]) -> Report:
     body = [
         {
             "program": store.importer.name,
@@ -65,9 +65,9 @@ def _listing(found: Sequence[FoundStore]) -> Report:
             "kinds": dict(store.kinds),
             "problem": store.problem,
         }
-        for store in found
+        for store in stores
     ]
-    if not found:
+    if not stores:
         known = ", ".join(load_importers())
         return Report(
             {"found": []},
@@ -75,7 +75,7 @@ def _listing(found: Sequence[FoundStore]) -> Report:
             f"`backstory import PROGRAM PATH` imports a store that lies elsewhere. Programs: {known}.",
         )
     rows = []
-    for store in found:
+    for store in stores:
         kinds = ", ".join(_counted(count, kind) for kind, count in store.kinds.items())
         rows.append(
             (store.importer.name, size(store.size), f"{store.path}: {store.problem or kinds or 'empty'}")

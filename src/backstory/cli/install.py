@@ -5,22 +5,31 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from pathlib import PurePath
 
 from .. import console
-from ..app import this_machine
+from ..app import history_places, open_engine, this_machine
 from ..clients import hooks
 from ..clients.catalogue import CLIENTS, is_there
 from ..clients.installation import PROJECT, USER, installation, targets
+from ..clients.machine import Machine
+from ..clients.permissions import READING_TOOLS, has_permissions, permission_target
 from ..clients.steps import Consent, StepOutcome
-from ..domain.errors import InvalidInput
+from ..core.client_memories.blocks import rendered
+from ..core.client_memories.fed import load_fed
+from ..core.client_memories.feeding import FEEDABLE, HEADING, Feeding
+from ..core.projects import project_root
+from ..domain.errors import BackstoryError, InvalidInput
 from ..settings import Settings
 from ..surfaces import load_surfaces
+from .first_look import cleanup_warning, look
 from .report import FAILED, Json, Report, table
 
 SURFACES = ("backstory",)
 """What clients get when nobody says."""
+_DRY_ACTIONS = {"added": "would add", "updated": "would update", "removed": "would remove"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +55,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="as a plugin instead of an entry and hooks: Claude Code and Codex, by their own command",
     )
     parser.add_argument(
-        "--yes", action="store_true", help="all clients that are here, and replace entries that differ"
+        "--memory-files",
+        action="store_true",
+        help="also write what holds in a project into the memory files that Claude Code, Gemini CLI and Qwen Code load",
+    )
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="no questions: all clients that are here, replace entries that differ, allow the tools that only read,"
+        " and read the histories now",
     )
 
 
@@ -69,20 +86,108 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         if not _agrees(f"\nInstall Backstory for {', '.join(there)}?"):
             return Report({"steps": []}, "Nothing was changed.")
         chosen = there
-    consent = Consent(
-        options.dry_run,
-        options.force,
-        lambda question: options.yes or (is_asking and not options.dry_run and _agrees(question)),
-    )
     _check(options)
-    how = {"with_hooks": not options.no_hooks, "as_plugin": options.plugin}
-    wanted = {name: targets(machine, name, options.scope, **how) for name in chosen}
+
+    def agrees(question: str) -> bool:
+        return options.yes or (is_asking and not options.dry_run and _agrees(question))
+
+    consent = Consent(options.dry_run, options.force, agrees)
+    wanted = {
+        name: targets(
+            machine,
+            name,
+            options.scope,
+            with_hooks=not options.no_hooks,
+            as_plugin=options.plugin,
+            with_permissions=not options.plugin and _are_allowed(machine, name, options.scope, agrees),
+        )
+        for name in chosen
+    }
     outcomes = [
         outcome
         for name in chosen
         for outcome in installation(machine, name, options.scope).install(wanted[name], consent)
     ]
-    return step_report(outcomes, _next_steps(outcomes, is_plugin=options.plugin), is_dry=options.dry_run)
+    question = "Read the histories of your assistants now? They stay on this machine."
+    has_changed = any(each.action in ("added", "updated") for each in outcomes)
+    is_reading = has_changed and not options.dry_run and agrees(question)
+    seen = _first_look(machine, settings, chosen) if is_reading else None
+    # after the histories are read: what is written into memory files comes from them
+    fed, notes = _feed(chosen, options, settings, is_asking=is_asking)
+    notes = [*filter(None, notes), *_next_steps(outcomes, is_plugin=options.plugin)]
+    report = step_report([*outcomes, *fed], notes, is_dry=options.dry_run)
+    if seen is None:
+        return report
+    lines = "\n\n".join([str(report.text), str(seen.text)])
+    return Report({**report.body, **seen.body}, lines, seen.exit_code or report.exit_code)
+
+
+def _are_allowed(machine: Machine, name: str, scope: str, agrees: Callable[[str], bool]) -> bool:
+    """Whether the tools that only read may be used without a question, by an earlier answer or one that is asked for now."""
+    if permission_target(machine, name, scope) is None:
+        return False
+    if has_permissions(installation(machine, name, scope).receipt):
+        return True
+    tools = ", ".join(READING_TOOLS)
+    return agrees(
+        f"Let {CLIENTS[name].title} use the tools that only read ({tools}) without asking each time?"
+    )
+
+
+def _first_look(machine: Machine, settings: Settings, chosen: Sequence[str]) -> Report:
+    """What the histories hold; what was installed stays so, whatever is wrong with them."""
+    try:
+        seen = look(settings)
+    except BackstoryError as error:
+        text = f"The histories could not be read: {error}"
+        return Report({"histories": {"problem": str(error)}}, text, FAILED)
+    lines = [f"Read: {seen.sentence}"]
+    lines += [f'Try it: ask your assistant "{seen.question}"'] if seen.question else []
+    lines += [cleanup_warning(machine)] if "claude-code" in chosen else []
+    return Report({"histories": seen._asdict()}, "\n\n".join(lines))
+
+
+def _feed(
+    chosen: Sequence[str], options: argparse.Namespace, settings: Settings, *, is_asking: bool
+) -> tuple[list[StepOutcome], list[str]]:
+    """Feed the memory files of clients that have some, if the user agrees to the text: the steps, and notes for the report."""
+    clients = [name for name in chosen if name in FEEDABLE]
+    if options.memory_files and not clients:
+        raise InvalidInput(
+            "None of these clients loads a private file for each project.",
+            hint=f"Those that do: {', '.join(FEEDABLE)}.",
+            field="memory_files",
+        )
+    is_new = not set(clients) <= set(load_fed(settings.home).clients)
+    is_offered = is_asking and is_new and not options.dry_run and not options.yes
+    if not clients or not (options.memory_files or is_offered):
+        return [], []
+    with closing(open_engine(settings)) as engine:
+        feeding = Feeding(engine, history_places(settings, engine.store))
+        text = _preview(feeding, clients, settings)
+        if is_asking or options.dry_run:
+            console.notify(text)
+        if options.dry_run:
+            return [], []
+        question = "\nWrite this into these memory files, and keep it up to date?"
+        if is_asking and not options.yes and not _agrees(question):
+            return [], []
+        outcomes = feeding.start(clients)
+    note = f"Memory files of {', '.join(clients)} are kept up to date after every sync."
+    return outcomes, ["" if is_asking else text, note]
+
+
+def _preview(feeding: Feeding, clients: Sequence[str], settings: Settings) -> str:
+    """Every file that would get a block, and the block of the current project, or of the first one that has any."""
+    places = list(feeding.places(clients))
+    current = str(project_root(settings.project))
+    ordered = sorted(places, key=lambda place: place.project != current)
+    blocks = ((place, feeding.lines(place)) for place in ordered)
+    place, lines = next(((place, lines) for place, lines in blocks if lines), (None, []))
+    if place is None:
+        return "Nothing is known yet that these memory files could be told."
+    listed = "\n".join(f"  {each.path}" for each in places)
+    return f"{listed}\n\nFor {place.project}:\n\n{rendered([HEADING, *lines])}"
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -103,18 +208,21 @@ def named_clients(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def step_report(outcomes: Sequence[StepOutcome], closing: Iterable[str], *, is_dry: bool) -> Report:
-    rows = [(each.action, each.client, " ".join(filter(None, _sentence(each)))) for each in outcomes]
+def step_report(outcomes: Sequence[StepOutcome], notes: Iterable[str], *, is_dry: bool) -> Report:
+    rows = [
+        (_DRY_ACTIONS.get(each.action, each.action) if is_dry else each.action, each.client, _sentence(each))
+        for each in outcomes
+    ]
     parts = [each.diff for each in outcomes if each.diff and (is_dry or each.action == "left")]
     parts.append(table(rows))
-    parts += ["Nothing was changed: this was a dry run."] if is_dry else closing
+    parts += ["Nothing was changed: this was a dry run."] if is_dry else notes
     body: Json = {"dry_run": is_dry, "steps": [each._asdict() for each in outcomes]}
     is_done = all(each.is_done for each in outcomes)
     return Report(body, "\n\n".join(parts), 0 if is_done else FAILED)
 
 
-def _sentence(outcome: StepOutcome) -> tuple[str, str]:
-    return outcome.target + (":" if outcome.message else ""), outcome.message
+def _sentence(outcome: StepOutcome) -> str:
+    return f"{outcome.target}: {outcome.message}" if outcome.message else outcome.target
 
 
 def _client_table(there: Sequence[str]) -> str:
@@ -132,7 +240,8 @@ def _overview(there: Sequence[str]) -> Report:
 def _next_steps(outcomes: Sequence[StepOutcome], *, is_plugin: bool) -> list[str]:
     changed = [each for each in outcomes if each.action in ("added", "updated")]
     if not changed:
-        return []
+        is_there = bool(outcomes) and all(each.action == "unchanged" for each in outcomes)
+        return ["Nothing was changed: Backstory is installed already."] if is_there else []
     steps = ["Start these programs again; `backstory uninstall --all` takes all of it back."]
     hooks_file = PurePath(hooks.USER["codex"].path).name
     if any(each.client == "codex" and (is_plugin or each.target.endswith(hooks_file)) for each in changed):

@@ -6,9 +6,9 @@ import argparse
 from contextlib import closing
 
 from ..app import open_core
-from ..core.memories.retrieval import MemoryPage
-from ..core.memories.tasks import is_open_task
 from ..core.names import short_memory_id
+from ..core.tasks import is_open_task
+from ..domain.filters import MemoryPage
 from ..domain.kinds import MemoryKind, kind_name, kind_of
 from ..domain.metadata import marks_of
 from ..domain.records import Memory
@@ -32,14 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     with closing(open_core(settings)) as core:
         where = read_bounds(options, core).filter()._replace(categories=categories(options.kind))
-        found = core.browsing.memories(where, limit=options.limit, offset=options.offset)
-    if not found.memories:
-        return Report(_body(found), nothing(options, "memory", NONE))
-    return Report(_body(found), _blocks(found))
+        page = core.browsing.memories(where, limit=options.limit, offset=options.offset)
+    if not page.memories:
+        return Report(_body(page), nothing(options, "memory", NONE))
+    return Report(_body(page), _blocks(page))
 
 
-def _body(found: MemoryPage) -> Json:
-    return {"total": found.total, "memories": [memory_body(memory) for memory in found.memories]}
+def _body(page: MemoryPage) -> Json:
+    return {"total": page.total, "memories": [memory_body(memory) for memory in page.memories]}
 
 
 def memory_body(memory: Memory) -> Json:
@@ -63,10 +63,10 @@ def is_done(memory: Memory) -> bool:
     return kind_of(memory) is MemoryKind.TASK and not is_open_task(memory)
 
 
-def _blocks(found: MemoryPage) -> list[Block]:
-    rows = [_row(memory) for memory in found.memories]
+def _blocks(page: MemoryPage) -> list[Block]:
+    rows = [_row(memory) for memory in page.memories]
     blocks: list[Block] = [Table(("ID", "CHANGED", "KIND", "PROJECT", "TEXT"), rows)]
-    if (left := found.total - len(found.memories)) > 0:
+    if (left := page.total - len(page.memories)) > 0:
         blocks.append(Hint(f"{left:,} more; narrow with --project, --kind or --since, or raise --limit."))
     return blocks
 

@@ -8,7 +8,7 @@ from ..core import Core
 from ..domain.errors import InvalidInput
 from ..domain.filters import Bounds, Kind
 from ..domain.kinds import NOTE, MemoryKind, categories_of
-from ..domain.when import parse_until, parse_when
+from ..domain.when import parse_bounds
 from ..readers import reader_names
 from ..surfaces import load_surfaces
 from .numbers import whole_number
@@ -21,8 +21,12 @@ def add_narrowing(parser: argparse.ArgumentParser) -> None:
         "--project", metavar="NAME|DIR", help="only of this project; `.` is the one you are in"
     )
     parser.add_argument("--assistant", metavar="NAME", help="only of this assistant, such as codex")
-    parser.add_argument("--since", metavar="TIME", help="only from then on: 2026-03-01, 7d, yesterday")
-    parser.add_argument("--until", metavar="TIME", help="only from before then")
+    parser.add_argument(
+        "--since", metavar="TIME", help='only from this time on, such as 2026-03-01, 7d, "last friday"'
+    )
+    parser.add_argument(
+        "--until", metavar="TIME", help="only up to this time; a day, a week or a month is included"
+    )
 
 
 def add_paging(parser: argparse.ArgumentParser, limit: int) -> None:
@@ -71,17 +75,16 @@ def read_bounds(options: argparse.Namespace, core: Core) -> Bounds:
     return Bounds(
         core.browsing.projects(options.project) if options.project else (),
         _surfaces(options.assistant) if options.assistant else (),
-        None if options.since is None else parse_when(options.since, core.engine.now(), field="--since"),
-        None if options.until is None else parse_until(options.until, core.engine.now(), field="--until"),
+        *parse_bounds(options.since, options.until, core.engine.now(), prefix="--"),
     )
 
 
 def _surfaces(name: str) -> tuple[str, ...]:
     """An assistant by its name or the beginning of it, or a family of tools that memories are saved through."""
     known = [*reader_names(), *load_surfaces()]
-    found = [each for each in known if each == name] or [each for each in known if each.startswith(name)]
-    if not found:
+    names = [each for each in known if each == name] or [each for each in known if each.startswith(name)]
+    if not names:
         raise InvalidInput(
             f"There is no assistant {name!r}.", hint=f"Known: {', '.join(known)}.", field="assistant"
         )
-    return tuple(found)
+    return tuple(names)

@@ -26,6 +26,7 @@ class Style(StrEnum):
     ASSISTANT = "assistant"
     QUIET = "quiet"
     GOOD = "good"
+    WARNING = "warning"
     BAD = "bad"
 
 

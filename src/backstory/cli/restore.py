@@ -51,20 +51,20 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     incoming = draft_path(live)
     try:
         census = _copy_checked(file, incoming)
-        kept = replace_store(
+        former = replace_store(
             live, incoming, backups_folder(settings, space), busy_timeout_s=settings.busy_timeout_s
         )
     finally:
         incoming.unlink(missing_ok=True)
         drop_log(incoming)
-    body = {"restored": str(file), "kept": kept and str(kept), "holds": census._asdict()}
+    body = {"restored": str(file), "kept": former and str(former), "holds": census._asdict()}
     memories, conversations = (
         counted(census.memories, "memory", "memories"),
         counted(census.conversations, "conversation"),
     )
     lines = [f"Restored {memories} and {conversations} from {file}."]
-    if kept:
-        lines.append(f"What was there before is in {kept}.")
+    if former:
+        lines.append(f"What was there before is in {former}.")
     return Report(body, "\n".join(lines))
 
 

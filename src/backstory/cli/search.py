@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
 from ..app import open_core
 from ..core import Core
+from ..core.ask import Inquiry, Ranking, ResultOrder
 from ..core.names import ConversationNames, short_memory_id
-from ..core.search import SURE, Ranking
-from ..core.search.previews import Preview
+from ..core.previews import Preview
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.filters import Kind
-from ..domain.kinds import kind_name
+from ..domain.kinds import MemoryKind, kind_name
+from ..domain.lazy import lazy_pattern
 from ..domain.lines import one_line
 from ..domain.records import Conversation, Memory, Message, Trust
 from ..domain.when import iso
@@ -24,16 +24,16 @@ from ..search.terms import stem
 from ..settings import Settings
 from ..tools.origin import origin, safe_text
 from . import show
-from .narrowing import KINDS, add_limit, add_narrowing, categories, nothing, read_bounds
+from .narrowing import KINDS, add_limit, add_narrowing, nothing, read_bounds
 from .numbers import whole_number
 from .report import Block, Hint, Json, Paragraph, Report, Span, Style, Verbatim, project_name, terminal_line
 
 LIMIT = 5
-SHOWN = 400  # characters of a memory
+MAX_PASSAGE_CHARS = 400  # characters of a memory
 LONGEST_TITLE = 50
 OTHER_PLACES, OTHER_SHOWN = 2, 68
 """Further messages of a conversation that are shown, and characters of each."""
-_WORD = re.compile(r"[^\W_]+")
+_WORD = lazy_pattern(r"[^\W_]+")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--file", metavar="PATH", help="only what touched or names this file; may stand without words"
     )
     add_limit(parser, LIMIT)
+    parser.add_argument(
+        "--order",
+        choices=[*ResultOrder],
+        default=ResultOrder.RELEVANCE,
+        help="the most relevant (default), newest or oldest first",
+    )
     parser.add_argument("--explain", action="store_true", help="show the parts of each score")
     parser.add_argument(
         "--open",
@@ -86,43 +92,41 @@ def report(core: Core, options: argparse.Namespace) -> Report:
         return Report(_body(findings, options.explain), _blocks(findings, options))
     subjects = core.previews.suggestions(ranking).subjects
     body = {**_body(findings, options.explain), "suggestions": subjects}
-    return Report(
-        body, [*_nothing(options, query, subjects), *_remarks(ranking, options.explain)], exit_code=1
-    )
+    census = core.engine.store.census()
+    is_empty = not (census.memories or census.conversations)
+    lines = [*_nothing(options, query, subjects, is_empty=is_empty), *_remarks(ranking, options.explain)]
+    return Report(body, lines, exit_code=1)
 
 
 def _ranking(core: Core, query: str, options: argparse.Namespace) -> Ranking:
     """Memories and conversations in one ranking. Private ones belong to their session, and stay there."""
-    narrow = read_bounds(options, core).filter()
+    where = read_bounds(options, core).filter()
+    kind = options.kind if options.kind in list(MemoryKind) else None
     if options.kind in KINDS:
-        narrow = narrow._replace(kinds=(KINDS[options.kind],))
-    elif options.kind:
-        narrow = narrow._replace(kinds=(Kind.MEMORY,), categories=categories(options.kind))
-    if not options.file:
-        return core.search.everywhere(query, narrow=narrow)
-    about = core.search.by_file(options.file, narrow=narrow)
-    if not query:
-        return about
-    touching = {hit.identity for hit in about.hits}
-    found = core.search.everywhere(query, narrow=narrow)
-    return found._replace(hits=[hit for hit in found.hits if hit.identity in touching])
+        where = where._replace(kinds=(KINDS[options.kind],))
+    elif options.kind and kind is None:
+        where = where._replace(kinds=(Kind.MEMORY,), categories=(options.kind,))
+    limit = max(options.limit, options.open or 1)
+    order = ResultOrder(options.order)
+    inquiry = Inquiry(query, kind=kind, file=options.file or None, where=where, order=order, limit=limit)
+    return core.ask.find(inquiry._replace(shows_nearest_memories=options.kind == "memory"))
 
 
 def _opened(core: Core, ranking: Ranking, number: int) -> Report:
-    shown = core.previews.show(ranking.hits[number - 1 : number])
-    if not shown:
+    previews = core.previews.show(ranking.hits[number - 1 : number], ranking)
+    if not previews:
         raise NotFound("result", str(number), hint="Search without --open to see which there are.")
-    return show.report(core, shown[0].entry.id)
+    return show.report(core, previews[0].entry.id)
 
 
 def _findings(core: Core, query: str, ranking: Ranking, limit: int) -> Findings:
-    shown = core.previews.show(ranking.hits[:limit], ranking.words)
+    previews = core.previews.show(ranking.hits[:limit], ranking)
     store = core.engine.store
-    places = [place for each in shown for place in each.hit.other_places[:OTHER_PLACES]]
-    others = {n: entry for n, entry in core.search.loaded(places).items() if isinstance(entry, Message)}
-    threads = {each.entry.conversation for each in shown if isinstance(each.entry, Message)}
-    found = {each.id: each for each in store.conversations.get(sorted(threads))}
-    return Findings(query, ranking, shown, found, core.browsing.names(), others)
+    places = [place for each in previews for place in each.hit.other_places[:OTHER_PLACES]]
+    others = {n: entry for n, entry in core.ask.load(places).items() if isinstance(entry, Message)}
+    threads = {each.entry.conversation for each in previews if isinstance(each.entry, Message)}
+    conversations = {each.id: each for each in store.conversations.get(sorted(threads))}
+    return Findings(query, ranking, previews, conversations, core.browsing.names(), others)
 
 
 def _body(findings: Findings, explain: bool) -> Json:
@@ -134,12 +138,12 @@ def _body(findings: Findings, explain: bool) -> Json:
     }
 
 
-def _result(findings: Findings, shown: Preview, explain: bool) -> Json:
-    entry, hit = shown.entry, shown.hit
+def _result(findings: Findings, preview: Preview, explain: bool) -> Json:
+    entry, hit = preview.entry, preview.hit
     result: Json = {
         "id": entry.id,
         "kind": "memory" if isinstance(entry, Memory) else "conversation",
-        "text": safe_text(shown.content, entry.trust),
+        "text": safe_text(preview.content, entry.trust),
         "project": entry.project,
         **origin(entry),
         "created_at": iso(entry.created_at),
@@ -152,27 +156,40 @@ def _result(findings: Findings, shown: Preview, explain: bool) -> Json:
         result["number"] = entry.seq + 1
         result["size"] = len(entry.text)
         result["more_in_conversation"] = len(hit.other_places)
-    if shown.later is not None:
-        result["superseded_by"] = shown.later.id
+    if preview.later is not None:
+        result["superseded_by"] = preview.later.id
     if explain:
-        result["parts"] = {name: round(part, 4) for name, part in shown.hit.known_parts.items()}
+        result["parts"] = {name: round(part, 4) for name, part in preview.hit.known_parts.items()}
     return result
 
 
 def _blocks(findings: Findings, options: argparse.Namespace) -> list[Block]:
     ranking = findings.ranking
     blocks: list[Block] = []
-    if findings.shown and not any(hit.certainty >= SURE for hit in ranking.hits):
+    if findings.shown and not ranking.is_sure:
         blocks.append(Hint("Nothing sure; the nearest:"))
     for place, each in enumerate(findings.shown, 1):
         blocks += [*([""] if place > 1 else []), *_block(findings, place, each, options.explain)]
     return [*blocks, *_remarks(ranking, options.explain)]
 
 
-def _nothing(options: argparse.Namespace, query: str, subjects: Sequence[str]) -> Iterator[Block]:
-    yield nothing(options, "memory or conversation", f"No results for {terminal_line(query, SHOWN)!r}.")
-    recent = f" The latest subjects are: {terminal_line(', '.join(subjects), SHOWN)}." if subjects else ""
-    yield Hint(f"Try fewer or other words.{recent}")
+def _nothing(
+    options: argparse.Namespace, query: str, subjects: Sequence[str], *, is_empty: bool
+) -> Iterator[Block]:
+    yield nothing(
+        options, "memory or conversation", f"No results for {terminal_line(query, MAX_PASSAGE_CHARS)!r}."
+    )
+    recent = (
+        f" The latest subjects are: {terminal_line(', '.join(subjects), MAX_PASSAGE_CHARS)}."
+        if subjects
+        else ""
+    )
+    if is_empty:
+        yield Hint(
+            "Nothing is stored yet, and no conversations were found on this machine. `backstory install` adds Backstory to your assistants."
+        )
+    else:
+        yield Hint(f"Try fewer or other words.{recent}")
 
 
 def _remarks(ranking: Ranking, explain: bool) -> Iterator[Block]:
@@ -183,27 +200,29 @@ def _remarks(ranking: Ranking, explain: bool) -> Iterator[Block]:
         yield from ("", Paragraph(notice))
 
 
-def _block(findings: Findings, place: int, shown: Preview, explain: bool) -> Iterator[Block]:
-    entry, hit = shown.entry, shown.hit
-    yield Verbatim([f"{place}. ", *_name(findings, shown), Span(f"  score {hit.certainty:.2f}", Style.QUIET)])
-    yield Paragraph([Span(", ".join(_about(shown)), Style.QUIET)], indent=3)
-    text = terminal_line(safe_text(shown.content, entry.trust), SHOWN)
+def _block(findings: Findings, place: int, preview: Preview, explain: bool) -> Iterator[Block]:
+    entry, hit = preview.entry, preview.hit
+    yield Verbatim(
+        [f"{place}. ", *_name(findings, preview), Span(f"  score {hit.certainty:.2f}", Style.QUIET)]
+    )
+    yield Paragraph([Span(", ".join(_about(preview)), Style.QUIET)], indent=3)
+    text = terminal_line(safe_text(preview.content, entry.trust), MAX_PASSAGE_CHARS)
     yield Paragraph(list(_highlighted(text, findings.ranking.words)), indent=3)
     for number in hit.other_places[:OTHER_PLACES]:
         if other := findings.others.get(number):
             passage = best_passage(other.text, findings.ranking.words, OTHER_SHOWN).text
-            said = terminal_line(safe_text(passage, other.trust), OTHER_SHOWN)
+            excerpt = terminal_line(safe_text(passage, other.trust), OTHER_SHOWN)
             caption = Span(f"#{other.seq + 1} ", Style.ID)
-            yield Paragraph([caption, *_highlighted(said, findings.ranking.words)], indent=3)
+            yield Paragraph([caption, *_highlighted(excerpt, findings.ranking.words)], indent=3)
     if explain:
         yield Verbatim(
-            "   " + " · ".join(f"{name} {part:.2f}" for name, part in shown.hit.known_parts.items())
+            "   " + " · ".join(f"{name} {part:.2f}" for name, part in preview.hit.known_parts.items())
         )
 
 
-def _name(findings: Findings, shown: Preview) -> list[str | Span]:
+def _name(findings: Findings, preview: Preview) -> list[str | Span]:
     """The id to copy, and what it is the id of."""
-    entry = shown.entry
+    entry = preview.entry
     if isinstance(entry, Memory):
         return [
             Span(short_memory_id(entry.id), Style.ID),
@@ -220,15 +239,15 @@ def _name(findings: Findings, shown: Preview) -> list[str | Span]:
     return [Span(f"{name}#{entry.seq + 1}", Style.ID), " ", Span(title or "conversation", Style.HEADING)]
 
 
-def _about(shown: Preview) -> Iterator[str]:
-    entry, hit = shown.entry, shown.hit
+def _about(preview: Preview) -> Iterator[str]:
+    entry, hit = preview.entry, preview.hit
     yield f"{entry.created_at:%Y-%m-%d %H:%M}"
     yield entry.surface if isinstance(entry, Memory) else f"{entry.role} in {entry.surface}"
     yield project_name(entry.project)
     if entry.trust is not Trust.OWN:
         yield f"words of a {entry.trust.value}" if entry.trust is not Trust.IMPORTED else "imported"
-    if shown.later is not None:
-        yield f"superseded on {shown.later.created_at:%Y-%m-%d}"
+    if preview.later is not None:
+        yield f"superseded on {preview.later.created_at:%Y-%m-%d}"
     if len(hit.other_places) > OTHER_PLACES:
         yield f"{len(hit.other_places)} more places"
 

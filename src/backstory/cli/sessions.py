@@ -31,17 +31,17 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     with closing(open_core(settings)) as core:
         which = read_bounds(options, core).conversation_filter()
         which = which._replace(kinds=(*HEADS, "subagent") if options.subagents else ())
-        found = core.browsing.conversations(
+        page = core.browsing.conversations(
             which, limit=options.limit, offset=options.offset, file=options.file or ""
         )
-    if not found.conversations:
-        return Report(_body(found), nothing(options, "conversation", NONE))
-    return Report(_body(found), _blocks(found))
+    if not page.conversations:
+        return Report(_body(page), nothing(options, "conversation", NONE))
+    return Report(_body(page), _blocks(page))
 
 
-def _body(found: ConversationList) -> Json:
+def _body(page: ConversationList) -> Json:
     return {
-        "total": found.total,
+        "total": page.total,
         "sessions": [
             {
                 "id": each.conversation.id,
@@ -57,15 +57,15 @@ def _body(found: ConversationList) -> Json:
                 "updated_at": iso(each.conversation.updated_at),
                 "messages": each.messages,
             }
-            for each in found.conversations
+            for each in page.conversations
         ],
     }
 
 
-def _blocks(found: ConversationList) -> list[Block]:
+def _blocks(page: ConversationList) -> list[Block]:
     heads = ("ID", "LAST", "ASSISTANT", "PROJECT", "MSGS", "TITLE")
-    blocks: list[Block] = [Table(heads, [_row(each) for each in found.conversations])]
-    if (left := found.total - len(found.conversations)) > 0:
+    blocks: list[Block] = [Table(heads, [_row(each) for each in page.conversations])]
+    if (left := page.total - len(page.conversations)) > 0:
         blocks.append(
             Hint(f"{left:,} more; narrow with --project, --assistant or --since, or raise --limit.")
         )

@@ -11,10 +11,11 @@ from ..app import open_core
 from ..core import Core
 from ..core.browsing import MessagePlace
 from ..core.browsing.replay import ReplayPart
-from ..core.browsing.resumption import resume_line
+from ..core.browsing.resumption import HandoffLinks, handoff_links, resume_line
 from ..domain.errors import NotFound
 from ..domain.kinds import kind_name
 from ..domain.lines import counted
+from ..domain.origins import ORIGINS
 from ..domain.records import Conversation, Former, Memory, Message
 from ..domain.when import iso
 from ..settings import Settings
@@ -23,6 +24,7 @@ from .list import memory_body
 from .narrowing import add_limit
 from .numbers import whole_number
 from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, legible, terminal_line
+from .stats import usage_line
 
 LIMIT = 20
 AROUND = 4
@@ -70,15 +72,17 @@ _FIRST_PAGE = _Window()
 
 
 def report(core: Core, id: str, window: _Window = _FIRST_PAGE) -> Report:
-    found = core.browsing.find(id)
-    if isinstance(found, Memory):
-        return _memory_report(found, core.memories.history(found))
-    return _conversation_report(core, found, window)
+    target = core.browsing.find(id)
+    if isinstance(target, Memory):
+        return _memory_report(target, core.memories.history(target))
+    return _conversation_report(core, target, window)
 
 
 def _memory_report(memory: Memory, history: Sequence[Former]) -> Report:
+    origins = memory.metadata.get(ORIGINS, [])
     body = memory_body(memory) | {
-        "history": [{"text": each.text, "saved_at": iso(each.saved_at)} for each in history]
+        "origins": origins,
+        "history": [{"text": each.text, "saved_at": iso(each.saved_at)} for each in history],
     }
     about = [
         kind_name(memory),
@@ -90,6 +94,7 @@ def _memory_report(memory: Memory, history: Sequence[Former]) -> Report:
     about += [f"tags {', '.join(memory.tags)}"] if memory.tags else []
     about += [f"about {', '.join(body['files'])}"] if body["files"] else []
     about += ["done"] if body["is_done"] else []
+    about += [f"read from {each['path']}" for each in origins]
     blocks: list[Block] = [
         Verbatim([Span(memory.id, Style.ID)]),
         Paragraph([Span(terminal_line(", ".join(about), 200), Style.QUIET)]),
@@ -109,7 +114,9 @@ class _Shown(NamedTuple):
     conversation: Conversation
     part: ReplayPart
     resume: str
+    usage: Json | None
     is_full: bool
+    handoffs: HandoffLinks
 
 
 def _conversation_report(core: Core, place: MessagePlace, window: _Window) -> Report:
@@ -122,12 +129,20 @@ def _conversation_report(core: Core, place: MessagePlace, window: _Window) -> Re
     part = core.replay.part(conversation, first if first < 0 else first - 1, limit)
     if (wanted := middle if window.first is None else first) and wanted > part.end:
         raise NotFound("message", str(wanted), hint=f"{conversation.id} has {counted(part.end, 'message')}.")
-    shown = _Shown(conversation, part, resume_line(core.engine.store, conversation), window.is_full)
-    return Report(_body(shown), _blocks(shown, middle))
+    store = core.engine.store
+    view = _Shown(
+        conversation,
+        part,
+        resume_line(store, conversation),
+        core.usage.of(conversation),
+        window.is_full,
+        handoff_links(store, conversation),
+    )
+    return Report(_body(view), _blocks(view, middle))
 
 
-def _body(shown: _Shown) -> Json:
-    conversation, part = shown.conversation, shown.part
+def _body(view: _Shown) -> Json:
+    conversation, part = view.conversation, view.part
     return {
         "id": conversation.id,
         "title": conversation.title,
@@ -138,7 +153,10 @@ def _body(shown: _Shown) -> Json:
         **origin(conversation),
         "created_at": iso(conversation.created_at),
         "updated_at": iso(conversation.updated_at),
-        "resume": shown.resume,
+        "resume": view.resume,
+        "continues": view.handoffs.source,
+        "continued_in": view.handoffs.sessions,
+        "usage": view.usage,
         "total": part.end,
         "messages": [
             {
@@ -147,24 +165,25 @@ def _body(shown: _Shown) -> Json:
                 "role": message.role,
                 "text": safe_text(message.text, message.trust),
                 "created_at": iso(message.created_at),
-                "traces": [{"kind": t.kind, "value": t.value} for t in shown.part.traces.get(message.id, ())],
+                "traces": [{"kind": t.kind, "value": t.value} for t in view.part.traces.get(message.id, ())],
+                "calls": part.call_bodies(message),
             }
             for message in part.messages
         ],
     }
 
 
-def _blocks(shown: _Shown, middle: int | None) -> list[Block]:
-    part = shown.part
-    blocks: list[Block] = [*_heading(shown)]
+def _blocks(view: _Shown, middle: int | None) -> list[Block]:
+    part = view.part
+    blocks: list[Block] = [*_heading(view)]
     last = 0
     for message in part.messages:
-        if message.role == "thinking" and not shown.is_full:
+        if message.role == "thinking" and not view.is_full:
             continue
         if message.role != "tool" or message.seq != last:
             blocks += ["", _caption(message, is_wanted=message.seq + 1 == middle)]
         last = message.seq
-        blocks += _did(shown, message) if message.role == "tool" else [_said(message, is_full=shown.is_full)]
+        blocks += _did(view, message) if message.role == "tool" else [_said(message, is_full=view.is_full)]
     first, last = part.places.start + 1, part.places.stop
     if last < part.end:
         blocks += [
@@ -174,19 +193,23 @@ def _blocks(shown: _Shown, middle: int | None) -> list[Block]:
     return blocks
 
 
-def _heading(shown: _Shown) -> list[Block]:
-    conversation = shown.conversation
+def _heading(view: _Shown) -> list[Block]:
+    conversation = view.conversation
     span = f"{conversation.created_at:%Y-%m-%d %H:%M} to {conversation.updated_at:%Y-%m-%d %H:%M}"
     about = [conversation.surface, conversation.model, conversation.directory or conversation.project]
-    about += [conversation.branch, span, counted(shown.part.end, "message")]
+    about += [conversation.branch, span, counted(view.part.end, "message")]
     blocks: list[Block] = [
         Verbatim([Span(conversation.id, Style.ID)]),
         Paragraph([Span(terminal_line(conversation.name, 200), Style.HEADING)]),
         Paragraph([Span(terminal_line(", ".join(part for part in about if part), 400), Style.QUIET)]),
     ]
-    if shown.resume:
-        blocks.append(Verbatim([Span(shown.resume, Style.QUIET)]))
-    return blocks
+    if view.usage is not None:
+        blocks.append(Paragraph([Span(usage_line(view.usage), Style.QUIET)]))
+    if view.resume:
+        blocks.append(Verbatim([Span(view.resume, Style.QUIET)]))
+    links = [f"from {view.handoffs.source}"] if view.handoffs.source else []
+    links += [f"goes on in {id}" for id in view.handoffs.sessions]
+    return [*blocks, *(Paragraph([Span(terminal_line(link, 200), Style.QUIET)]) for link in links)]
 
 
 def _caption(message: Message, *, is_wanted: bool) -> Block:
@@ -202,10 +225,37 @@ def _said(message: Message, *, is_full: bool) -> Block:
     return Paragraph("\n".join(lines), indent=2)
 
 
-def _did(shown: _Shown, message: Message) -> list[Block]:
-    if shown.is_full:
+def _whole_calls(view: _Shown, message: Message) -> list[Block]:
+    calls = view.part.call_bodies(message)
+    if not calls:
         return [Paragraph([Span(legible(safe_text(message.text, message.trust)), Style.QUIET)], indent=4)]
-    traces = shown.part.traces.get(message.id, [])
+    blocks: list[Block] = []
+    for call in calls:
+        asked = " ".join(filter(None, (call["name"], call["command"] or call["arguments"])))
+        blocks.append(Paragraph([Span(legible(asked), Style.QUIET)], indent=4))
+        if (result := call["result"]) is not None:
+            blocks += (
+                [Paragraph([Span(legible(result["text"]), Style.QUIET)], indent=6)] if result["text"] else []
+            )
+            blocks.append(
+                Paragraph(
+                    [Span(_outcome(result), Style.BAD if result["is_error"] else Style.QUIET)], indent=6
+                )
+            )
+    return blocks
+
+
+def _outcome(result: Json) -> str:
+    outcome = "failed" if result["is_error"] else "succeeded"
+    code = "" if result["exit_code"] is None else f" with exit status {result['exit_code']}"
+    lasted = "" if result["duration_ms"] is None else f" in {result['duration_ms'] / 1000:,.1f} s"
+    return f"[{outcome}{code}{lasted}]"
+
+
+def _did(view: _Shown, message: Message) -> list[Block]:
+    if view.is_full:
+        return _whole_calls(view, message)
+    traces = view.part.traces.get(message.id, [])
     lines = [f"{_DID[trace.kind]} {trace.value}" for trace in traces[:MOST_TRACES]]
     lines += [f"and {len(traces) - MOST_TRACES} more"] if len(traces) > MOST_TRACES else []
     lines = lines or [f"called {message.text}"]

@@ -9,6 +9,8 @@ from contextlib import closing
 from ..app import open_core
 from ..core import Core
 from ..core.names import ConversationNames
+from ..core.statements.files import files_by_statement
+from ..core.uncommitted import uncommitted
 from ..domain.errors import InvalidInput
 from ..domain.statements import Statement, StatementKind
 from ..domain.when import iso, parse_when
@@ -39,20 +41,26 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
             f"There is no kind {options.kind!r}.", hint=f"Known: {', '.join(StatementKind)}.", field="kind"
         )
     with closing(open_core(settings)) as core:
-        project = _project(core, options.name)
+        project = project_of(core, options.name)
         until = parse_when(options.as_of, core.engine.now(), field="as_of") if options.as_of else None
-        statements = core.state.of(project, until=until).statements
+        state = core.state.of(project, until=until)
+        left = uncommitted(core, project, state) if until is None else None
+        statements = [*([left[0]] if left else []), *reversed(state.statements)]
         names = core.browsing.names()
-    shown = [
-        each
-        for each in reversed(statements)
-        if (options.all or each.holds) and options.kind in (None, each.kind.value)
-    ]
-    body = {"project": project, "statements": [_body(each) for each in shown]}
-    return Report(body, _markdown(shown, names) if options.format == MARKDOWN else _blocks(shown, names))
+        listed = [
+            each
+            for each in statements
+            if (options.all or each.holds) and options.kind in (None, each.kind.value)
+        ]
+        files = files_by_statement(core.engine.store, listed)
+    if left:
+        files[left[0].id] = left[1]
+    body = {"project": project, "statements": [_body(each, files[each.id]) for each in listed]}
+    return Report(body, _markdown(listed, names) if options.format == MARKDOWN else _blocks(listed, names))
 
 
-def _project(core: Core, name: str | None) -> str:
+def project_of(core: Core, name: str | None) -> str:
+    """The project with a name or directory; without one, that of the caller."""
     if name is None:
         return core.caller.project
     projects = core.browsing.projects(name)
@@ -65,7 +73,7 @@ def _project(core: Core, name: str | None) -> str:
     return projects[0]
 
 
-def _body(each: Statement) -> Json:
+def _body(each: Statement, files: Sequence[str]) -> Json:
     return {
         "id": each.id,
         "kind": each.kind.value,
@@ -75,7 +83,8 @@ def _body(each: Statement) -> Json:
         "speaker": each.speaker.value,
         "at": iso(each.at),
         "conversation": each.conversation,
-        "message": each.message,
+        "message": each.message or None,
+        "files": list(files),
         "confirmations": each.confirmations,
         "superseded_by": each.superseded_by or None,
     }

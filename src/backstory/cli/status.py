@@ -1,4 +1,4 @@
-"""`backstory status`: where the store is, what it holds, and which settings were changed."""
+"""`backstory status`: the place and the contents of the store, unread histories, and changed settings."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from ..domain.census import ArchiveCensus, Census, ReaderCensus
 from ..domain.lines import counted
 from ..domain.when import iso
 from ..problems import Problem
-from ..search.embed import build_embedder
+from ..search.embed import build_embedder, reason_for_words_only
 from ..settings import COMPUTED, TABLE, Settings
+from .first_look import stored_histories
 from .report import Json, Report, size, table
 from .settings import shown_value
 
@@ -27,8 +28,11 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         census, waiting = engine.store.census(), count_waiting(engine)
         archived = engine.store.archive.census()
         histories, problems = engine.store.sync.census(), engine.store.sync.problems()
+        client_memories = engine.store.origins.census()
+        without_results = engine.store.results.count_lost()
         failing = engine.problems.reported()
         backups = _backups(engine)
+        unread = {} if histories or census.conversations else stored_histories(settings, engine.store)
     body = {
         "version": __version__,
         "home": str(settings.home),
@@ -38,7 +42,10 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         "backups": backups,
         "embeddings": {"source": settings.embeddings, "model": _model(settings)},
         "histories": {name: held._asdict() for name, held in histories.items()},
+        "unread_histories": unread,
         "history_problems": problems,
+        "client_memories": {name: held._asdict() for name, held in client_memories.items()},
+        "without_results": without_results,
         "problems": [
             {**each._asdict(), "since": iso(each.since), "last": iso(each.last)} for each in failing
         ],
@@ -51,7 +58,7 @@ def _backups(engine: Engine) -> Json | None:
     """None where a database has its own tools for them."""
     if engine.store.backups is None:
         return None
-    found = engine.store.backups.find()
+    backup_files = engine.store.backups.find()
     files = [
         {
             "file": str(each.path),
@@ -59,12 +66,12 @@ def _backups(engine: Engine) -> Json | None:
             "reason": each.reason or "asked for",
             "bytes": each.bytes,
         }
-        for each in reversed(found)
+        for each in reversed(backup_files)
     ]
     return {
         "are_made": engine.makes_backups and not Backups(engine).is_too_large(),
-        "count": len(found),
-        "bytes": sum(each.bytes for each in found),
+        "count": len(backup_files),
+        "bytes": sum(each.bytes for each in backup_files),
         "files": files,
     }
 
@@ -76,13 +83,16 @@ def count_waiting(engine: Engine) -> int:
 
 def _text(body: Json, census: Census, waiting: int, failing: Sequence[Problem]) -> str:
     model = body["embeddings"]["model"]
-    conversations = counted(census.conversations, "conversation")
+    conversations = conversation_count(census.conversations, census.subagents)
     rows = [
         ("version", body["version"]),
         ("store", f"{body['store']} ({size(census.bytes)})"),
         ("holds", f"{counted(census.memories, 'memory', 'memories')} and {conversations}"),
         ("", f"with {counted(census.messages, 'message')}, of {counted(census.projects, 'project')}"),
-        ("search", f"by words and by meaning ({model})" if model else "by words alone: embeddings are off"),
+        (
+            "search",
+            f"by words and by meaning ({model})" if model else f"by words alone: {reason_for_words_only()}",
+        ),
     ]
     if archived := _archived(ArchiveCensus(**body["archived"])):
         rows.append(("archived", archived))
@@ -91,6 +101,14 @@ def _text(body: Json, census: Census, waiting: int, failing: Sequence[Problem]) 
     if waiting:
         rows.append(("waiting", f"{counted(waiting, 'text')} for vectors; `backstory embed` makes them now"))
     rows += [(name, _history(ReaderCensus(**held))) for name, held in body["histories"].items()]
+    rows += _first_steps(body, census)
+    rows += [
+        (name, f"{counted(held['memories'], 'memory', 'memories')} from {counted(held['files'], 'file')}")
+        for name, held in body["client_memories"].items()
+    ]
+    if lost := body["without_results"]:
+        note = f"of {counted(lost, 'conversation')}: the source was gone before results were stored"
+        rows.append(("no results", note))
     rows += [("problem", f"{path}: {problem}") for path, problem in body["history_problems"].items()][
         :PROBLEMS
     ]
@@ -99,13 +117,32 @@ def _text(body: Json, census: Census, waiting: int, failing: Sequence[Problem]) 
     return table(rows)
 
 
+def _first_steps(body: Json, census: Census) -> list[tuple[str, str]]:
+    """Rows for a store without conversations: the histories on this machine, and the next command."""
+    if body["histories"] or census.conversations:
+        return []
+    files = [f"{title} ({counted(count, 'file')})" for title, count in body["unread_histories"].items()]
+    if not files:
+        return [
+            (
+                "next",
+                "`backstory install` adds Backstory to your assistants; `backstory demo` shows an example",
+            )
+        ]
+    return [
+        ("on disk", f"not read yet: {', '.join(files)}"),
+        ("next", "`backstory install` adds Backstory to your assistants and reads these conversations;"),
+        ("", "`backstory sync` only reads them"),
+    ]
+
+
 def _shown_backups(backups: Json) -> str:
     off = "" if backups["are_made"] else "; none are made by themselves"
     if not backups["files"]:
         return f"none yet{off}"
     newest = backups["files"][0]
-    told = f"{counted(backups['count'], 'file')} ({size(backups['bytes'])})"
-    return f"{told}, the last of {newest['made_at'][:16]} ({newest['reason']}): {newest['file']}{off}"
+    text = f"{counted(backups['count'], 'file')} ({size(backups['bytes'])})"
+    return f"{text}, the last of {newest['made_at'][:16]} ({newest['reason']}): {newest['file']}{off}"
 
 
 def _archived(held: ArchiveCensus) -> str:
@@ -113,15 +150,20 @@ def _archived(held: ArchiveCensus) -> str:
         counted(held.memories, "memory", "memories"): held.memories,
         f"{counted(held.conversations, 'conversation')} with {counted(held.messages, 'message')}": held.conversations,
     }
-    told = [part for part, count in parts.items() if count]
-    return f"{' and '.join(told)} ({size(held.bytes)})" if told else ""
+    words = [part for part, count in parts.items() if count]
+    return f"{' and '.join(words)} ({size(held.bytes)})" if words else ""
 
 
 def _history(held: ReaderCensus) -> str:
-    told = f"{counted(held.conversations, 'conversation')}, {counted(held.messages, 'message')}"
-    told += f" from {counted(held.sources, 'file')}"
+    text = f"{conversation_count(held.conversations, held.subagents)}, {counted(held.messages, 'message')}"
+    text += f" from {counted(held.sources, 'file')}"
     notes = {"gone by now": held.gone, "secrets redacted": held.redacted, "unreadable": held.problems}
-    return "; ".join([told, *(f"{count:,} {note}" for note, count in notes.items() if count)])
+    return "; ".join([text, *(f"{count:,} {note}" for note, count in notes.items() if count)])
+
+
+def conversation_count(conversations: int, subagents: int) -> str:
+    text = counted(conversations, "conversation")
+    return f"{text} (and {counted(subagents, 'subagent')})" if subagents else text
 
 
 def _model(settings: Settings) -> str | None:

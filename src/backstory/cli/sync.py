@@ -3,74 +3,159 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from pathlib import Path
 
 from ..app import history_places, open_engine
+from ..core import Engine
+from ..core.brief.files import Briefs
 from ..core.calls import Call
+from ..core.client_memories import ClientMemories, MemoryReport
+from ..core.client_memories.feeding import Feeding
 from ..core.sync import Sync, SyncReport
 from ..domain.errors import Unavailable
 from ..domain.lines import counted
-from ..readers import load_readers
+from ..readers import Reader, load_readers
 from ..settings import Settings
 from .report import Json, Report, show_progress, table
 
 PATIENCE_S = 60.0  # for a server that is reading already
+FILE_PATIENCE_S = 5.0  # a hook is stopped by its client soon after
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reader", action="append", default=[], metavar="NAME", help="only this assistant's; may be repeated"
     )
+    parser.add_argument(
+        "--file",
+        metavar="PATH",
+        help="only this log, where its assistant keeps it; hooks use it after a turn",
+    )
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     if not settings.reads_histories and not options.reader:
-        return Report({"assistants": {}}, "Histories are switched off (histories = off).")
+        return Report({"assistants": {}, "briefs": 0}, "Histories are switched off (histories = off).")
     readers = load_readers(options.reader or settings.histories)
     with closing(open_engine(settings)) as engine:
-        outcome = Sync(engine).run(
-            readers.values(),
-            history_places(settings, engine.store),
-            call=Call(progress=_show),
-            patience_s=PATIENCE_S,
-        )
-    if outcome is None:
-        raise Unavailable("Another process has been reading the histories all the time.", hint="Try again.")
-    body = {"assistants": {name: _body(told) for name, told in outcome.items()}}
+        places = history_places(settings, engine.store)
+        memories: dict[str, MemoryReport] = {}
+        if options.file is not None:
+            outcome = _read_file(engine, readers, Path(options.file).absolute())
+            rendered = _render_briefs(engine, outcome)
+        else:
+            outcome = read_histories(engine, list(readers.values()))
+            if not options.reader:
+                memories = ClientMemories(engine).run(places) or {}
+            rendered = render_all_briefs(engine, Call(progress=_show))
+        fed = Feeding(engine, places).refresh()
+    body = {
+        "assistants": {name: _body(sync_report) for name, sync_report in outcome.items()},
+        "memory_files": [step._asdict() for step in fed],
+        "client_memories": {
+            name: report._asdict() | {"problems": dict(report.problems)} for name, report in memories.items()
+        },
+        "briefs": rendered,
+    }
     searched = [reader.title for reader in readers.values() if not reader.is_export]
-    return Report(body, _text(outcome, searched))
+    return Report(body, _text(outcome, searched, memories))
+
+
+def read_histories(engine: Engine, readers: Sequence[Reader]) -> dict[str, SyncReport]:
+    """Read what is new, with progress, by reader. Raises Unavailable while another process reads."""
+    places = history_places(engine.settings, engine.store)
+    outcome = Sync(engine).run(readers, places, call=Call(progress=_show), patience_s=PATIENCE_S)
+    if outcome is None:
+        raise _busy()
+    return outcome
+
+
+def _read_file(engine: Engine, readers: Mapping[str, Reader], path: Path) -> dict[str, SyncReport]:
+    places = history_places(engine.settings, engine.store)
+    report = Sync(engine).run_file(readers.values(), places, path, patience_s=FILE_PATIENCE_S)
+    if report is None:
+        raise _busy()
+    return {reader.name: report for reader in readers.values() if reader.title == report.title}
+
+
+def _busy() -> Unavailable:
+    return Unavailable("Another process has been reading the histories all the time.", hint="Try again.")
+
+
+def render_all_briefs(engine: Engine, call: Call) -> int:
+    """Render the briefs that are missing or out of date, so that the next session has one; how many there were."""
+    return 0 if engine.settings.brief == "off" else Briefs(engine).refresh(call)
+
+
+def _render_briefs(engine: Engine, outcome: Mapping[str, SyncReport]) -> int:
+    if engine.settings.brief == "off":
+        return 0
+    projects = {project for report in outcome.values() for project in report.projects}
+    return sum(Briefs(engine).refresh_project(project) for project in sorted(projects))
 
 
 def _show(done: float, total: float | None, message: str) -> None:
     show_progress(done / 1e6, total and total / 1e6, f"{message}, MB:")
 
 
-def _body(told: SyncReport) -> Json:
-    return told._asdict() | {"skipped": dict(told.skipped), "problems": dict(told.problems)}
+def _body(report: SyncReport) -> Json:
+    return report._asdict() | {
+        "skipped": dict(report.skipped),
+        "problems": dict(report.problems),
+        "projects": sorted(report.projects),
+    }
 
 
-def _text(outcome: dict[str, SyncReport], searched: Sequence[str]) -> str:
-    present = {name: told for name, told in outcome.items() if told.sources or told.problems or told.vanished}
-    if not present:
+def _text(outcome: dict[str, SyncReport], searched: Sequence[str], memories: dict[str, MemoryReport]) -> str:
+    present = {
+        name: sync_report
+        for name, sync_report in outcome.items()
+        if sync_report.sources or sync_report.problems or sync_report.vanished or sync_report.excluded
+    }
+    if not present and not memories:
         return f"No histories found. Looked for: {', '.join(searched)}."
     rows: list[tuple[str, str]] = []
-    for told in present.values():
-        rows.append((told.title, _summary(told)))
-        rows += [("", f"skipped {count:,}: {reason}") for reason, count in sorted(told.skipped.items())]
-        rows += [("", f"{path or 'not found'}: {problem}") for path, problem in told.problems.items()]
+    for sync_report in present.values():
+        rows.append((sync_report.title, _summary(sync_report)))
+        rows += [
+            ("", f"skipped {count:,}: {reason}") for reason, count in sorted(sync_report.skipped.items())
+        ]
+        rows += [("", f"{path or 'not found'}: {problem}") for path, problem in sync_report.problems.items()]
+    for report in memories.values():
+        rows.append((f"{report.title}'s memories", _memory_summary(report)))
+        rows += [("", f"{path}: {problem}") for path, problem in report.problems.items()]
     return table(rows)
 
 
-def _summary(told: SyncReport) -> str:
-    if changed := told.sources - told.unchanged:
-        read = f"{counted(told.turns, 'turn')} of {counted(told.conversations, 'conversation')} read"
+def _memory_summary(report: MemoryReport) -> str:
+    counts = {
+        "new": report.added,
+        "changed": report.changed,
+        "gone, and archived": report.retired,
+        "back": report.returned,
+        "forgotten here before": report.forgotten,
+        "excluded": report.excluded,
+        "of no project that is known": report.unplaced,
+    }
+    parts = [f"{count:,} {name}" for name, count in counts.items() if count]
+    return f"{', '.join(parts) or 'nothing new'} in {counted(report.files, 'file')}"
+
+
+def _summary(report: SyncReport) -> str:
+    if changed := report.sources - report.unchanged:
+        read = f"{counted(report.turns, 'turn')} of {counted(report.conversations, 'conversation')} read"
         parts = [f"{read} from {counted(changed, 'file')}"]
-        parts += [f"{told.unchanged:,} unchanged"] if told.unchanged else []
+        parts += [f"{report.unchanged:,} unchanged"] if report.unchanged else []
     else:
-        parts = [f"nothing new in {counted(told.unchanged, 'file')}"]
-    if told.vanished:
-        parts.append(f"{told.vanished:,} vanished, what was read of them stays")
-    if told.redacted:
-        parts.append(f"{counted(told.redacted, 'secret')} redacted")
+        parts = [f"nothing new in {counted(report.unchanged, 'file')}"]
+    if report.vanished:
+        parts.append(f"{report.vanished:,} vanished, what was read of them stays")
+    if report.redacted:
+        parts.append(f"{counted(report.redacted, 'secret')} redacted")
+    if report.private:
+        parts.append(f"{counted(report.private, 'private passage')} left out")
+    if report.excluded:
+        parts.append(f"{report.excluded:,} excluded")
     return "; ".join(parts)

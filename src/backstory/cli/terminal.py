@@ -23,6 +23,7 @@ THEME = Theme(
         Style.ASSISTANT: "cyan",
         Style.QUIET: "bright_black",
         Style.GOOD: "green",
+        Style.WARNING: "yellow",
         Style.BAD: "bold red",
     }
 )
@@ -34,8 +35,8 @@ def show(blocks: Sequence[Block]) -> None:
         if isinstance(block, Table):
             if block.above:
                 console.print(("\n" if place else "") + block.above, style=Style.HEADING.value)
-            shown = _table(block, console.width) if _has_room(block, console.width) else _stacked(block)
-            console.print(shown, no_wrap=True, overflow="ellipsis")
+            output = _table(block, console.width) if _has_room(block, console.width) else _stacked(block)
+            console.print(output, no_wrap=True, overflow="ellipsis")
         elif isinstance(block, Paragraph):
             console.print(Padding(_text(block.text), (0, 0, 0, block.indent), expand=False))
         elif isinstance(block, Hint):

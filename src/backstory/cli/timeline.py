@@ -42,7 +42,9 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 def _blocks(events: list[ChronicleEvent], names: ConversationNames) -> list[Block]:
     if not events:
-        return ["Nothing happened in that time that is known here."]
+        return [
+            "Nothing is recorded for that time. Try another time or project. `backstory sync` reads new conversations."
+        ]
     rows = {event: _row(event, names) for event in events}
     return [
         Table((), [rows[event] for event in some], list(rows.values()), f"{day:%A, %Y-%m-%d}", f"{day}")

@@ -21,7 +21,7 @@ from ..settings import Settings
 from ..surfaces import load_surfaces
 from .report import Report, table, terminal_line
 
-SHOWN = 50  # the JSON has all
+MAX_LISTED = 50  # the JSON has all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,26 +42,28 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 
 def _restored(core: Core, surfaces: Iterable[str], name: str) -> Report:
-    found: list[Memory] = []
+    memories: list[Memory] = []
     restored: list[Memory] = []
     for surface in surfaces:
         archive = core.through(surface).archive
         archived = archive.find_named(name)
-        found += archived
+        memories += archived
         restored += archive.restore(tuple(memory.id for memory in archived))
-    if not found:
-        found = restored = core.forgetting.restore(name)
+    if not memories:
+        memories = restored = core.forgetting.restore(name)
     conversations = Retention(core.engine).restore(name)
-    if not found and not conversations:
+    if not memories and not conversations:
         return _restored(core, surfaces, _whole_id(core, surfaces, name))
-    kept = len(found) - len(restored)
+    remaining = len(memories) - len(restored)
     ids = [memory.id for memory in restored] + [conversation.id for conversation in conversations]
-    told = [counted(len(restored), "memory", "memories")] if found else []
-    told += [counted(len(conversations), "conversation")] if conversations else []
-    text = f"Restored {' and '.join(told)} under {name!r}."
-    if kept:
-        text += f" {counted(kept, 'memory', 'memories')} stayed: the key was saved anew in the same session."
-    return Report({"name": name, "restored": ids, "kept": kept}, text)
+    parts = [counted(len(restored), "memory", "memories")] if memories else []
+    parts += [counted(len(conversations), "conversation")] if conversations else []
+    text = f"Restored {' and '.join(parts)} under {name!r}."
+    if remaining:
+        text += (
+            f" {counted(remaining, 'memory', 'memories')} stayed: the key was saved anew in the same session."
+        )
+    return Report({"name": name, "restored": ids, "kept": remaining}, text)
 
 
 def _whole_id(core: Core, surfaces: Iterable[str], beginning: str) -> str:
@@ -96,8 +98,8 @@ def _listed(core: Core, surfaces: Iterable[str]) -> Report:
     body = [{"name": name, "updated_at": iso(at), "text": text} for at, name, text in entries]
     rows = [
         (f"{at:%Y-%m-%d}", terminal_line(name, 60), terminal_line(text, 80))
-        for at, name, text in entries[:SHOWN]
+        for at, name, text in entries[:MAX_LISTED]
     ]
-    if len(entries) > SHOWN:
-        rows.append(("", "", f"and {len(entries) - SHOWN:,} more"))
+    if len(entries) > MAX_LISTED:
+        rows.append(("", "", f"and {len(entries) - MAX_LISTED:,} more"))
     return Report({"archived": body}, table(rows) or "The archive is empty.")

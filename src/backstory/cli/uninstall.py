@@ -7,6 +7,8 @@ import argparse
 from ..app import this_machine
 from ..clients.installation import Installation, installations
 from ..clients.steps import Consent
+from ..core.client_memories.fed import FedState, load_fed
+from ..core.client_memories.feeding import stop_feeding
 from ..domain.errors import InvalidInput
 from ..settings import Settings
 from .install import add_step_arguments, named_clients, step_report
@@ -20,15 +22,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    found = installations(this_machine(settings))
+    installed = installations(this_machine(settings))
     names = named_clients(options.clients)
     if options.all and names:
         raise InvalidInput("--all and names of clients were given.", hint="Give one of them.", field="all")
     if not options.all and not names:
-        return _overview(found)
-    chosen = [each for each in found if options.all or each.client in names]
+        return _overview(installed, load_fed(settings.home))
+    fed = load_fed(settings.home)
+    chosen = [each for each in installed if options.all or each.client in names]
     for name in names:
-        if not any(each.client == name for each in chosen):
+        if name not in fed.clients and not any(each.client == name for each in chosen):
             raise InvalidInput(
                 f"Backstory was not installed for {name} by `backstory install`.",
                 hint="`backstory uninstall` lists what was.",
@@ -36,14 +39,20 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
             )
     consent = Consent(options.dry_run, options.force)
     outcomes = [outcome for each in chosen for outcome in each.uninstall(consent)]
+    if not options.dry_run:
+        outcomes += stop_feeding(settings.home, fed.clients if options.all else names)
     if not outcomes:
         return Report({"steps": []}, "Nothing is installed.")
     return step_report(outcomes, ["Memories and conversations are still there."], is_dry=options.dry_run)
 
 
-def _overview(found: list[Installation]) -> Report:
-    rows = [(each.client, each.receipt.scope, each.receipt.project) for each in found]
-    body = {"installed": [{"client": c, "scope": scope, "project": project} for c, scope, project in rows]}
+def _overview(installed: list[Installation], fed: FedState) -> Report:
+    rows = [(each.client, each.receipt.scope, each.receipt.project) for each in installed]
+    body = {
+        "installed": [{"client": c, "scope": scope, "project": project} for c, scope, project in rows],
+        "memory_files": [each._asdict() for each in fed.files],
+    }
+    rows += [(each.client, "memory file", each.path) for each in fed.files]
     if not rows:
         return Report(body, "Nothing is installed.")
     return Report(body, f"{table(rows)}\n\n`backstory uninstall CLIENT` or `--all` takes it out.")

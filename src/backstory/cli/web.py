@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from contextlib import closing, suppress
 
-from ..app import open_core
+from ..app import history_places, open_core
 from ..settings import Settings
 from ..web.serving import WebAddress, serve
 from . import doctor
+from .first_look import stored_histories
 from .numbers import whole_number
 from .report import Report
 
@@ -40,5 +41,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
             is_read_only=options.read_only,
             opens_browser=not options.no_open,
             checks=lambda: doctor.run(options, settings).body,
+            places=lambda: history_places(settings, core.engine.store),
+            histories=lambda: stored_histories(settings, core.engine.store),
         )
     return Report({"closed": True}, "Closed.")

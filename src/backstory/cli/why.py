@@ -12,13 +12,16 @@ from ..app import open_core
 from ..core.names import ConversationNames, short_memory_id
 from ..core.projects import work_tree
 from ..core.reasons import Reasons
+from ..core.team import refresh_trusted
+from ..domain.records import Memory
+from ..domain.shared_notes import source_of
 from ..domain.statements import Statement, StatementState
 from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import safe_excerpt, safe_text
-from .report import Block, Json, Paragraph, Report, Span, Style, terminal_line
+from .report import Block, Hint, Json, Paragraph, Report, Span, Style, terminal_line
 
-LONGEST = 300
+MAX_TEXT_CHARS = 300
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,11 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     with closing(open_core(settings)) as core:
+        refresh_trusted(core.engine, {})
         projects = core.browsing.projects(options.project) if options.project else None
         path = _inside(options.file, core.caller.directory)
-        found = core.reasons.about(path, projects)
+        reasons = core.reasons.about(path, projects)
         names = core.browsing.names()
-    return Report(_body(path, found), _blocks(path, found, names))
+    return Report(_body(path, reasons), _blocks(path, reasons, names))
 
 
 def _inside(file: str, directory: str) -> str:
@@ -45,18 +49,24 @@ def _inside(file: str, directory: str) -> str:
     return os.path.relpath(whole, work_tree(Path(whole).parent)) if os.path.lexists(whole) else file
 
 
-def _body(path: str, found: Reasons) -> Json:
+def _body(path: str, reasons: Reasons) -> Json:
     return {
         "path": path,
         "memories": [
-            {"id": each.id, "kind": each.category, "text": safe_text(each.text, each.trust)}
-            for each in found.memories
+            {
+                "id": each.id,
+                "kind": each.category,
+                "text": safe_text(each.text, each.trust),
+                "trust": each.trust.value,
+                "by": source.author if (source := source_of(each)) else "",
+            }
+            for each in reasons.memories
         ],
-        "decisions": list(map(_statement_body, found.decisions)),
-        "dead_ends": list(map(_statement_body, found.dropped)),
+        "decisions": list(map(_statement_body, reasons.decisions)),
+        "dead_ends": list(map(_statement_body, reasons.dropped)),
         "errors": [
             {"text": safe_excerpt(each.value), "session": each.conversation, "at": iso(each.at)}
-            for each in found.errors
+            for each in reasons.errors
         ],
         "sessions": [
             {
@@ -65,7 +75,7 @@ def _body(path: str, found: Reasons) -> Json:
                 "assistant": each.surface,
                 "updated_at": iso(each.updated_at),
             }
-            for each in found.conversations
+            for each in reasons.conversations
         ],
     }
 
@@ -80,28 +90,39 @@ def _statement_body(each: Statement) -> Json:
     }
 
 
-def _blocks(path: str, found: Reasons, names: ConversationNames) -> list[Block]:
-    if not any(found):
-        return [f"Nothing is known of {path}."]
+def _blocks(path: str, reasons: Reasons, names: ConversationNames) -> list[Block]:
+    if not any(reasons):
+        return [
+            f"Nothing is known of {path}.",
+            Hint(
+                "`backstory sync` reads new conversations; `backstory search --file` finds texts that name it."
+            ),
+        ]
     blocks: list[Block] = []
     notes = [
-        (short_memory_id(each.id), each.category or "memory", safe_text(each.text, each.trust))
-        for each in found.memories
+        (short_memory_id(each.id), _kind(each), safe_text(each.text, each.trust)) for each in reasons.memories
     ]
     _add(blocks, "Saved about it", notes)
-    _add(blocks, "Decided", [_said(each, names) for each in found.decisions])
-    _add(blocks, "Tried and dropped", [_said(each, names) for each in found.dropped])
+    _add(blocks, "Decided", [_said(each, names) for each in reasons.decisions])
+    _add(blocks, "Tried and dropped", [_said(each, names) for each in reasons.dropped])
     errors = [
         (names.short(each.conversation), f"{each.at:%Y-%m-%d}", safe_excerpt(each.value))
-        for each in found.errors
+        for each in reasons.errors
     ]
     _add(blocks, "Errors it met", errors)
     sessions = [
         (names.short(each.id), f"{each.updated_at:%Y-%m-%d} {each.surface}", each.name)
-        for each in found.conversations
+        for each in reasons.conversations
     ]
     _add(blocks, "Sessions that touched or name it", sessions)
     return blocks
+
+
+def _kind(memory: Memory) -> str:
+    kind, source = memory.category or "memory", source_of(memory)
+    return (
+        kind if source is None else f"{kind} of the team, by {terminal_line(safe_excerpt(source.author), 40)}"
+    )
 
 
 def _said(each: Statement, names: ConversationNames) -> tuple[str, str, str]:
@@ -119,5 +140,5 @@ def _add(blocks: list[Block], heading: str, rows: Sequence[tuple[str, str, str]]
     blocks += [""] if blocks else []
     blocks.append(Paragraph([Span(heading, Style.HEADING)]))
     for id, about, text in rows:
-        said: list[str | Span] = [Span(id, Style.ID), " ", Span(about, Style.QUIET), " "]
-        blocks.append(Paragraph([*said, terminal_line(text, LONGEST)], indent=2))
+        line: list[str | Span] = [Span(id, Style.ID), " ", Span(about, Style.QUIET), " "]
+        blocks.append(Paragraph([*line, terminal_line(text, MAX_TEXT_CHARS)], indent=2))

@@ -1,0 +1,85 @@
+"""After an installation: read the histories, render the briefs, and say what is there to be asked about."""
+
+from __future__ import annotations
+
+from contextlib import closing, suppress
+from pathlib import PurePath
+from typing import NamedTuple
+
+from ..app import history_places, open_engine
+from ..clients import files
+from ..clients.formats import FORMATS
+from ..clients.machine import Machine
+from ..core.brief.files import Briefs
+from ..domain.errors import BackstoryError
+from ..domain.filters import ConversationFilter
+from ..domain.lines import counted
+from ..readers import load_readers
+from ..settings import Settings
+from ..store import Store
+from .sync import read_histories
+
+CLEANUP_DAYS = 30
+"""After which Claude Code deletes transcripts, unless its settings say otherwise."""
+
+
+class FirstLook(NamedTuple):
+    """What the store holds once the histories were read."""
+
+    conversations: int
+    assistants: int
+    projects: int
+    question: str
+    """One to try, about the latest work; empty where there is none."""
+
+    @property
+    def sentence(self) -> str:
+        if not self.conversations:
+            return "No conversations of your assistants were found yet."
+        counts = f"{counted(self.conversations, 'conversation')} of {counted(self.assistants, 'assistant')}"
+        return f"{counts}, {counted(self.projects, 'project')}."
+
+
+def look(settings: Settings) -> FirstLook:
+    """Read the histories with progress and render the briefs, so that the next session of any client has its own."""
+    with closing(open_engine(settings)) as engine:
+        if settings.reads_histories:
+            read_histories(engine, list(load_readers(settings.histories).values()))
+        if settings.brief != "off":
+            Briefs(engine).refresh()
+        known = engine.store.conversations.find(ConversationFilter(kinds=("main", "fork", "prompt-log")))
+    latest = PurePath(known[0].project).name if known else ""
+    return FirstLook(
+        len(known),
+        len({each.surface for each in known}),
+        len({each.project for each in known}),
+        f"Where did we leave off in {latest}?" if latest else "",
+    )
+
+
+def stored_histories(settings: Settings, store: Store) -> dict[str, int]:
+    """Number of files with conversations on this machine, by the title of their assistant. Nothing is read."""
+    if not settings.reads_histories:
+        return {}
+    places = history_places(settings, store)
+    counts: dict[str, int] = {}
+    for reader in load_readers(settings.histories).values():
+        with suppress(OSError):  # a folder that cannot be listed is reported by the sync
+            if not reader.is_export and (count := sum(1 for _ in reader.find(places))):
+                counts[reader.title] = count
+    return counts
+
+
+def cleanup_warning(machine: Machine) -> str:
+    """What Claude Code does to its transcripts, with the user's own number of days."""
+    days: object = CLEANUP_DAYS
+    try:
+        text = files.read(machine.path("{claude}/settings.json"))
+        configured = FORMATS["json"].parse(text) if text else {}
+        days = configured.get("cleanupPeriodDays", CLEANUP_DAYS) if isinstance(configured, dict) else days
+    except BackstoryError:  # the step on the file said what is wrong with it
+        pass
+    return (
+        f"Claude Code deletes transcripts after {days} days (cleanupPeriodDays in its settings.json);"
+        " Backstory keeps what it has read of them."
+    )

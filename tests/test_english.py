@@ -1,0 +1,39 @@
+"""Names say what they hold: a participle tells what happened to a value, and a bare adjective limits nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import backstory
+
+SOURCE = Path(backstory.__file__).parent
+PARTICIPLES = {"told", "said", "kept", "shown", "found", "meant", "got"}
+BARE_CONSTANTS = {"MOST", "SIZE", "SHOWN", "LONGEST", "LARGEST"}
+
+
+def assigned_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Variables and arguments, with their lines; not the fields of records, which may be words of a wire format."""
+    fields = {
+        statement.target
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in fields:
+            yield node.id, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+
+
+def test_no_variable_is_a_participle_and_no_constant_a_bare_measure() -> None:
+    riddles = [
+        f"{path.relative_to(SOURCE)}:{line} {name}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        for name, line in assigned_names(ast.parse(path.read_text("utf-8")))
+        if name in PARTICIPLES | BARE_CONSTANTS
+    ]
+    assert riddles == []
