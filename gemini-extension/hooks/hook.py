@@ -331,8 +331,9 @@ def doors(data: str) -> Iterator[Any]:
     import _socket  # a library to load, 0.4 ms, where a server is asked
 
     folder = os.path.join(data, DOORS)
-    paths = [os.path.join(folder, name) for name in os.listdir(folder)] if os.path.isdir(folder) else []
-    for path in sorted(paths, key=os.path.getmtime, reverse=True):
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    paths = [os.path.join(folder, name) for name in names if name.endswith((".sock", ".port"))]
+    for path in sorted(paths, key=changed_at, reverse=True):
         try:
             if path.endswith(".sock"):
                 door = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -343,6 +344,14 @@ def doors(data: str) -> Iterator[Any]:
         except (ConnectionError, FileNotFoundError):
             if os.path.exists(path):
                 os.unlink(path)
+
+
+def changed_at(path: str) -> float:
+    """When a file was changed, or 0 if it is gone: a server may leave at any moment."""
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
 
 
 def open_port(words: list[bytes], _socket: Any) -> Any:

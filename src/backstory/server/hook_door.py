@@ -53,29 +53,25 @@ class HookDoor:
             self._listener.close()
 
     def _listen(self, folder: Path) -> socket.socket:
+        # A hook takes a door that does not answer for that of a killed server and removes it, so the file gets the
+        # name that hooks look for when it answers.
+        draft = folder / f".{os.getpid()}"
+        draft.unlink(missing_ok=True)  # of a process that had this number before
         path = folder / f"{os.getpid()}.sock"
-        if hasattr(socket, "AF_UNIX"):
-            listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            try:
-                path.unlink(missing_ok=True)  # of a process that had this number before
-                listener.bind(str(path))
-                path.chmod(0o600)
-                listener.listen(WAITING_CONNECTIONS)
-            except OSError:  # the path is longer than a socket may have
-                listener.close()
-            else:
-                self._path = path
-                return listener
-        return self._listen_on_port(path.with_suffix(".port"))
+        listener = _listen_on_socket(draft) if hasattr(socket, "AF_UNIX") else None
+        if listener is None:
+            path = path.with_suffix(".port")
+            listener = self._listen_on_port(draft)
+        os.replace(draft, path)
+        self._path = path
+        return listener
 
     def _listen_on_port(self, path: Path) -> socket.socket:
         listener = socket.create_server(("127.0.0.1", 0), backlog=WAITING_CONNECTIONS)
         self._greeting, self._secret = (os.urandom(16).hex().encode() for _ in range(2))
         words = (str(listener.getsockname()[1]).encode(), self._greeting, self._secret)
-        path.unlink(missing_ok=True)
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(b" ".join(words))
-        self._path = path
         return listener
 
     def _serve(self) -> None:
@@ -111,6 +107,20 @@ class HookDoor:
         with self._core.engine.serving():
             reply = answer(self._core, request)
         return b"" if reply is None else json.dumps(reply._asdict()).encode() + b"\n"
+
+
+def _listen_on_socket(path: Path) -> socket.socket | None:
+    """A socket at a path, or None if the path is longer than a socket may have."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(str(path))
+        path.chmod(0o600)
+        listener.listen(WAITING_CONNECTIONS)
+    except OSError:
+        listener.close()
+        path.unlink(missing_ok=True)
+        return None
+    return listener
 
 
 def _request(line: bytes) -> HookRequest | None:
