@@ -73,6 +73,7 @@ def pooler(
         finally:
             process.terminate()
             process.wait(PATIENCE_S)
+            print((folder / "log").read_text())  # which pytest shows where the test failed
 
 
 def _await(door: Path, process: subprocess.Popen[bytes]) -> None:
