@@ -1,1 +1,1 @@
-"""Records, filters, errors and times. Pure: imports nothing of ours."""
+"""Records, filters, errors and times. This package has no input or output and imports nothing else of Backstory."""

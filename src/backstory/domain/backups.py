@@ -1,4 +1,4 @@
-"""Copies of a store: a backup with what the name of its file says, and how far a copy into another store has come."""
+"""Backups of a store, as described by their file names, and the progress of a copy into another store."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 MANUAL = ""
-"""The reason of those that a person asked for."""
+"""The reason of a backup that a person requested."""
 LOG, DAMAGED = "log", "damaged"
-"""The reasons of what is kept and is no store: a write-ahead log whose store was taken away, and what a restore found."""
+"""The reasons of saved files that are not a store: a write-ahead log whose store was removed, and the damaged store
+that a restore replaced."""
 
 
 class Backup(NamedTuple):
     path: Path
     made_at: datetime
     reason: str
-    """`daily`, `before-migration`, `before-restore`, `before-archive`, or one of the above."""
+    """`daily`, `before-migration`, `before-restore`, `before-archive`, or one of the constants above."""
     bytes: int
 
     @property
@@ -25,17 +26,18 @@ class Backup(NamedTuple):
 
     @property
     def is_store(self) -> bool:
-        """Whether it can be restored, and rewritten."""
+        """True if the backup can be restored and rewritten."""
         return self.reason not in (LOG, DAMAGED)
 
 
 class CopyProgress(NamedTuple):
-    """All tables before this one were copied from the source, and this one up to a key."""
+    """The position of an unfinished copy: all tables before `table` are copied, and `table` itself up to the key
+    `after`."""
 
     source: str
     table: str
     after: tuple[Any, ...] = ()
     is_void: bool = False
-    """What was copied is not what is there now."""
+    """The rows copied earlier no longer match the source."""
     is_done: bool = False
-    """Everything arrived."""
+    """All tables were copied."""

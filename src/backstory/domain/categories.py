@@ -1,8 +1,8 @@
-"""Categories that the product itself gives memories, beside those that callers choose."""
+"""Categories that Backstory itself assigns to memories. Callers may use any others."""
 
 JOURNAL = "journal"
-"""An entry of the journal: how a session feels from inside. Reports count it apart from other memories."""
+"""A journal entry: how a session feels from the inside. Reports count these separately from other memories."""
 REFLECTION = "reflection"
-"""An insight without a narrower category. Retention archives these, and nothing else that was saved."""
+"""An insight without a narrower category. Retention archives these and no other saved memories."""
 UNCATEGORIZED = "uncategorized"
-"""How reports call memories without a category."""
+"""The label that reports use for memories without a category."""

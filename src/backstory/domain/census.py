@@ -1,4 +1,4 @@
-"""What a store holds, counted: for people, and for what is told of a stretch of work."""
+"""Counts of the contents of a store, for people and for reports about a session."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from .records import Priority
 
 
 class Census(NamedTuple):
-    """The whole store."""
+    """Counts for the whole store."""
 
     memories: int
     messages: int
-    """Numbered messages, those of subagents included; tool calls and thoughts belong to the message they stand with."""
+    """Numbered messages, including those of subagents.
+
+    Tool calls and thoughts count with the message they belong to."""
     conversations: int
-    """As lists show them: without subagents."""
+    """Conversations without subagents, as lists show them."""
     subagents: int
     projects: int
     waiting: int
@@ -25,12 +27,12 @@ class Census(NamedTuple):
 class ProjectActivity(NamedTuple):
     project: str
     records: int
-    """Memories and conversations."""
+    """Number of memories and conversations."""
     last_at: datetime
 
 
 class ArchiveCensus(NamedTuple):
-    """The archive."""
+    """Counts for the archive."""
 
     memories: int
     conversations: int
@@ -39,7 +41,7 @@ class ArchiveCensus(NamedTuple):
 
 
 class ReaderCensus(NamedTuple):
-    """What was read of one assistant's files."""
+    """Counts of the records read from one assistant's files."""
 
     conversations: int
     subagents: int
@@ -51,7 +53,7 @@ class ReaderCensus(NamedTuple):
 
 
 class SourceCount(NamedTuple):
-    """How many foreign files of a reader are alike: read, or not for the same reason."""
+    """The number of a reader's files with the same result: read, or skipped for the same reason."""
 
     reader: str
     problem: str
@@ -59,7 +61,7 @@ class SourceCount(NamedTuple):
 
 
 class UnreadCount(NamedTuple):
-    """Conversations of an assistant that could not be read, or not wholly."""
+    """Conversations of an assistant that could not be read, or only in part."""
 
     surface: str
     completeness: str
@@ -67,7 +69,7 @@ class UnreadCount(NamedTuple):
 
 
 class ConversationTally(NamedTuple):
-    """Conversations with one assistant in one project."""
+    """Counts of the conversations with one assistant in one project."""
 
     surface: str
     project: str
@@ -76,7 +78,7 @@ class ConversationTally(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """Memories of one category and priority: how many, and the first and last time one was touched."""
+    """The number of memories with one category and priority, and the first and last time one of them was changed."""
 
     category: str | None
     priority: Priority
@@ -86,7 +88,7 @@ class Tally(NamedTuple):
 
 
 class HourTally(NamedTuple):
-    """How many memories of one category and priority were made in one hour. Hours count from 1970."""
+    """The number of memories with one category and priority that were created in one hour. Hours count from 1970."""
 
     hour: int
     category: str | None
@@ -95,7 +97,7 @@ class HourTally(NamedTuple):
 
 
 class ChannelTally(NamedTuple):
-    """Memories of one channel that are alike in session, category, priority and privacy."""
+    """Counts of the memories of one channel that share session, category, priority and privacy."""
 
     channel: str | None
     session: str | None
@@ -105,6 +107,6 @@ class ChannelTally(NamedTuple):
     total: int
     bytes: int
     first: datetime
-    """When the first of them was saved."""
+    """The time when the first of them was saved."""
     last: datetime
-    """When one of them was last changed."""
+    """The time when one of them was last changed."""

@@ -1,4 +1,4 @@
-"""Checkpoints, and files as a session last saw them."""
+"""Checkpoints, and files as a session last read them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .records import Memory
 
 
 class CachedFile(NamedTuple):
-    """What a session knows of a file. The content is the blob under its hash."""
+    """A session's record of a file. The content is stored as a blob under its hash."""
 
     id: str
     session: str
@@ -22,7 +22,7 @@ class CachedFile(NamedTuple):
 
 
 class CheckpointManifest(NamedTuple):
-    """Under which hash the copies of a session's memories and files are found again, and how many memories."""
+    """The hash under which the copies of a session's memories and files are stored, and the number of memories."""
 
     root: str
     items: int

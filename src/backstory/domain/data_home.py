@@ -1,4 +1,4 @@
-"""Where the data directory is, unless somebody says otherwise."""
+"""The default location of the data directory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 
 def data_home(platform: str, environment: Mapping[str, str]) -> str:
-    """Of `sys.platform`; `~` stands for the user's home."""
+    """Return the default data directory for a `sys.platform` value. `~` means the user's home."""
     if platform == "darwin":
         return os.path.join("~", "Library", "Application Support", "backstory")
     if platform == "win32":

@@ -1,8 +1,8 @@
-"""Devices: what one person's machines tell each other, and how versions of a record are ordered.
+"""Records that one person's machines exchange, and the order of a record's versions.
 
-A stamp is the time of a change in milliseconds, shifted by 16 bits, plus a counter. The stamp of a change is greater than that of
-every version of the record that the device knew, so an edit made after seeing another one is later, however wrong the clocks are.
-"""
+A stamp is the time of a change in milliseconds, shifted left by 16 bits, plus a counter. A new stamp is greater than
+the stamp of every version of the record that the device knew. An edit made after seeing another edit is therefore
+later, even if the clocks are wrong."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from typing import Any, NamedTuple
 STAMP_SHIFT = 16
 
 DEVICE_SETUP = "devices.json"
-"""In the data directory: which vault this machine takes part in, and its key."""
+"""File in the data directory that names the vault this machine belongs to and contains its key."""
 
 WireRecord = dict[str, Any]
-"""One line of a segment: `k` its kind, `id`, `s` its stamp, `d` the device that made it, and its fields."""
+"""One line of a segment: `k` is the kind, `id` the id, `s` the stamp, `d` the device that made the change; the rest are
+the record's fields."""
 
 
 class Carry:
-    """What a device writes into the folder."""
+    """Kinds of records that a device writes to the shared folder."""
 
     MEMORIES = "memories"
     CONVERSATIONS = "conversations"
@@ -33,11 +34,13 @@ class Version(NamedTuple):
     stamp: int
     device: str
     digest: str
-    """Of what is shown of it: the same digest is the same version, whoever stamped it."""
+    """Digest of the visible fields.
+
+    Two versions with the same digest are the same version, regardless of their stamps."""
     rest: str
-    """Digest of the fields that a history does not show."""
+    """Digest of the fields that are not part of the history."""
     is_dropped: bool
-    """Whether it was replaced without leaving a history: no device shows it."""
+    """True if this version was replaced without leaving a history. No device shows it."""
     is_sent: bool
 
     @property
@@ -46,23 +49,23 @@ class Version(NamedTuple):
 
 
 class DeletionNote(NamedTuple):
-    """A deletion that every device repeats and remembers."""
+    """A deletion that every device repeats and records."""
 
     id: str
     kind: str
     stamp: int
     device: str
     heard_sync: int
-    """The number of the sync in which this device heard of it."""
+    """The number of the sync in which this device received the deletion."""
     heard_at: datetime
     with_checkpoints: bool
     is_sent: bool
     is_done: bool
-    """Whether this store was cleared of it."""
+    """True if the deletion was applied to this store."""
 
 
 class SegmentNote(NamedTuple):
-    """What is known of a file in the folder."""
+    """One file of the shared folder, as this device knows it."""
 
     n: int
     name: str
@@ -74,7 +77,7 @@ class SegmentNote(NamedTuple):
 
 
 class Peer(NamedTuple):
-    """Another machine, or this one, as its last segment described it."""
+    """A machine, possibly this one, as its last segment describes it."""
 
     id: str
     name: str
@@ -83,14 +86,14 @@ class Peer(NamedTuple):
     number: int
     seen_at: datetime
     alive: tuple[str, ...]
-    """The names of its segments."""
+    """The names of its current segments."""
     state: str = ""
-    """`left` or `removed`; empty for one that takes part."""
+    """`left` or `removed`; "" for an active machine."""
     mark: str = ""
 
 
 class SentConversation(NamedTuple):
-    """How much of a conversation is in the folder."""
+    """How much of a conversation was written to the shared folder."""
 
     id: str
     mark: int
@@ -103,10 +106,10 @@ class SentConversation(NamedTuple):
 class KnownProject(NamedTuple):
     path: str
     identity: Mapping[str, Any]
-    """`remotes`, `root`, `path` with the home as `~`, `name`, and `device`."""
+    """`remotes`, `root`, `path` (with the home directory as `~`), `name` and `device`."""
     is_local: bool
 
 
 def first_stamp(at_ms: int, known: Sequence[int]) -> int:
-    """The stamp of a change made at a time by somebody who knows these stamps of the same record."""
+    """Return the stamp of a change at `at_ms` on a device that knows the stamps `known` of the same record."""
     return max(at_ms << STAMP_SHIFT, *(stamp + 1 for stamp in known), 1)

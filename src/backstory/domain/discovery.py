@@ -1,7 +1,8 @@
-"""Find the parts of the product that are added by putting a module into a package: readers, surfaces, guests, importers.
+"""Find the parts of Backstory that register themselves by being a module in a package: readers, surfaces, guests,
+importers.
 
-Nothing is imported here. The directories are read because pkgutil would import `inspect`, which costs a start 5 ms.
-"""
+Nothing is imported here. The directories are listed directly because `pkgutil` would import `inspect`, which adds 5 ms
+to each start."""
 
 from __future__ import annotations
 
@@ -13,18 +14,21 @@ _GUESTS = os.path.join(_PACKAGE, "guests")
 
 
 def modules_in(package: Iterable[str]) -> list[str]:
-    """Sorted names of the modules and packages in a package, given its `__path__`, except those that begin with `_`."""
+    """Return the sorted names of the modules and packages in a package, except those that begin with `_`.
+
+    `package` is the package's `__path__`."""
     entries = [entry for directory in package for entry in os.scandir(directory)]
     names = {entry.name.removesuffix(".py") for entry in entries if entry.name.endswith(".py")}
-    # a directory without `__init__.py` is what git leaves of a package that was moved
+    # git leaves a directory without `__init__.py` behind when a package is moved
     names |= {entry.name for entry in entries if os.path.exists(f"{entry.path}/__init__.py")}
     return sorted(name for name in names if not name.startswith("_"))
 
 
 def guest_modules(part: str) -> dict[str, str]:
-    """By guest, the full name of its module `part`, for guests that have one.
+    """Map each guest that has a module `part` to that module's full name.
 
-    The caller imports it by that name: no statement may import a guest, so that none becomes a part of the product."""
+    The caller imports the module by name. No import statement may name a guest, because guests are not part of the
+    product."""
     return {
         guest: f"backstory.guests.{guest}.{part}"
         for guest in modules_in([_GUESTS])

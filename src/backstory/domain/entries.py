@@ -1,5 +1,7 @@
-"""Entries as search sees them: every memory and message has a number that is never used again, so that a hundred
-thousand can be ranked without loading one text."""
+"""Entries as search sees them.
+
+Every memory and message has a number that is never reused. Search ranks a hundred thousand entries by number without
+loading their texts."""
 
 from __future__ import annotations
 
@@ -21,9 +23,9 @@ if TYPE_CHECKING:
 
 
 ALL = 2**62
-"""As a limit: none."""
+"""A limit that means "no limit"."""
 COUNTED = 30_000
-"""Characters at the beginning of a text in which words are counted."""
+"""Number of characters at the beginning of a text in which words are counted."""
 
 
 def numbers_of(entries: Sequence[int]) -> Numbers:
@@ -31,7 +33,7 @@ def numbers_of(entries: Sequence[int]) -> Numbers:
 
 
 class Outline(NamedTuple):
-    """What ranking needs to know of an entry, without its text."""
+    """The fields of an entry that ranking needs, without its text."""
 
     entry: int
     thread: str | None
@@ -45,19 +47,19 @@ class Outline(NamedTuple):
 
     @property
     def is_said(self) -> bool:
-        """It is a message that somebody said; those stand beside each other, one at each `seq`."""
+        """True for a spoken message. Spoken messages are numbered consecutively by `seq`."""
         return bool(self.role) and self.role not in QUIET_ROLES
 
 
 class EntryText(NamedTuple):
-    """An entry's outline with the first COUNTED characters of its text."""
+    """An entry's outline and the first COUNTED characters of its text."""
 
     outline: Outline
     text: str
 
 
 class IndexedText(NamedTuple):
-    """What the text index knows an entry by: the beginning of its text, and its heading."""
+    """The beginning of an entry's text and its heading, as stored in the text index."""
 
     entry: int
     text: str
@@ -65,26 +67,26 @@ class IndexedText(NamedTuple):
 
 
 class Posting(NamedTuple):
-    """The entries that hold one unit of a query, and in how many entries of the store it stands.
+    """The entries that contain one unit of a query, and the number of entries in the store that contain it.
 
-    When the unit is so common that not all were read (`is_whole` is false), `entries` are the newest and
+    If the unit is too common to read all its entries, `is_whole` is false, `entries` are the newest ones, and
     `frequency` is an estimate."""
 
     unit: Unit
     frequency: int
     entries: Numbers
-    """The newest first."""
+    """Entry numbers, newest first."""
     is_whole: bool
 
 
 class TermQuery(NamedTuple):
-    """What is looked up in the text index."""
+    """A lookup in the text index."""
 
     words: tuple[str, ...]
-    """Side by side."""
+    """Words that must be adjacent."""
     is_prefix: bool
     in_text: bool
-    """And not only in the heading."""
+    """True if the text itself must match, not only the heading."""
 
     @classmethod
     def of(cls, unit: Unit, *, in_text: bool = False) -> TermQuery:
@@ -92,7 +94,7 @@ class TermQuery(NamedTuple):
 
 
 class PostingRange(NamedTuple):
-    """Some of the entries that hold a term: the highest of those in a range."""
+    """The highest-numbered entries in a range that contain a term."""
 
     term: TermQuery
     among: range
@@ -100,31 +102,36 @@ class PostingRange(NamedTuple):
 
 
 class Passing(NamedTuple):
-    """The entries that a filter lets through."""
+    """The entries that match a filter."""
 
     flags: Flags
-    """By number."""
+    """Indexed by entry number."""
     created_ms: Numbers
-    """When each was made, by number."""
+    """Creation times, indexed by entry number."""
 
     def among(self, numbers: Numbers) -> Flags:
-        """Which of these pass; what was added since the flags were made does not."""
+        """Return a flag per number: true if the entry matches.
+
+        Entries added after `flags` was computed do not match."""
         passed: Flags = self.flags.take(numbers, mode="clip") & (numbers < len(self.flags))
         return passed
 
     def newest(self, numbers: Numbers, ordered: int) -> Numbers:
-        """Those of the numbers that pass: so many, the newest, in the order of their age, then the others in any."""
+        """Return the matching numbers: the `ordered` newest ones first, newest first, then all others in any order."""
         passed = numbers[self.among(numbers)]
-        made = self.created_ms[passed]
-        least = np.partition(made, -ordered)[-ordered] if ordered < len(made) else made.min(initial=0)
-        ahead, behind = np.flatnonzero(made >= least), np.flatnonzero(made < least)
-        order = np.concatenate([ahead[(-made[ahead]).argsort(kind="stable")], behind])
+        created = self.created_ms[passed]
+        # np.partition finds the limit without sorting: only the newest `ordered` entries are sorted
+        least = (
+            np.partition(created, -ordered)[-ordered] if ordered < len(created) else created.min(initial=0)
+        )
+        ahead, behind = np.flatnonzero(created >= least), np.flatnonzero(created < least)
+        order = np.concatenate([ahead[(-created[ahead]).argsort(kind="stable")], behind])
         newest_first: Numbers = passed[order]
         return newest_first
 
 
 class TextFields(Enum):
-    """Where a memory is searched for a word."""
+    """The fields of a memory in which a word is searched."""
 
     VALUE = "value"
     KEY = "key"
@@ -139,7 +146,7 @@ class ListedMemory(NamedTuple):
 
 
 class PendingText(NamedTuple):
-    """A text that has no vector yet. `revision` tells whether it changed meanwhile."""
+    """A text that has no vectors yet. `revision` shows whether it changed in the meantime."""
 
     entry: int
     revision: int
@@ -148,16 +155,18 @@ class PendingText(NamedTuple):
 
 
 class EntryVectors(NamedTuple):
-    """The vectors of an entry's text as it was at that revision."""
+    """The vectors of an entry's text at one revision."""
 
     entry: int
     revision: int
     vectors: Vector
-    """One row for each passage of the text."""
+    """One row per passage of the text."""
     passages: Sequence[int] = ()
-    """A digest of each, by which the next text that holds it gets the same vector; empty where they are not known."""
+    """A digest of each passage.
+
+    A later text that contains the same passage reuses its vector. Empty if the digests are not known."""
 
     @property
     def digests(self) -> Sequence[int | None]:
-        """One for each vector."""
+        """Return one digest per vector."""
         return self.passages or [None] * len(self.vectors)

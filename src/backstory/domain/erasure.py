@@ -1,4 +1,4 @@
-"""What forgetting removed, and what it still has to overwrite."""
+"""Records of a deletion: what was removed, and which bytes are still to be overwritten."""
 
 from __future__ import annotations
 
@@ -8,51 +8,53 @@ from typing import NamedTuple
 
 
 class StaleBackup(NamedTuple):
-    """A backup that may hold what is forgotten."""
+    """A backup that may still contain deleted records."""
 
     path: str
     until: datetime | None
-    """About when it goes by itself, if it does."""
+    """The approximate time when the backup is removed automatically; None if it is not."""
 
 
 class StaleMachine(NamedTuple):
-    """A machine of the same user that has not heard of the deletion yet."""
+    """A machine of the same user that has not received the deletion yet."""
 
     name: str
     seen_at: datetime
 
 
 class Receipt(NamedTuple):
-    """What was removed, and from where."""
+    """A report of the removed records and their locations."""
 
     removed: Mapping[str, int]
-    """How many, by place; nothing that is 0."""
+    """Number of removed records by location. Locations with 0 are left out."""
     files: tuple[str, ...] = ()
-    """Handoffs and memory files of other programs that quoted it, and do so no longer."""
+    """Handoffs and memory files of other programs from which quotations were removed."""
     pending: str = ""
-    """Why bytes of it are not overwritten yet; empty when they are."""
+    """The reason why some bytes are not overwritten yet; "" if all are."""
     backups: tuple[StaleBackup, ...] = ()
     handed_over: tuple[str, ...] = ()
-    """Sessions in other assistants' folders that go on with it, and repeat it."""
+    """Sessions in other assistants' folders that continue the deleted conversation and repeat its text."""
     machines: tuple[StaleMachine, ...] = ()
-    """Other machines of the user, which erase it when they synchronise next."""
+    """Other machines of the user. They erase the records at their next sync."""
 
     @property
     def memories(self) -> int:
-        """Live and archived ones."""
+        """Number of removed memories, live and archived."""
         return self.removed.get("memories", 0) + self.removed.get("archived memories", 0)
 
     @property
     def notices(self) -> list[str]:
-        """What the one who asked must know."""
+        """Warnings for the caller, one sentence each."""
         notices = []
         if self.pending:
             notices.append(
                 f"It can be found nowhere any more, but its bytes are not overwritten yet: {self.pending}"
             )
         if self.backups:
-            held = ", ".join(map(_told, self.backups))
-            notices.append(f"Backups may still hold it: {held}. `backstory forget ID --backups` cleans them.")
+            listed = ", ".join(map(_described, self.backups))
+            notices.append(
+                f"Backups may still hold it: {listed}. `backstory forget ID --backups` cleans them."
+            )
         if self.handed_over:
             paths = ", ".join(self.handed_over)
             notices.append(f"Sessions in which it went on still repeat it, and are not ours: {paths}")
@@ -64,14 +66,14 @@ class Receipt(NamedTuple):
         return notices
 
 
-def _told(backup: StaleBackup) -> str:
+def _described(backup: StaleBackup) -> str:
     until = "you remove it" if backup.until is None else f"about {backup.until:%Y-%m-%d}"
     return f"{backup.path} until {until}"
 
 
 class Residue(NamedTuple):
-    """Tables that may hold bytes of what was deleted from them."""
+    """Tables that may contain bytes of rows that were deleted from them."""
 
     tables: frozenset[str]
     moment: str
-    """Of the last such deletion, in the backend's own words."""
+    """The time of the last deletion, in the backend's own format."""

@@ -29,10 +29,10 @@ from typing import Any
 
 
 class BackstoryError(Exception):
-    """A failure the caller can understand: a sentence about this request, and a hint what to do.
+    """A failure that the caller can understand: a sentence about the request, and a hint about what to do.
 
-    `field` is the parameter of core that is wrong, where one is. `spell` gives it the caller's name. `details` are
-    further facts as JSON, for surfaces whose errors have a place for them."""
+    `field` is core's name of the invalid parameter, if there is one; `spell` replaces it by the caller's name.
+    `details` are further facts as JSON, for surfaces whose errors can carry them."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class BackstoryError(Exception):
         return f"{self.message} {self.hint}".rstrip()
 
     def spell(self, names: Mapping[str, str]) -> None:
-        """Call the field as the caller does, who knows core's names from no one, and name it in the message."""
+        """Replace core's name of the field by the caller's name, and mention it in the message."""
         if self.field is None:
             return
         spelled = names.get(self.field, self.field)
@@ -75,7 +75,7 @@ class Missing(InvalidInput):
 
 class NotFound(BackstoryError):
     def __init__(self, kind: str, id: str, *, hint: str = "", reason: str = "") -> None:
-        """`reason` says why it is not there any more, as in "is stopped"."""
+        """Describe a missing record. `reason` explains why it no longer exists, as in "is stopped"."""
         super().__init__(
             f"The {kind} {id!r} {reason}." if reason else f"There is no {kind} {id!r}.", hint=hint
         )
@@ -136,7 +136,7 @@ def check_at_least(least: int, number: int, field: str) -> None:
 
 
 def install_hint(extra: str) -> str:
-    """The command that installs an extra beside the package that runs."""
+    """Return the command that installs an extra for the running package."""
     checkout = Path(__file__).resolve().parents[3]
     is_checkout = (checkout / "pyproject.toml").is_file()
     return (

@@ -1,4 +1,4 @@
-"""Exports that are kept in the store, for callers who cannot reach the server's disk."""
+"""Exports that are saved in the store, for callers that cannot access the server's disk."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 class StoredExport(NamedTuple):
     path: str
-    """Relative, as the caller names it."""
+    """Relative path, as the caller wrote it."""
     text: str
     size: int
-    """Bytes of the text."""
+    """Size of the text in bytes."""
     quoted: tuple[str, ...]
-    """Ids of the memories and conversations in it: forgetting one of them deletes the export."""
+    """Ids of the memories and conversations in the export. Forgetting one of them deletes the export."""
     made_at: datetime

@@ -1,4 +1,4 @@
-"""Code fences of Markdown: which lines of a text stand in none."""
+"""Markdown code fences: find the lines of a text that are outside of them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _FENCE = lazy_pattern(r" {0,3}(`{3,9}|~{3,9})(?![`~])([^\n]*)$")
 
 
 def outside_fences(lines: Sequence[str]) -> Iterator[int]:
-    """Numbers of the lines that are in no code fence. A fence that is never closed is none."""
+    """Yield the numbers of the lines outside code fences. A fence that is never closed does not count."""
     number = 0
-    unclosed: set[str] = set()  # looked for once: a text may be a million of them
+    unclosed: set[str] = set()  # searched for once each: a text may contain a million fences
     while number < len(lines):
         opening = _opening(lines[number])
         end = None if opening is None or opening in unclosed else _fence_end(lines, number, opening)

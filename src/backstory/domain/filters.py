@@ -1,4 +1,4 @@
-"""Which records, and in what order. Listing, counting, deleting and searching take the same words."""
+"""Filters and sort orders for records. Listing, counting, deleting and searching use the same ones."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ class Kind(StrEnum):
 
 
 class Filter(NamedTuple):
-    """Every field narrows; an empty one does not. `Filter()` matches everything."""
+    """A filter for memories and messages. An empty field does not restrict; `Filter()` matches everything."""
 
     ids: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ()
     projects: tuple[str, ...] = ()
     surfaces: tuple[str, ...] = ()
     threads: tuple[str, ...] = ()
-    """Sessions of memories, conversations of messages."""
+    """Session ids of memories, conversation ids of messages."""
     keys: tuple[str, ...] = ()
     key_glob: str | None = None
-    """`*`, `?` and `[a-z]` stand for any text, any character and one of those; `[^a-z]` for any other."""
+    """Pattern for the key: `*` matches any text, `?` one character, `[a-z]` one of a set, `[^a-z]` one outside it."""
     categories: tuple[str, ...] = ()
     other_than: tuple[str, ...] = ()
-    """Categories that an entry does not have; one without any matches."""
+    """Excluded categories. Entries without a category match."""
     priorities: tuple[Priority, ...] = ()
     channels: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
-    """Whole texts; not for what is archived."""
+    """Entire texts. Not supported for archived entries."""
     created_after: datetime | None = None
     created_before: datetime | None = None
     public_or_in: str | None = None
-    """Hide private entries of other sessions than this one. "" hides all private entries."""
+    """Hide private entries of other sessions. "" hides all private entries."""
     repository_of: str | None = None
-    """Hide entries that came with a repository (Trust.PROJECT, Trust.TEAM), but for those of this project."""
+    """Hide entries that came with a repository (Trust.PROJECT, Trust.TEAM), except those of this project."""
 
 
 EVERYTHING = Filter()
 
 
 class ConversationFilter(NamedTuple):
-    """Which conversations. Every field narrows; an empty one does not."""
+    """A filter for conversations. An empty field does not restrict."""
 
     ids: tuple[str, ...] = ()
     surfaces: tuple[str, ...] = ()
@@ -54,17 +54,17 @@ class ConversationFilter(NamedTuple):
     parents: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
-    """Files; `file#key` is in `file`."""
+    """Source files. The source `file#key` matches `file`."""
     updated_after: datetime | None = None
     updated_before: datetime | None = None
     title_part: str = ""
-    """Upper and lower case are the same."""
+    """Part of the title, ignoring case."""
     repository_of: str | None = None
-    """As in Filter."""
+    """Hide conversations that came with a repository, except those of this project. See `Filter.repository_of`."""
 
 
 class Bounds(NamedTuple):
-    """What memories, messages and conversations are narrowed by alike."""
+    """Restrictions that apply to memories, messages and conversations alike."""
 
     projects: tuple[str, ...] = ()
     surfaces: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class Bounds(NamedTuple):
     until: datetime | None = None
 
     def filter(self) -> Filter:
-        """Memories and messages that were made in that time."""
+        """Return a filter for memories and messages created in this period."""
         return Filter(
             projects=self.projects,
             surfaces=self.surfaces,
@@ -81,7 +81,7 @@ class Bounds(NamedTuple):
         )
 
     def conversation_filter(self) -> ConversationFilter:
-        """Conversations that were last added to in that time."""
+        """Return a filter for conversations last updated in this period."""
         return ConversationFilter(
             projects=self.projects,
             surfaces=self.surfaces,
@@ -108,7 +108,7 @@ class Page(NamedTuple):
 
 
 class Sorting(NamedTuple):
-    """An order of the store, or a field of the metadata."""
+    """A sort order: an order of the store, or a metadata field."""
 
     order: Order = Order.NEWEST
     field: str | None = None
@@ -116,7 +116,7 @@ class Sorting(NamedTuple):
 
 
 class MemoryPage(NamedTuple):
-    """A page of memories, of how many there are in all."""
+    """A page of memories, and the total number of matches."""
 
     memories: list[Memory]
     total: int

@@ -1,4 +1,4 @@
-"""The knowledge graph: what each entry mentions, and what it says of it."""
+"""The knowledge graph: entities that entries mention, and relations between them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class UnreadEntry(NamedTuple):
-    """An entry that was not read yet, or changed since."""
+    """An entry that was not analysed yet, or changed since."""
 
     entry: int
     revision: int
@@ -17,7 +17,7 @@ class UnreadEntry(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """An entry names an entity so many times."""
+    """An entity and the number of times an entry mentions it."""
 
     entity: int
     type: str
@@ -26,18 +26,18 @@ class Mention(NamedTuple):
 
 
 class Relation(NamedTuple):
-    """Entries say this of two entities."""
+    """A relation between two entities, as stated by entries."""
 
     subject: int
     predicate: str
     object: int
     confidence: float
     sources: int = 1
-    """How many entries say so."""
+    """Number of entries that state this relation."""
 
 
 class Extract(NamedTuple):
-    """All that was found in an entry, which is itself the `entity`."""
+    """Everything extracted from an entry. The entry itself is the entity `entity`."""
 
     entry: int
     revision: int

@@ -1,4 +1,4 @@
-"""Conversations that go on in another assistant."""
+"""Conversations that continue in another assistant."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from datetime import datetime
 from typing import NamedTuple
 
 HANDOFF_MARK = "[Backstory]"
-"""How the first turn of a session begins that we wrote."""
+"""The first words of a session that Backstory wrote."""
 
 
 class SessionHandoff(NamedTuple):
-    """A conversation that was written as a new session of an assistant."""
+    """A conversation that was exported as a new session of another assistant."""
 
     conversation: str
-    """The id that the new session has here, once it is read: the reader's name and the assistant's own id."""
+    """The id that the new session gets once it is read: the reader's name and the assistant's own id."""
     source: str
-    """The conversation that goes on in it."""
+    """The id of the conversation that it continues."""
     handed_at: datetime
-    """Every turn of the new session from before this time is a copy."""
+    """Turns of the new session before this time are copies."""
     paths: tuple[str, ...] = ()
-    """The files that were written; none once the source is forgotten."""
+    """The files that were written; empty once the source is forgotten."""

@@ -1,4 +1,4 @@
-"""What kind of thing a memory is, whichever family of tools saved it and whatever that calls it."""
+"""Kinds of memories, independent of the tools that saved them and their vocabulary."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CATEGORIES = {
     MemoryKind.PREFERENCE: ("preference",),
     MemoryKind.ERROR: ("error", "warning"),
 }
-"""Every other category, and none, is a fact."""
+"""The categories of each kind. Any other category, or none, is a fact."""
 
 _KINDS = {category: kind for kind, categories in _CATEGORIES.items() for category in categories}
 NOTE = "note"
@@ -33,20 +33,20 @@ def kind_of(memory: Memory) -> MemoryKind:
 
 
 def kind_name(memory: Memory) -> str:
-    """What people read: what the tool that saved it calls it, unless that says nothing."""
+    """Return the name of the kind for people: the category, unless it is missing or only "note"."""
     return memory.category if memory.category and memory.category != NOTE else MemoryKind.FACT
 
 
 def category_of(kind: MemoryKind) -> str:
-    """The category that a memory of this kind is saved with."""
+    """Return the category under which a memory of this kind is saved."""
     return next(iter(_CATEGORIES[kind]), NOTE)
 
 
 def categories_of(kind: MemoryKind) -> tuple[str, ...]:
-    """Those that memories of this kind have; empty where any other one may be it."""
+    """Return the categories of this kind; empty for facts, which may have any other category."""
     return _CATEGORIES[kind]
 
 
 def categories_of_others(kind: MemoryKind) -> tuple[str, ...]:
-    """Those that memories of this kind do not have, where any other one may be it; else empty."""
+    """Return the categories that facts do not have; empty for every other kind."""
     return () if _CATEGORIES[kind] else tuple(_KINDS)

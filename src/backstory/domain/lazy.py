@@ -1,7 +1,8 @@
-"""Regular expressions and modules that cost nothing before they are used.
+"""Regular expressions and modules that cost nothing until they are used.
 
-A client waits for the first call of its server, and a call needs a few of the 370 patterns and of Core's parts: compiling the
-patterns that a first `recall` imports took 90 of its 450 ms, numpy and what imports it as much again."""
+A client waits for the first call of its server, and one call needs only a few of the 370 patterns and of Core's parts.
+Compiling the patterns that the first `recall` imports took 90 of its 450 ms; numpy and the modules that import it took
+as long again."""
 
 from __future__ import annotations
 
@@ -13,7 +14,9 @@ _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn"
 
 
 class _Ready:
-    """A pattern after its first use. Its methods are attributes of the object, which makes them as fast as the original's."""
+    """A pattern after its first use.
+
+    Its methods are instance attributes, which makes them as fast as those of the original."""
 
 
 class _Waiting(_Ready):
@@ -25,7 +28,7 @@ class _Waiting(_Ready):
         if name not in _METHODS:
             raise AttributeError(name)
         compiled = re.compile(self.pattern, self.flags)
-        # two threads may compile it at once: both get the same methods
+        # two threads may compile the pattern at the same time: both set the same methods
         self.__dict__.update((method, getattr(compiled, method)) for method in _METHODS)
         self.__class__ = _Ready  # type: ignore[assignment]
         return getattr(compiled, name)
@@ -48,24 +51,25 @@ if TYPE_CHECKING:
 else:
 
     def lazy_pattern(text, flags=0):
-        """A regular expression for the top of a module, compiled when it is first used."""
+        """Return a regular expression for module level that is compiled on first use."""
         return _Waiting(text, int(flags))
 
 
 def lazy_module(name: str) -> Any:
-    """A module that is imported when one of its names is first used.
+    """Return a module that is imported when one of its names is first used.
 
-    Write the real import under `if TYPE_CHECKING`, where mypy and import-linter see it, and this in the `else`."""
+    Write the real import under `if TYPE_CHECKING`, where mypy and import-linter see it, and this call in the `else`."""
     return _Module(name)
 
 
 def lazy_name(module: str, name: str) -> Any:
-    """A class or function whose module is imported when it is first called. Write the real import under `if TYPE_CHECKING`.
+    """Return a class or function whose module is imported on its first call. Write the real import under `if
+    TYPE_CHECKING`.
 
-    In a package, give it no name that is also a module's there: importing that module would replace it."""
+    In a package, do not use a name that is also a submodule: importing the submodule would replace it."""
 
     def call(*args: Any, **named: Any) -> Any:
-        # looked up at each call, as an import in the function would: a name that was replaced in its module counts
+        # looked up on every call, like an import in the function, to respect a name that was replaced in its module
         return getattr(import_module(module), name)(*args, **named)
 
     return call

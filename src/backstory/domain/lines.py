@@ -1,4 +1,4 @@
-"""Texts in one line, as long as there is room for; numbers with their nouns and units."""
+"""Texts shortened to one line, and numbers with nouns and units."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def one_line(text: str, longest: int) -> str:
-    """The text on one line; where it is too long it ends at a word, with an ellipsis. A word that would take half of
-    it along, as in writing without spaces, is cut."""
+    """Return the text on one line, cut at a word and marked with an ellipsis if it is longer than `longest` characters.
+
+    A word that would take up half of the line, as in writing without spaces, is cut in the middle."""
     line = " ".join(text.split())
     if len(line) <= longest:
         return line
@@ -22,7 +23,7 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 
 def short_count(count: int) -> str:
-    """A large number with one decimal and its unit: 12.3k."""
+    """Format a large number with one decimal and a unit, as in 12.3k."""
     for size, unit in _UNITS:
         if count >= size:
             return f"{count / size:.1f}{unit}"

@@ -1,4 +1,4 @@
-"""Links between memories, watchers of memories, and the changes that watchers are told of."""
+"""Links between memories, watchers of memories, and the changes that watchers report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 
 class MemoryLink(NamedTuple):
-    """One memory is related to another. `source` and `target` are ids."""
+    """A relation between two memories. `source` and `target` are ids."""
 
     id: str
     source: str
@@ -28,8 +28,9 @@ class ChangeKind(StrEnum):
 
 
 class MemoryChange(NamedTuple):
-    """A memory was saved, changed or deleted. All fields after `changed_at` describe a deleted memory only: the
-    others are read from the memory itself, as it is now."""
+    """A memory that was saved, changed or deleted.
+
+    The fields after `changed_at` are set only for a deleted memory. For others they are read from the memory itself."""
 
     sequence: int
     kind: ChangeKind
@@ -43,20 +44,20 @@ class MemoryChange(NamedTuple):
     channel: str | None = None
     private: bool | None = None
     is_erased: bool | None = None
-    """Deleted for good, so that only watchers who wait are told its key."""
+    """True if the memory was deleted permanently. Only watchers that are already waiting learn its key."""
 
 
 class Watcher(NamedTuple):
-    """A request of one session to be told of changes."""
+    """A session's request to be notified of changes."""
 
     id: str
     session: str
     surface: str
     filters: Mapping[str, Any]
     existing: tuple[str, ...]
-    """Ids of memories that were there before the watcher and are still to be reported."""
+    """Ids of memories that existed before the watcher and are still to be reported."""
     sequence: int
-    """The last change that was reported or passed over."""
+    """The last change that was reported or skipped."""
     lifetime_s: int
     created_at: datetime
     expires_at: datetime

@@ -1,5 +1,6 @@
-"""The metadata of a memory: an object in the store, any JSON value for a caller, and nothing is lost between the two. Among it are
-the files that the memory is about."""
+"""The metadata of a memory: an object in the store, any JSON value for the caller, converted without loss.
+
+It includes the files that the memory is about."""
 
 from __future__ import annotations
 
@@ -7,18 +8,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 FILES = "files"
-"""The field of the metadata."""
+"""The metadata field that lists files."""
 _BARE = ""
-"""The one key of an object that stands for a value which is none."""
+"""The only key of an object that wraps a value that is not an object."""
 
 
 class FileMark(NamedTuple):
     path: str
-    """From the project's root."""
+    """Path relative to the project's root."""
     sha256: str = ""
-    """Empty where the file could not be looked at."""
+    """"" if the file could not be read."""
     commit: str = ""
-    """The last one when it was saved."""
+    """The last commit when the memory was saved."""
 
 
 def as_metadata(marks: Iterable[FileMark]) -> dict[str, Any]:
@@ -26,7 +27,7 @@ def as_metadata(marks: Iterable[FileMark]) -> dict[str, Any]:
 
 
 def marks_of(metadata: Mapping[str, Any]) -> list[FileMark]:
-    """Metadata is the caller's to write: what does not look like ours is none."""
+    """Return the files in a memory's metadata. Callers write metadata too, and values in another format are ignored."""
     listed = metadata.get(FILES)
     marks = []
     for each in listed if isinstance(listed, list) else ():

@@ -1,8 +1,7 @@
-"""Text of others as it may be shown to a model: what imitates a role, a tag of a protocol or is invisible is no longer that.
+"""Make foreign text safe to show to a model by removing imitated roles, protocol tags and invisible characters.
 
-It stays readable: angle brackets become the small quotation marks of French, which no protocol uses, and a speaker at
-the start of a line gets them.
-"""
+The text stays readable: angle brackets become single guillemets, which no protocol uses, and a speaker's name at the
+start of a line is enclosed in them."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ _INVISIBLE = lazy_pattern(
     "[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f"
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|(?<=[!-~])[\u200c\u200d](?=[!-~])"
 )
-"""Also what joins letters of other scripts, where it stands between two of ours: only to hide a word."""
+"""The last alternative matches joiners of other scripts between two ASCII characters, where they only hide a word."""
 
 
 def neutral(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Where memories of other programs came from: the files they lie in, and the places in those files."""
+"""Origins of memories that were read from other programs: files, and places in those files."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 from .records import Memory, Trust
 
 ORIGINS = "origins"
-"""The field of a memory's metadata that lists programs and paths."""
+"""The metadata field that lists programs and paths."""
 
 
 SUMMARIZED = "conversation"
-"""The field that names the conversation of which a memory is a summary."""
+"""The metadata field that names the conversation that the memory summarizes."""
 
 
 _LOADED = {
@@ -22,16 +22,16 @@ _LOADED = {
     ("qwen-memory", "MEMORY.md"): "qwen-code",
     ("qwen-memory", "QWEN.md"): "qwen-code",
 }
-"""By program and name, the client that begins every session with such a file."""
+"""By program and file name, the client that loads this file at the start of every session."""
 
 
 def programs_of(memory: Memory) -> set[str]:
-    """The programs whose files hold a memory."""
+    """Return the programs whose files contain the memory."""
     return {str(each.get("program", "")) for each in memory.metadata.get(ORIGINS, [])}
 
 
 def clients_with(memory: Memory) -> set[str]:
-    """The clients that load it from a file of their own at the start of a session."""
+    """Return the clients that load the memory from their own file at the start of a session."""
     places = (
         (each.get("program"), PurePath(str(each.get("path", ""))).name)
         for each in memory.metadata.get(ORIGINS, [])
@@ -40,19 +40,20 @@ def clients_with(memory: Memory) -> set[str]:
 
 
 def is_loaded_note(memory: Memory) -> bool:
-    """Whether a program keeps it in a file of the user's own, from which its sessions know it without a question. A summary of one
-    conversation is none."""
+    """True if a program loads the memory from one of the user's own files, and its sessions know it without asking.
+
+    A summary of one conversation is not loaded."""
     return memory.trust is Trust.OWN and bool(programs_of(memory)) and SUMMARIZED not in memory.metadata
 
 
 class MemoryFileState(NamedTuple):
-    """A file of another program's memories as it was last read."""
+    """A file of another program's memories, as of the last read."""
 
     path: str
     program: str
-    """The source that its memories name, such as `claude-code-memory`."""
+    """The source named by its memories, such as `claude-code-memory`."""
     root: str
-    """The directory that must be there before a missing file counts as deleted."""
+    """The directory that must exist before a missing file counts as deleted."""
     project: str
     size: int
     modified_ns: int
@@ -61,22 +62,22 @@ class MemoryFileState(NamedTuple):
 
 
 class MemoryOrigin(NamedTuple):
-    """One place in a file that holds what a memory says."""
+    """One place in a file that contains the text of a memory."""
 
     path: str
     anchor: str
-    """A fingerprint of what names the place: the file, or a heading and the first words."""
+    """A fingerprint of the place's name: the file, or a heading and the first words."""
     program: str
     memory: str
     project: str
     digest: str
     """A fingerprint of the text, without its layout."""
     is_gone: bool = False
-    """The place is not in the file any more, or the file is gone."""
+    """True if the place is no longer in the file, or the file no longer exists."""
 
 
 class MemoryFileCensus(NamedTuple):
-    """What was read of one program's memories."""
+    """Counts of the memories read from one program."""
 
     memories: int
     files: int

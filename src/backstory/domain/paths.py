@@ -1,7 +1,7 @@
-"""The one rule for "about this file": when two spellings of a path mean the same file.
+r"""The rule for "about this file": when two spellings of a path mean the same file.
 
-Whole parts are compared from the end, upper and lower case alike: `src/auth.py`, `/home/me/app/src/auth.py` and `SRC\\auth.py` agree,
-`lib/auth.py` agrees with none of them. A bare `auth.py` may be any file of that name."""
+Whole parts are compared from the end, ignoring case: `src/auth.py`, `/home/me/app/src/auth.py` and `SRC\\auth.py` match
+each other; `lib/auth.py` matches none of them. A bare `auth.py` may be any file of that name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_FOLDERS = ("", ".", "..", "~")
 
 _EXTENSION = lazy_pattern(r"\.(?=[a-z0-9_+-]*[a-z])[a-z0-9_+-]{1,12}$")
 _NO_FILE = lazy_pattern(r"[*?<>|\"\n\t`]|\$[({A-Za-z]|://|^[-$#&!=]|[/.\\]$|^\s|\s$")
-"""Patterns, variables, addresses, options, folders and parts of expressions, which shell commands name beside files."""
+"""Patterns, variables, URLs, options, folders and parts of expressions, which occur next to files in shell commands."""
 _BARE_NAMES = frozenset(
     {
         "authors", "brewfile", "build", "caddyfile", "cargo.lock", "changelog", "codeowners", "configure", "contributing",
@@ -36,8 +36,7 @@ _DOT_FILES = lazy_pattern(
 
 
 def names_a_file(path: str) -> bool:
-    """Whether a path that a tool or a command named is that of a file, judged by its spelling: not a folder, a pattern or a
-    word of an expression."""
+    """True if the spelling of a path looks like a file, not like a folder, a pattern or part of an expression."""
     parts = path_parts(path)
     if not parts or _NO_FILE.search(path):
         return False
@@ -50,8 +49,9 @@ def names_a_file(path: str) -> bool:
 
 
 def path_in_project(path: str, directory: str, project: str) -> str:
-    """The one spelling of a file in lists: relative to its project, or to the checkout that a conversation was in; whole where
-    it lies outside. `path` is relative to `directory`."""
+    """Return the spelling of a file that lists use: relative to its project or checkout, absolute for files outside.
+
+    `path` may be relative to `directory`."""
     whole = path.replace("\\", "/")
     is_whole = whole.startswith(("/", "~")) or whole[1:3] == ":/"
     roots = [root.replace("\\", "/").rstrip("/") for root in (project, directory)]
@@ -65,7 +65,8 @@ def path_in_project(path: str, directory: str, project: str) -> str:
 
 
 def distinct_names(projects: Iterable[str]) -> dict[str, str]:
-    """A short name of each project: the last part of its path, with as many parts before it as tell it from the others."""
+    """Return a short unique name for each project: the last part of its path, preceded by the fewest parts that make it
+    unique."""
     parts = {each: each.replace("\\", "/").rstrip("/").split("/") for each in projects}
     names: dict[str, str] = {}
     alike: dict[str, list[str]] = {}
@@ -82,13 +83,13 @@ def distinct_names(projects: Iterable[str]) -> dict[str, str]:
 
 
 class PathMatch(IntEnum):
-    """How well a path agrees with the one that is asked for."""
+    """How well a path matches the requested one."""
 
     OTHER = 0
     NAME = 1
-    """It is a bare name, and the one asked for has folders."""
+    """The path is a bare name, and the requested one has folders."""
     ENDS_ALIKE = 2
-    """One of them is the end of the other."""
+    """One path is the end of the other."""
     SAME = 3
 
 
@@ -108,23 +109,25 @@ def match_path(path: str, wanted: str) -> PathMatch:
 
 
 def is_about_file(path: str, wanted: str) -> bool:
-    """Whether a path that a tool or a person gave means the file that is asked for."""
+    """True if a path from a tool or a person means the requested file."""
     return match_path(path, wanted) >= PathMatch.ENDS_ALIKE
 
 
 def match_in_text(text: str, wanted: str) -> PathMatch:
-    """How well the best of the paths in a text agrees with the one that is asked for."""
+    """Return the best match among the paths in a text."""
     return max((match_path(path, wanted) for path in _paths_named(text, wanted)), default=PathMatch.OTHER)
 
 
 def _paths_named(text: str, wanted: str) -> Iterator[str]:
-    """Paths in a text that end in the same name. Nothing may follow it but a full stop that ends a sentence."""
+    """Yield the paths in a text that end in the same file name.
+
+    Only a full stop at the end of a sentence may follow."""
     parts = path_parts(wanted)
     if not parts:
         return
     text = text.replace("\\", "/")
     name = re.compile(rf"(?<!{_PART}){re.escape(parts[-1])}(?!{_PART}*[\w@+-])", re.IGNORECASE)
     for place in name.finditer(text):
-        # a bounded look back: a pattern that begins with folders reads a long run of them again from each one
+        # look back a bounded distance: a pattern that begins with folders would reread a long run of folders from each one
         before = _FOLDERS.search(text, max(place.start() - MAX_FOLDER_CHARS, 0), place.start())
         yield (before.group() if before else "") + place.group()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .fences import outside_fences
 from .lazy import lazy_pattern
 
-# a tag in backticks is a tag that somebody writes about
+# a tag in backticks is mentioned, not used
 _TAG = lazy_pattern(r"(?<!`)<(/?)private\s*>(?!`)", re.IGNORECASE)
 _FENCES = ("```", "~~~")
 
@@ -20,8 +20,10 @@ class PublicText(NamedTuple):
 
 
 def without_private(text: str) -> PublicText:
-    """Cut every private passage. One that is never closed reaches to the end, passages may be nested, and a tag in a code
-    fence is code."""
+    """Remove every private passage.
+
+    A passage that is never closed extends to the end of the text. Passages may be nested. A tag in a code fence is
+    code."""
     if "<private" not in text.lower():
         return PublicText(text)
     public: list[str] = []
@@ -36,7 +38,7 @@ def without_private(text: str) -> PublicText:
 
 
 def _opening(text: str) -> re.Match[str] | None:
-    """The first opening tag that stands in no code fence."""
+    """Return the first opening tag outside code fences."""
     tags = (tag for tag in _TAG.finditer(text) if not tag[1])
     if not any(fence in text for fence in _FENCES):
         return next(tags, None)
@@ -45,7 +47,7 @@ def _opening(text: str) -> re.Match[str] | None:
 
 
 def _passage(text: str) -> tuple[str, str]:
-    """A text that begins inside a passage: the passage, and the text behind it."""
+    """Split a text that begins inside a passage into the passage and the text after it."""
     depth = 1
     for tag in _TAG.finditer(text):
         depth += -1 if tag[1] else 1

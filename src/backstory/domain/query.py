@@ -1,7 +1,6 @@
-"""The language of a search in words: words, "phrases", prefix*, a OR b, -not, field:value, field:>10ms.
+"""The search syntax: words, "phrases", prefix*, a OR b, -not, field:value, field:>10ms.
 
-Any text is a query. What looks like syntax and is none, such as a quote that never closes, is taken as words.
-"""
+Any text is a valid query. Broken syntax, such as a quote that never closes, is read as words."""
 
 from __future__ import annotations
 
@@ -16,13 +15,13 @@ from .words import LONGEST_QUERY, STOP_WORDS, Unit, indexed_text, query_units
 
 MOST_TERMS = 64
 SURE_PREFIX = 3
-"""Letters of a word that its stem keeps."""
+"""Number of letters at the start of a word that its stem never changes."""
 _TOKEN = lazy_pattern(r'-?(?:[^\s":]+:)?"[^"]*"|\S+')
 _FIELD = lazy_pattern(r"([A-Za-z_][\w.-]*):(?!:|//)(\S.*)", re.DOTALL)
 _COMPARED = lazy_pattern(r"(>=|<=|>|<|=)\s*(.+)", re.DOTALL)
 _QUANTITY = lazy_pattern(r"([-+]?\d+(?:\.\d+)?)\s*([a-zA-Zµ%]*)")
 
-# each family in its smallest unit; a bare number is in the unit of what it is compared with
+# factors to the smallest unit of each family; a bare number has the unit of the value it is compared with
 _UNITS: Mapping[str, float] = {
     "us": 0.001, "µs": 0.001, "ms": 1, "s": 1_000, "sec": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000,
     "d": 86_400_000,
@@ -39,23 +38,23 @@ class Comparison(NamedTuple):
 
 
 class QueryTerm(NamedTuple):
-    """One thing asked for: units that a text must all hold, or a field of the metadata. Either will do."""
+    """One alternative of a clause: units that a text must all contain, or a comparison with a metadata field."""
 
     units: tuple[Unit, ...] = ()
     field: Comparison | None = None
     is_checked: bool = False
-    """The text index finds too much: what `says` denies is not meant."""
+    """True if the text index returns too many entries, and `says` must confirm each one."""
 
 
 class Query(NamedTuple):
-    """Every clause must match, by any of its terms; nothing that is excluded may."""
+    """A parsed query. A text matches if every clause has a matching term and no excluded term matches."""
 
     clauses: tuple[tuple[QueryTerm, ...], ...] = ()
     excluded: tuple[QueryTerm, ...] = ()
 
     @property
     def units(self) -> list[Unit]:
-        """What to rank by."""
+        """Return the units used for ranking."""
         return [unit for clause in self.clauses for term in clause for unit in term.units]
 
 
@@ -85,9 +84,11 @@ def parse_query(text: str) -> Query:
 
 
 def _without_stop_words(query: Query) -> Query:
-    """`how did we fix the login` asks for `fix` and `login`; words that stand alone are asked for all the same."""
-    telling = [clause for clause in query.clauses if not all(_is_stop_word(term) for term in clause)]
-    return query._replace(clauses=tuple(telling)) if telling else query
+    """Drop clauses of stop words: `how did we fix the login` searches for `fix` and `login`.
+
+    A query of stop words only is left unchanged."""
+    significant = [clause for clause in query.clauses if not all(_is_stop_word(term) for term in clause)]
+    return query._replace(clauses=tuple(significant)) if significant else query
 
 
 def _is_stop_word(term: QueryTerm) -> bool:
@@ -111,21 +112,22 @@ def _term(token: str) -> QueryTerm | None:
 
 
 def _units(token: str) -> tuple[Unit, ...]:
-    """The units of one token, all of which a text must hold."""
+    """Return the units of one token. A text must contain all of them."""
     is_prefix = token.endswith("*")
     asked = [unit for unit in query_units(token) if not unit.is_bonus]
-    # a phrase stands for its words; a name such as user_name has one, and its spelling in one word besides
+    # a phrase replaces its words; a name such as user_name yields a phrase and also its spelling as one word
     together = [unit for unit in asked if len(unit.words) > 1][:1]
     return tuple(unit._replace(is_prefix=is_prefix or unit.is_prefix) for unit in together or asked)
 
 
 def _is_cut(token: str, units: tuple[Unit, ...]) -> bool:
-    """A part of a word is looked up by its beginning: the index holds stems, and a stem may be shorter than it."""
+    """True if the token is a prefix that is looked up by its beginning only: the index contains stems, which may be
+    shorter."""
     return token.endswith("*") and any(len(unit.words[-1]) > SURE_PREFIX for unit in units)
 
 
 def looked_up(unit: Unit) -> Unit:
-    """The unit to ask the text index for; it finds at least all that was meant."""
+    """Return the unit to look up in the text index. Its result contains at least every intended entry."""
     last = unit.words[-1]
     if not unit.is_prefix or len(last) <= SURE_PREFIX:
         return unit
@@ -133,7 +135,7 @@ def looked_up(unit: Unit) -> Unit:
 
 
 def says(text: str, term: QueryTerm) -> bool:
-    """Whether a text truly has what a checked term asks for: the beginning of a word, or `field: value`."""
+    """True if a text contains what a checked term requires: the beginning of a word, or `field: value`."""
     if term.field is not None:
         name = re.escape(term.field.field)
         pattern = re.compile(rf"(?<![\w.]){name}[\"']?\s?[:=]\s?[\"']?([^\s,;\"'{{}}]+)", re.IGNORECASE)
@@ -157,7 +159,7 @@ def _folded(text: str) -> str:
 
 
 def holds(metadata: Mapping[str, Any], wanted: Comparison) -> bool:
-    """Whether a field of the metadata is as asked for. `a.b` is the field b of the object a."""
+    """True if a metadata field matches the comparison. `a.b` is the field b of the object a."""
     value = field_of(metadata, wanted.field)
     if value is None:
         return False
@@ -168,7 +170,9 @@ def holds(metadata: Mapping[str, Any], wanted: Comparison) -> bool:
 
 
 def field_of(metadata: Mapping[str, Any], path: str) -> Any:
-    """None when there is no such field. A name with a dot in it comes before a path."""
+    """Return a metadata field, or None if it does not exist.
+
+    A name that contains a dot takes precedence over a path."""
     if path in metadata:
         return metadata[path]
     value: Any = metadata
@@ -187,10 +191,10 @@ def _compares(value: Any, wanted: Comparison) -> bool:
 
 
 def _sign(value: Any, other: str) -> int | None:
-    """-1, 0 or 1 as the value is below, at or above the other; None where they cannot be compared."""
+    """Return -1, 0 or 1 if the value is below, equal to or above the other; None if they cannot be compared."""
     left, right = quantity(value), quantity(other)
     if left is None or right is None:
-        # dates and versions are compared as they are written
+        # dates and versions are compared as text
         text = value if isinstance(value, str) and left is None and right is None else None
         return None if text is None else (text > other) - (text < other)
     (number, unit), (limit, limit_unit) = left, right
@@ -200,7 +204,7 @@ def _sign(value: Any, other: str) -> int | None:
 
 
 def quantity(value: Any) -> tuple[float, str] | None:
-    """A number and its unit: 1500 is 1500 of anything, "1.5 s" is 1.5 seconds."""
+    """Parse a number and its unit: 1500 has no unit, "1.5 s" is 1.5 seconds."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
@@ -212,7 +216,8 @@ def quantity(value: Any) -> tuple[float, str] | None:
 
 
 def sort_key(value: Any) -> tuple[int, float, str]:
-    """Numbers before texts before what is not there, whatever a field holds from one item to the next."""
+    """Return a sort key that puts numbers before texts before missing values, whichever type a field has in each
+    item."""
     if value is None:
         return 2, 0.0, ""
     amount = quantity(value)

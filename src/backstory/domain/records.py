@@ -1,8 +1,7 @@
-"""What Backstory keeps: memories, and conversations with their messages.
+"""The records that Backstory stores: memories, and conversations with their messages.
 
-Records are NamedTuples throughout: as immutable as frozen dataclasses, and made at import in a quarter of the
-time, which every start of the server pays (docs/decisions/0004-records.md).
-"""
+Records are NamedTuples throughout. They are as immutable as frozen dataclasses and are created at import in a quarter
+of the time, which every start of the server pays for (docs/decisions/0004-records.md)."""
 
 from __future__ import annotations
 
@@ -22,26 +21,28 @@ class Priority(StrEnum):
 
 
 class Trust(StrEnum):
-    """Whose words a record holds. No word of it is an instruction; `project` least of all."""
+    """The author of a record's text. No text is ever an instruction, least of all `project`."""
 
     OWN = "own"
-    """Saved by this user's assistants, or said in this user's conversations with them."""
+    """Saved by this user's assistants, or part of this user's conversations with them."""
     PROJECT = "project"
-    """Of files that came with a repository and that this user did not write: found in that project only."""
+    """From files that came with a repository and that this user did not write. Found only in that project."""
     IMPORTED = "imported"
-    """Read from an export file, whoever wrote that."""
+    """Read from an export file by any author."""
     TEAM = "team"
-    """Of a file on the shared branch of a repository that this user trusts: found in that project only, with its author."""
+    """From a file on the shared branch of a repository that this user trusts.
+
+    Found only in that project, with its author."""
     TOOL = "tool"
-    """What a program reported or a harness put in: output of tools, pages, files."""
+    """Reported by a program or inserted by a harness: output of tools, pages, files."""
 
 
 QUOTABLE = (Trust.OWN, Trust.IMPORTED, Trust.TEAM)
-"""What may be told unasked, as the past of the user or of the user's team."""
+"""Records that may be shown unasked as the past of the user or the user's team."""
 
 
 class Memory(NamedTuple):
-    """One thing worth remembering. `surface` says which vocabulary it was saved through."""
+    """One saved memory. `surface` names the vocabulary through which it was saved."""
 
     id: str
     text: str
@@ -62,7 +63,7 @@ class Memory(NamedTuple):
 
 
 class Session(NamedTuple):
-    """A stretch of work on a project. It has a parent when it was branched or continued."""
+    """A period of work on a project. It has a parent if it was branched or continued."""
 
     id: str
     name: str
@@ -76,7 +77,7 @@ class Session(NamedTuple):
 
 
 class Former(NamedTuple):
-    """What a memory said until it was saved again."""
+    """An earlier version of a memory."""
 
     text: str
     category: str | None
@@ -88,7 +89,7 @@ class Former(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something another tool reported. `memory` is the one that was made of it, when it was important."""
+    """An event that another tool reported. `memory` is the memory created from it, if it was important."""
 
     id: str
     session: str
@@ -102,7 +103,9 @@ class Event(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """A transcript, stored through us or read from another assistant, whose name `surface` then is."""
+    """A transcript, stored by a tool or read from another assistant.
+
+    In the latter case `surface` is the assistant's name."""
 
     id: str
     title: str
@@ -115,40 +118,43 @@ class Conversation(NamedTuple):
     parent: str | None = None
     """The conversation that started it, when it is a subagent's or a fork."""
     native_id: str = ""
-    """What the assistant itself calls it."""
+    """The assistant's own id of the conversation."""
     source: str = ""
-    """The file it was read from; with `#key` where one file holds many."""
+    """The file it was read from, with `#key` if the file contains several conversations."""
     directory: str = ""
-    """Where the assistant worked. Worktrees of one project have one `project` and several directories."""
+    """The assistant's working directory. Worktrees of one project share `project` and differ in `directory`."""
     branch: str = ""
     model: str = ""
     completeness: str = "full"
-    """full, partial or encrypted: how much of it could be read."""
+    """full, partial or encrypted: how much could be read."""
     standing: int = 2
-    """How good a witness its source is: 2 the conversation's own file, 1 a replay in another, 0 prompts alone."""
+    """Reliability of the source: 2 is the conversation's own file, 1 a replay in another file, 0 prompts only."""
     subject: str = "general"
     """architecture, debugging, problem_solving, technical, code_discussion or general."""
     is_gone: bool = False
-    """Its source vanished; what was read stays."""
+    """True if the source no longer exists. The stored messages remain."""
     trust: Trust = Trust.OWN
     rules: int = 0
-    """The rules by which its statements were extracted; 0 where they were not."""
+    """Version of the rules that extracted its statements; 0 if they were not extracted."""
     run_rules: int = 0
-    """The rules by which the runs of its commands were extracted; 0 where they were not."""
+    """Version of the rules that extracted its command runs; 0 if they were not extracted."""
 
     @property
     def name(self) -> str:
-        """What people know it by: a conversation in which nobody said a word has no title."""
+        """The title, or assistant and time for a conversation without messages, which has no title."""
         return self.title or f"{self.surface}, {self.created_at:%Y-%m-%d %H:%M}"
 
     def trust_of(self, role: str) -> Trust:
-        """Of a message in it: what tools were told and answered, and what the harness put in, nobody said."""
+        """Return the trust of a message in this conversation.
+
+        Tool calls, tool results and system messages are not the user's."""
         return Trust.TOOL if self.trust is Trust.OWN and role in ("tool", "system") else self.trust
 
 
 class Message(NamedTuple):
-    """`role` is user, assistant, system or summary for what was said; `tool` and `thinking` entries stand at the
-    same `seq` as the message they belong to."""
+    """A message. `role` is user, assistant, system or summary for spoken messages.
+
+    Entries with the role `tool` and `thinking` have the same `seq` as the message they belong to."""
 
     id: str
     conversation: str
@@ -163,32 +169,32 @@ class Message(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What an assistant did besides speaking: a file it read or wrote, a command, an error it met."""
+    """A side effect of an assistant's work: a file it read or wrote, a command, an error."""
 
     message: str
-    """The id of the `tool` message it stands in."""
+    """The id of the `tool` message that contains it."""
     kind: str
     """read, written, command or error."""
     value: str
 
 
 class TraceHit(NamedTuple):
-    """A trace with where and when it was left."""
+    """A trace with its message and time."""
 
     kind: str
     value: str
     conversation: str
     at: datetime
     entry: int
-    """The message it stands in."""
+    """Entry number of the message that contains it."""
 
 
 MINOR = ("subagent", "fork")
-"""Kinds of conversations that speak for the one that started them."""
+"""Kinds of conversations that belong to the one that started them."""
 
 
 class ConversationOutline(NamedTuple):
-    """What ranking needs to know of a conversation."""
+    """The fields of a conversation that ranking needs."""
 
     id: str
     project: str
@@ -200,37 +206,38 @@ class ConversationOutline(NamedTuple):
 
 
 class CachedAnswer(NamedTuple):
-    """An answer that is fetched piece by piece."""
+    """An answer that is fetched in several parts."""
 
     key: str
     kind: str
     owner: str
-    """The caller it was given to; empty when the key alone is enough."""
+    """The caller that received it; "" if the key alone is sufficient."""
     body: Any
-    """Fit for JSON."""
+    """A JSON-compatible value."""
     expires_at: datetime
 
 
 class Injection(NamedTuple):
-    """What a hook or the tool `brief` told a session: the receipt of one text."""
+    """A record of one text that a hook or the tool `brief` gave to a session."""
 
     session: str
-    """As the assistant calls it; empty when it did not say."""
+    """The assistant's id of the session; "" if it is not known."""
     given_at: datetime
     project: str
     text: str
     event: str = "SessionStart"
-    """The occasion: SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, or brief where the assistant asked for it."""
+    """The occasion: SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, or brief if the assistant called the
+    tool."""
     subject: str = ""
-    """The file, the error or the record that the text is about; empty for a brief."""
+    """The file, error or record that the text is about; "" for a brief."""
     certainty: float | None = None
-    """How sure it was that the text helps; None for a brief, which answers no question."""
+    """The estimated probability that the text helps; None for a brief, which answers no question."""
     used: bool | None = None
-    """Whether the assistant acted on it; None while the conversation has not gone on."""
+    """True if the assistant used the text; None while the conversation has not continued."""
 
 
 class InjectionCount(NamedTuple):
-    """How many texts were injected on one occasion, how many of them can be judged by now, and how many were used."""
+    """Number of texts injected on one occasion, how many can be judged already, and how many were used."""
 
     event: str
     given: int
@@ -239,14 +246,16 @@ class InjectionCount(NamedTuple):
 
 
 QUIET_ROLES = ("system", "thinking", "tool")
-"""Messages that nobody said to anybody: their words are found, at a lower weight, and they get no vectors."""
+"""Roles of messages that are not part of the dialogue.
+
+Their words are found at a lower weight, and they have no vectors."""
 
 Entry = Memory | Message
 """Anything that search can find."""
 
 
 def heading(entry: Entry) -> str:
-    """What is known of an entry besides its text, as words that a search may use."""
+    """Return the searchable words of an entry that are not in its text."""
     if isinstance(entry, Message):
         return f"{entry.speaker} {_day(entry.created_at.date())}".strip()
     return " ".join(part for part in (entry.key, entry.category, *entry.tags) if part)
@@ -254,7 +263,8 @@ def heading(entry: Entry) -> str:
 
 @lru_cache(maxsize=1024)
 def _day(day: date) -> str:
-    """Formatting costs more than all else of a message, and thousands are of one day."""
+    """Format a day. Cached: formatting is the most expensive part of a heading, and thousands of messages share a
+    day."""
     return f"{day:%d %B %Y}"
 
 
@@ -266,11 +276,12 @@ class ArchivedMemory(NamedTuple):
 class ArchivedConversation(NamedTuple):
     conversation: Conversation
     said: int
-    """Messages of user and assistant."""
+    """Number of messages by user and assistant."""
 
 
 class PackSize(NamedTuple):
-    """`original` bytes of values with all their fields and history became `packed` bytes, index included."""
+    """The result of packing: `original` bytes of values with their fields and history became `packed` bytes, including
+    the index."""
 
     items: int
     original: int

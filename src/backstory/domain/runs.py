@@ -1,4 +1,4 @@
-"""Runs of commands: which failed, with which error, and what made the same command pass later."""
+"""Runs of commands: failures with their errors, and the changes that made the same command pass later."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ class RunOutcome(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     PRINTED_ERRORS = "printed errors"
-    """Its exit code is hidden, by a pipe or a further command, but its output shows errors."""
+    """The exit code is hidden by a pipe or a further command, but the output contains errors."""
 
 
 class RunLine(NamedTuple):
     """A line of output that looks like an error."""
 
     text: str
-    """Empty for a run that passed: there it only shows that the line means nothing."""
+    """Empty for a run that passed: there it shows only that the line does not indicate a failure."""
     signature: int = 0
     """A number that the same error has in every run."""
     loose: int = 0
-    """A number that similar errors share; 0 where the line is too short for it."""
+    """A number that similar errors share; 0 if the line is too short."""
 
 
 class CommandRun(NamedTuple):
-    """One run of a shell command that does something, as its output shows it."""
+    """One run of a shell command, as its output describes it. Commands without an effect are left out."""
 
     place: int
-    """Of its command among the traces of the message."""
+    """Position of the command among the traces of the message."""
     families: tuple[str, ...]
-    """What the parts of the command line run, such as `git push`."""
+    """Programs and subcommands in the command line, such as `git push`."""
     outcome: RunOutcome
     exit_code: int | None = None
-    """None where the assistant does not record it."""
+    """None if the assistant does not record it."""
     lines: tuple[RunLine, ...] = ()
 
     @property
@@ -48,7 +48,7 @@ class MessageRun(NamedTuple):
 
 
 class FailureMatch(NamedTuple):
-    """A stored line that has a signature which was asked for, and the run that printed it."""
+    """A stored line with one of the requested signatures, and the run that printed it."""
 
     entry: int
     place: int
@@ -66,13 +66,13 @@ class FailureMatch(NamedTuple):
 
 
 class WorkStep(NamedTuple):
-    """What an assistant did after a failure: ran a command or edited a file."""
+    """A step of an assistant after a failure: a command or an edit."""
 
     entry: int
     place: int
     at: datetime
     value: str
-    """The command, or the file."""
+    """The command, or the edited file."""
     families: tuple[str, ...] = ()
     """Empty for an edit."""
     has_failed: bool = False
@@ -86,7 +86,7 @@ class WorkStep(NamedTuple):
 
 
 class CommandCount(NamedTuple):
-    """A command as it was typed, and how one run of it ended."""
+    """A command as it was typed, and the outcome of one run."""
 
     command: str
     has_failed: bool
@@ -98,21 +98,21 @@ class CommandCount(NamedTuple):
 class FixKind(StrEnum):
     EDIT = "edit"
     COMMAND = "command"
-    """The command that passed is another one."""
+    """A different command passed."""
     BEFORE = "before"
-    """Another command ran before the same one."""
+    """Another command ran before the same command passed."""
     AGAIN = "again"
-    """Nothing happened in between: it passes by itself."""
+    """The command passed on a later run without any change."""
 
 
 class Solution(NamedTuple):
-    """What happened between a failure and the next run of the same command that passed."""
+    """The steps between a failure and the next run of the same command that passed."""
 
     kind: FixKind
     edits: tuple[str, ...]
-    """Files, in the order in which they were first edited."""
+    """Files in the order of their first edit."""
     commands: tuple[str, ...]
-    """That succeeded in between."""
+    """Commands that succeeded in between."""
     passed: str
     """The command that passed."""
     passed_at: datetime
@@ -124,7 +124,7 @@ class ErrorMatch(StrEnum):
 
 
 class Fix(NamedTuple):
-    """A failure that was met before, and what made it pass."""
+    """An earlier failure, and the solution that made it pass."""
 
     match: ErrorMatch
     error: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""How much a caller may do."""
+"""Permissions of callers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from enum import IntEnum
 
 
 class Scope(IntEnum):
-    """Each includes those before it."""
+    """A level of permission. Each includes the ones before it."""
 
     NONE = 0
     READ = 1
     WRITE = 2
     ADMIN = 3
-    """Also what takes away everything at once."""
+    """Also permits deleting everything at once."""
 
     @property
     def word(self) -> str:
@@ -20,6 +20,6 @@ class Scope(IntEnum):
 
 
 def scope_of(words: list[str]) -> Scope:
-    """The highest that is named; others' words count for nothing."""
+    """Return the highest scope named in `words`. Unknown words are ignored."""
     known = {scope.word: scope for scope in Scope}
     return max((known.get(word.removeprefix("backstory:"), Scope.NONE) for word in words), default=Scope.NONE)

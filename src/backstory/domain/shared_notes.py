@@ -1,4 +1,4 @@
-"""Memories that a team shares as files of its repository."""
+"""Memories that a team shares as files in its repository."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from .records import Memory, Trust
 
 SURFACE = "team"
 FOLDER = ".backstory/team"
-"""From the root of the repository."""
+"""Path relative to the root of the repository."""
 IGNORE_TEXT = "/.gitignore\n/handoff/\n"
-"""Of `.backstory/.gitignore`: handoffs of sessions stay out of git, shared memories do not."""
+"""Content of `.backstory/.gitignore`: session handoffs are ignored by git, shared memories are not."""
 FORMER_IGNORE_TEXT = "*\n"
-"""What earlier versions wrote there."""
+"""Content that earlier versions wrote to that file."""
 _FIELD = "team"
 
 
 class NoteSource(NamedTuple):
-    """Where a shared memory comes from."""
+    """The file and commit of a shared memory."""
 
     id: str
-    """The id in the file, which every clone has in common."""
+    """The id in the file, identical in every clone."""
     path: str
     commit: str
-    """The last one that changed the file."""
+    """The last commit that changed the file."""
     author: str
-    """Of that commit."""
+    """The author of that commit."""
     about: tuple[str, ...] = ()
-    """Patterns of the files it is about."""
+    """Patterns of the files that the memory is about."""
 
 
 def as_metadata(source: NoteSource) -> dict[str, Any]:
@@ -37,7 +37,9 @@ def as_metadata(source: NoteSource) -> dict[str, Any]:
 
 
 def source_of(memory: Memory) -> NoteSource | None:
-    """None for a memory that no team shares. Callers write metadata too, so their trust decides."""
+    """Return the source of a shared memory, or None.
+
+    Callers write metadata too, and only the trust shows that a memory is shared."""
     fields = memory.metadata.get(_FIELD)
     if memory.trust is not Trust.TEAM or not isinstance(fields, Mapping):
         return None
@@ -45,7 +47,7 @@ def source_of(memory: Memory) -> NoteSource | None:
 
 
 def matches_path(patterns: Iterable[str], path: str) -> bool:
-    """Whether a file, by its path from the root, is one of those that patterns name: `*` within a part, `**` across parts."""
+    """True if a path relative to the root matches one of the patterns. `*` matches within a part, `**` across parts."""
     parts = path.replace("\\", "/").split("/")
     return any(_matches(pattern.strip("/").split("/"), parts) for pattern in patterns)
 

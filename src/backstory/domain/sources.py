@@ -1,4 +1,4 @@
-"""Where records came from: files of other assistants, with how far each was read, and stores of other programs."""
+"""Sources of records: files of other assistants, with their read positions, and stores of other programs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 CONTEXT = "context"
-"""Where a state has the context of its source."""
+"""Key of a source's context in its state."""
 
 
 class SourceState(NamedTuple):
-    """How far a foreign file was read."""
+    """The read position of a foreign file."""
 
     path: str
     reader: str
@@ -29,36 +29,36 @@ class SourceState(NamedTuple):
 
 
 class SourceStamp(NamedTuple):
-    """What tells whether a foreign file is to be read again, without the rest of what is known of it."""
+    """The part of a source's state that decides whether a foreign file must be read again."""
 
     path: str
     size: int
     modified_ns: int
     context: str
-    """A fingerprint of what decides, besides the file's bytes, what is read of it."""
+    """A fingerprint of the settings that, besides the file's bytes, decide what is read from it."""
     problem: str
     is_gone: bool
     read_at: datetime
 
 
 def source_path(source: str, paths: Collection[str]) -> str | None:
-    """Which of the files a conversation's source is, or is in: `file#key` is in `file`."""
+    """Return the file of a conversation's source: `file#key` is in `file`. None if it is not among `paths`."""
     while source and source not in paths:
-        source = source.rpartition("#")[0]  # a key may hold more of them
+        source = source.rpartition("#")[0]  # a key may contain further "#"
     return source or None
 
 
 class ImportedRecord(NamedTuple):
-    """By the id it has here: which importer brought it, and what it said then."""
+    """An imported record by its id in this store: its importer, and its content at that time."""
 
     id: str
     importer: str
     store: str
     """The file or folder it was read from."""
     place: str
-    """What it is called there: a table and the id of a row, mostly."""
+    """Its name in that store, usually a table and a row id."""
     part: str
-    """What its statements may supersede each other in, where they have no ids; empty elsewhere."""
+    """For stores without ids: the group in which newer statements supersede older ones. Otherwise ""."""
     digest: str
-    """Of what was imported; empty when that was forgotten."""
+    """Digest of the imported content; "" once the record was forgotten."""
     imported_at: datetime

@@ -1,4 +1,4 @@
-"""Statements: what conversations decided, dropped, left open, checked or changed, each with the message it comes from."""
+"""Statements of conversations: decisions, dropped attempts, open tasks, checks and changes, each with its message."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from .records import Trust
 class StatementKind(StrEnum):
     DECISION = "decision"
     DROPPED = "dropped"
-    """An attempt or a proposal that was given up."""
+    """An attempt or a proposal that was abandoned."""
     PREFERENCE = "preference"
     """A rule or a correction by the user."""
     QUESTION = "question"
-    """The assistant waits for the answer."""
+    """A question that the assistant waits to have answered."""
     NEXT_STEP = "next_step"
     TODO = "todo"
     RECAP = "recap"
-    """An assistant's own summary of where the work stands."""
+    """An assistant's own summary of the current state of the work."""
     CHECK = "check"
-    """The last verdict of a test, lint or build command."""
+    """The last result of a test, lint or build command."""
     FIX = "fix"
     COMMIT = "commit"
     PULL_REQUEST = "pull_request"
     UNCOMMITTED = "uncommitted"
     """Files that were edited after the last commit."""
     ENDING = "ending"
-    """How the last message ended, where nothing more precise was found in it."""
+    """The end of the last message, if nothing more precise was extracted from it."""
 
 
 class Speaker(StrEnum):
     USER = "user"
     ASSISTANT = "assistant"
     LOG = "log"
-    """A field of the log, or what a tool printed."""
+    """A field of the log, or the output of a tool."""
 
 
 class StatementState(StrEnum):
@@ -48,21 +48,22 @@ class StatementState(StrEnum):
     ANSWERED = "answered"
     STALE = "stale"
     DISMISSED = "dismissed"
-    """A person said on the page that it is none."""
+    """A person marked it on the web page as not being a statement."""
 
 
 class Saying(NamedTuple):
-    """What one message states, as it was extracted when the message was read. What became of it later is not known here."""
+    """A statement in one message, as extracted when the message was read. Its later state is not known here."""
 
     kind: StatementKind
     text: str
-    """In the words of the log, at most 400 characters."""
+    """The words of the log, at most 400 characters."""
     speaker: Speaker
     subject: str = ""
-    """What a later saying of the same kind replaces it by: the runner of a check, the id of a task, the question that was
-    answered."""
+    """A later saying of the same kind with the same subject replaces this one.
+
+    The subject is the runner of a check, the id of a task, or the answered question."""
     outcome: str = ""
-    """`pass` or `fail` of a check; `open` or `done` of a todo."""
+    """`pass` or `fail` for a check; `open` or `done` for a todo."""
 
 
 class MessageSaying(NamedTuple):
@@ -71,7 +72,7 @@ class MessageSaying(NamedTuple):
 
 
 class PlacedSaying(NamedTuple):
-    """A stored saying, and where it was made."""
+    """A stored saying with its conversation and position."""
 
     conversation: str
     message: str
@@ -83,14 +84,14 @@ class PlacedSaying(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A saying with what became of it."""
+    """A saying with its current state."""
 
     id: str
-    """The same whenever the conversation is read again."""
+    """A stable id: it does not change when the conversation is read again."""
     kind: StatementKind
     text: str
     reason: str
-    """The part behind `because` and the like; may be empty."""
+    """The part after `because` and similar words; may be empty."""
     state: StatementState
     speaker: Speaker
     project: str
@@ -104,12 +105,12 @@ class Statement(NamedTuple):
     subject: str = ""
     outcome: str = ""
     confirmations: int = 0
-    """How often it was said again later, in other conversations."""
+    """Number of later conversations that repeat it."""
     confirmed_at: datetime | None = None
     superseded_by: str = ""
-    """The id of the statement that ended it."""
+    """The id of the statement that superseded it."""
 
     @property
     def holds(self) -> bool:
-        """Whether it is in force or open."""
+        """True if the statement is in force or open."""
         return self.state in (StatementState.IN_FORCE, StatementState.OPEN)

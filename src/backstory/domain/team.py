@@ -1,4 +1,4 @@
-"""Who may use a team server, who changed what, and where each client stands between two of its requests."""
+"""Team servers: members, roles, contributions, the audit log, and the state of client connections."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .scopes import Scope
 
 
 class SpaceRole(StrEnum):
-    """What a member may do in a shared space. Each includes those before it."""
+    """The role of a member in a shared space. Each includes the permissions of the ones before it."""
 
     READER = "reader"
     WRITER = "writer"
@@ -19,7 +19,7 @@ class SpaceRole(StrEnum):
 
     @property
     def scope(self) -> Scope:
-        """The highest scope that the role allows."""
+        """The highest scope that the role permits."""
         return _SCOPES[self]
 
 
@@ -27,7 +27,7 @@ _SCOPES = {SpaceRole.READER: Scope.READ, SpaceRole.WRITER: Scope.WRITE, SpaceRol
 
 
 def role_of_scope(scope: Scope) -> SpaceRole:
-    """The role of somebody who has a space by their token alone."""
+    """Return the role of a caller whose access to a space comes from a token alone."""
     return max(
         (role for role in SpaceRole if role.scope <= scope),
         key=lambda role: role.scope,
@@ -47,17 +47,17 @@ class SpaceMember(NamedTuple):
 
 
 class TenantSettings(NamedTuple):
-    """Settings of one tenant that differ from those of its server."""
+    """Settings of one tenant that override those of its server."""
 
     tenant: str
     is_reviewed: bool = False
-    """Memories of writers are proposals until a maintainer accepts them."""
+    """If true, memories of writers are proposals until a maintainer accepts them."""
     max_store_mb: float | None = None
     retention_days: float | None = None
 
 
 class SpaceAccess(NamedTuple):
-    """What one person may do in one shared space."""
+    """The permissions of one person in one shared space."""
 
     role: SpaceRole
     is_reviewed: bool = False
@@ -69,9 +69,9 @@ class SpaceAccess(NamedTuple):
 
 class Author(NamedTuple):
     person: str
-    """As the server knows them."""
+    """The server's id of the person."""
     name: str
-    """For people to read."""
+    """The name that people read."""
 
 
 class ContributionState(StrEnum):
@@ -82,26 +82,26 @@ class ContributionState(StrEnum):
 
 
 class Contribution(NamedTuple):
-    """Who wrote a shared memory, and what maintainers made of it."""
+    """The author of a shared memory, and the maintainers' verdict."""
 
     memory: str
     author: str
-    """The person as the server knows them."""
+    """The server's id of the person."""
     author_name: str
-    """The same for people to read."""
+    """The name that people read."""
     state: ContributionState
     made_at: datetime
     replaces: str = ""
-    """The memory that a proposal would correct."""
+    """The id of the memory that a proposal would correct."""
     reviewer: str = ""
     reviewed_at: datetime | None = None
 
 
 class Delivery(NamedTuple):
-    """A memory of this machine that has yet to reach the team's server."""
+    """A memory on this machine that still has to be sent to the team's server."""
 
     key: str
-    """The id that the server gives the memory: a delivery that arrives twice is known by it."""
+    """The id that the server assigns to the memory. A delivery that arrives twice is recognized by it."""
     memory: str
     replaces: str
     """The server's id of the memory that this one corrects."""
@@ -124,7 +124,7 @@ class Token(NamedTuple):
 
 
 class AuditRecord(NamedTuple):
-    """One call that could change something: never what it said."""
+    """One call that could change something, without its content."""
 
     id: str
     at: datetime
@@ -136,7 +136,7 @@ class AuditRecord(NamedTuple):
 
 
 class StoredKeySet(NamedTuple):
-    """The last keys that an identity provider published."""
+    """The last key set that an identity provider published."""
 
     url: str
     keys: str
@@ -149,10 +149,10 @@ class Connection(NamedTuple):
 
     id: str
     owner: str
-    """The credential that opened it; no other may use it."""
+    """The credential that opened it. No other credential may use it."""
     project: str
     directory: str
     session: str | None
     level: str | None
-    """The least severe event that the client wants to hear of."""
+    """The lowest severity of events that the client wants to receive."""
     seen_at: datetime

@@ -1,4 +1,4 @@
-"""The words of a text that say what it is about: no stop words, no numbers, names and paths whole."""
+"""The significant words of a text: without stop words and numbers, with names and paths as a whole."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ def terms_of(text: str) -> frozenset[str]:
 
 
 def spelled(term: str, memory: Memory) -> str:
-    """The term as a memory that holds it writes it."""
+    """Return the term as it is spelled in a memory that contains it."""
     text = f"{memory.key or ''} {memory.text}"
     return next((spelling for spelling in _TERM.findall(text[:READ]) if spelling.lower() == term), term)
 
 
 def are_alike(left: Memory, right: Memory) -> bool:
-    """Two reports of one error: half of their words are the same, or they name one exception in similar words."""
+    """True if two memories report the same error: they share half of their words, or name one exception in similar
+    words."""
     one, other = terms_of(left.text), terms_of(right.text)
     shared = len(one & other) / max(len(one | other), 1)
     faults = set(_FAULT.findall(left.text)) & set(_FAULT.findall(right.text))

@@ -1,7 +1,7 @@
-"""The one grammar of time: "two weeks ago", "last friday", "in march", "between 1 April and yesterday", ISO dates.
+"""The grammar of time: "two weeks ago", "last friday", "in march", "between 1 April and yesterday", ISO dates.
 
-A question is searched for such words (`find_time`); an argument such as `since` consists of nothing else (`read_time`), and may
-also be a short form such as `7d` or a bare name such as `tuesday`. Days are those of the zone that `now` has."""
+`find_time` searches a question for these words. `read_time` reads an argument such as `since` that contains nothing
+else; it also accepts short forms such as `7d` and bare names such as `tuesday`. Days are in the time zone of `now`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SAME = {
     "сегодня": "today", "今天": "today", "今日": "today", "昨天": "yesterday", "昨日": "yesterday", "上周": "last week",
     "先週": "last week", "上个月": "last month", "先月": "last month", "오늘": "today", "어제": "yesterday", "지난주": "last week",
 }  # fmt: skip
-"""Other ways to say what the rest of the grammar knows."""
+"""Synonyms of words that the rest of the grammar knows."""
 _ERRORS = {
     "minute": timedelta(hours=2),
     "hour": timedelta(hours=2),
@@ -38,7 +38,7 @@ _ERRORS = {
     "month": 10 * DAY,
     "year": 60 * DAY,
 }
-"""By how much people are wrong: the longer ago, the less exactly they count."""
+"""How far people are usually off: the longer ago, the less precise they are."""
 _LENGTHS = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": DAY, "week": WEEK}
 _MONTH_COUNTS = {"month": 1, "year": 12}
 _SHORT = {"m": "minute", "min": "minute", "h": "hour", "d": "day", "w": "week", "mo": "month"}
@@ -68,7 +68,7 @@ def _moment_pattern() -> re.Pattern[str]:
 
 @lru_cache(1)
 def _time_pattern() -> re.Pattern[str]:
-    """A moment with the words before it that say on which side of it."""
+    """Match a moment, and the words before it that give a side, such as "before"."""
     moment = re.sub(r"\(\?P<\w+>", "(?:", _MOMENT)
     end = r"(?!['’]s|[\w-])"
     unspaced = "|".join(each for each in _SAME if not each.isascii() and len(each) < 4)
@@ -83,16 +83,16 @@ def _time_pattern() -> re.Pattern[str]:
 
 
 class _Moment(NamedTuple):
-    """A day, a week, a month or a year; or an instant, whose start is its end."""
+    """A day, week, month or year; or an instant, where start and end are equal."""
 
     start: datetime
     end: datetime
     error: timedelta = _NO_ERROR
-    """By how much whoever says this may be wrong."""
+    """By how much the speaker may be off."""
 
 
 class TimeSpan(NamedTuple):
-    """From `start` to before `end`; None where it is open."""
+    """The time from `start` up to, but not including, `end`. None means unbounded."""
 
     start: datetime | None
     end: datetime | None
@@ -103,13 +103,13 @@ class TimeMention(NamedTuple):
 
     words: re.Match[str]
     is_before: bool
-    """"before" or "until" a time, as a deadline is."""
+    """True for "before" or "until" a time, which may be a deadline."""
     span: TimeSpan
-    """As wide as people are inexact: whole days, and more the longer ago."""
+    """The time span, widened by people's imprecision: whole days, and more the longer ago."""
 
 
 def find_time(query: str, now: datetime) -> TimeMention | None:
-    """The first words of time in a question. Raises ValueError or OverflowError for a day that does not exist."""
+    """Find the first words of time in a question. Raises ValueError or OverflowError for a day that does not exist."""
     mention = _time_pattern().search(query)
     if mention is None or (span := _span(mention, now, _widened)) is None:
         return None
@@ -117,7 +117,7 @@ def find_time(query: str, now: datetime) -> TimeMention | None:
 
 
 def read_time(text: str, now: datetime) -> TimeSpan:
-    """A text that is a time and nothing else, taken exactly. Raises ValueError or OverflowError."""
+    """Parse a text that consists of a time, without widening it. Raises ValueError or OverflowError."""
     written = " ".join(text.split())
     moment = _short(written.lower(), now) or _iso(written, now) or _moment(written, now)
     if moment is not None:
@@ -172,7 +172,7 @@ def _midnight(moment: datetime) -> datetime:
 
 
 def _short(words: str, now: datetime) -> _Moment | None:
-    """`now`, `7d`, `-12h`, `30 days`."""
+    """Parse `now`, `7d`, `-12h` or `30 days`."""
     if words == "now":
         return _Moment(now, now)
     mention = re.fullmatch(rf"-?({_COUNT}) ?(?:({'|'.join(_SHORT)})|({_UNIT})s?)", words)
@@ -226,7 +226,7 @@ def _moment(text: str, now: datetime) -> _Moment | None:
 
 
 def _weekday(name: str, today: datetime) -> _Moment:
-    """The last one before today."""
+    """Return the last such weekday before today."""
     day = today - ((today.weekday() - _WEEKDAYS.index(name)) % 7 or 7) * DAY
     return _Moment(day, day + DAY)
 
@@ -272,7 +272,7 @@ def _ago(count: str, unit: str, now: datetime) -> _Moment:
 
 
 def _months_before(moment: datetime, months: int) -> datetime:
-    """The same day of an earlier month, or that month's last day."""
+    """Return the same day of an earlier month, or the last day of that month."""
     year, month = divmod(moment.year * 12 + moment.month - 1 - months, 12)
     first = moment.replace(year=year, month=month + 1, day=1)
     following = (first + timedelta(days=31)).replace(day=1)

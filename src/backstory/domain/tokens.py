@@ -1,7 +1,7 @@
-"""About how many tokens a text costs a model; no tokenizer is at hand, and each model has its own.
+"""Estimate the number of tokens of a text. No tokenizer is available, and each model has its own.
 
-Rather more than less, so that what is held to a number of tokens by it stays below: against o200k it gives about as many for ids,
-a tenth more for prose, and up to a third more for JSON and paths (`bench/tokens.py` measures it)."""
+The estimate is rather too high, so that a text limited by it stays below the limit: compared with o200k it is about
+equal for ids, a tenth higher for prose, and up to a third higher for JSON and paths (`bench/tokens.py` measures it)."""
 
 from __future__ import annotations
 

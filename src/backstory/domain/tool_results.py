@@ -1,4 +1,4 @@
-"""Tool calls of messages, with their results, as they are stored."""
+"""Stored tool calls of messages, with their results."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 
 class StoredResult(NamedTuple):
-    """The result of a tool call. It is in no index of words and has no vector."""
+    """The result of a tool call. It is not in the text index and has no vector."""
 
     text: str
-    """Redacted. Of a long result: its head, a line that says how much is left out, and its tail."""
+    """The redacted text. A long result is reduced to its head, a line with the omitted size, and its tail."""
     bytes: int
-    """Size of the whole result."""
+    """Size of the entire result."""
     is_cut: bool
     is_error: bool
     exit_code: int | None = None
@@ -29,21 +29,21 @@ class TextRange(NamedTuple):
 
 
 class StoredCall(NamedTuple):
-    """A tool call of a message, whose text holds the arguments."""
+    """A tool call of a message. The message's text contains the arguments."""
 
     message: str
     """The id of the `tool` message."""
     native_id: str
-    """The assistant's own id of the call; empty where it has none."""
+    """The assistant's own id of the call; "" if it has none."""
     name: str
     arguments: TextRange = TextRange()
     command: TextRange = TextRange()
     result: StoredResult | None = None
-    """None where the log had none, or was gone before results were stored."""
+    """None if the log contained no result, or was deleted before results were stored."""
 
 
 class ToolTally(NamedTuple):
-    """How often a tool was called."""
+    """The number of calls of a tool."""
 
     name: str
     calls: int

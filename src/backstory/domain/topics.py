@@ -1,4 +1,4 @@
-"""Topics: what a conversation is about, in a line, and the folder name made of it."""
+"""Topics: the subject of a conversation in one line, and the folder name derived from it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from unicodedata import category, normalize
 LONGEST_TOPIC = 100
 LONGEST_NAME = 50
 REDUNDANT = ("-summary", "-session", "-conversation", "-chat")
-"""Endings that say nothing in a folder of sessions."""
+"""Endings that carry no information in a folder of sessions."""
 
 _MARKS = "#>*-+_=~`|•· \t\r"  # what Markdown puts around a line
 _GREETINGS = frozenset(["hi", "hello", "hey", "hi there", "good morning", "thanks", "thank you", "please"])
@@ -16,10 +16,12 @@ _FENCES = ("```", "~~~")
 
 
 def slug(text: str) -> str:
-    """Lower case, letters and digits of any script, everything between them one `-`. May be empty."""
+    """Return the letters and digits of any script in lower case, with one `-` for everything between them.
+
+    May be empty."""
     parts: list[str] = []
     for letter in normalize("NFC", text).lower():
-        # a mark belongs to the letter before it, as the vowels of many scripts do
+        # a combining mark belongs to the letter before it, like the vowels of many scripts
         is_mark = bool(parts) and parts[-1] != "-" and category(letter)[0] == "M"
         if letter.isalnum() or is_mark:
             parts.append(letter)
@@ -29,7 +31,7 @@ def slug(text: str) -> str:
 
 
 def folder_name(topic: str) -> str:
-    """The slug without a redundant ending, cut after a word where it is too long. May be empty."""
+    """Return the slug without a redundant ending, cut after a word if it is too long. May be empty."""
     return _without_ending(cut_at_word(_without_ending(slug(topic)), LONGEST_NAME, "-"))
 
 
@@ -40,7 +42,7 @@ def _without_ending(name: str) -> str:
 
 
 def cut_at_word(text: str, longest: int, separator: str) -> str:
-    """The start of a text, without a torn word unless the word is most of it."""
+    """Return the start of a text, cut after a word unless the last word is most of the text."""
     if len(text) <= longest:
         return text
     start = text[: longest + 1].rpartition(separator)[0]
@@ -48,8 +50,9 @@ def cut_at_word(text: str, longest: int, separator: str) -> str:
 
 
 def topic_of(texts: Iterable[str]) -> str:
-    """The first meaningful line, without its Markdown: greetings say little, code and rules of dashes nothing. Where
-    there is none, a greeting is better than no topic; empty when there are no words at all."""
+    """Return the first meaningful line without its Markdown, skipping greetings, code and horizontal rules.
+
+    If there is no other line, return the greeting; if there are no words at all, return ""."""
     poor = ""
     for text in texts:
         for line in _prose(text):

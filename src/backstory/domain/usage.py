@@ -1,4 +1,4 @@
-"""Tokens that calls of a model used, and what they cost."""
+"""Tokens used by model calls, and their cost."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from .filters import ConversationFilter
 
 
 class ModelCall(NamedTuple):
-    """One call of a model, or all calls of a session where an assistant tells no more."""
+    """One call of a model, or all calls of a session if the assistant records no more detail."""
 
     key: str
-    """The same for each record of the call, in whichever file it stands."""
+    """Identical for each record of the call, in whichever file it is."""
     model: str = ""
     at_ms: int | None = None
     input: int = 0
     """Tokens that were neither read from a cache nor written to one."""
     output: int = 0
-    """With reasoning."""
+    """Including reasoning."""
     cache_read: int = 0
     cache_write: int = 0
     cache_write_1h: int = 0
-    """Part of `cache_write`: kept for an hour, at a higher price."""
+    """Part of `cache_write`: cached for an hour, at a higher price."""
     reasoning: int = 0
     """Part of `output`."""
     cost_usd: float | None = None
-    """The assistant's own figure, used where no price is known."""
+    """The assistant's own figure, used if no price is known."""
     is_partial: bool = False
-    """Some of the numbers are not known, and count as 0."""
+    """True if some numbers are unknown and count as 0."""
     turn: str = ""
-    """Id of the turn that the call produced; empty where it is not known."""
+    """Id of the turn that the call produced; "" if unknown."""
 
 
 class UsageFilter(NamedTuple):
-    """Which calls of models are counted. `since` and `until` are times of the calls."""
+    """A filter for model calls. `since` and `until` refer to the times of the calls."""
 
     conversations: ConversationFilter
     since: datetime | None = None
@@ -42,13 +42,13 @@ class UsageFilter(NamedTuple):
 
 
 class UsageSum(NamedTuple):
-    """Calls that are alike in assistant, project, model, day and in how many limits of price tiers they exceed."""
+    """The sum of calls with the same assistant, project, model, day, and number of exceeded price tiers."""
 
     surface: str
     project: str
     model: str
     day: int
-    """Days since 1970, UTC."""
+    """Days since 1970 in UTC."""
     tier: int
     calls: int
     input: int
@@ -60,6 +60,6 @@ class UsageSum(NamedTuple):
     own_cost_usd: float | None
     """The sum of the assistant's own figures."""
     own_costs: int
-    """How many of the calls have one."""
+    """Number of calls that have such a figure."""
     partial: int
-    """How many of the calls lack some numbers."""
+    """Number of calls with unknown numbers."""

@@ -1,4 +1,5 @@
-"""Times are UTC and whole milliseconds, in records, in the store and on the wire; callers may write them in words."""
+"""Times. In records, in the store and on the wire they are UTC with whole milliseconds; callers may write them in
+words."""
 
 from __future__ import annotations
 
@@ -28,27 +29,27 @@ def from_ms(milliseconds: int) -> datetime:
 
 
 def iso(moment: datetime) -> str:
-    """`2026-03-01T09:30:00.000Z`"""
+    """Format a time as `2026-03-01T09:30:00.000Z`."""
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
 
 
 def parse_when(text: str, now: datetime, *, field: str | None = None) -> datetime:
-    """The instant from which on a time counts that is written as ISO 8601 or in words: the beginning of the day, week or month.
+    """Parse a time in ISO 8601 or in words, and return its beginning: the start of the day, week or month.
 
-    Everything is accepted that is understood in a question (`domain/time_words.py`), and short forms such as `7d`. A time
+    Accepts everything that a question may contain (`domain/time_words.py`), and short forms such as `7d`. A time
     without an offset is UTC; days, weeks (from Monday) and months begin at midnight UTC."""
     return _parse(text, now, field, is_end=False)
 
 
 def parse_until(text: str, now: datetime, *, field: str | None = None) -> datetime:
-    """The instant up to which a time counts: of a day, a week or a month the moment after its last."""
+    """Parse a time as an upper bound, and return its end: the instant after the day, week or month."""
     return _parse(text, now, field, is_end=True)
 
 
 def parse_bounds(
     since: datetime | str | None, until: datetime | str | None, now: datetime, *, prefix: str = ""
 ) -> tuple[datetime | None, datetime | None]:
-    """The arguments `since` and `until` of whatever can be narrowed by time. Errors name them with the prefix."""
+    """Parse the arguments `since` and `until`. Errors name them with the prefix."""
     start = parse_when(since, now, field=f"{prefix}since") if isinstance(since, str) else since
     end = parse_until(until, now, field=f"{prefix}until") if isinstance(until, str) else until
     if start is not None and end is not None and start >= end:

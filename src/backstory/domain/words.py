@@ -1,9 +1,8 @@
-"""Words as search sees them: what a query asks for, and what a text offers besides its plain words.
+"""Words as search sees them: units of a query, and additional terms of a text.
 
-Both sides must agree. The store's tokenizer splits at everything that is neither letter nor digit, so plain
-words, paths and `user_name` need no help. It cannot see inside `getUserName`, nor between the words of
-scripts that write none; `indexed_text` adds those to the index and `query_units` asks for them.
-"""
+Both sides must agree. The store's tokenizer splits at everything that is neither letter nor digit, which is enough for
+plain words, paths and `user_name`. It cannot split `getUserName`, nor text in scripts without spaces. `indexed_text`
+adds those words to the index and `query_units` looks for them."""
 
 from __future__ import annotations
 
@@ -18,9 +17,9 @@ from .lazy import lazy_pattern
 
 LONGEST_QUERY = 4_000
 MOST_UNITS = 32
-"""Words that a query is answered by. Search chooses those of a longer one that say most."""
+"""Maximum number of units in a query. Search picks the most significant ones of a longer query."""
 MOST_TOGETHER = 16
-"""Words side by side: an index reads every place of each of them at once."""
+"""Maximum number of words in a phrase. An index reads all positions of all of them at once."""
 
 STOP_WORDS = frozenset((
     "a", "about", "above", "after", "again", "all", "am", "an", "and", "any", "are", "as", "at", "be",
@@ -40,8 +39,8 @@ _UNSPACED = (
 )
 _SPACED = r" \g<0> "
 _UNSPACED_RUN = lazy_pattern(f"[{_UNSPACED}\U00020000-\U0003134f]+")
-# Both begin with a letter that is rare, so that a text is searched at the speed of a scan for it, and match the rest of
-# the name; `_names` adds its beginning. Patterns for whole names take five times as long.
+# Both patterns begin at a rare character, which lets the search skip ahead quickly, and match the rest of the name;
+# `_names` adds its beginning. Patterns for whole names take five times as long.
 _HUMPED = lazy_pattern(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))[A-Za-z0-9]*")
 _SNAKE = lazy_pattern(r"_(?<=[^\W_]_)_*[^\W_]+(?:_+[^\W_]+)*")
 _HUMP = lazy_pattern(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
@@ -52,17 +51,18 @@ _ASCII = bytes(range(128))
 
 
 class Unit(NamedTuple):
-    """Words that must stand side by side, and how much a match counts. A prefix matches longer words too."""
+    """Words that must be adjacent, and the weight of a match. A prefix also matches longer words."""
 
     words: tuple[str, ...]
     weight: float = 1.0
     is_prefix: bool = False
     is_bonus: bool = False
-    """A bonus counts when it is there and is not missed when it is not."""
+    """A bonus adds to the score if it matches and costs nothing if it does not."""
 
 
 def indexed_text(text: str) -> str:
-    """What the index is given for a text: its words apart from scripts without spaces, and the terms hidden in it."""
+    """Return the text for the index: with spaces around runs of unspaced scripts, and the additional terms at the
+    end."""
     terms: list[str] = []
     if not text.isascii() and _UNSPACED_RUN.search(_beyond_ascii(text)):
         text = _UNSPACED_RUN.sub(_SPACED, text)
@@ -74,18 +74,20 @@ def indexed_text(text: str) -> str:
 
 
 def _beyond_ascii(text: str) -> str:
-    """What is left to look through of a text with a few dashes and arrows is very little."""
+    """Return the non-ASCII characters of a text.
+
+    Most texts have only a few dashes and arrows, which are quick to search."""
     return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
 
 
 @lru_cache(maxsize=2048)
 def _humps(name: str) -> str:
-    """Code says the same names over and over."""
+    """Split a camel-case name into words. Cached because code repeats the same names."""
     return " ".join(_HUMP.findall(name))
 
 
 def _names(rest: re.Pattern[str], text: str) -> list[str]:
-    """The whole names of which a pattern finds the rest."""
+    """Return the whole names of which the pattern `rest` matches the remainder."""
     is_humped = rest is _HUMPED
     names = []
     for match in rest.finditer(text):
@@ -97,7 +99,7 @@ def _names(rest: re.Pattern[str], text: str) -> list[str]:
 
 
 def query_units(query: str, most: int = MOST_UNITS) -> list[Unit]:
-    """What a query asks for, at most the first `most` units. Any text is a query; quotes ask for words side by side."""
+    """Return the first `most` units of a query. Any text is a query; quotes require adjacent words."""
     composed = normalize("NFC", query[:LONGEST_QUERY])  # an accent on its own would split its word
     compounds = [
         _compound(piece.group()) for piece in _COMPOUND.finditer(_UNSPACED_RUN.sub(_SPACED, composed))
@@ -111,7 +113,7 @@ def query_units(query: str, most: int = MOST_UNITS) -> list[Unit]:
 
 
 class _Compound(NamedTuple):
-    """One blank-separated piece of a query: `AUTH-1234` has two words and a wish to see them together."""
+    """One piece of a query between blanks: `AUTH-1234` has two words, which preferably are adjacent."""
 
     words: tuple[str, ...]
     units: tuple[Unit, ...]
@@ -149,6 +151,8 @@ def _pairs(compounds: Iterable[_Compound], wanted: set[str]) -> Iterator[Unit]:
 
 
 def _grams(run: str, *, whole: bool = True) -> list[str]:
-    """Overlapping pairs of characters; `whole` adds the last one alone, so that any single character is a prefix."""
+    """Return overlapping pairs of characters.
+
+    `whole` adds the last character alone, which makes every single character a prefix."""
     pairs = [run[i : i + 2] for i in range(len(run) - 1)]
     return [*pairs, run[-1]] if whole or not pairs else pairs

@@ -1,4 +1,4 @@
-"""Zstandard: the module of Python 3.14, or its backport on an older Python, and a reader of compressed files."""
+"""Zstandard: the module of Python 3.14 or its backport, and a reader of compressed files."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ CHUNK_BYTES = 128 * 1024
 
 
 def open_frames(packed: BinaryIO) -> BinaryIO:
-    """The content of a file of one or more frames. Closing it closes the file.
+    """Open a file of one or more frames and return its content as a stream. Closing the stream closes the file.
 
-    A file that its program is still writing ends within a frame; the part that is there is read, where `ZstdFile` would
-    raise an error."""
+    A file that is still being written ends within a frame. The available part is read, where `ZstdFile` would raise an
+    error."""
     return io.BufferedReader(_Frames(packed), CHUNK_BYTES)
 
 
@@ -41,7 +41,7 @@ class _Frames(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Skip content. Nobody goes back in a log, so that is not supported."""
+        """Skip content. Seeking backwards is not supported, because logs are read forwards only."""
         target = offset + self._position if whence == io.SEEK_CUR else offset
         if target < self._position or whence == io.SEEK_END:
             raise io.UnsupportedOperation("A compressed log is read forwards only.")
@@ -65,7 +65,7 @@ class _Frames(io.RawIOBase):
                 return 0
 
     def _input(self) -> bytes:
-        """Compressed bytes for the frame, if it needs some."""
+        """Return compressed bytes for the current frame, or none if it does not need any."""
         if self._frame.needs_input and (self._rest or self._fill()):
             rest, self._rest = self._rest, b""
             return rest

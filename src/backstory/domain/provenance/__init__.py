@@ -1,8 +1,8 @@
-"""Whose words stand where in a message: the speaker's own, or those of others that it quotes, pastes or relays.
+"""Separate a speaker's own words in a message from words that are quoted, pasted or relayed.
 
-Everything that turns messages into decisions, tasks or preferences reads `own_text` or `segments`. Only what nothing marks
-as foreign is the speaker's own: a statement that is missed costs less than one that somebody else put into the speaker's mouth.
-"""
+Everything that turns messages into decisions, tasks or preferences reads `own_text` or `segments`. Text counts as the
+speaker's own unless something marks it as foreign, and markers are generous: missing a statement costs less than
+attributing one to the wrong speaker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 MAX_CHARS = 20_000  # of a message that are looked at: nobody types more
 ELISION = "[…]"
-"""Stands in `own_text` for a quotation inside a sentence."""
+"""Placeholder in `own_text` for a quotation inside a sentence."""
 USER = "user"
 
 _QUOTATION_SIGNS = (">", "<", "```", "~~~", "&gt;", "[/")
@@ -40,11 +40,11 @@ _MARKERS: tuple[Callable[[Ground], None], ...] = (
     speech.mark_reported,
     documents.mark_long_text,
 )
-"""In this order: what one has marked the next do not read."""
+"""Applied in this order. A marker skips text that an earlier one has marked."""
 
 
 def segments(text: str, role: str) -> list[Segment]:
-    """The text from its beginning to its end, in pieces of one provenance each. `role` is the role of the message."""
+    """Split a text into consecutive segments of one provenance each. `role` is the role of the message."""
     ground = Ground(text[:MAX_CHARS], is_user=role == USER)
     for mark in _MARKERS:
         mark(ground)
@@ -55,7 +55,7 @@ def segments(text: str, role: str) -> list[Segment]:
 
 
 def own_text(text: str, role: str) -> str:
-    """What the speaker says, without the words of others. ELISION stands for a quotation inside a sentence."""
+    """Return the speaker's own words. ELISION replaces a quotation inside a sentence."""
     parts: list[str] = []
     for start, end, provenance in segments(text, role):
         if provenance is Provenance.OWN:
@@ -67,7 +67,9 @@ def own_text(text: str, role: str) -> str:
 
 
 def without_quotations(text: str) -> str:
-    """A text without its block quotes, fences and elements; cheaper than `own_text`, for what is read of every message."""
+    """Return a text without its block quotes, fences and elements.
+
+    Cheaper than `own_text`, and used on every message."""
     if not any(sign in text for sign in _QUOTATION_SIGNS):
         return text
     ground = Ground(text[:MAX_CHARS], is_user=True)
@@ -79,7 +81,7 @@ def without_quotations(text: str) -> str:
 
 
 def foreign_part(text: str, role: str, start: int, end: int) -> Provenance:
-    """How the first words of others came in that stand between two places; OWN where there are none."""
+    """Return the provenance of the first foreign words between two positions, or OWN if there are none."""
     return next(
         (
             piece.provenance

@@ -1,4 +1,4 @@
-"""Texts of programs and of other people that stand in a message without marks of quotation: logs, terminals, e-mails, chats, documents."""
+"""Text of programs and other people without quotation marks: logs, terminals, e-mails, chats, documents."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PREFIXED_LINES = 3  # that begin alike are the output of a program
 
 
 def mark_output(ground: Ground) -> None:
-    """Logs and stack traces, with what stands between their lines; commands at a prompt, with what they print."""
+    """Mark logs and stack traces with the text between their lines, and shell prompts with their output."""
     last = -9
     for number, start, line in list(ground.own_lines()):
         end = ground.lines[number][1]
@@ -35,7 +35,7 @@ def mark_output(ground: Ground) -> None:
             end = ground.paragraph_end(number)
         elif not _LOG_LINE.match(line):
             continue
-        elif not ground.is_user:  # an assistant goes on behind the error that it names
+        elif not ground.is_user:  # an assistant continues in the same line after naming an error
             end = ground.sentences(start, end)[0][1]
         if last >= 0 and all(ground.line(between).strip() for between in range(last + 1, number)):
             start = ground.lines[last][0]
@@ -46,7 +46,7 @@ def mark_output(ground: Ground) -> None:
 
 
 def _mark_changed_lines(ground: Ground) -> None:
-    """Lines that were added and removed; the items of a list have one sign."""
+    """Mark added and removed lines of a diff. A list uses only one of the two signs."""
     for run in _CHANGED_LINES.finditer(ground.text):
         if {line[0] for line in run[0].splitlines()} == {"+", "-"} and ground.is_own(run.start()):
             ground.mark(*run.span(), Provenance.PASTED)
@@ -75,13 +75,13 @@ _LETTER = lazy_pattern(
     r"|^[ \t]*[-_=*#]{3,}[ \t]*[A-Za-z][^\n]{0,60}[-_=*#]{3,}[ \t]*$",
     re.MULTILINE,
 )
-"""Headers, fields, the name of a file, "----- Forwarded message -----": what follows is somebody else's."""
+"""Headers, fields, a file name, or "----- Forwarded message -----": text by somebody else follows."""
 _COLONS = (":", "\uff1a")
 _ATTRIBUTION = lazy_pattern(
     rf"[^\n]{{0,200}}(?:{_CLOCK}|\w@[\w.-]+>?|{_MONTH}\.? \d|\d\.? {_MONTH}|\d[./-]\d{{1,2}}[./-]\d)[^\n]{{0,80}}[:\uff1a][ \t]*$",
     re.MULTILINE,
 )
-"""A line that ends with a colon: "On 3 March 2026 Ann <ann@example.org> wrote:"."""
+"""A line that ends in a colon: "On 3 March 2026 Ann <ann@example.org> wrote:"."""
 _SIGNATURE = lazy_pattern(
     r"\n[ \t]*(?:[^\s,]+ ){0,3}[^\s,]+,[ \t]*\n+[ \t]*[^\s,.!?:]+(?: [^\s,.!?:]+){0,2}\s*\Z"
 )
@@ -91,7 +91,7 @@ _BYLINE = lazy_pattern(
     rf"^(?=[^\n]{{3,{MAX_BYLINE_CHARS}}}$)[^\n.!?]{{0,60}}?\S[ \t,\u00b7\u2014|(\[-]+(?:{_CLOCK}|\d+ \w+ ago|(?:on )?{_MONTH} \d{{1,2}}(?:,? \d{{4}})?|\d{{4}}-\d\d-\d\d)[^\w\n]{{0,3}}(?:edited\W*)?$(?=\n\s*\S)",
     re.MULTILINE,
 )
-"""A person with a time, above a message: chats, comments, meeting notes."""
+"""A person and a time above a message, as in chats, comments and meeting notes."""
 
 
 def mark_letters(ground: Ground) -> None:
@@ -114,7 +114,7 @@ def _begins_chat(text: str, start: int) -> bool:
 
 
 def _line_end(text: str, start: int) -> str:
-    """The last character of a line that is no blank."""
+    """Return the last non-blank character of a line."""
     end = text.find("\n", start)
     return text[start : None if end < 0 else end].rstrip(" \t")[-1:]
 
@@ -129,7 +129,9 @@ _FRONT_MATTER = lazy_pattern(r"\s*(?:---|\+\+\+)[ \t]*\n[\w-]+[ \t]*[:=]")
 
 
 def mark_documents(ground: Ground) -> None:
-    """In what a user sent: nobody types headings, rules, tables and task lists for an assistant as they stand in a document."""
+    """Mark pasted documents in a user's message.
+
+    Users do not type headings, rules, tables and task lists for an assistant."""
     for number, start, line in list(ground.own_lines()):
         if _ROW.match(line):
             ground.mark(start, ground.lines[number][1], Provenance.PASTED)
@@ -143,7 +145,7 @@ def mark_documents(ground: Ground) -> None:
 
 
 def mark_long_text(ground: Ground) -> None:
-    """What a user sent at such length was pasted, but for how it begins."""
+    """Mark a very long user message as pasted, except for its first sentences."""
     if not ground.is_user:
         return
     own = [(start, end) for start, end, provenance in ground.segments() if provenance is Provenance.OWN]

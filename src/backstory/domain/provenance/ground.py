@@ -1,4 +1,4 @@
-"""A text on which the words of others are marked, and how its lines, paragraphs and sentences are found."""
+"""A text with marks on foreign words, and access to its lines, paragraphs and sentences."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _RUN = lazy_pattern(rb"(.)\1*", re.DOTALL)
 class Provenance(IntEnum):
     OWN = 0
     QUOTED = 1
-    """Shown as somebody's words or as code: quotation marks, block quotes, fences, elements that wrap them."""
+    """Marked as another person's words or as code: quotation marks, block quotes, fences, wrapping elements."""
     PASTED = 2
-    """A log, a document, a chat, an e-mail or terminal output, without such marks."""
+    """A log, document, chat, e-mail or terminal output without quotation marks."""
     RELAYED = 3
-    """Reported speech: "The README says that …"."""
+    """Reported speech, as in "The README says that …"."""
 
 
 class Segment(NamedTuple):
@@ -37,7 +37,7 @@ class Segment(NamedTuple):
 
 
 class Ground:
-    """A text on which foreign parts are marked; what is marked once stays marked."""
+    """A text in which foreign parts are marked. Marks are never removed."""
 
     def __init__(self, text: str, *, is_user: bool) -> None:
         self.text = text
@@ -63,14 +63,15 @@ class Ground:
         ]
 
     def own_lines(self) -> Iterator[tuple[int, int, str]]:
-        """Number, start and text of each line that begins with the speaker's own words."""
+        """Yield number, start and text of each line that begins with the speaker's own words."""
         for number, (start, end) in enumerate(self.lines):
             if start < end and not self._marks[start]:
                 yield number, start, self.text[start:end]
 
     def first_own_line(self, begins: Callable[[str, int], object]) -> int | None:
-        """Where the first own line starts at which `begins(text, start)` is true. A pattern that is anchored to the start of
-        a line is matched there only: a search tries it at every character."""
+        """Return the start of the first own line at which `begins(text, start)` is true.
+
+        A pattern for the start of a line is matched only there; a search would try it at every character."""
         return next(
             (start for start in self._starts if begins(self.text, start) and self.is_own(start)), None
         )
@@ -83,13 +84,13 @@ class Ground:
         return bisect_right(self._starts, place) - 1
 
     def paragraph_end(self, number: int) -> int:
-        """The end of the last line before the next blank one."""
+        """Return the end of the last line before the next blank one."""
         while number + 1 < len(self.lines) and self.line(number + 1).strip():
             number += 1
         return self.lines[number][1]
 
     def own_paragraphs(self) -> Iterator[tuple[int, int]]:
-        """Runs of own lines between blank and foreign ones."""
+        """Yield runs of own lines between blank and foreign lines."""
         first = last = -1
         for number, _, _ in [*((n, s, t) for n, s, t in self.own_lines() if t.strip()), (-9, 0, "")]:
             if first >= 0 and number != last + 1:

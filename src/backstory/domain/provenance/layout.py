@@ -1,4 +1,4 @@
-"""Layout that shows somebody's words as a quotation or as code: fences, elements, block quotes."""
+"""Layout that marks text as a quotation or as code: fences, elements, block quotes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _QUOTING = (
     (_COMMENT, ("<!--", "/*", "//", ";;", "-- ", "--\t")),
     (_BBCODE, ("[/",)),
 )
-"""Each with the signs of which one is in whatever it finds."""
+"""Patterns, each with characters of which every match contains at least one."""
 _TAG = lazy_pattern(r"<(/?)([A-Za-z][\w:.-]{0,60})((?:\s[^<>]{0,500})?)>")
 _OWN_ELEMENTS = frozenset(
     ("task", "feedback", "user_message", "answer", "user_query", "user_request", "command-args")
 )
-"""In which clients put what a person typed."""
+"""Elements in which clients wrap a person's own words."""
 _VOID_ELEMENTS = frozenset(
     [
         "area",
@@ -51,7 +51,7 @@ _VOID_ELEMENTS = frozenset(
         "dd",
     ]
 )
-"""Which HTML lets stand without an end."""
+"""HTML elements that need no closing tag."""
 
 
 def mark_fences(ground: Ground) -> None:
@@ -64,7 +64,9 @@ def mark_fences(ground: Ground) -> None:
 
 
 def mark_elements(ground: Ground) -> None:
-    """Elements that are closed, and those that open a line and are cut off: they reach to the end of the text."""
+    """Mark closed elements, and elements that open a line and are never closed.
+
+    The latter extend to the end of the text."""
     opened: dict[str, list[re.Match[str]]] = {}
     for tag in _TAG.finditer(ground.text):
         name = tag[2].lower()
@@ -82,7 +84,7 @@ def mark_elements(ground: Ground) -> None:
 
 
 def _wraps(text: str, opening: re.Match[str]) -> bool:
-    """Whether a tag opens a line as a wrapper does: alone, or with attributes."""
+    """True if a tag opens a line like a wrapper: alone on the line, or with attributes."""
     return not line_before(text, opening.start()) and (
         "=" in opening[3] or not line_after(text, opening.end())
     )
@@ -91,13 +93,13 @@ def _wraps(text: str, opening: re.Match[str]) -> bool:
 _BLOCK_QUOTE = lazy_pattern(
     r"[ \t]*(?:(?:[-*+]|\d{1,3}[.)]) +)?(?:>|&gt;|\uff1e|\u2502|\u258c|\u2503|<?@?[\w.-]{1,30}>[ \t]+(?=\S))"
 )
-"""Also with a name before or in the sign, as in chats: `bob> …`, `<bob> …`."""
+"""Also matches a name before or inside the sign, as in chats: `bob> …`, `<bob> …`."""
 _BLOCK_QUOTE_SIGNS = (">", "&gt;", "\uff1e", "\u2502", "\u258c", "\u2503")
 _BLOCK_START = lazy_pattern(r"[ \t]*(?:#{1,6} |[-*+] |\d{1,3}[.)] |`{3}|~{3}|\|)")
 
 
 def mark_block_quotes(ground: Ground) -> None:
-    """With the lines of a paragraph that go on without the sign, as Markdown reads them."""
+    """Mark block quotes, including lines of the paragraph that continue without the sign, as in Markdown."""
     if not any(sign in ground.text for sign in _BLOCK_QUOTE_SIGNS):
         return
     is_quote = False

@@ -1,7 +1,8 @@
-"""Grammar that gives words to somebody else: quotation marks, "The README says that …", "Here is the issue:", "Bob: we …".
+"""Grammar that attributes words to another speaker: quotation marks, "The README says that …", "Here is the issue:",
+"Bob: we …".
 
-The verbs are those of speaking and deciding. Which sources there are is not listed: whoever is neither "I", "we" nor "you" is one.
-"""
+The verbs are those of speaking and deciding. Sources are not listed: any subject except "I", "we" and "you" is a
+source."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ _DIRECTED_SIGNS = "\u201c\u201e\u00ab\u00bb\u2039\u300c\u300e\u2018"
 _APOSTROPHES = lazy_pattern(r"'(?<![\w']')(?=\w)[^'\n]*(?:(?<=\w)'(?=\w)[^'\n]*)*'(?!\w)")
 _BACKTICKS = lazy_pattern(r"(`{1,2})([^`\n]+)\1(?!`)")
 _PROSE = lazy_pattern(r"[\w ,.;!?'\u2019]+")
-"""In backticks it is a quotation; a command or an expression is part of the sentence."""
+"""In backticks, prose is a quotation; a command or an expression is part of the sentence."""
 
 _SELF = r"(?:i|we|you|us|me|let|lets|user|user's|my|our|your)\b"
 _SPEAKER = r"(?:i|we|you|us|me|let|lets|user|user's)\b"
@@ -101,7 +102,7 @@ _UNCLEAR_STEMS = [
 _ENDINGS = ("", "s", "d", "ed")
 _UNCLEAR = rf"(?:(?:{'|'.join(_UNCLEAR_STEMS)})(?:{'|'.join(filter(None, _ENDINGS))})?)"
 _CLAUSE = r"(?=\s+(?:that|how|why|to|we|they|it|you|us|all|everyone|on|(?:the|as) follow\w+)\b|\s*[\"\u201c\u00ab]|(?<=[sd]):)"
-"""What follows a verb that is also a noun, where it reports something."""
+"""The continuation of a verb that is also a noun, where it reports something."""
 _PLURAL = r"(?<=s )(?<!always )(?<!this )(?<!is )(?<!was )(?<!has )(?<!does )(?:say|state|recommend|suggest|mention|explain|propose|advise|require|claim|argue|decide|agree)\b"
 _REPORTS = rf"(?:{_CLEAR}\b|{_UNCLEAR}\b{_CLAUSE}|{_PLURAL})"
 _SUBJECT = r"(?!{self})(?:(?!\b{self})[^\s.!?:;,]{{1,60}}\s+){{1,12}}?"
@@ -114,7 +115,7 @@ _ATTRIBUTED = lazy_pattern(
     rf"|[^.!?\n]{{0,160}}[,(\u2014-] ?(?:according to|{_PASSIVE}|as per|per the|(?!{_SELF})(?:the |its |their )?[\w#@./-]+ (?:{_CLEAR}|{_DECIDES}|say)\b)",
     re.IGNORECASE,
 )
-"""The sentence gives its content to a source."""
+"""A sentence that attributes its content to a source."""
 _ATTRIBUTING = frozenset(
     (
         *_CLEAR_VERBS,
@@ -141,13 +142,13 @@ _ATTRIBUTING = frozenset(
         ],
     )
 )
-"""One of these words is in whatever `_ATTRIBUTED` matches; to look for them takes a small part of its time."""
+"""Every match of `_ATTRIBUTED` contains one of these words. Looking for them first takes a small part of its time."""
 _LETTERS = lazy_pattern(r"[a-z]+")
 _DEIXIS = lazy_pattern(
     r"\b(?:here(?:'s|\u2019s| is| are)|this is|these are|this came|below|verbatim|copied|pasted?|forwarded|quot(?:e|ing|ed)|attached|full text)\b",
     re.IGNORECASE,
 )
-"""How a user shows a text. An assistant shows its own so."""
+"""Words with which a user presents a text. An assistant uses them for its own text."""
 _TEXTS = (
     r"(?:contents?|text|sentence|excerpt|passage|quotation|article|(?:web ?)?page|post|thread|wiki|readme|documentation|docs|ticket|e-?mail|announcement"
     r"|transcript|newsletter|search results)"
@@ -160,14 +161,14 @@ _NAMED = rf" (?:the |a |an |this |that |their |its )?{_WORD}(?: {_WORD}){{0,4}}[
 _SOURCE = lazy_pattern(rf"\W{{0,8}}(?!{_SELF}){_NOUNS}(?:from|by|via){_NAMED}", re.IGNORECASE)
 """A source with a colon and no verb: "Slack message from Bob:"."""
 _SOURCE_LINE = lazy_pattern(rf"\W{{0,8}}(?!{_SELF}){_NOUNS}(?:from|by|via|in|on|of){_NAMED}", re.IGNORECASE)
-"""A line of a user's that names what follows: "Key points of the page:"."""
+"""A user's line that names the text below: "Key points of the page:"."""
 _LABEL = lazy_pattern(
     r"[ \t]*[*_`]{0,3}(?!(?:decisions?|decided|conclusion|notes?|update|plan|edit|ps|p\.s\.|fyi|tl;?dr|summary|result|yes|no|ok|okay)\b)"
     rf"(?!{_SELF})(?:{_WORD} ){{0,7}}{_WORD}[*_`]{{0,3}}:[*_`]{{0,3}}[ \t]+"
     r"(?=[\"\u201c'*_]{0,2}(?:i|we|let's|let\u2019s|our|from now on|always|never|decided|decisions?|please)\b)",
     re.IGNORECASE,
 )
-"""A name before what somebody says, as in a chat: "Bob: we decided …"."""
+"""A name before a statement, as in a chat: "Bob: we decided …"."""
 _RESUMED = lazy_pattern(r"\W{0,8}I\b|[^?]*\?\W{0,8}$")
 """A paragraph in which an assistant speaks for itself again."""
 
@@ -190,7 +191,9 @@ def mark_quotations(ground: Ground) -> None:
 
 
 def _double_quoted(ground: Ground) -> list[tuple[int, int]]:
-    """Pairs of straight marks. Where one has no partner, each paragraph is read for itself, and its last mark reaches to its end."""
+    """Return pairs of straight quotation marks.
+
+    If one has no partner, each paragraph is read separately, and its last mark extends to the end of the paragraph."""
     marks = [match.start() for match in re.finditer(r'(?<!\d)"', ground.text) if ground.is_own(match.start())]
     if len(marks) % 2 == 0:
         return [(start, end + 1) for start, end in zip(marks[::2], marks[1::2], strict=True)]
@@ -204,7 +207,7 @@ def _double_quoted(ground: Ground) -> list[tuple[int, int]]:
 
 
 def mark_presented(ground: Ground) -> None:
-    """What follows a line like "Here is the issue:". A list under a heading of the user's own is the user's."""
+    """Mark the text after a line like "Here is the issue:". A list under the user's own heading is the user's."""
     _mark_pointed_at(ground)
     for number, start, line in list(ground.own_lines()):
         if not ground.is_own(start) or not line.rstrip(" *_`").endswith((":", "\uff1a")):
@@ -219,7 +222,7 @@ def mark_presented(ground: Ground) -> None:
 
 
 def _mark_pointed_at(ground: Ground) -> None:
-    """All behind the first paragraph of a user's, where that speaks of "this article"."""
+    """Mark everything after a user's first paragraph if that paragraph mentions "this article" or similar."""
     first = next(ground.own_paragraphs(), None) if ground.is_user else None
     if first is not None and _TEXT_POINTED_AT.search(ground.text, *first):
         ground.mark_rest(first[1])
@@ -233,7 +236,7 @@ def _presents(ground: Ground, line: str) -> bool:
 
 
 def _is_prose(ground: Ground, number: int) -> bool:
-    """Whether a user's line is followed by several paragraphs instead of a list."""
+    """True if a user's line is followed by several paragraphs rather than a list."""
     start = ground.lines[number][0]
     if not ground.is_user or LIST_ITEM.match(ground.line(number)) or not ground.is_own(start):
         return False
@@ -241,7 +244,8 @@ def _is_prose(ground: Ground, number: int) -> bool:
 
 
 def _mark_relay(ground: Ground, number: int) -> None:
-    """From a line on to where the assistant speaks for itself again; at least to the end of the paragraph."""
+    """Mark the text from a line up to where the assistant speaks for itself again, at least to the end of the
+    paragraph."""
     end = ground.paragraph_end(number)
     while end < len(ground.text):
         start = end + len(ground.text[end:]) - len(ground.text[end:].lstrip())
@@ -255,7 +259,8 @@ def _mark_relay(ground: Ground, number: int) -> None:
 
 
 def mark_reported(ground: Ground) -> None:
-    """Sentences with a source, and what follows them in their paragraph: of an assistant all, of a user what stands behind a colon."""
+    """Mark sentences with a source, and the text after them in their paragraph: all of it for an assistant, the part
+    after a colon for a user."""
     for first, last in list(ground.own_paragraphs()):
         is_relay = False
         for start, end in ground.sentences(first, last):
