@@ -99,11 +99,11 @@ def path_parts(path: str) -> tuple[str, ...]:
 
 
 def match_path(path: str, wanted: str) -> PathMatch:
-    parts, asked = path_parts(path), path_parts(wanted)
-    shared = min(len(parts), len(asked))
-    if not shared or parts[-shared:] != asked[-shared:]:
+    parts, wanted_parts = path_parts(path), path_parts(wanted)
+    shared = min(len(parts), len(wanted_parts))
+    if not shared or parts[-shared:] != wanted_parts[-shared:]:
         return PathMatch.OTHER
-    if parts == asked:
+    if parts == wanted_parts:
         return PathMatch.SAME
     return PathMatch.NAME if len(parts) == 1 else PathMatch.ENDS_ALIKE
 

@@ -114,10 +114,10 @@ def _term(token: str) -> QueryTerm | None:
 def _units(token: str) -> tuple[Unit, ...]:
     """Return the units of one token. A text must contain all of them."""
     is_prefix = token.endswith("*")
-    asked = [unit for unit in query_units(token) if not unit.is_bonus]
+    required = [unit for unit in query_units(token) if not unit.is_bonus]
     # a phrase replaces its words; a name such as user_name yields a phrase and also its spelling as one word
-    together = [unit for unit in asked if len(unit.words) > 1][:1]
-    return tuple(unit._replace(is_prefix=is_prefix or unit.is_prefix) for unit in together or asked)
+    together = [unit for unit in required if len(unit.words) > 1][:1]
+    return tuple(unit._replace(is_prefix=is_prefix or unit.is_prefix) for unit in together or required)
 
 
 def _is_cut(token: str, units: tuple[Unit, ...]) -> bool:

@@ -1,8 +1,7 @@
-"""What a tool is: a named function with typed parameters, on a surface that words its replies.
+"""Tools and surfaces: a tool is a named function with typed parameters, on a surface that words its replies.
 
-A surface declares four things once: its name, the fields every success carries, how a failure is worded,
-and how it spells parameter names. A tool is then its arguments, its description and the translation.
-"""
+A surface declares four things once: its name, the fields of every success, the wording of failures, and the spelling of
+parameter names. A tool then consists of its arguments, its description and the translation."""
 
 from __future__ import annotations
 
@@ -30,18 +29,18 @@ from .params import (
 ToolFn = Callable[..., Any]
 
 ALWAYS_LOAD = "anthropic/alwaysLoad"
-"""How Claude Code is told."""
+"""The key by which Claude Code learns that a tool must always be loaded."""
 
 
 class ErrorTable(NamedTuple):
-    """How a surface words failures: its codes and its advice, as data."""
+    """The codes and hints with which a surface words failures."""
 
     codes: Mapping[type[BackstoryError], str]
-    """A kind of error that is not here has the code of its parent; BackstoryError is."""
+    """By error class. A class that is missing here has the code of its parent; BackstoryError is always present."""
     not_found: Mapping[str, str] = {}
-    """Codes of their own, by the kind of record that is not there."""
+    """Special codes for missing records, by kind of record."""
     hints: Mapping[str, str] = {}
-    """What to do where the error does not say it: by the kind of record that is not there, else by code."""
+    """Hints for errors that carry none: by kind of missing record, otherwise by code."""
 
     def code(self, error: BackstoryError) -> str:
         named = self.not_found.get(error.kind) if isinstance(error, NotFound) else None
@@ -53,29 +52,29 @@ class ErrorTable(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What goes back over the wire, before any protocol wraps it."""
+    """The content of an answer, before a protocol wraps it."""
 
     text: str
     structured: Json | None = None
     is_error: bool = False
     error: BackstoryError | None = None
-    """What went wrong, for who words it otherwise."""
+    """The original error, for callers that word it differently."""
 
 
 class Effect(NamedTuple):
-    """What a call may do to the store; clients show it, and the team server checks it."""
+    """The possible effects of a call on the store. Clients show them, and the team server checks them."""
 
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
     sweeping: bool = False
-    """Takes away everything at once; on a team server that is for admins."""
+    """Deletes everything at once. On a team server, only admins may do this."""
     proposes: bool = False
-    """Where changes to a shared space are reviewed, the call of a writer makes or withdraws a proposal."""
+    """If changes to a shared space are reviewed, a writer's call creates or withdraws a proposal."""
 
     @property
     def scope(self) -> Scope:
-        """What a caller needs for it."""
+        """The scope that a caller needs."""
         if self.sweeping:
             return Scope.ADMIN
         return Scope.READ if self.read_only else Scope.WRITE
@@ -106,24 +105,25 @@ class Tool:
         self.effect = effect
         self.surface = surface
         self.of_checkout = of_checkout
-        """Looks into the caller's working directory, so it is nothing for a caller on another machine."""
+        """True if the tool reads the caller's working directory and is not useful to a caller on another machine."""
         self.always_loaded = always_loaded
-        """Clients that show a model only the names of tools until it looks for one shall show this one at once."""
+        """True if clients should show this tool immediately, even if they show only tool names until the model searches
+        for one."""
         self.left_out_by = ""
-        """The profile that this tool is not in; empty when it can be called."""
+        """The profile that excludes this tool; "" if it can be called."""
 
     @cached_property
     def params(self) -> tuple[Param, ...]:
         return read_params(self.fn, self.surface.wire)
 
     def renamed(self, name: str) -> Tool:
-        """The same tool under another name."""
+        """Return a copy of the tool with another name."""
         other = copy(self)
         other.name = name
         return other
 
     def left_out(self, profile: str) -> Tool:
-        """The same tool, which says that a profile leaves it out."""
+        """Return a copy of the tool that reports on each call that the profile excludes it."""
         other = copy(self)
         other.left_out_by = profile
         return other
@@ -147,7 +147,7 @@ class Tool:
             return self.surface.fail(error)
 
     def _run(self, core: Core, keywords: Mapping[str, Any]) -> Json | str:
-        """What the function gives; what core refuses is called as the caller calls it."""
+        """Call the function. Errors from core are reworded with the caller's parameter names."""
         try:
             answer: Json | str = self.fn(core, **keywords)
         except BackstoryError as error:
@@ -156,7 +156,7 @@ class Tool:
         return answer
 
     def describe(self) -> Json:
-        """The tool as `tools/list` shows it."""
+        """Return the tool's entry in `tools/list`."""
         schema = {}
         if not answers_in_text(self.fn):
             success = output_schema(self.fn, self.surface.success)
@@ -197,10 +197,12 @@ class Surface:
         takes_prefix: bool = False,
         profiles: Mapping[str, Collection[str]] | None = None,
     ) -> None:
-        """`word_error` gives the text of a failure. `success` are fields that every success carries, such as
-        `{"status": "success"}`. `wire` spells parameter names: `str` keeps snake_case, `camel` gives camelCase.
-        `fit` makes an answer fit into a message, and `fitted_schema` says what it looks like then. `profiles` are parts of its
-        tools that a user can choose; None where there is nothing to choose."""
+        """Declare a surface.
+
+        `word_error` returns the text of a failure. `success` contains fields of every success, such as `{"status":
+        "success"}`. `wire` spells parameter names: `str` leaves snake_case, `camel` returns camelCase. `fit` makes an
+        answer fit into a message, and `fitted_schema` describes the result. `profiles` are subsets of the tools that a
+        user can choose; None if there is no choice."""
         self.name = name
         self.about = about
         self.word_error = word_error
@@ -212,7 +214,7 @@ class Surface:
         self.profiles = profiles
         self.tools: dict[str, Tool] = {}
         self.unlisted: dict[str, Tool] = {}
-        """Tools that programs call who know of them; no model sees them."""
+        """Tools for programs that know their names. They are not listed, and models do not see them."""
         self.methods: dict[str, Tool] = {}
 
     def tool(
@@ -236,7 +238,7 @@ class Surface:
         return register
 
     def method(self, name: str, effect: Effect) -> Callable[[ToolFn], ToolFn]:
-        """Answers a method of the protocol that is no call of a tool, such as `resources/read`."""
+        """Register a handler for a protocol method other than `tools/call`, such as `resources/read`."""
 
         def register(fn: ToolFn) -> ToolFn:
             self.methods[name] = Tool(fn, name, effect, self).renamed(name)
@@ -245,7 +247,8 @@ class Surface:
         return register
 
     def prefixed(self, prefix: str) -> Surface:
-        """The same with a prefix before the names of its tools, for clients that show the tools of all servers in one list."""
+        """Return a copy with a prefix before the tool names, for clients that list the tools of all servers
+        together."""
         if not self.takes_prefix or not prefix:
             return self
         other = copy(self)
@@ -255,7 +258,7 @@ class Surface:
         return other
 
     def narrowed(self, profile: str, tools: Collection[str]) -> Surface:
-        """The same with these tools alone. A call of another says that the profile leaves it out."""
+        """Return a copy with only these tools. Calling another one reports that the profile excludes it."""
         if self.tools.keys() <= set(tools):
             return self
         other = copy(self)

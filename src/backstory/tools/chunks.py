@@ -1,4 +1,6 @@
-"""Answers too large for one message go out in chunks, each a whole answer with a part of the lists."""
+"""Send answers that are too large for one message in chunks.
+
+Each chunk is a complete answer with a part of the lists."""
 
 from __future__ import annotations
 
@@ -26,8 +28,9 @@ class Chunk(Part):
 
 
 def in_chunks(core: Core, body: Json, entries: Collection[int] | None = None) -> Json:
-    """The answer itself, or its first chunk and the key to the others, which opens them for who may see the entries that it tells
-    of; None stands for whatever the caller may see."""
+    """Return the answer itself, or its first chunk with the key to the others.
+
+    The key works for callers that may see all of `entries`; None means everything that this caller may see."""
     if size(body) <= MOST_BYTES:
         return body
     parts, answers = split(body), core.answers
@@ -49,7 +52,7 @@ def cached_chunk(core: Core, key: str, number: int) -> Chunk:
 
 
 def chunked_schema(schema: Json) -> Json:
-    """The shape of an answer that may come in chunks: each is a whole one."""
+    """Return the schema of an answer that may arrive in chunks. Each chunk is a complete answer."""
     return schema | {"properties": output_schema(cached_chunk, {})["properties"] | schema["properties"]}
 
 

@@ -1,4 +1,4 @@
-"""Whose words a result holds, as every surface says it."""
+"""The origin and trust of a result, in the wording that all surfaces share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CAUTION = (
 
 class Origin(TypedDict):
     source: str
-    """The family of tools it was saved through, or the assistant it was said to."""
+    """The family of tools that saved it, or the assistant of its conversation."""
     trust: str
 
 
@@ -25,12 +25,12 @@ def origin(record: Entry | Conversation) -> Origin:
 
 
 def safe_text(text: str, trust: Trust) -> str:
-    """Own words are shown as they are."""
+    """Return own words unchanged, and other text neutralized."""
     return text if trust is Trust.OWN else safe_excerpt(text)
 
 
 def safe_excerpt(text: str) -> str:
-    """Of a conversation: parts of it may be anybody's."""
+    """Neutralize an excerpt of a conversation, which may contain anyone's words."""
     return neutral(text)
 
 

@@ -1,10 +1,8 @@
-"""A tool's parameters are its Python signature: derive the JSON Schemas from it, decode calls into it.
+"""A tool's parameters are its Python signature: derive JSON Schemas from it, and decode calls into it.
 
-The vocabulary is closed on purpose (str, int, float, bool, dict, Any, Literal, TypedDict, lists of these,
-`X | list[X]`, `| None`):
-a test describes every tool, so an unknown annotation never reaches a user. Strings are data: where a text
-may stand none is re-interpreted, so "null" and "123" stay text; so does any text given for an `Any`.
-"""
+The supported types are limited on purpose (str, int, float, bool, dict, Any, Literal, TypedDict, lists of these, `X |
+list[X]`, `| None`). A test describes every tool, and an unknown annotation never reaches a user. Strings are data:
+where text is allowed, "null" and "123" stay text, also for `Any`."""
 
 from __future__ import annotations
 
@@ -48,40 +46,42 @@ _JSON_NAMES: dict[Any, str] = {
 
 
 class Range(NamedTuple):
-    """Inclusive bounds: of a number's value, of a string's or list's length."""
+    """Inclusive bounds of a number's value, or of the length of a string or list."""
 
     low: int | float | None = None
     high: int | float | None = None
 
 
 class PathName(NamedTuple):
-    """A text that names a file or a directory, from the root or not. One that no file system takes is refused."""
+    """A text that names a file or directory, absolute or relative. Names that no file system accepts are refused."""
 
     longest: int = 4_096
     longest_part: int = 255
-    """Both in bytes."""
+    """Both lengths are in bytes."""
     deepest: int = 256
-    """Names in it: Python makes directories one inside the other, and goes no deeper than about a thousand."""
+    """Maximum number of parts.
+
+    Python creates nested directories recursively, and fails at a depth of about a thousand."""
 
 
 class CoreName(NamedTuple):
-    """What core calls the parameter, where that is not the tool's own word: errors about it are worded by this."""
+    """Core's name of the parameter, if it differs from the tool's. Errors are worded by it."""
 
     name: str
 
 
 class OrNull(NamedTuple):
-    """A null may stand for absence everywhere; of this parameter the schema says so."""
+    """Marks a parameter whose schema mentions null. A null means "absent" for every parameter."""
 
 
 class OneOf(NamedTuple):
-    """The values of a text, where they are only known at run time."""
+    """The permitted values of a text that are known only at run time."""
 
     values: tuple[str, ...]
 
 
 class Shaped(NamedTuple, Generic[Structure]):
-    """An answer whose text is arranged otherwise than its structure, which the output schema describes."""
+    """An answer whose text is arranged differently from its structure. The output schema describes the structure."""
 
     text: Json
     structured: Structure
@@ -97,7 +97,7 @@ class Param(NamedTuple):
 
 
 def read_params(fn: Callable[..., Any], wire: Callable[[str], str]) -> tuple[Param, ...]:
-    """Every parameter after the first (the core)."""
+    """Return every parameter after the first one, which is the core."""
     hints = get_type_hints(fn, include_extras=True)
     params = list(signature(fn).parameters.values())[1:]
     extras = {name: {type(extra): extra for extra in get_args(hint)} for name, hint in hints.items()}
@@ -115,7 +115,7 @@ def read_params(fn: Callable[..., Any], wire: Callable[[str], str]) -> tuple[Par
 
 
 def spellings(params: tuple[Param, ...]) -> dict[str, str]:
-    """How callers write a parameter that core, the tool's function or they themselves name."""
+    """Map the names that core, the tool's function or callers use for a parameter to the callers' spelling."""
     return (
         {p.core_name: p.wire for p in params}
         | {p.name: p.wire for p in params}
@@ -135,12 +135,12 @@ def input_schema(params: tuple[Param, ...]) -> Json:
 
 
 def answers_in_text(fn: Callable[..., Any]) -> bool:
-    """Whether a success is a text, without a structure."""
+    """True if a success is plain text without a structure."""
     return get_type_hints(fn)["return"] is str
 
 
 def output_schema(fn: Callable[..., Any], constants: Json) -> Json:
-    """The shape of a success: the function's TypedDict, and the constants its surface adds."""
+    """Return the schema of a success: the function's TypedDict and the constants that its surface adds."""
     hint = get_type_hints(fn, include_extras=True)["return"]
     schema = _schema(get_args(hint)[0] if get_origin(hint) is Shaped else hint)
     fixed = {name: {"type": _JSON_NAMES[type(value)], "const": value} for name, value in constants.items()}
@@ -151,34 +151,35 @@ def output_schema(fn: Callable[..., Any], constants: Json) -> Json:
 
 
 def decode(params: tuple[Param, ...], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments as Python keywords, or InvalidInput that names the argument. A null stands for absence, except
-    where any JSON is data."""
+    """Convert arguments to Python keywords, or raise InvalidInput that names the argument.
+
+    A null means "absent", except for parameters that accept any JSON."""
     known = {p.wire: p for p in params}
     for name in arguments:
         if name not in known:
             raise InvalidInput(f"{name} is not a known argument.", hint=_known_names(known), field=name)
-    # models send null for what they leave out; only where any JSON is data does a null say something
-    given = {
+    # models send null for arguments they leave out; a null is a value only for parameters that accept any JSON
+    values = {
         p.name: _check(arguments[p.wire], p.schema, p.wire)
         for p in params
         if arguments.get(p.wire) is not None or (p.wire in arguments and _takes_null(p.schema))
     }
     for p in params:
-        if p.required and p.name not in given:
+        if p.required and p.name not in values:
             raise Missing(f"{p.wire} is required.", field=p.wire)
-        if p.path is not None and p.name in given:
-            _check_path(given[p.name], p.path, p.wire)
-    return given
+        if p.path is not None and p.name in values:
+            _check_path(values[p.name], p.path, p.wire)
+    return values
 
 
-def decode_object(shape: type, given: Mapping[str, Any]) -> dict[str, Any]:
-    """An object inside an argument, checked against its TypedDict as arguments are: InvalidInput names the wrong member."""
+def decode_object(shape: type, value: Mapping[str, Any]) -> dict[str, Any]:
+    """Check an object inside an argument against its TypedDict. InvalidInput names the wrong member."""
     schema = _typed_dict_schema(shape)
     members = tuple(
         Param(name, name, member, required=name in schema.get("required", ()))
         for name, member in schema["properties"].items()
     )
-    return decode(members, given)
+    return decode(members, value)
 
 
 def _takes_null(schema: Json) -> bool:
@@ -210,7 +211,7 @@ def _schema(annotation: Any) -> Json:
     if is_typeddict(annotation):
         return _typed_dict_schema(annotation)
     if origin in (Union, types.UnionType):
-        # of a parameter None stands for absence, so `X | None` has the schema of X
+        # for a parameter None means "absent", and `X | None` has the schema of X
         options = [arg for arg in args if arg is not type(None)]
         if len(options) == 1:
             return _schema(options[0])
@@ -247,7 +248,7 @@ def _typed_dict_schema(shape: Any) -> Json:
 
 
 def _member_schema(hint: Any) -> Json:
-    """Of an answer's member, where None is a null; of a parameter it stands for absence."""
+    """Return the schema of an answer's member, where None is null. For a parameter None means "absent"."""
     is_nullable = get_origin(hint) in (Union, types.UnionType) and type(None) in get_args(hint)
     return {"anyOf": [_schema(hint), {"type": "null"}]} if is_nullable else _schema(hint)
 
@@ -270,14 +271,14 @@ _PYTHON: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def _check(given: Any, schema: Json, wire: str) -> Any:
-    if "anyOf" in schema:  # `X | list[X]`: the first kind that it is; the error names both
-        schema = _option(given, schema["anyOf"], wire)
+def _check(argument: Any, schema: Json, wire: str) -> Any:
+    if "anyOf" in schema:  # `X | list[X]`: use the first type that fits; the error names both
+        schema = _option(argument, schema["anyOf"], wire)
     kind = schema.get("type")
     if kind is None:
-        _check_text(json.dumps(given, ensure_ascii=False), wire)
-        return given
-    value = _as_meant(given, kind)
+        _check_text(json.dumps(argument, ensure_ascii=False), wire)
+        return argument
+    value = _as_meant(argument, kind)
     if not _is(value, kind):
         raise InvalidInput(f"{wire} must be of type {kind}, not {_json_name(value)}.", field=wire)
     if "enum" in schema and value not in schema["enum"]:
@@ -290,12 +291,12 @@ def _check(given: Any, schema: Json, wire: str) -> Any:
     return value
 
 
-def _option(given: Any, options: list[Json], wire: str) -> Json:
+def _option(argument: Any, options: list[Json], wire: str) -> Json:
     for option in options:
-        if _is(given, option["type"]):
+        if _is(argument, option["type"]):
             return option
     kinds = " or ".join(option["type"] for option in options)
-    raise InvalidInput(f"{wire} must be of type {kinds}, not {_json_name(given)}.", field=wire)
+    raise InvalidInput(f"{wire} must be of type {kinds}, not {_json_name(argument)}.", field=wire)
 
 
 def _is(value: Any, kind: str) -> bool:
@@ -304,7 +305,8 @@ def _is(value: Any, kind: str) -> bool:
 
 
 def _as_meant(value: Any, kind: str) -> Any:
-    """5.0 is an integer in JSON; some models send an object or array as JSON text."""
+    """Convert a value to the requested type: 5.0 is an integer in JSON, and some models send an object or array as JSON
+    text."""
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
     if kind in ("object", "array") and isinstance(value, str):

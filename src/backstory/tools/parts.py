@@ -1,8 +1,8 @@
-"""Split an answer that is too large for one message into parts, each of which is a whole answer with a part of the lists.
+"""Split an answer that is too large for one message into parts. Each is a complete answer with a part of the lists.
 
-Every part has all fields. Lists and maps are dealt out to the parts in order; short lists of texts, such as notices, and all
-else are repeated. A text or list that is too large for any part is cut, and goes on in `rest` of the parts that follow.
-"""
+Every part has all fields. Lists and maps are distributed over the parts in order; short lists of texts, such as
+notices, and all other values are repeated. A text or list that is too large for any part is cut, and continues in
+`rest` of the following parts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .params import Json
 
 PART_BYTES = 15_000
 FRAME_BYTES = 4_000
-"""What every part repeats."""
+"""Maximum size in bytes of the fields that every part repeats."""
 REPEATED_BYTES = 1_000
 MOST_FIELDS = 24  # no record of ours has more: what does is a map, which has its entries dealt out
 SHORTEST_BYTES = 32
@@ -30,7 +30,7 @@ class Rest(TypedDict):
 
 
 class Part(TypedDict):
-    """Besides these, all that the answer has."""
+    """Fields of a part in addition to those of the answer."""
 
     rest: NotRequired[Annotated[list[Rest], "How what was cut in a part before goes on"]]
 
@@ -42,7 +42,7 @@ class _Cut(NamedTuple):
 
 
 class _Unit(NamedTuple):
-    """What goes into one part: the list or map it belongs to, and what is added there."""
+    """One item of a part: the path of its list or map, and the value to add there."""
 
     path: Path
     added: Any
@@ -66,12 +66,12 @@ def split(body: Json) -> list[Json]:
 
 
 def cut_to(value: Any, most: int, note: str) -> Any:
-    """The same with its long texts and lists cut, so that it takes no more than so many bytes."""
+    """Return the value with its long texts and lists cut, so that it takes at most `most` bytes."""
     return value if size(value) <= most else _cut(value, "", most, note)[0]
 
 
 def _frame(body: Json, path: Path) -> tuple[Json, list[_Unit]]:
-    """The answer without what is dealt out, and that in order."""
+    """Split the answer into the fields that every part repeats and the items to distribute, in order."""
     frame: Json = {}
     units: list[_Unit] = []
     for name, value in body.items():
@@ -95,7 +95,7 @@ def _is_repeated(values: list[Any]) -> bool:
 
 
 def _fitted(units: list[_Unit], cuts: list[_Cut], room: int) -> Iterator[_Unit]:
-    """Each small enough for a part; of what is not, the rest follows at once."""
+    """Yield items that fit into a part. The rest of a larger item follows immediately."""
     for cut in cuts:
         yield from _rest(cut, room)
     index: dict[Path, int] = {}
@@ -124,7 +124,7 @@ def _rest(cut: _Cut, room: int) -> Iterator[_Unit]:
 def _cut(
     value: Any, at: str, most: int, note: str = "`rest` of this chunk or the next goes on"
 ) -> tuple[Any, list[_Cut]]:
-    """The longest first, and no more than is needed."""
+    """Cut the longest values first, and no more than necessary."""
     longest = most
     while True:
         longest = longest * 3 // 4

@@ -1,4 +1,4 @@
-"""Profiles: a part of a surface's tools, built in or from the user's own file, which is only read."""
+"""Profiles: subsets of a surface's tools, built in or from the user's own file, which is only read."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ class Profile(NamedTuple):
     name: str
     tools: frozenset[str]
     warnings: tuple[str, ...] = ()
-    """Why it is not what the user asked for."""
+    """Reasons why the profile differs from the requested one."""
 
 
 def choose(choice: ProfileChoice, builtin: Mapping[str, Iterable[str]], known: Iterable[str]) -> Profile:
-    """The tools of a profile. One of the file wins over a built-in one of the same name; where the file or the name is no use, the
-    warnings say so and every tool is served."""
+    """Return the tools of a profile. A profile in the file overrides a built-in one of the same name.
+
+    If the file or the name cannot be used, a warning explains it and every tool is served."""
     every = frozenset(known)
     own, warnings = _read(choice.config)
     profiles = {name: frozenset(tools) for name, tools in builtin.items()} | {FULL: every} | own
@@ -45,7 +46,7 @@ def choose(choice: ProfileChoice, builtin: Mapping[str, Iterable[str]], known: I
 
 
 def _read(config: Path) -> tuple[dict[str, frozenset[str]], list[str]]:
-    """The profiles of the file, and what is wrong with it."""
+    """Read the profiles of the file. Also return warnings about its contents."""
     try:
         document = json.loads(config.read_text("utf-8"))
     except FileNotFoundError:
