@@ -1,10 +1,9 @@
-"""The registry of tool surfaces: Backstory's own, which is here, and those of the guests.
+"""The registry of tool surfaces: Backstory's own, in this package, and those of the guests.
 
-To add one: create a package in `guests`, or a module here, with a `surface = Surface(...)` and decorate its tools.
+To add one, create a package in `guests`, or a module here, with `surface = Surface(...)`, and decorate its tools.
 Nothing else changes: server, command line, docs and tests read the registry.
 
-The first call waits only for the module that declares its tool (`find_tool`); listing the tools imports them all.
-"""
+The first call waits only for the module that declares its tool (`find_tool`); listing the tools imports all of them."""
 
 from __future__ import annotations
 
@@ -21,12 +20,11 @@ from ..tools.profiles import ProfileChoice, choose
 
 MAX_PREFIX_LENGTH = 20
 DECLARATIONS = os.path.join(PREPARED, "declarations.tsv")
-"""For each tool of each surface, the module that declares it; scripts/write_docs.py writes it."""
+"""Table of the module that declares each tool of each surface. scripts/write_docs.py writes it."""
 
 
 class Surfaces(Mapping[str, Surface]):
-    """Surfaces by name. One is imported when it is first looked at: a client waits for `initialize`, which needs
-    their names alone."""
+    """Surfaces by name, imported on first access. A client waits for `initialize`, which needs only their names."""
 
     def __init__(self, names: Iterable[str], prefix: str = "", profile: ProfileChoice | None = None) -> None:
         self._names = tuple(names)
@@ -48,10 +46,10 @@ class Surfaces(Mapping[str, Surface]):
         return self._narrowed[name]
 
     def declaring(self, tool: str) -> Surface | None:
-        """The surface of a tool, with at least the module imported that declares the tool; None where the names of tools
-        depend on a prefix or a profile.
+        """Return the surface of a tool after importing at least the module that declares the tool.
 
-        Importing every surface takes 250 ms, and the first call of a session would wait for it."""
+        Returns None if tool names depend on a prefix or a profile. Importing every surface takes 250 ms, and the first
+        call of a session would wait for it."""
         name, module = _declarations().get(tool, ("", ""))
         if self.prefix or self._profile or name not in self._names:
             return None
@@ -59,13 +57,13 @@ class Surfaces(Mapping[str, Surface]):
         return surface
 
     def profile_warnings(self) -> list[str]:
-        """Why the chosen profile is not served as the user wrote it."""
+        """Warnings about the chosen profile, if it cannot be served as the user wrote it."""
         if self._profile is not None:
             list(self.values())
         return self._warnings
 
     def __contains__(self, name: object) -> bool:
-        """Without importing it, which the one that is inherited would."""
+        """Check a name without importing the surface, which the inherited method would do."""
         return name in self._names
 
     def __iter__(self) -> Iterator[str]:
@@ -78,8 +76,10 @@ class Surfaces(Mapping[str, Surface]):
 def load_surfaces(
     names: Iterable[str] = (), prefix: str = "", profile: ProfileChoice | None = None
 ) -> Surfaces:
-    """The named surfaces, or all. Modules are named after their surface: `memory-keeper` is memory_keeper. Those tools that
-    take a prefix get this one, and surfaces with profiles have the tools of the chosen one."""
+    """Return the named surfaces, or all of them.
+
+    Modules are named after their surface: `memory-keeper` is memory_keeper. Tools that support a prefix get this one,
+    and surfaces with profiles get the tools of the chosen profile."""
     if prefix and not (
         len(prefix) <= MAX_PREFIX_LENGTH and prefix.isascii() and prefix.replace("-", "_").isidentifier()
     ):
@@ -99,7 +99,7 @@ def load_surfaces(
 
 
 def _modules() -> dict[str, str]:
-    """The module of each surface, by the surface's name. None of them is imported."""
+    """Map each surface's name to its module, without importing any."""
     modules = {name: f"{__name__}.{name}" for name in modules_in(__path__)} | guest_modules("tools")
     modules["backstory"] += ".chapters"
     return {name.replace("_", "-"): module for name, module in modules.items()}
@@ -116,27 +116,27 @@ def all_tools(surfaces: Mapping[str, Surface]) -> dict[str, Tool]:
 
 
 def callable_tools(surfaces: Mapping[str, Surface]) -> dict[str, Tool]:
-    """Also those that are not listed."""
+    """Return all tools, including unlisted ones."""
     return all_tools(surfaces) | {
         name: tool for surface in surfaces.values() for name, tool in surface.unlisted.items()
     }
 
 
 def find_tool(surfaces: Mapping[str, Surface], name: str) -> Tool | None:
-    """The tool of this name, listed or not."""
+    """Return the tool with this name, listed or not."""
     surface = surfaces.declaring(name) if isinstance(surfaces, Surfaces) else None
     tools = callable_tools(surfaces) if surface is None else surface.tools | surface.unlisted
     return tools.get(name)
 
 
 def prefix_of(surfaces: Mapping[str, Surface]) -> str:
-    """What the names of those tools begin with that take a prefix."""
+    """Return the prefix of tool names on surfaces that support one."""
     return surfaces.prefix if isinstance(surfaces, Surfaces) else ""
 
 
 @cache
 def _declarations() -> dict[str, tuple[str, str]]:
-    """By tool, its surface and the module that declares it."""
+    """Map each tool to its surface and the module that declares it."""
     with open(DECLARATIONS, encoding="utf-8") as file:
         rows = (line.rstrip("\n").split("\t") for line in file)
         return {tool: (surface, module) for tool, surface, module in rows}

@@ -1,3 +1,4 @@
-"""Backstory's own tools: seven verbs over everything that is known, with answers in lean text.
+"""Backstory's own tools: seven verbs over everything that is known, with compact text answers.
 
-No answer has a structure beside its text: clients that get both give the model the structure, which costs it more."""
+Answers have no structure in addition to their text: clients that receive both give the model the structure, which costs
+more tokens."""

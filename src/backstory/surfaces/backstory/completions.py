@@ -1,5 +1,6 @@
-"""Completions of what is typed for an argument of a prompt or of a resource template: what begins so, nothing that has to be
-searched. Only what the caller may see is offered."""
+"""Completions for arguments of prompts and resource templates, by prefix and without a search.
+
+Only values that the caller may see are offered."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ Json = dict[str, Any]
 
 MOST_VALUES = 100  # in one answer, as the protocol has it
 MOST_COUNTED = 10_000
-"""Records that begin with what is typed; where there are more, the answer gives no total."""
+"""Maximum number of matching records to count. Beyond it, the answer contains no total."""
 
 _VARIABLE = lazy_pattern(r"\{\??([\w,]+)\}")
 
@@ -32,12 +33,12 @@ _VARIABLE = lazy_pattern(r"\{\??([\w,]+)\}")
 class Matches(NamedTuple):
     values: list[str]
     total: int | None = None
-    """None where it is not known; there are more values than these then."""
+    """None if the total is not known, in which case there are more values than these."""
 
 
 @surface.method("completion/complete", READS)
 def complete(core: Core, ref: Json, argument: Json, context: Json | None = None) -> Json:
-    """What may follow."""
+    """Return values that complete the typed text."""
     name, typed = argument.get("name"), argument.get("value", "")
     if not isinstance(name, str) or not isinstance(typed, str):
         raise InvalidInput("argument must have a name and a value, both texts.", field="argument")
@@ -55,7 +56,8 @@ def complete(core: Core, ref: Json, argument: Json, context: Json | None = None)
 
 
 def _arguments(ref: Json) -> dict[str, str]:
-    """The arguments of what a reference means, each with what it names: a file, a project, a memory, a session."""
+    """Return the arguments of the referenced prompt or template, each with its kind: a file, project, memory or
+    session."""
     if ref.get("type") == "ref/prompt":
         prompt = PROMPTS.get(ref["name"]) if isinstance(ref.get("name"), str) else None
         if prompt is not None:
@@ -73,7 +75,7 @@ def _arguments(ref: Json) -> dict[str, str]:
 
 
 def _projects(core: Core, typed: str) -> Matches:
-    """By name or by path, the last used first."""
+    """Match projects by name or path, most recently used first."""
     known = sorted(core.engine.store.entries.activity(), key=lambda each: each.last_at, reverse=True)
     paths = [each.project for each in known if each.project]
     names = dict.fromkeys(paths if "/" in typed or "\\" in typed else [PurePath(path).name for path in paths])
@@ -81,7 +83,7 @@ def _projects(core: Core, typed: str) -> Matches:
 
 
 def _files(core: Core, typed: str) -> Matches:
-    """Files that an assistant read or wrote and files that memories are about, those of the caller's project first."""
+    """Match files that an assistant read or wrote or that memories are about, those of the caller's project first."""
     store = core.engine.store
     touched = store.traces.paths_beginning(
         typed, core.caller.visible(Filter(kinds=(Kind.MESSAGE,))), MOST_COUNTED
@@ -106,7 +108,7 @@ def _files(core: Core, typed: str) -> Matches:
 
 
 def _memory_ids(core: Core, typed: str) -> Matches:
-    """The last changed first."""
+    """Match ids of memories, most recently changed first."""
     ids = tuple(core.engine.store.memories.ids_beginning(typed, MOST_COUNTED)) if typed else ()
     if typed and not ids:
         return Matches([], 0)
@@ -115,7 +117,8 @@ def _memory_ids(core: Core, typed: str) -> Matches:
 
 
 def _session_ids(core: Core, typed: str) -> Matches:
-    """The last updated first, by the beginning of the whole id or of the assistant's own."""
+    """Match ids of conversations, most recently updated first, by the beginning of the full id or of the assistant's
+    own."""
     ids = tuple(core.browsing.names().find(typed)) if typed else ()
     if typed and not ids:
         return Matches([], 0)

@@ -1,4 +1,4 @@
-"""Resources: the same knowledge as the tools give, as documents that a client lists, reads or attaches."""
+"""Resources: the knowledge behind the tools, as documents that a client can list, read or attach."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TEMPLATES = (
 
 
 class DocumentUri(NamedTuple):
-    """What a URI says."""
+    """The parsed parts of a resource URI."""
 
     parts: list[str]
     query: dict[str, str]
@@ -45,7 +45,7 @@ class DocumentUri(NamedTuple):
 
 @surface.method("resources/list", READS)
 def list_resources(core: Core, cursor: str | None = None) -> Json:
-    """What the caller's project has."""
+    """List the documents of the caller's project."""
     name = PurePath(core.caller.project).name or core.caller.project
     path = quote(core.caller.project, safe="")
     listed = [
@@ -58,7 +58,7 @@ def list_resources(core: Core, cursor: str | None = None) -> Json:
 
 @surface.method("resources/templates/list", READS)
 def list_templates(core: Core, cursor: str | None = None) -> Json:
-    """All kinds of documents."""
+    """List the templates of all kinds of documents."""
     return {
         "resourceTemplates": [
             {"uriTemplate": f"{SCHEME}{uri}", "name": name, "description": about, "mimeType": MARKDOWN}
@@ -69,7 +69,7 @@ def list_templates(core: Core, cursor: str | None = None) -> Json:
 
 @surface.method("resources/read", READS)
 def read_resource(core: Core, uri: str) -> Json:
-    """One document."""
+    """Return one document."""
     text = _document(core, uri)
     return {"contents": [{"uri": uri, "mimeType": MARKDOWN, "text": text}]}
 
@@ -133,7 +133,7 @@ def _project(core: Core, name: str, uri: str) -> str:
 
 
 def _lines(core: Core, project: str, kind: str) -> list[str]:
-    """Saved ones first, then what conversations stated, as far as it holds."""
+    """Return saved items first, then statements from conversations that are still in force."""
     state = core.state.of(project)
     saved = state.tasks if kind == "tasks" else state.decisions
     lines = [_line(memory.updated_at, safe_text(memory.text, memory.trust), memory.id) for memory in saved]

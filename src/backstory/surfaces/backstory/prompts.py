@@ -1,4 +1,6 @@
-"""Prompts: what users call as slash commands. Each is one message that holds what is known and says what to do with it."""
+"""Prompts that users call as slash commands.
+
+Each is one message with the known facts and instructions for using them."""
 
 from __future__ import annotations
 
@@ -32,8 +34,10 @@ class SlashCommand(NamedTuple):
 
 
 def _resume(core: Core, project: str) -> str:
-    made = core.briefing.tell(project or None, 600)
-    return f"{made.text}\n\nContinue from the next step that is named there; if none is, ask what comes next."
+    brief = core.briefing.tell(project or None, 600)
+    return (
+        f"{brief.text}\n\nContinue from the next step that is named there; if none is, ask what comes next."
+    )
 
 
 def _recall(core: Core, query: str) -> str:
@@ -76,7 +80,7 @@ PROMPTS = {
 
 @surface.method("prompts/list", READS)
 def list_prompts(core: Core, cursor: str | None = None) -> Json:
-    """The slash commands."""
+    """List the slash commands."""
     return {
         "prompts": [
             {
@@ -98,15 +102,15 @@ def list_prompts(core: Core, cursor: str | None = None) -> Json:
 
 @surface.method("prompts/get", READS)
 def get_prompt(core: Core, name: str, arguments: Json | None = None) -> Json:
-    """One of them, filled in."""
+    """Return one slash command with its argument filled in."""
     prompt = PROMPTS.get(name)
     if prompt is None:
         raise NotFound("prompt", name, hint=f"Known: {', '.join(PROMPTS)}.")
     argument = prompt.argument
-    given = (arguments or {}).get(argument.name, "")
-    if not isinstance(given, str) or (argument.required and not given.strip()):
+    value = (arguments or {}).get(argument.name, "")
+    if not isinstance(value, str) or (argument.required and not value.strip()):
         raise InvalidInput(f"{argument.name} must be a text.", hint=f"{argument.about}.", field=argument.name)
-    text = prompt.text(core, given.strip())
+    text = prompt.text(core, value.strip())
     return {
         "description": prompt.about,
         "messages": [{"role": "user", "content": {"type": "text", "text": text}}],

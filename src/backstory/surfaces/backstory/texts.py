@@ -1,4 +1,4 @@
-"""The answers, in as few words as a model needs."""
+"""The text of answers, in as few words as a model needs."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ...core.forgetting import Forgotten  # with all that forgets, 100 ms of the first `recall`
 
 FEW, MANY = (5, 900), (20, 3_000)
-"""Hits, and the tokens that so many may cost."""
+"""Maximum number of hits, and the number of tokens they may use."""
 HEAD_TOKENS = 40
-"""Of the line before a passage."""
+"""Maximum number of tokens in the line before a passage."""
 FRAME_TOKENS = 60
 LONGEST_PASSAGE = 150  # tokens
 LONGEST_NAME = 40
@@ -88,20 +88,20 @@ def _excerpt(text: str, tokens: int) -> str:
     return f"{excerpt}{'…' if excerpt != passage else ''}"
 
 
-def remember_text(made: RememberResult, *, is_replacement: bool) -> str:
-    memory = made.memory
-    if made.is_proposal:
-        first = f"{'Proposed' if made.is_new else 'Proposed already'} as {memory.id}; a maintainer of the space decides about it."
-    elif not made.is_new:
+def remember_text(result: RememberResult, *, is_replacement: bool) -> str:
+    memory = result.memory
+    if result.is_proposal:
+        first = f"{'Proposed' if result.is_new else 'Proposed already'} as {memory.id}; a maintainer of the space decides about it."
+    elif not result.is_new:
         first = f"Known already as {memory.id}."
     else:
         first = f"{'Corrected' if is_replacement else 'Saved'} {memory.id} ({kind_of(memory)})."
-    if not made.similar:
+    if not result.similar:
         return first
     lines = [first, "Similar; if this corrects one, call again with replaces:"]
     lines += [
         f"  {short_memory_id(each.id)}  {one_line(safe_text(each.text, each.trust), 120)}"
-        for each in made.similar
+        for each in result.similar
     ]
     return "\n".join(lines)
 

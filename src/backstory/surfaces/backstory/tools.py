@@ -55,8 +55,8 @@ def remember(
     """Save one lasting thing for later sessions: a decision with its reason, a preference, a dead end or error, an open task.
     Not what the code or git already says; never secrets."""
     chosen = None if kind is None else MemoryKind(kind)
-    made = core.remembering.remember(text, chosen, replaces=replaces, files=files or (), project=project)
-    return remember_text(made, is_replacement=replaces is not None)
+    result = core.remembering.remember(text, chosen, replaces=replaces, files=files or (), project=project)
+    return remember_text(result, is_replacement=replaces is not None)
 
 
 @surface.tool("Open", READS)

@@ -1,4 +1,4 @@
-"""What all of Backstory's own tools share: the surface, and the words of its parameters."""
+"""The surface and the parameter vocabulary that all of Backstory's own tools share."""
 
 from __future__ import annotations
 
