@@ -1,9 +1,9 @@
-"""Bring in, on request, what other programs keep or hand out: their stores, and archives of conversations.
+"""Import, on request, the stores of other programs and archives of conversations.
 
-To add one: a module in `programs`, or `importer` in the package of a guest, with `importer = store_importer(...)`; a reader of export archives is one by itself. A
-foreign store is copied and read, never changed. Importing it again changes nothing, whatever the user deleted here stays
-deleted, and what is imported is redacted as everything that is read.
-"""
+To add an importer, write a module in `programs`, or `importer` in the package of a guest, with `importer =
+store_importer(...)`. A reader of export archives is an importer automatically. A foreign store is copied and read,
+never changed. Importing it again changes nothing, records that the user deleted here stay deleted, and everything
+imported is redacted like all other records."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ __all__ = ["Choices", "FoundStore", "Importer", "Outcome", "find_stores", "load_
 
 
 class FoundStore(NamedTuple):
-    """A store in a place where its program keeps it."""
+    """A store at one of its program's usual locations."""
 
     importer: Importer
     path: Path
     size: int
     kinds: Mapping[str, int]
-    """How many records of each kind it holds."""
+    """Number of records of each kind."""
     problem: str = ""
-    """Why it cannot be read."""
+    """The reason why it cannot be read."""
 
 
 def load_importers() -> dict[str, Importer]:
@@ -47,15 +47,15 @@ def load_importers() -> dict[str, Importer]:
 
 
 def _modules() -> Iterator[str]:
-    """The modules of all programs. A guest's importer is in the guest's own package."""
+    """Yield the modules of all programs. A guest's importer is in the guest's own package."""
     yield from (f"{programs.__name__}.{name}" for name in modules_in(programs.__path__))
     yield from guest_modules("importer").values()
 
 
 def find_stores(places: Places) -> Iterator[FoundStore]:
-    """Whatever importers find in the usual places. Nothing is imported."""
+    """Yield the stores at the usual locations. Nothing is imported."""
     for importer in load_importers().values():
-        for path in _found(importer, places):
+        for path in _existing_stores(importer, places):
             try:
                 yield FoundStore(importer, path, size_of(path), importer.kinds(path))
             except BackstoryError as error:
@@ -70,7 +70,7 @@ def run_import(
     choices: Choices,
     call: Call | None = None,
 ) -> tuple[Path, Outcome]:
-    """From a store, by default the only one in the usual places; which one that was, and what came of it."""
+    """Import a store, by default the only one at the usual locations. Return its path and the outcome."""
     known = load_importers()
     if name not in known:
         raise InvalidInput(f"There is no importer {name!r}.", hint=f"Known: {', '.join(known)}.")
@@ -84,7 +84,7 @@ def run_import(
 
 
 def _only(importer: Importer, places: Places) -> Path:
-    stores = _found(importer, places)
+    stores = _existing_stores(importer, places)
     if not stores:
         raise InvalidInput(
             f"No store of {importer.title} is in the places where it keeps them.",
@@ -98,7 +98,7 @@ def _only(importer: Importer, places: Places) -> Path:
     return stores[0]
 
 
-def _found(importer: Importer, places: Places) -> list[Path]:
-    """Each once, whichever links lead to it."""
+def _existing_stores(importer: Importer, places: Places) -> list[Path]:
+    """Return the existing paths, each once even if several links lead to it."""
     there = [path.resolve() for path in importer.find(places) if path.exists()]
     return list(dict.fromkeys(there))

@@ -1,5 +1,5 @@
-"""Conversations of other programs: archives that a service hands out to its users (whatever a reader of exports reads), and logs of
-prompts alone."""
+"""Conversations from other programs: archives that a service provides to its users (read by the readers of exports),
+and logs that contain only prompts."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def archive_importer(reader: Reader) -> Importer:
             raise Unreadable(
                 f"{path} has no conversations.json.", hint="Choose the archive as it was downloaded."
             )
-        held = passed_over = 0
+        conversations = passed_over = 0
         for source in sources:
             modified_ms = source.path.stat().st_mtime_ns // 1_000_000
             for piece in reader.read(source, Cursor()):
-                held += bool(piece.turns)
+                conversations += bool(piece.turns)
                 passed_over += sum(piece.skipped.values())
                 if piece.turns:
                     yield conversation_of(reader.name, "conversations", piece, modified_ms)
                 for reason, count in piece.skipped.items():
                     yield UnplacedRecords("conversations", reason, count)
-        if passed_over and not held:
+        if passed_over and not conversations:
             raise Unreadable(
                 f"{path} holds nothing that {reader.title} wrote.",
                 hint="Is it the archive of another service?",
@@ -73,10 +73,12 @@ def conversation_of(
     project: str = "",
     also: tuple[str, ...] = (),
 ) -> ForeignConversation:
-    """A whole conversation as a sync would keep it. `modified_ms` is for one that tells no times."""
+    """Convert a complete conversation to the records that a sync would store.
+
+    `modified_ms` is used for a conversation without times."""
     row = merged(program, piece, None, project=project, modified_ms=modified_ms, trust=Trust.IMPORTED)
-    asked = [turn.text for turn in piece.turns if turn.role == "user" and turn.text]
-    row = row._replace(subject=subject_of(row.title, asked[:OPENING]))
+    prompts = [turn.text for turn in piece.turns if turn.role == "user" and turn.text]
+    row = row._replace(subject=subject_of(row.title, prompts[:OPENING]))
     messages = messages_of(row, piece.turns, {}, -1, row.created_at)
     traces = [trace for turn in piece.turns for trace in traces_of(row.id, turn)]
     return ForeignConversation(kind, row, tuple(messages), tuple(traces), also)
@@ -97,7 +99,9 @@ def prompt_log(
     project: str,
     assistants: Sequence[str],
 ) -> ForeignConversation:
-    """The prompts of a session; nothing where one of the assistants' own histories tells of it."""
+    """Convert the prompts of a session.
+
+    The result is skipped if the history of one of the assistants contains the session."""
     turns = [Turn(each.id, Role.USER, each.text, to_ms(each.at)) for each in prompts if each.text.strip()]
     header = ConversationHeader(
         session,

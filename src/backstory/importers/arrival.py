@@ -1,8 +1,8 @@
-"""The records of another program's store, kept in ours, some hundred in each transaction.
+"""Store the records of another program's store, a hundred per transaction.
 
-Whatever was imported before is known by its id, so importing again changes nothing, and an import that was stopped is
-simply given again. What the user deleted here does not come back; what the user changed here stays changed.
-"""
+Records that were imported before are recognized by their id: importing again changes nothing, and an interrupted import
+is simply repeated. Records that the user deleted here do not come back; records that the user changed here stay
+changed."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from .memories import ImportSource, MemoryArrival, pairs
 from .owners import Owners
 
 AT_ONCE = 100
-"""Records in one transaction: other writers wait for it."""
+"""Number of records per transaction. Other writers wait for it."""
 
 
 class Choices(NamedTuple):
     dry_run: bool = False
-    """Count, and change nothing."""
+    """Count, but change nothing."""
     with_deleted: bool = False
 
 
 class Arrival:
-    """Of one store."""
+    """The import of one store."""
 
     def __init__(
         self, engine: Engine, source: ImportSource, title: str, owners: Owners, choices: Choices, call: Call
@@ -67,7 +67,7 @@ class Arrival:
 
     def keep(self, records: Iterable[Record]) -> Outcome:
         stream = iter(records)
-        done = 0
+        count = 0
         while some := list(islice(stream, AT_ONCE)):
             self._call.raise_if_cancelled()
             clean = [self._cleaning.record(record) for record in some]
@@ -75,8 +75,8 @@ class Arrival:
             with self._changing():
                 for together in _runs(clean):
                     self._take(together)
-            done += len(some)
-            self._call.progress(done, None, f"Importing from {self._title}")
+            count += len(some)
+            self._call.progress(count, None, f"Importing from {self._title}")
         with self._changing():
             superseded = sum(self._supersede(part, new) for part, new in self._new_statements.items())
         if not self._choices.dry_run:
@@ -84,7 +84,7 @@ class Arrival:
         return Outcome(self._tally.kinds, self._cleaning.redacted, superseded, self._owners.unmapped)
 
     def _changing(self) -> AbstractContextManager[None]:
-        """Who only counts keeps nobody from writing."""
+        """Open a transaction, except for a dry run, which must not block other writers."""
         return nullcontext() if self._choices.dry_run else self._store.transaction()
 
     def _take(self, records: list[Record]) -> None:
@@ -147,7 +147,7 @@ class Arrival:
         self._sessions[record.place] = session
         known = self._store.sessions.get(session.id)
         if known is not None:
-            # work goes on in it here too
+            # the session may have continued here since
             session = session._replace(updated_at=max(session.updated_at, known.updated_at))
         fate = Fate.NEW if known is None else Fate.UNCHANGED if known == session else Fate.UPDATED
         self._tally.add("sessions", fate, session.name)
@@ -167,7 +167,7 @@ class Arrival:
         texts = self._store.messages.texts([message.id for message in messages])
         if archived and not known:
             texts = {message.id: message.text for message in self._store.archive.messages(row.id)}
-        # a file may hold but the beginning of a text, and an older archive an older one
+        # a file may contain only the beginning of a text, and an older archive an older version
         news = [each for each in messages if not texts.get(each.id, "").startswith(each.text or "-")]
         fate: Fate | Skip = Fate.UPDATED if known or archived else Fate.NEW
         if not messages:
@@ -216,7 +216,7 @@ class Arrival:
         )
 
     def _take_checkpoint(self, record: ForeignCheckpoint) -> None:
-        """A copy that is never changed: one that is here stays as it is."""
+        """Store a checkpoint. Checkpoints never change, and an existing one is left as it is."""
         id, session = self._source.id_of(record.place), self._source.id_of(record.session)
         present = self._store.checkpoints.find(self._source.importer, id=id)
         fate = self._fate(id, id, id if present else None)
@@ -255,9 +255,9 @@ class Arrival:
             fate = "one of the two is not here"
         self._tally.add("relations", fate, record.relationship)
         if fate is Fate.NEW and not self._choices.dry_run:
-            made = record.created_at
+            created_at = record.created_at
             self._store.links.put(
-                MemoryLink(id, source, target, record.relationship, made, made, record.metadata)
+                MemoryLink(id, source, target, record.relationship, created_at, created_at, record.metadata)
             )
             self._note(id, record.place, id)
 
@@ -265,7 +265,9 @@ class Arrival:
         return self._store.entries.count(Filter(ids=tuple(memories))) == len(memories)
 
     def _fate(self, id: str, digest: str, present: str | None) -> Fate | Skip:
-        """Of what is not a memory: by its digest, that it had when it was imported, and that of what is here."""
+        """Decide what happens to a record other than a memory.
+
+        Compares its digest with the digest at its last import and the digest of the record stored here."""
         known = self._store.imports.get([id]).get(id)
         if present is None:
             return Fate.NEW if known is None else Skip.DELETED_HERE
@@ -281,7 +283,7 @@ class Arrival:
 
 
 def _runs(records: Iterable[Record]) -> Iterator[list[Record]]:
-    """Memories that follow each other are looked up together; whatever comes after them finds them kept."""
+    """Group consecutive memories, which are looked up together. Records that follow them find them already stored."""
     run: list[Record] = []
     for record in records:
         if run and isinstance(record, ForeignMemory) != isinstance(run[-1], ForeignMemory):

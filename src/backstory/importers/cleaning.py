@@ -1,4 +1,4 @@
-"""Texts of other programs made fit to be kept: without secrets, and such as every database takes."""
+"""Prepare texts of other programs for storage: remove secrets, and characters that a database refuses."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _WRITTEN: dict[type, tuple[str, ...]] = {
     ForeignLink: ("metadata",),
     UnplacedRecords: (),
 }
-"""What somebody wrote. Ids and places must come out as they were, though they look random."""
+"""Fields with written text, by record type. Ids and places must stay unchanged even if they look random."""
 _INSIDE = ("title", "branch", "model", "text", "content", "value", "metadata")
-"""The same in the records inside: messages, traces, former values, files."""
+"""Fields with written text in nested records: messages, traces, former values, files."""
 
 
 class Cleaning:
@@ -42,18 +42,18 @@ class Cleaning:
 
     def record(self, record: R) -> R:
         fields = {name: getattr(record, name) for name in _WRITTEN[type(record)]}
-        given = sorted({text for value in fields.values() for text in _strings(value)})
-        clean, secrets = self._redactor.redact_all([_sound(without_private(text).text) for text in given])
+        texts = sorted({text for value in fields.values() for text in _strings(value)})
+        clean, secrets = self._redactor.redact_all([_sound(without_private(text).text) for text in texts])
         self.redacted += secrets
-        changed = {text: now for text, now in zip(given, clean, strict=True) if text != now}
+        changed = {text: now for text, now in zip(texts, clean, strict=True) if text != now}
         if not changed:
             return record
-        # each is one of the records above, all of which are NamedTuples
+        # every record type above is a NamedTuple
         return record._replace(**{name: _replaced(value, changed) for name, value in fields.items()})  # type: ignore[return-value]  # of the same kind
 
 
 def _sound(text: str) -> str:
-    """JSON can escape half a character, and PostgreSQL takes no NUL."""
+    """Replace lone surrogates, which JSON can contain, and NUL, which PostgreSQL refuses."""
     return text.replace("\0", "�").encode("utf-8", "replace").decode()
 
 

@@ -1,8 +1,7 @@
-"""What a store of another program holds, in our words. Importers give these; `arrival` keeps them.
+"""The contents of another program's store in Backstory's terms. Importers yield these records; `arrival` stores them.
 
-A place is what a record is called in its store, and is the same whenever that is read again. A project is a directory, or
-the name of one; empty where the store does not say: then it is the folder that the store lies in.
-"""
+A place is a record's name in its store and does not change between imports. A project is a directory or the name of
+one; "" means the folder that contains the store."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 from ..domain.records import Conversation, Former, Message, Priority, Trace
 
 RELATION = "relation"
-"""The category of a memory that says how two things are related."""
+"""The category of a memory that describes a relation between two things."""
 
 _CATEGORIES = {
     "bug": "error",
@@ -34,12 +33,12 @@ class ForeignSession(NamedTuple):
     channel: str = "general"
     description: str = ""
     parent: str | None = None
-    """The place of another session."""
+    """The place of the parent session."""
 
 
 class ForeignMemory(NamedTuple):
     kind: str
-    """In the plural, for people: what the other program calls it."""
+    """The other program's name of this kind, in the plural, for people."""
     place: str
     text: str
     created_at: datetime
@@ -56,19 +55,21 @@ class ForeignMemory(NamedTuple):
     private: bool = False
     history: tuple[Former, ...] = ()
     is_deleted: bool = False
-    """Its store has put it aside; it comes only when that is asked for, into the archive."""
+    """True if its store has archived it. It is imported only on request, into the archive."""
     part: str = ""
-    """For a store without ids: what it is a statement of. One that is new there supersedes one that is gone."""
+    """For a store without ids: the subject of the statement.
+
+    A new statement on a subject supersedes one that has disappeared."""
 
 
 class ForeignConversation(NamedTuple):
     kind: str
     conversation: Conversation
-    """With the project as the store names it."""
+    """The conversation, with the project as the store names it."""
     messages: tuple[Message, ...]
     traces: tuple[Trace, ...] = ()
     also: tuple[str, ...] = ()
-    """Ids that the same conversation has when it is read from its assistant: it is not kept twice."""
+    """Ids that the same conversation has if it is read from its assistant. It is not stored twice."""
 
 
 class ForeignFile(NamedTuple):
@@ -90,24 +91,24 @@ class ForeignCheckpoint(NamedTuple):
     git_branch: str | None
     git_status: str | None
     memories: tuple[str, ...]
-    """Their places. What they hold comes before the checkpoint."""
+    """Places of the memories. They must be yielded before the checkpoint."""
     files: tuple[ForeignFile, ...]
 
 
 class ForeignLink(NamedTuple):
-    """How two memories are related."""
+    """A relation between two memories."""
 
     place: str
     source: str
     target: str
-    """The places of both memories, which come before."""
+    """`source` and `target` are the places of memories that were yielded before."""
     relationship: str
     created_at: datetime
     metadata: Mapping[str, Any] = MappingProxyType({})
 
 
 class UnplacedRecords(NamedTuple):
-    """Something that we have no place for."""
+    """Records that Backstory has no equivalent for."""
 
     kind: str
     reason: str
@@ -126,7 +127,7 @@ Record = (
 
 
 def category_of(kind: str) -> str | None:
-    """A program's word for a kind of memory, as ours where it means the same."""
+    """Translate a program's word for a kind of memory into ours, if there is an equivalent."""
     word = kind.strip().lower()
     return _CATEGORIES.get(word, word) or None
 
@@ -143,7 +144,7 @@ def relation(
     session: str | None = None,
     channel: str | None = None,
 ) -> ForeignMemory:
-    """How two things are related, as a sentence that search and graph understand."""
+    """Return a memory that states a relation as a sentence that search and graph understand."""
     return ForeignMemory(
         kind="relations",
         place=place,

@@ -1,4 +1,4 @@
-"""What an import did, counted for each kind of thing that the store holds."""
+"""Counts of an import, by kind of record."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LONGEST_EXAMPLE = 120
 
 
 class Fate(StrEnum):
-    """What becomes of a record that is not skipped."""
+    """The result for a record that is not skipped."""
 
     NEW = "new"
     UPDATED = "updated"
@@ -19,7 +19,7 @@ class Fate(StrEnum):
 
 
 class Skip(StrEnum):
-    """Why a record stays out, whichever program it comes from."""
+    """Reasons to skip a record, for all programs."""
 
     DELETED_HERE = "deleted here"
     CHANGED_HERE = "changed here since it was imported"
@@ -29,7 +29,7 @@ class Skip(StrEnum):
 
 
 class Count:
-    """Of one kind: found = new + updated + unchanged + skipped."""
+    """Counts for one kind: found = new + updated + unchanged + skipped."""
 
     def __init__(self) -> None:
         self.fates: Counter[Fate] = Counter()
@@ -43,22 +43,22 @@ class Count:
 
 class Outcome(NamedTuple):
     kinds: dict[str, Count]
-    """In the order in which the store told of them."""
+    """Counts by kind, in the order in which the store yielded them."""
     redacted: int = 0
     superseded: int = 0
-    """Former statements that newer ones took the place of; they are in the archive."""
+    """Number of former statements that newer ones replaced. They are in the archive."""
     unmapped: tuple[str, ...] = ()
-    """Names of projects of which no directory is known here; they stay names."""
+    """Names of projects whose directory is not known here. They stay names."""
 
 
 class ImportTally:
-    """Counts while an import goes on."""
+    """Counts of a running import."""
 
     def __init__(self) -> None:
         self.kinds: dict[str, Count] = {}
 
     def add(self, kind: str, fate: Fate | str, text: str = "", *, times: int = 1) -> None:
-        """A fate, or why it was skipped."""
+        """Count a fate, or the reason for skipping."""
         count = self.kinds.setdefault(kind, Count())
         if not isinstance(fate, Fate):
             count.skipped[str(fate)] += times

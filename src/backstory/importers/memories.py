@@ -1,4 +1,4 @@
-"""Memories of other programs, put into the store: once, with what they said before, and never against the user's will."""
+"""Store memories of other programs once, with their earlier versions, and without overriding the user's changes."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .counts import Fate, Skip
 from .owners import Owners
 
 ASIDE = "-"
-"""Ends the digest of what an import itself put into the archive."""
+"""Suffix of the digest of records that an import itself archived."""
 _COMPARED = 500
-"""Characters; to compare more takes long and says no more."""
+"""Number of characters to compare. More would be slower without better results."""
 
 
 class ImportSource(NamedTuple):
-    """Whose store is imported, and from where."""
+    """The importer, and the store that it reads."""
 
     importer: str
     store: str
     realm: str = ""
-    """Sets the places of this store apart from those of others; empty where they are unique in the world."""
+    """Prefix that separates the places of this store from those of other stores; "" if they are globally unique."""
 
     def id_of(self, place: str) -> str:
         parts = (self.importer, self.realm, place)
@@ -38,7 +38,7 @@ class ImportSource(NamedTuple):
 
 
 class ArrivingMemory(NamedTuple):
-    """A record beside what is here already."""
+    """A record together with the stored memory, if there is one."""
 
     record: ForeignMemory
     memory: Memory
@@ -52,7 +52,7 @@ class ArrivingMemory(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether there is nothing but the memory: nothing that was said before, here or there."""
+        """True if there is only the memory itself, without earlier versions here or in the other store."""
         return self.present is None and not self.record.history and not self.record.is_deleted
 
     def fate(self) -> Fate | Skip:
@@ -67,7 +67,7 @@ class ArrivingMemory(NamedTuple):
 
 
 class MemoryArrival:
-    """What is changed in the store happens in transactions of the caller's."""
+    """Stores memories. All changes run in the caller's transactions."""
 
     def __init__(self, engine: Engine, source: ImportSource, owners: Owners) -> None:
         self._engine = engine
@@ -76,7 +76,7 @@ class MemoryArrival:
         self._owners = owners
 
     def beside(self, records: Sequence[ForeignMemory]) -> list[ArrivingMemory]:
-        """Each with what is known of it here."""
+        """Pair each record with the stored data about it."""
         memories = [self._memory(record) for record in records]
         ids = [memory.id for memory in memories]
         known = self._store.imports.get(ids)
@@ -93,7 +93,7 @@ class MemoryArrival:
         ]
 
     def put(self, arriving: Sequence[ArrivingMemory]) -> None:
-        """Those that are new or updated."""
+        """Store the records that are new or updated."""
         plain = [each for each in arriving if each.is_plain]
         self._store.memories.put([each.memory for each in plain])
         for each in arriving:
@@ -117,12 +117,12 @@ class MemoryArrival:
             self._store.archive.put_memories([memory])
 
     def former_statements(self, part: str, seen: Iterable[str]) -> list[Memory]:
-        """What was imported as a statement of the same thing, is live here, and is not in the store any more."""
+        """Return live memories that were imported as statements on the same subject and are no longer in the store."""
         gone = {row.id for row in self._store.imports.of_part(self._part(part))} - set(seen)
         return sorted(self._present(sorted(gone))[0].values(), key=lambda memory: memory.id)
 
     def supersede(self, former: Memory, by: Memory) -> None:
-        """The former one goes to the archive, and to the history of the one that takes its place."""
+        """Archive the former memory, and add it to the history of the one that replaces it."""
         version = Former(
             former.text,
             former.category,
@@ -158,7 +158,7 @@ class MemoryArrival:
         )
 
     def _present(self, ids: Sequence[str]) -> tuple[dict[str, Memory], dict[str, Memory]]:
-        """Live ones and archived ones."""
+        """Return the live and the archived memories with these ids."""
         if not ids:
             return {}, {}
         where = Filter(ids=tuple(ids))
@@ -178,7 +178,9 @@ class MemoryArrival:
 
 
 def digest_of(memory: Memory) -> str:
-    """Of what a memory says; where it belongs and when it was said may change by themselves."""
+    """Return a digest of a memory's content.
+
+    Its project, session and times may change independently and are left out."""
     content = (
         memory.text, memory.key, memory.category, memory.priority, memory.channel, list(memory.tags),
         dict(memory.metadata), memory.private,
@@ -189,7 +191,7 @@ def digest_of(memory: Memory) -> str:
 
 
 def pairs(former: Sequence[Memory], new: Sequence[Memory]) -> Mapping[str, Memory]:
-    """For each former statement the new one that is most like it; each new one is taken once."""
+    """Map each former statement to the most similar new one. Each new one is used once."""
     left = list(new)
     by_text: dict[str, Memory] = {}
     for each in former:

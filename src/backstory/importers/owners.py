@@ -1,4 +1,4 @@
-"""Which of this machine's projects a record of another program's store belongs to."""
+"""Find the local project that a record of another program's store belongs to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PATH = lazy_pattern(r"[/~]|[A-Za-z]:[\\/]")
 
 
 class Owners:
-    """Good for one import. `known` are the projects that other records belong to."""
+    """Projects by name and directory, for one import. `known` are the projects of existing records."""
 
     def __init__(self, folder: Path | None, known: Iterable[str], platform: str) -> None:
         known = list(known)
@@ -26,17 +26,17 @@ class Owners:
 
     @property
     def unmapped(self) -> tuple[str, ...]:
-        """Names that no directory is known for, or several."""
+        """Names for which no directory is known, or several."""
         return tuple(self._unmapped)
 
-    def project_of(self, given: str) -> str:
-        """Of a directory, the project it is in. Of a name, the one project that is called so, else the name."""
-        if not given:
+    def project_of(self, name: str) -> str:
+        """Return the project that contains a directory, or the only project with a name; otherwise the name itself."""
+        if not name:
             return self._folder
-        if _PATH.match(given):
-            return self._identities.project_of(str(Path(given).expanduser()) if given[0] == "~" else given)
-        projects = self._named.get(given.lower(), set())
+        if _PATH.match(name):
+            return self._identities.project_of(str(Path(name).expanduser()) if name[0] == "~" else name)
+        projects = self._named.get(name.lower(), set())
         if len(projects) == 1:
             return next(iter(projects))
-        self._unmapped[given] = None
-        return given
+        self._unmapped[name] = None
+        return name

@@ -1,4 +1,4 @@
-"""What an importer is, and where a store is that its user named by a file or by a folder."""
+"""The interface of importers, and the location of a store that the user names by a file or folder."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ from .contents import ForeignCheckpoint, ForeignFile, ForeignLink, ForeignSessio
 
 class Importer(NamedTuple):
     name: str
-    """Of what it imports, as the user types it; what is imported is filed under it."""
+    """The name of the program, as the user types it. Imported records are filed under it."""
     title: str
-    """For people."""
+    """The name that people read."""
     read: Callable[[Path], Iterator[Record]]
-    """Of a store as `locate` gave it. Raises Unreadable for one that is not what it should be; what was read by then
-    stays."""
+    """Read a store at a path returned by `locate`.
+
+    Raises Unreadable for an invalid one; records read before that remain."""
     locate: Callable[[Path], Path]
-    """The store that a file or folder is or holds."""
+    """Return the store that a file or folder is or contains."""
     find: Callable[[Places], Iterable[Path]]
-    """Where this user's stores may be; what is not there is no error."""
+    """Yield possible locations of this user's stores. They need not exist."""
     folder: Callable[[Path], Path | None]
-    """Whose project a record belongs to that names none; None where it belongs to no project."""
+    """Return the project folder for records that name no project; None if they belong to no project."""
     realm: Callable[[Path], str]
-    """What sets this store's places apart from those of other stores of the program."""
+    """Return a prefix that separates this store's places from those of other stores of the program."""
 
     def kinds(self, path: Path) -> Mapping[str, int]:
-        """How many records of each kind a store holds."""
+        """Count the records of each kind in a store."""
         counts: Counter[str] = Counter()
         for record in self.read(self.locate(path)):
             counts[kind_of(record)] += record.times if isinstance(record, UnplacedRecords) else 1
@@ -48,8 +49,9 @@ def store_importer(
     names: tuple[str, ...],
     has_own_ids: bool = True,
 ) -> Importer:
-    """An importer of what lies in one file, which is called as one of `names` (or globs) says. Where rows are only
-    numbered, or have no ids at all, the project that the store lies in sets them apart."""
+    """Create an importer for stores in a single file with one of these names or globs.
+
+    If rows are only numbered, or have no ids at all, the project that contains the store makes their ids unique."""
 
     def folder(path: Path) -> Path:
         return path if path.is_dir() else path.parent
@@ -71,7 +73,7 @@ def kind_of(record: Record) -> str:
 
 
 def locate(path: Path, names: tuple[str, ...]) -> Path:
-    """The file itself, or the one in the folder that has one of the names, the first name first."""
+    """Return the file itself, or the file in the folder with one of the names. Earlier names take precedence."""
     path = existing_path(path)
     if not path.is_dir():
         return path
@@ -86,7 +88,7 @@ def locate(path: Path, names: tuple[str, ...]) -> Path:
 
 
 def size_of(path: Path) -> int:
-    """Of a file, or of all in a folder."""
+    """Return the size of a file, or of all files in a folder."""
     if path.is_file():
         return path.stat().st_size
     files = (os.path.join(top, name) for top, _, names in os.walk(path) for name in names)
@@ -94,7 +96,7 @@ def size_of(path: Path) -> int:
 
 
 def existing_path(path: Path) -> Path:
-    """A file or folder that is there, without links."""
+    """Return the path with links resolved. Raises InvalidInput if it does not exist."""
     if not path.exists():
         raise InvalidInput(f"There is no file {path}.", hint="Nothing was imported.")
     return path.resolve()

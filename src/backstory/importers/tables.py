@@ -1,4 +1,4 @@
-"""Rows of other programs' tables, whatever they are kept in. What is not of the expected type counts as missing."""
+"""Rows of other programs' tables in any storage format. Values of an unexpected type count as missing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..readers.formats.values import fields_of, items_of, text_of, time_ms
 
 
 class Row:
-    """One row by the names of its columns; a program of another version may have fewer."""
+    """One row by column name. Other versions of a program may have fewer columns."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
@@ -26,11 +26,11 @@ class Row:
         return self._values.get(name) is not None
 
     def text(self, *names: str) -> str:
-        """The first of these that has any."""
+        """Return the first non-empty text in these columns."""
         return next(filter(None, (text_of(self._values.get(name)) for name in names)), "")
 
     def id(self, name: str) -> str:
-        """A number or a text."""
+        """Return a number or text as text."""
         value = self._values.get(name)
         return str(value) if isinstance(value, int | str) else ""
 
@@ -39,12 +39,14 @@ class Row:
         return float(value) if isinstance(value, int | float) else 0.0
 
     def time(self, *names: str, default: datetime = EPOCH) -> datetime:
-        """The first of these that is one: ISO 8601, or seconds or milliseconds since 1970; UTC where nothing is said."""
+        """Return the first valid time in these columns: ISO 8601, or seconds or milliseconds since 1970.
+
+        The default zone is UTC."""
         times = (time_ms(self._values.get(name)) for name in names)
         return next((from_ms(at) for at in times if at is not None), default)
 
     def json(self, name: str) -> Any:
-        """The value itself, or that of which its text is the JSON; None where it is none."""
+        """Return the value itself, or the parsed value of a JSON text; None if it cannot be parsed."""
         value = self._values.get(name)
         if not isinstance(value, str):
             return value
@@ -54,7 +56,7 @@ class Row:
             return None
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Of a list, or of one in JSON; a text without is a list that commas separate."""
+        """Return the texts of a list, of a JSON list, or of a comma-separated text."""
         value = self.json(name)
         if value is None:
             value = self.text(name).split(",")
@@ -62,7 +64,7 @@ class Row:
         return tuple(dict.fromkeys(filter(None, cleaned)))
 
     def object(self, name: str) -> dict[str, Any]:
-        """Of a JSON object; any other text is kept under the name `text`."""
+        """Return a JSON object. Any other text is returned under the name `text`."""
         value = fields_of(self.json(name))
         return value or (
             {"text": self.text(name)} if self.text(name).strip() not in ("", "{}", "null") else {}
@@ -74,12 +76,12 @@ class Row:
 
 
 Tables = Callable[[str], Iterator[Row]]
-"""The rows of a table; none where there is no such table."""
+"""Returns the rows of a table; none if it does not exist."""
 
 
 @contextmanager
 def sqlite_tables(path: Path, *required: str) -> Iterator[Tables]:
-    """Of a copy of the file. Raises Unreadable where a required table, or `table.column`, is missing."""
+    """Open a copy of the file. Raises Unreadable if a required table, or `table.column`, is missing."""
     try:
         with databases.open_copy(path) as connection:
             for each in required:
@@ -95,7 +97,7 @@ def sqlite_tables(path: Path, *required: str) -> Iterator[Tables]:
 
 @contextmanager
 def duckdb_tables(path: Path) -> Iterator[tuple[Tables, bool]]:
-    """Of a copy of the file, and whether what waits in its log is among them."""
+    """Open a copy of the file. Also return whether the contents of its log are included."""
     try:
         with duck.open_copy(path) as (connection, is_whole):
             yield lambda table: map(Row, duck.records(connection, table)), is_whole
@@ -104,12 +106,12 @@ def duckdb_tables(path: Path) -> Iterator[tuple[Tables, bool]]:
 
 
 def rows_of(values: object) -> Iterator[Row]:
-    """The objects in a JSON list."""
+    """Yield the objects in a JSON list."""
     return (Row(each) for each in items_of(values) if isinstance(each, dict))
 
 
 def by(rows: Iterable[Row], name: str) -> dict[str, list[Row]]:
-    """Rows by what they have in a column."""
+    """Group rows by the value of a column."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(row.id(name), []).append(row)

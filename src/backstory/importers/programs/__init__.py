@@ -1,1 +1,1 @@
-"""The programs whose stores can be imported, a module each."""
+"""The programs whose stores can be imported, one module each."""

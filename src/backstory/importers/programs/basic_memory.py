@@ -1,8 +1,7 @@
-"""basic-memory: notes in Markdown, which are the truth, and an index in SQLite for notes that are gone.
+"""basic-memory: Markdown notes as the primary data, and an SQLite index for notes whose files are missing.
 
-A note is a memory; so is each of its observations, `- [category] text #tag (context)`, and each relation,
-`- type [[Other note]]`.
-"""
+A note is a memory. Each of its observations, `- [category] text #tag (context)`, and each relation, `- type [[Other
+note]]`, is a memory too."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ _TAG = lazy_pattern(r"(?<!\S)#([\w/-]+)")
 
 
 class Note(NamedTuple):
-    """A file, or what the index knows of one that is gone."""
+    """A file, or the index entry of a missing one."""
 
     folder: str
     path: str
@@ -53,7 +52,7 @@ class Note(NamedTuple):
 
     @property
     def place(self) -> str:
-        """A note keeps its permalink when it is moved."""
+        """A unique name. A note retains its permalink when it is moved."""
         return f"{self.folder}\n{self.about.get('permalink') or self.path}"
 
 
@@ -66,7 +65,7 @@ def find(places: Places) -> Iterator[Path]:
 
 
 def locate(path: Path) -> Path:
-    """The folder of its settings, the index, or a folder of notes."""
+    """Return the folder of its settings, the index, or a folder of notes."""
     path = existing_path(path)
     return path.parent if path.name == CONFIG else path
 
@@ -91,7 +90,7 @@ def read(path: Path) -> Iterator[Record]:
 
 
 def _projects(config: Path) -> dict[str, Path]:
-    """Folders of notes by the names of projects; older files have the folder itself where newer ones have an object."""
+    """Return the folders of notes by project name. Older files contain the path itself instead of an object."""
     try:
         configured = fields_of(fields_of(read_document(config)).get("projects"))
     except OSError:
@@ -140,7 +139,7 @@ def _note(file: Path, folder: Path) -> Note:
 
 
 def _front_matter(lines: str) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Names and values on one line, and the list of tags in any of its spellings."""
+    """Parse names and values on one line each, and the list of tags in any of its spellings."""
     about: dict[str, str] = {}
     tags: list[str] = []
     name = ""
@@ -209,7 +208,7 @@ def _relation(note: Note, kind: str, target: str, titles: set[str]) -> ForeignMe
 
 
 def _indexed(path: Path, present: Mapping[str, Path]) -> Iterator[Record]:
-    """What the index knows of the projects whose files are not there: all but the prose."""
+    """Read projects whose files are missing from the index: everything except the prose."""
     with sqlite_tables(path, "entity.permalink", "project") as tables:
         projects = {row.id("id"): row for row in tables("project") if row.text("name") not in present}
         entities = {row.id("id"): row for row in tables("entity") if row.id("project_id") in projects}
@@ -227,7 +226,7 @@ def _indexed(path: Path, present: Mapping[str, Path]) -> Iterator[Record]:
 
 
 def _indexed_note(row: Row, project: Row, text: str) -> Note:
-    made = row.time("created_at")
+    created_at = row.time("created_at")
     path = row.text("file_path").removesuffix(".md")
     about = {name: row.text(name) for name in ("title", "permalink") if row.text(name)}
     front = _FRONT.match(text)
@@ -237,8 +236,8 @@ def _indexed_note(row: Row, project: Row, text: str) -> Note:
         about | {"type": row.text("note_type", "entity_type") or "note"},
         Row(row.object("entity_metadata")).texts("tags"),
         text[front.end() :].strip("\n") if front else text.strip("\n"),
-        made,
-        row.time("updated_at", default=made),
+        created_at,
+        row.time("updated_at", default=created_at),
     )
 
 

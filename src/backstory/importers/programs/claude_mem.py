@@ -1,7 +1,6 @@
-"""claude-mem: observations and summaries that it made of Claude Code's sessions, in SQLite.
+"""claude-mem: observations and summaries of Claude Code's sessions, in SQLite.
 
-Its prompts are those of Claude Code's own history, and come only where that was not read.
-"""
+Its prompts are those of Claude Code's own history. They are imported only if that was not read."""
 
 from __future__ import annotations
 
@@ -38,14 +37,14 @@ def read(path: Path) -> Iterator[Record]:
 
 
 def _session(row: Row) -> ForeignSession:
-    made = row.time("started_at_epoch", "started_at")
+    started_at = row.time("started_at_epoch", "started_at")
     return ForeignSession(
         place=_session_place(row.text("memory_session_id") or row.text("content_session_id")),
         name=(row.text("custom_title") or row.text("user_prompt") or "claude-mem session").split("\n")[0][
             :100
         ],
-        created_at=made,
-        updated_at=row.time("completed_at_epoch", "completed_at", default=made),
+        created_at=started_at,
+        updated_at=row.time("completed_at_epoch", "completed_at", default=started_at),
         project=row.text("project"),
     )
 
@@ -85,14 +84,14 @@ def _memory(
     tags: tuple[str, ...],
     metadata: Mapping[str, Any],
 ) -> ForeignMemory:
-    made = row.time("created_at_epoch", "created_at")
+    created_at = row.time("created_at_epoch", "created_at")
     return ForeignMemory(
         kind=kind,
-        # rows are only numbered; the moment sets apart those of two machines
+        # row ids are plain numbers; the time distinguishes rows of two machines
         place=f"{kind}/{row.id('id')}/{row.id('created_at_epoch')}",
         text=text,
-        created_at=made,
-        updated_at=made,
+        created_at=created_at,
+        updated_at=created_at,
         project=row.text("merged_into_project", "project"),
         session=_session_place(row.text("memory_session_id")),
         category=category,

@@ -1,7 +1,6 @@
-"""engram: observations of coding sessions, in SQLite, in its JSON export, or in the chunks that it commits to a repository.
+"""engram: observations of coding sessions in SQLite, in its JSON export, or in chunks committed to a repository.
 
-What shares a topic key replaces what was saved under it; newer versions keep what it said before.
-"""
+A record replaces earlier ones with the same topic key; newer versions of engram also store the earlier text."""
 
 from __future__ import annotations
 
@@ -26,9 +25,9 @@ from ..tables import Row, Tables, by, rows_of, sqlite_tables
 NAME = "engram"
 _ASSISTANTS = ("claude-code", "codex", "gemini-cli", "opencode")
 _EXPORTED = {"sessions": "sessions", "observations": "observations", "user_prompts": "prompts"}
-_TOLD = ("supersedes", "conflicts_with", "scoped")
+_STATED_RELATIONS = ("supersedes", "conflicts_with", "scoped")
 MAX_STORE_BYTES = 1 << 29
-"""Bytes that a chunk may unpack to."""
+"""Maximum number of bytes that a chunk may unpack to."""
 
 
 def find(places: Places) -> Iterator[Path]:
@@ -50,7 +49,7 @@ def locate(path: Path) -> Path:
 
 
 def folder(path: Path) -> Path:
-    """The project of what names none: chunks lie in its `.engram`."""
+    """Return the project of records that name none: the folder that contains `.engram`."""
     inner = path if path.is_dir() else path.parent
     return inner.parent if inner.name == ".engram" else inner
 
@@ -94,7 +93,7 @@ def _document(raw: bytes, path: Path) -> Mapping[str, Any]:
 
 
 def _merged(documents: list[Mapping[str, Any]]) -> Tables:
-    """Of several chunks the last that tells of a record counts."""
+    """Merge several chunks. If a record occurs more than once, the last one wins."""
 
     def tables(table: str) -> Iterator[Row]:
         name = _EXPORTED.get(table, table)
@@ -116,36 +115,36 @@ def _records(tables: Tables, path: Path) -> Iterator[Record]:
 
 
 def _session(row: Row) -> ForeignSession:
-    made = row.time("started_at")
+    started_at = row.time("started_at")
     return ForeignSession(
         place=f"sessions/{row.id('id')}",
         name=row.text("project") or "engram session",
-        created_at=made,
-        updated_at=row.time("ended_at", default=made),
+        created_at=started_at,
+        updated_at=row.time("ended_at", default=started_at),
         project=row.text("directory") or row.text("project"),
         description=row.text("summary"),
     )
 
 
 def _project(row: Row, sessions: Mapping[str, Row]) -> str:
-    """The directory of the session, if it was on the same project."""
+    """Return the directory of the session, if it belongs to the same project."""
     session = sessions.get(row.id("session_id"), Row({}))
     is_same = row.text("project") in ("", session.text("project"))
     return session.text("directory") if is_same and session.text("directory") else row.text("project")
 
 
 def _observation(row: Row, sessions: Mapping[str, Row], versions: list[Row]) -> ForeignMemory:
-    made = row.time("created_at")
+    created_at = row.time("created_at")
     kind, session = row.text("type"), row.id("session_id")
-    # older versions only number their rows; session and moment set apart those of two machines
+    # older versions only number their rows; session and time distinguish rows of two machines
     place = row.text("sync_id") or f"{session}/{row.id('id')}/{row.text('created_at')}"
     about = {name: row.text(name) for name in ("title", "tool_name", "scope") if row.text(name)}
     return ForeignMemory(
         kind="observations",
         place=f"observations/{place}",
         text=_text(row),
-        created_at=made,
-        updated_at=row.time("updated_at", default=made),
+        created_at=created_at,
+        updated_at=row.time("updated_at", default=created_at),
         project=_project(row, sessions),
         session=f"sessions/{session}" if session else None,
         key=row.text("topic_key") or None,
@@ -158,7 +157,7 @@ def _observation(row: Row, sessions: Mapping[str, Row], versions: list[Row]) -> 
                 Priority.NORMAL,
                 None,
                 {},
-                version.time("captured_at", default=made),
+                version.time("captured_at", default=created_at),
             )
             for version in sorted(versions, key=lambda version: version.number("revision_count"))
             if _text(version) != _text(row)
@@ -179,7 +178,7 @@ def _relations(
     for row in tables("memory_relations"):
         ends = [observations.get(row.text(name)) for name in ("source_id", "target_id")]
         subject, object = (None if end is None else end.text("title") for end in ends)
-        if row.text("relation") not in _TOLD or not subject or not object or ends[0] is None:
+        if row.text("relation") not in _STATED_RELATIONS or not subject or not object or ends[0] is None:
             unsure += 1
             continue
         yield relation(

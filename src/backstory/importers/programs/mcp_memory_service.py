@@ -1,7 +1,6 @@
 """mcp-memory-service: memories in SQLite. Its vectors need an extension, its texts do not.
 
-What was changed there is a new row, and the old one says by which it was superseded: that is history here.
-"""
+A change creates a new row, and the old row names the one that supersedes it. Here that becomes the memory's history."""
 
 from __future__ import annotations
 
@@ -49,15 +48,15 @@ def read(path: Path) -> Iterator[Record]:
 
 
 def _memory(row: Row, before: list[Row]) -> ForeignMemory:
-    """It is called by the hash of the text that it had first: that stays the same, whatever it becomes."""
+    """Convert a memory. Its place is the hash of its first text, which does not change when the text does."""
     first = before[0] if before else row
-    made = first.time(*_MADE)
+    created_at = first.time(*_MADE)
     return ForeignMemory(
         kind="memories",
         place=f"memories/{first.text('content_hash')}",
         text=row.text("content"),
-        created_at=made,
-        updated_at=row.time(*_CHANGED, default=made),
+        created_at=created_at,
+        updated_at=row.time(*_CHANGED, default=created_at),
         category=category_of(row.text("memory_type")),
         tags=row.texts("tags"),
         metadata=row.object("metadata"),
@@ -67,7 +66,7 @@ def _memory(row: Row, before: list[Row]) -> ForeignMemory:
 
 
 def _before(row: Row, superseded: Mapping[str, list[Row]]) -> list[Row]:
-    """What it superseded, and what that did, the oldest first."""
+    """Return the rows that it superseded, directly and indirectly, oldest first."""
     rows: list[Row] = []
     left = [row.text("content_hash")]
     seen = set(left)
@@ -112,13 +111,13 @@ def _quoted(text: str) -> str:
 
 def _beliefs(tables: Tables) -> Iterator[ForeignMemory]:
     for row in tables("beliefs"):
-        made = row.time(*_MADE)
+        created_at = row.time(*_MADE)
         yield ForeignMemory(
             kind="beliefs",
             place=f"beliefs/{row.id('id')}",
             text=row.text("content"),
-            created_at=made,
-            updated_at=row.time(*_CHANGED, default=made),
+            created_at=created_at,
+            updated_at=row.time(*_CHANGED, default=created_at),
             category="fact",
             metadata={"confidence": row.number("confidence")},
             is_deleted=row.text("status") not in ("", "active"),

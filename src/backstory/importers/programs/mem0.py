@@ -1,8 +1,7 @@
-"""mem0 (the open-source library): its history in SQLite, of which the newest event of each memory tells its text.
+"""mem0 (the open-source library): its history in SQLite. The newest event of each memory contains its text.
 
-Who a memory is of stands in the vector store only. Qdrant's files hold pickles: their words are listed, nothing of them is
-run.
-"""
+The owner of a memory is recorded only in the vector store. Qdrant's files contain pickles: their strings are listed,
+and nothing in them is executed."""
 
 from __future__ import annotations
 
@@ -43,23 +42,28 @@ def read(path: Path) -> Iterator[Record]:
 
 
 def _memory(id: str, events: list[Row], owner: Mapping[str, str]) -> ForeignMemory:
-    """Events stand in the order in which they happened."""
+    """Convert one memory. Events are in chronological order."""
     last = events[-1]
     is_deleted = last.text("event") == "DELETE" or bool(last.number("is_deleted"))
     texts = [event.text("new_memory") for event in events if event.text("new_memory")]
     text = last.text("old_memory") if is_deleted else last.text("new_memory")
-    made = events[0].time("created_at")
+    created_at = events[0].time("created_at")
     speaker = {name: last.text(name) for name in ("role", "actor_id") if last.text(name)}
     return ForeignMemory(
         kind="memories",
         place=f"history/{id}",
         text=text or (texts[-1] if texts else ""),
-        created_at=made,
-        updated_at=last.time(*_CHANGED, default=made),
+        created_at=created_at,
+        updated_at=last.time(*_CHANGED, default=created_at),
         metadata={**owner, **speaker},
         history=tuple(
             Former(
-                event.text("new_memory"), None, Priority.NORMAL, None, {}, event.time(*_CHANGED, default=made)
+                event.text("new_memory"),
+                None,
+                Priority.NORMAL,
+                None,
+                {},
+                event.time(*_CHANGED, default=created_at),
             )
             for event in events[:-1]
             if event.text("new_memory") not in ("", text)
@@ -69,7 +73,7 @@ def _memory(id: str, events: list[Row], owner: Mapping[str, str]) -> ForeignMemo
 
 
 def _messages(tables: Tables, path: Path) -> Iterator[ForeignConversation]:
-    """The last raw messages of each scope."""
+    """Yield the last raw messages of each scope."""
     for scope, rows in by(tables("messages"), "session_scope").items():
         turns = [
             Turn(
@@ -86,19 +90,19 @@ def _messages(tables: Tables, path: Path) -> Iterator[ForeignConversation]:
 
 
 def _owners(folder: Path) -> dict[str, dict[str, str]]:
-    """By memory, whom it is of, as far as a local vector store beside it tells."""
+    """Map each memory to its owner, as far as a local vector store in the same folder contains it."""
     owners: dict[str, dict[str, str]] = {}
     for file in sorted(folder.glob("*qdrant*/collection/*/storage.sqlite")):
         with suppress(Unreadable, OSError), open_copy(file) as connection:
             for row in records(connection, "points"):
                 words = _words(row.get("point"))
-                flags = dict(reversed(list(pairwise(words))))  # of a word that stands twice the first counts
+                flags = dict(reversed(list(pairwise(words))))  # if a word occurs twice, the first one wins
                 owners[flags.get("id", "")] = {name: flags[name] for name in _OWNERS if name in flags}
     return owners
 
 
 def _words(pickled: object) -> list[str]:
-    """The texts in a pickle, in their order."""
+    """Return the strings in a pickle, in order."""
     if not isinstance(pickled, bytes):
         return []
     try:

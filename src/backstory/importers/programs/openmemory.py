@@ -1,4 +1,4 @@
-"""OpenMemory (of mem0): memories in SQLite, with the app that saved each and its categories."""
+"""OpenMemory (by mem0): memories in SQLite, with their categories and the app that saved each one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FILE = "openmemory.db"
 
 
 def find(places: Places) -> Iterator[Path]:
-    """It runs in a container whose folder is a checkout."""
+    """Yield possible locations. It runs in a container whose folder is a checkout."""
     for project in places.projects:
         yield from (project / inner / FILE for inner in (".", "api", "openmemory/api"))
 
@@ -33,13 +33,13 @@ def read(path: Path) -> Iterator[Record]:
 
 
 def _memory(row: Row, tags: tuple[str, ...], about: dict[str, str]) -> ForeignMemory:
-    made = row.time("created_at")
+    created_at = row.time("created_at")
     return ForeignMemory(
         kind="memories",
         place=f"memories/{row.id('id').replace('-', '')}",
         text=row.text("content"),
-        created_at=made,
-        updated_at=row.time("updated_at", default=made),
+        created_at=created_at,
+        updated_at=row.time("updated_at", default=created_at),
         tags=tags,
         metadata={**row.object("metadata"), **{name: value for name, value in about.items() if value}},
         is_deleted=row.text("state") not in ("", "active"),

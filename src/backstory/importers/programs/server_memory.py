@@ -1,8 +1,7 @@
 """The MCP reference server `server-memory`: a knowledge graph in lines of JSON, without ids and times.
 
-Each observation is a memory. It cannot be changed there, only deleted and written anew: what is new of an entity takes
-the place of what is gone.
-"""
+Each observation is a memory. There it cannot be changed, only deleted and written again: a new observation of an entity
+replaces one that has disappeared."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ _DEEPEST = 6
 
 
 def find(places: Places) -> Iterator[Path]:
-    """Where the clients' configurations say, else where npx put the program: there it keeps its file."""
+    """Yield the paths in the clients' configurations, then the folders where npx installs the program and its file."""
     for path in server_variables(places, "MEMORY_FILE_PATH"):
         yield Path(path)
     for home in homes(places):
@@ -45,7 +44,7 @@ def find(places: Places) -> Iterator[Path]:
 def read(path: Path) -> Iterator[Record]:
     try:
         at = from_ms(path.stat().st_mtime_ns // 1_000_000)
-        # JSON leaves U+2028 as it is, so that only a newline ends a line
+        # JSON may contain U+2028 unescaped, which str.splitlines would treat as the end of a line
         lines = [line for line in read_text(path).split("\n") if line.strip()]
     except OSError as error:
         raise Unreadable(f"{path} cannot be read: {error.strerror or error}.") from error
@@ -104,7 +103,8 @@ importer = store_importer(
 
 
 def server_variables(places: Places, variable: str) -> Iterator[str]:
-    """The values that a variable has in the environment, here and of any server in any client's configuration."""
+    """Yield the values of an environment variable: in this process, and for any server in any client's
+    configuration."""
     paths = [text_of(places.environment.get(variable))]
     for file in _files(places):
         paths += _values(_configuration(file), variable, _DEEPEST)
@@ -118,7 +118,7 @@ def _files(places: Places) -> Iterator[Path]:
 
 
 def _configuration(file: Path) -> Mapping[str, Any]:
-    """Empty for one that is missing or not what it should be: it is not ours to complain."""
+    """Read a configuration file. A missing or invalid file is empty: it is not Backstory's task to report it."""
     try:
         text = read_text(file)
         if file.suffix == ".toml":
@@ -129,7 +129,7 @@ def _configuration(file: Path) -> Mapping[str, Any]:
 
 
 def _values(value: object, variable: str, deepest: int) -> Iterator[str]:
-    """Of the variable in every `env` of the tree."""
+    """Yield the values of the variable in every `env` object of the tree."""
     if not isinstance(value, Mapping) or not deepest:
         return
     for name, inner in value.items():
