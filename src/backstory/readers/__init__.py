@@ -1,9 +1,9 @@
-"""Other assistants' histories: each module turns what lies on disk into conversations, and writes nothing.
+"""Histories of other assistants: each module turns files on disk into conversations, and writes nothing.
 
-To add one: a module, or a package, here with `reader = Reader(...)`. A reader finds its sources and reads them piece by piece;
-what is known already, what is kept and whom it belongs to is not its business. Formats change without notice,
-so a reader ignores what it does not know, never gives up a file for one bad record, and counts what it skipped.
-"""
+To add one, write a module or package here with `reader = Reader(...)`. A reader finds its sources and reads them piece
+by piece. It does not decide which records are already known, which are stored, or which project they belong to. Formats
+change without notice: a reader ignores unknown fields, never abandons a file because of one bad record, and counts the
+records that it skipped."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from ..domain.usage import ModelCall
 
 class Form(StrEnum):
     LOG = "log"
-    """Lines are appended; the bytes before the cursor stay as they are."""
+    """Lines are appended; the bytes before the cursor never change."""
     DOCUMENT = "document"
-    """Written anew as a whole."""
+    """Rewritten as a whole."""
     DATABASE = "database"
     """SQLite, which its owner may have open."""
 
 
 class Role(StrEnum):
     USER = "user"
-    """A person typed it."""
+    """Typed by a person."""
     ASSISTANT = "assistant"
     SYSTEM = "system"
-    """What the harness put there in somebody's name."""
+    """Inserted by the harness in the name of a participant."""
     SUMMARY = "summary"
-    """What the assistant made of the past when it compacted it."""
+    """The assistant's summary of the past after compaction."""
 
 
 class ConversationKind(StrEnum):
@@ -49,39 +49,38 @@ class ConversationKind(StrEnum):
 
 
 class WitnessRank(IntEnum):
-    """How good a witness of a conversation a piece is: a better one replaces what a worse one told."""
+    """Reliability of a piece as a source of a conversation. A more reliable piece replaces a less reliable one."""
 
     PROMPTS = 0
-    """A log of what was typed, without answers."""
+    """A log of prompts without answers."""
     REPLAY = 1
-    """Another conversation's file that repeats it."""
+    """The file of another conversation that repeats this one."""
     OWN = 2
 
 
 class Places(NamedTuple):
-    """Where this user's assistants may keep their files."""
+    """Possible locations of this user's assistants' files."""
 
     home: Path
     environment: Mapping[str, str]
     """The assistants' own variables, such as CLAUDE_CONFIG_DIR."""
     platform: str
-    """As sys.platform says it: linux, darwin or win32."""
+    """A value of sys.platform: linux, darwin or win32."""
     windows_homes: tuple[Path, ...] = ()
-    """Seen from WSL: /mnt/c/Users/<name>."""
+    """Windows home directories as seen from WSL: /mnt/c/Users/<name>."""
     projects: tuple[Path, ...] = ()
-    """Directories that other histories speak of: some assistants keep theirs in the project."""
+    """Directories that other histories mention. Some assistants store their history in the project."""
     roots: Mapping[str, tuple[Path, ...]] = MappingProxyType({})
-    """By reader, directories that the user named; they are read besides the usual ones."""
+    """By reader, directories named by the user. They are read in addition to the usual ones."""
 
 
 class Source(NamedTuple):
     path: Path
     form: Form
     directory: str = ""
-    """The project it lies in or is filed under, for what does not say so itself."""
+    """The project that contains the source or that it is filed under, for conversations that name none."""
     beside: str = ""
-    """A fingerprint of what else the reading depends on: when another file adds to what this one tells, it is read
-    again."""
+    """A fingerprint of other files that the result depends on. The source is read again when they change."""
 
 
 class ResultCut(NamedTuple):
@@ -89,68 +88,73 @@ class ResultCut(NamedTuple):
 
     bytes: int
     head_chars: int
-    """Length of the text before the line that names the cut."""
+    """Length of the text before the line that marks the cut."""
     after_head: str = ""
-    """The beginning of the part left out. Redaction looks at it, so that no half of a secret stays in the text."""
+    """The beginning of the omitted part. Redaction checks it, to leave no half of a secret in the text."""
     before_tail: str = ""
-    """The end of the part left out."""
+    """The end of the omitted part."""
 
 
 class CallResult(NamedTuple):
     """The result of a tool call."""
 
     text: str = ""
-    """Of a long result: its head, a line that says how much is left out, and its tail."""
+    """The text. A long result is reduced to its head, a line with the omitted size, and its tail."""
     is_error: bool = False
     exit_code: int | None = None
-    """None where the log does not tell."""
+    """None if the log does not record it."""
     duration_ms: int | None = None
-    """None where the log does not tell."""
+    """None if the log does not record it."""
     bytes: int = 0
-    """Size of the whole result."""
+    """Size of the entire result."""
     cut: ResultCut | None = None
-    """None where the text is whole."""
+    """None if the text is complete."""
 
 
 class ToolCall(NamedTuple):
     name: str
-    """Empty where files were named or changed without a call, as in a composer."""
+    """"" if files were named or changed without a call, as in a composer."""
     arguments: str = ""
-    """As text, at most LONGEST_ARGUMENTS characters."""
+    """The arguments as text, at most LONGEST_ARGUMENTS characters."""
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     command: str = ""
     error: str = ""
-    """What it said when it failed; head and tail of a long one."""
+    """The error message; head and tail of a long one."""
     result: CallResult | None = None
-    """None where the log has no result, or does not have it yet."""
+    """None if the log contains no result, or not yet."""
     id: str = ""
-    """The assistant's own id of the call; empty where it has none."""
+    """The assistant's own id of the call; "" if it has none."""
     given: Any = None
-    """The arguments of a call that may have written, keeps a list of tasks or asks the user, as recorded. Not stored."""
+    """The recorded arguments of a call that may have written files, manages a task list or asks the user.
+
+    Not stored."""
 
 
 class Turn(NamedTuple):
-    """What one side said until the other spoke: all blocks of one model message are one turn."""
+    """One side's contribution until the other side speaks. All blocks of one model message are one turn."""
 
     id: str
-    """The assistant's own where it has one; in any case the same whenever the source is read again."""
+    """The assistant's own id if it has one. In any case, the id does not change when the source is read again."""
     role: Role
     text: str
     at_ms: int | None = None
-    """None where the format does not tell; nothing is invented."""
+    """None if the format does not record it. Times are never invented."""
     thinking: str = ""
     calls: tuple[ToolCall, ...] = ()
     model: str = ""
     former_id: str = ""
-    """The id that an earlier version gave it, by its place in the file or by its first line. A message that is stored
-    under it gets the present id."""
+    """The id that an earlier version assigned, by position in the file or by first line.
+
+    A message stored under it gets the present id."""
     sayings: tuple[Saying, ...] = ()
-    """What it states, once that was extracted; readers leave it empty."""
+    """Extracted statements. Readers leave it empty."""
     runs: tuple[CommandRun, ...] = ()
-    """The commands of its calls and how they ended, once that was extracted; readers leave it empty."""
+    """Extracted commands and their outcomes. Readers leave it empty."""
     recites: bool = False
-    """Backstory was asked in this turn, or its brief stands in it: what is said then may be what it told."""
+    """True if Backstory was called in this turn, or the turn contains its brief.
+
+    Statements in it may repeat Backstory's text."""
 
     @property
     def is_empty(self) -> bool:
@@ -158,17 +162,17 @@ class Turn(NamedTuple):
 
 
 class ConversationHeader(NamedTuple):
-    """What is known of a conversation besides its turns. Each piece carries all that is known by then."""
+    """The properties of a conversation besides its turns. Each piece carries everything known at that point."""
 
     native_id: str
     source: str
-    """The file, or `file#key` where it holds many conversations."""
+    """The file, or `file#key` if it contains several conversations."""
     title: str = ""
     directory: str = ""
-    """As recorded; empty rather than guessed."""
+    """The recorded directory; "" rather than a guess."""
     kind: ConversationKind = ConversationKind.MAIN
     parent: str | None = None
-    """The native id of the conversation it was started from."""
+    """The native id of the conversation that started this one."""
     branch: str = ""
     model: str = ""
     started_ms: int | None = None
@@ -176,49 +180,52 @@ class ConversationHeader(NamedTuple):
     completeness: str = "full"
     standing: WitnessRank = WitnessRank.OWN
     session: str = ""
-    """In another program's copy of a session, the id that its assistant gave it: where that one's own log was read, the copy
-    is not kept."""
+    """In another program's copy of a session, the id that its assistant assigned.
+
+    If the assistant's own log was read, the copy is not stored."""
     written_as: str = ""
-    """The id under which we wrote the session, where its assistant gave it another one on taking it in."""
+    """The id under which Backstory wrote the session, if its assistant assigned another one when importing it."""
 
 
 class Cursor(NamedTuple):
-    """How far a source was read. Reading goes on from here; `state` is the reader's own, and fit for JSON."""
+    """The position up to which a source was read. `state` belongs to the reader and is JSON-compatible."""
 
     offset: int = 0
     state: Mapping[str, Any] = MappingProxyType({})
 
 
 class Piece(NamedTuple):
-    """Some turns of one conversation, in order: what is kept, or not kept, together.
+    """Some consecutive turns of one conversation, which are stored together or not at all.
 
-    A turn that was given before, by its id, is replaced: a log is read again from the start of its last turn."""
+    A turn with the id of an earlier turn replaces it: a log is read again from the start of its last turn."""
 
     header: ConversationHeader
     turns: Sequence[Turn]
     cursor: Cursor | None = None
-    """Where to go on once this piece is kept; None within what can only be read together."""
+    """The position from which to continue once this piece is stored; None if more pieces must be stored with it."""
     is_whole: bool = False
-    """These are all the turns there are: others of the conversation go."""
+    """True if these are all turns. Other turns of the conversation are deleted."""
     skipped: Mapping[str, int] = MappingProxyType({})
-    """Why records were passed over, and how many."""
+    """Number of skipped records by reason."""
     is_name: bool = False
-    """It tells what a conversation is called and nothing else, for one that is known from elsewhere."""
+    """True if the piece contains only a title, for a conversation that is known from elsewhere."""
     is_gone: bool = False
-    """It tells that a conversation which was in the source is not there any more: its owner deleted it."""
+    """True if the conversation is no longer in the source: its owner deleted it."""
     usage: Sequence[ModelCall] = ()
-    """Calls of the model. One that was given before, by its key, is replaced if this one has more output."""
+    """Model calls. A call with a known key replaces the earlier one if it has more output."""
     late_results: Mapping[str, CallResult] = MappingProxyType({})
-    """By the id of the call, results of calls that an earlier piece has."""
+    """By call id, results of calls in earlier pieces."""
 
 
 class Resume(NamedTuple):
-    """The assistant's own command that goes on with a conversation, in the directory where that was held."""
+    """The assistant's own command that continues a conversation, run in the conversation's directory."""
 
     words: tuple[str, ...]
-    """`{id}` stands for what the assistant calls the conversation."""
+    """`{id}` is replaced by the assistant's id of the conversation."""
     sources: str = "*"
-    """A pattern of the files whose conversations it knows: those of an editor are not those of its command line."""
+    """Pattern of files whose conversations the command knows.
+
+    An editor's conversations differ from those of its command line."""
 
 
 class DraftTurn(NamedTuple):
@@ -227,40 +234,40 @@ class DraftTurn(NamedTuple):
 
 
 class SessionDraft(NamedTuple):
-    """A conversation that is to go on as a new session of an assistant."""
+    """A conversation that is to continue as a new session of an assistant."""
 
     turns: Sequence[DraftTurn]
-    """User and assistant in turns; the first is the user's, the last the assistant's."""
+    """Alternating turns: the first is the user's, the last the assistant's."""
     title: str
     directory: str
     written_ms: int
-    """When it is written: every turn gets a time before this one."""
+    """The time of writing. Every turn gets an earlier time."""
     prompt: str
-    """What to say first; empty to wait for the user."""
+    """The first prompt; "" to wait for the user."""
     folder: Path
-    """Ours, for files that the assistant takes from anywhere."""
+    """Backstory's own folder, for files that the assistant can import from any location."""
     random: Callable[[], str]
-    """32 hexadecimal digits, others at each call."""
+    """Returns 32 random hexadecimal digits."""
 
     def times(self) -> list[int]:
-        """A time in milliseconds for each turn, ascending."""
+        """Return a time in milliseconds for each turn, in ascending order."""
         return [self.written_ms - len(self.turns) + place for place in range(len(self.turns))]
 
     def uuid(self) -> str:
         digits = self.random()
-        # version and variant of a random UUID, which some programs check
+        # some programs check the version and variant digits of a random UUID
         return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:32]}"
 
 
 class NativeSession(NamedTuple):
-    """A session that an assistant accepts as its own."""
+    """A session in the format that an assistant accepts as its own."""
 
     id: str
-    """What the assistant calls it."""
+    """The assistant's id of the session."""
     files: Mapping[Path, str]
-    """New files, by path."""
+    """Contents of new files, by path."""
     command: tuple[str, ...]
-    """What goes on with it."""
+    """The command that continues the session."""
     prepare: tuple[tuple[str, ...], ...] = ()
     """Commands to run first."""
 
@@ -268,49 +275,54 @@ class NativeSession(NamedTuple):
 class Reader(NamedTuple):
     name: str
     title: str
-    """For people: Claude Code."""
+    """The name that people read, such as Claude Code."""
     find: Callable[[Places], Iterable[Source]]
-    """What is there; nothing is made, and a missing place is no error."""
+    """Yield the existing sources. Nothing is created, and a missing location is not an error."""
     read: Callable[[Source, Cursor], Iterator[Piece]]
-    """From a cursor, the empty one for all. The last piece has a cursor. Raises Unreadable for what is found but cannot
-    be read (encrypted, or newer than this reader), and OSError when the source vanishes."""
+    """Read a source from a cursor; the empty cursor means everything. The last piece has a cursor.
+
+    Raises Unreadable for a source that cannot be read (encrypted, or newer than this reader), and OSError if the source
+    vanishes."""
     rereads: Callable[[Iterable[Path]], Iterable[Path]] | None = None
-    """Given files that are new, the older files that are read differently because of them, though their own bytes are the
-    same. These are read again from their start. None where each file is read for itself."""
+    """Given new files, yield older files whose result changes because of them even though their bytes did not.
+
+    They are read again from the start. None if files are independent of each other."""
     in_projects: bool = False
-    """Its files lie in projects, so that one may have come with a repository."""
+    """True if the files are in projects, and one may have come with a repository."""
     by_projects: bool = False
-    """What it finds, or to whom that belongs, depends on the projects that are known: it is asked again when these
-    have become more."""
+    """True if the result depends on the known projects. The reader runs again when there are more projects."""
     is_export: bool = False
-    """Its files are archives that a user asked a service for. They are read when the user names them, once: nothing is
-    found otherwise, and it means nothing that one is not there any more."""
+    """True for archives that a user requested from a service.
+
+    They are read once, when the user names them. They are not searched for, and deleting one has no effect."""
     resume: Resume | None = None
-    """None where no command opens one conversation."""
+    """None if no command opens a single conversation."""
     write: Callable[[SessionDraft, Places], NativeSession | None] | None = None
-    """Writes nothing itself: it gives the files of a session that the assistant resumes. None where it accepts no session of
-    others, or gives None because something on this machine is missing."""
+    """Return the files of a session that the assistant can resume, without writing them.
+
+    None if the assistant accepts no foreign sessions. The function returns None if something is missing on this
+    machine."""
     prompt_words: tuple[str, ...] = ()
-    """The command that starts the assistant with a prompt, for which `{prompt}` stands; empty where there is none."""
+    """The command that starts the assistant with a prompt in place of `{prompt}`; empty if there is none."""
 
 
 PLACE = "@"
-"""What stands before the place in a former id."""
+"""Prefix of the position in a former id."""
 PULL_REQUEST = "pull-request"
-"""The name of a call that stands for a pull request which the session made, as the log records it."""
+"""The name of a pseudo call for a pull request that the session created, as recorded in the log."""
 FORMATS = "formats"
-"""The package here that is no reader."""
+"""The package in this directory that is not a reader."""
 LONGEST_ARGUMENTS = 2_000
 PIECE_BYTES = 4_000_000
-"""About how much of a log makes one piece: it is kept in one transaction, and others wait for that."""
+"""Approximate number of log bytes per piece. A piece is stored in one transaction, and other writers wait for it."""
 
 
 CHAT_SERVICES = frozenset({"chatgpt", "claude-ai"})
-"""Readers of exports: their conversations are chats about anything, all others are about code."""
+"""Readers of exports from chat services. Their conversations are about anything; all others are about code."""
 
 
 def load_readers(names: Iterable[str] = ()) -> dict[str, Reader]:
-    """The named readers, or all. Modules are named after their reader: `claude-code` is claude_code."""
+    """Return the named readers, or all. Modules are named after their reader: `claude-code` is claude_code."""
     known = reader_names()
     wanted = list(names) or known
     for name in wanted:
@@ -320,7 +332,7 @@ def load_readers(names: Iterable[str] = ()) -> dict[str, Reader]:
 
 
 def reader_names() -> list[str]:
-    """The names of all readers, without loading any. A name that Python reserves ends with `_` as a module."""
+    """Return the names of all readers without loading them. A module whose name Python reserves ends with `_`."""
     modules = (module for module in modules_in(__path__) if module != FORMATS)
     return sorted(module.removesuffix("_").replace("_", "-") for module in modules)
 

@@ -1,7 +1,7 @@
-"""Aider: one Markdown file in each project, to which every chat is appended.
+"""Aider: one Markdown file per project, to which every chat is appended.
 
-Aider writes local times without a zone: they are taken as times of this machine. Only the start of a chat is told;
-`.aider.input.history` beside the file knows when each prompt was typed."""
+Aider writes local times without a zone; they are read in the zone of this machine. Only the start of a chat is
+recorded. `.aider.input.history` in the same directory records the time of each prompt."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ from .formats.times import TurnTimes
 HISTORY = ".aider.chat.history.md"
 INPUTS = ".aider.input.history"
 PASSED_BY = (".", "node_modules")
-"""How directories are named that hold no projects."""
+"""Prefixes of directory names that contain no projects."""
 
 STARTED = lazy_pattern(rb"^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[ \t\r]*$", re.MULTILINE)
 INPUT = lazy_pattern(r"^# (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?)$", re.MULTILINE)
 FENCE = lazy_pattern(r" {0,3}(`{3,}|~{3,})[ \t]*(.*?)\s*")
 NOTHING = "<blank>"
-"""Aider's word for a prompt without words."""
+"""Aider's placeholder for an empty prompt."""
 QUESTION = lazy_pattern(r"#### .*\? \(Y\)es/\(N\)o\b.*\[(?:Yes|No)\]: .*")
-"""A question of aider's own with what was answered, which stands there like a prompt when the answer was a word."""
+"""A question from aider itself with its answer. It looks like a prompt if the answer was a word."""
 MARKED = "(marked with █)"
-"""In what aider writes for a person who left a comment in a file."""
+"""Marker in the text that aider writes for a comment that a person left in a file."""
 THINKING = lazy_pattern(
     r"<(thinking-content-\w+)>(.*?)</\1>|-+\n► \*\*THINKING\*\*(.*?)\n-+\n► \*\*ANSWER\*\*", re.DOTALL
 )
@@ -74,7 +74,7 @@ def find(places: Places) -> Iterator[Source]:
 
 
 def _holding(top: Path, depth: int) -> Iterator[Path]:
-    """The directories with a history, down to a depth."""
+    """Yield the directories with a history, down to a depth."""
     try:
         entries = sorted(os.scandir(top), key=lambda entry: entry.name)
     except OSError:
@@ -87,17 +87,17 @@ def _holding(top: Path, depth: int) -> Iterator[Path]:
 
 
 class Chat(NamedTuple):
-    """What lies between one header and the next."""
+    """The part of the file between two headers."""
 
     ordinal: int
     started: str
     lines: Sequence[str]
     start: int
-    """In bytes, where the header is."""
+    """Byte offset of the header."""
 
 
 def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
-    """One piece for each chat; the last chat may go on, so its cursor stays at its start."""
+    """Yield one piece per chat. The last chat may continue, and the cursor stays at its start."""
     with open_regular(source.path) as file:
         refuse_wide_text(file.read(4))
         file.seek(cursor.offset)
@@ -117,7 +117,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
 
 
 def _split(raw: bytes, cursor: Cursor) -> Iterator[Chat]:
-    # a header counts in a fence too: an answer that was interrupted leaves its fence open
+    # a header inside a fence counts too: an interrupted answer leaves its fence open
     headers = list(STARTED.finditer(raw))
     starts = [header.start() for header in headers] + [len(raw)]
     first = int(cursor.state.get("ordinal", 0))
@@ -128,8 +128,8 @@ def _split(raw: bytes, cursor: Cursor) -> Iterator[Chat]:
 
 
 def _header(source: Source, chat: Chat) -> ConversationHeader:
-    """A chat is known by its file as its directory calls it, its place there and when it began: the file may be moved
-    with the home that it lies in."""
+    """Identify a chat by its directory's name for the file, its position and its start time, because a home directory
+    may be moved."""
     notices = [line.removeprefix("> ").strip() for line in chat.lines if line.startswith("> ")]
     places = [match[1] for line in notices if (match := PLACE.fullmatch(line))]
     return ConversationHeader(
@@ -146,7 +146,9 @@ def _model(notices: Iterable[str]) -> str:
 
 
 def _turns(lines: Sequence[str], times: TurnTimes) -> list[Turn]:
-    """All between two prompts is one answer. Turns are named after their place, which stays as the chat grows."""
+    """Split the lines into turns. Everything between two prompts is one answer.
+
+    Turns are named after their position, which does not change as the chat grows."""
     turns = []
     sides = groupby(
         zip(_kinds(lines), lines, strict=True), key=lambda group_lines: group_lines[0] is _Line.PROMPT
@@ -164,17 +166,17 @@ def _turns(lines: Sequence[str], times: TurnTimes) -> list[Turn]:
 
 
 def _prompt(lines: Sequence[str]) -> str:
-    """What was typed; of a comment in a file the comment, which aider marks."""
+    """Return the typed text. For a comment in a file, return the comment, which aider marks."""
     if any(MARKED in line for line in lines[:3]):
         lines = [line[1:].strip() for line in lines if line.startswith(MARKED[-2])]
     return "\n".join(lines).strip()
 
 
 def _answer(id: str, lines: Sequence[tuple[_Line, str]]) -> Turn:
-    written = "\n".join(line for kind, line in lines if kind is _Line.SAID)
+    written = "\n".join(line for kind, line in lines if kind is _Line.ANSWER)
     thoughts = ((match[2] or match[3] or "").strip() for match in THINKING.finditer(written))
     thinking, text = "\n\n".join(filter(None, thoughts)), THINKING.sub("", written).strip()
-    calls = tuple(call for kind, line in lines if kind is _Line.TOLD and (call := _call(line[2:].strip())))
+    calls = tuple(call for kind, line in lines if kind is _Line.NOTICE and (call := _call(line[2:].strip())))
     return Turn(id, Role.ASSISTANT if text or thinking else Role.SYSTEM, text, None, thinking, calls)
 
 
@@ -194,25 +196,25 @@ def _call(line: str) -> ToolCall | None:
 
 class _Line(Enum):
     PROMPT = 1
-    TOLD = 2
-    """By aider itself."""
-    SAID = 3
-    """By the model."""
+    NOTICE = 2
+    """Printed by aider itself."""
+    ANSWER = 3
+    """Written by the model."""
 
 
 def _kinds(lines: Sequence[str]) -> Iterator[_Line]:
-    # aider ends the lines of a prompt with two blanks, a model the lines of its headings with none
+    # aider ends each line of a prompt with two blanks; headings written by a model have none
     is_marked = any(map(_is_marked, lines))
     fenced = _fenced(lines)
     for n, line in enumerate(lines):
         if n not in fenced and QUESTION.fullmatch(line.rstrip()):
-            yield _Line.TOLD
+            yield _Line.NOTICE
         elif n not in fenced and line.startswith("#### ") and (line.endswith("  ") or not is_marked):
             yield _Line.PROMPT
         elif n not in fenced and (line.startswith("> ") or line == ">"):
-            yield _Line.TOLD
+            yield _Line.NOTICE
         else:
-            yield _Line.SAID
+            yield _Line.ANSWER
 
 
 def _is_marked(line: str) -> bool:
@@ -220,13 +222,13 @@ def _is_marked(line: str) -> bool:
 
 
 class _Blocks:
-    """Code blocks as their fences come by, blocks in blocks among them."""
+    """Code blocks, tracked fence by fence, including nested blocks."""
 
     def __init__(self) -> None:
         self.opened: list[tuple[int, str]] = []
 
     def take(self, place: int, line: str) -> int | None:
-        """Where the block began that ends with this line."""
+        """Return the first line of the block that ends at this line, or None."""
         if (match := FENCE.fullmatch(line)) is None:
             return None
         fence, language = match.groups()
@@ -240,7 +242,9 @@ class _Blocks:
 
 
 def _fenced(lines: Sequence[str]) -> set[int]:
-    """The lines of code blocks. One that is never closed is none, though fences follow in later answers."""
+    """Return the lines inside code blocks.
+
+    A block that is never closed does not count, even if later answers contain fences."""
     fenced: set[int] = set()
     blocks = _Blocks()
     for n, line in enumerate(lines):
@@ -252,7 +256,7 @@ def _fenced(lines: Sequence[str]) -> set[int]:
 
 
 def _is_whole(lines: Sequence[str]) -> bool:
-    """Whether the answer to the prompt at the beginning closes what it opens; else the prompt is quoted in a block."""
+    """True if the answer to the first prompt closes all its blocks. Otherwise the prompt is quoted in a block."""
     blocks = _Blocks()
     answer = dropwhile(_is_marked, lines)
     for n, line in enumerate(takewhile(lambda line: not _is_marked(line), answer)):
@@ -261,7 +265,7 @@ def _is_whole(lines: Sequence[str]) -> bool:
 
 
 def _prompts(path: Path) -> list[tuple[str, int]]:
-    """What was typed, and when: `# <time>`, then each line after a `+`."""
+    """Read typed prompts and their times: `# <time>`, then each line after a `+`."""
     try:
         entries = INPUT.split(read_text(path))
     except OSError:

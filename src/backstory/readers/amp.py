@@ -1,4 +1,4 @@
-"""Amp: one document for each thread."""
+"""Amp: one document per thread."""
 
 from __future__ import annotations
 

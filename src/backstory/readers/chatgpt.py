@@ -1,4 +1,4 @@
-"""ChatGPT: the archive that a user may ask for. Of each conversation the branch counts that was shown last."""
+"""ChatGPT: the export archive. Only the branch of each conversation that was shown last is read."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _piece(source: Source, conversation: dict[str, Any]) -> Piece:
 
 
 def _branch(conversation: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """The messages from the first to the one that was shown last."""
+    """Return the messages from the first to the one that was shown last."""
     mapping = fields_of(conversation.get("mapping"))
     node = text_of(conversation.get("current_node")) or next(reversed(mapping), "")
     branch: dict[str, dict[str, Any]] = {}
@@ -81,7 +81,7 @@ def _answer(id: str, message: dict[str, Any], content: dict[str, Any], at_ms: in
 
 
 def _text(content: dict[str, Any]) -> str:
-    """Texts, code, and what was said aloud; pictures say nothing."""
+    """Join texts, code and transcribed speech. Pictures contain no text."""
     parts = [content.get("text"), content.get("result"), *items_of(content.get("parts"))]
     texts = (text_of(part) or text_of(fields_of(part).get("text")) for part in parts)
     return "\n\n".join(filter(None, (text.strip() for text in texts)))

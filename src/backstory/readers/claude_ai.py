@@ -1,4 +1,4 @@
-"""Claude.ai: the archive that a user may ask for."""
+"""Claude.ai: the export archive."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _turns(conversation: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn
 
 
 def _attached(message: dict[str, Any]) -> Iterator[ToolCall]:
-    """The names of files that came with a message; what is in them is not indexed."""
+    """Yield the names of files attached to a message. Their contents are not indexed."""
     files = [*records_of(message.get("attachments")), *records_of(message.get("files"))]
     if names := tuple(filter(None, (text_of(file.get("file_name")) for file in files))):
         yield ToolCall("attach", reads=names)

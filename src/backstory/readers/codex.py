@@ -1,4 +1,4 @@
-"""Codex: its command line, its desktop program and the extension of editors keep the same rollouts."""
+"""Codex: its command line, its desktop program and its editor extension write the same rollouts."""
 
 from __future__ import annotations
 

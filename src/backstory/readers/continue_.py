@@ -1,4 +1,4 @@
-"""Continue: one document for each session, and a list of them. When a message was said is not told."""
+"""Continue: one document per session, and a list of sessions. Messages have no times."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _turns(session: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
 
 
 def _calls(item: dict[str, Any], message: dict[str, Any]) -> Iterator[ToolCall]:
-    """The states know what became of the calls; a session that was left at once has none."""
+    """Yield tool calls with their outcomes, which the states contain. A session that was left at once has no states."""
     states = list(records_of(item.get("toolCallStates") or [item.get("toolCallState")]))
     if not states:
         yield from (use.call() for use in functions_in(message.get("toolCalls")))

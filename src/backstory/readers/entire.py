@@ -1,6 +1,6 @@
-"""Entire: sessions of Claude Code on a branch of the project's repository, a copy with each checkpoint.
+"""Entire: sessions of Claude Code on a branch of the project's repository, with a copy in each checkpoint.
 
-The branch is read as git stores it: nothing is checked out or fetched."""
+The branch is read from git's object store. Nothing is checked out or fetched."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HEADER = lazy_pattern(rb"[0-9a-f]+ (?P<kind>\w+) (?P<size>\d+)\n|[^\n]* missing
 
 
 class _Copy(NamedTuple):
-    """The session as one checkpoint has it."""
+    """The session as stored in one checkpoint."""
 
     session: str
     folder: str
@@ -35,7 +35,7 @@ class _Copy(NamedTuple):
 
 
 def find(places: Places) -> Iterator[Source]:
-    """The files in which git keeps where the branch is: they change when a checkpoint is added."""
+    """Yield the files in which git stores the position of the branch. They change when a checkpoint is added."""
     for project in places.projects:
         references = project / ".git" / "refs"
         present = [references / "heads" / BRANCH, *sorted(references.glob(f"remotes/*/{BRANCH}"))]
@@ -66,7 +66,7 @@ def _pieces(source: Source) -> Iterator[Piece]:
 
 
 def _tip(repository: Path) -> str:
-    """The commit of the user's own branch, else of the one that was fetched last."""
+    """Return the commit of the user's own branch, otherwise of the one that was fetched last."""
     patterns = (f"refs/heads/{BRANCH}", f"refs/remotes/*/{BRANCH}")
     listed = git(repository, "for-each-ref", "--format=%(objectname)", *patterns)
     if not listed:
@@ -75,7 +75,7 @@ def _tip(repository: Path) -> str:
 
 
 def _latest(repository: Path, tip: str) -> list[_Copy]:
-    """Of each session the copy of its last checkpoint, which holds all that the earlier ones do."""
+    """Return the last checkpoint's copy of each session, which includes all earlier ones."""
     paths = names(git(repository, "ls-tree", "-r", "-z", "--name-only", tip, timeout_s=TIMEOUT_S))
     folders = [match["folder"] for path in paths if (match := _SESSION_METADATA.fullmatch(path))]
     present = set(paths)
@@ -96,14 +96,14 @@ def _copy(folder: str, metadata: bytes) -> _Copy | None:
     except ValueError:
         return None
     session = text_of(fields.get("session_id"))
-    # it becomes the name of a file
+    # the session id becomes a file name
     return (
         _Copy(session, folder, time_ms(fields.get("created_at")) or 0) if _NAME.fullmatch(session) else None
     )
 
 
 def _blobs(repository: Path, objects: Sequence[str]) -> list[bytes]:
-    """The contents of objects, in their order; empty for one that is not here."""
+    """Return the contents of objects in order; empty for a missing one."""
     if not objects:
         return []
     answer = ask(repository, "cat-file", "--batch", given="\n".join(objects) + "\n", timeout_s=TIMEOUT_S)
@@ -122,8 +122,10 @@ def _blobs(repository: Path, objects: Sequence[str]) -> list[bytes]:
 
 
 def _session(source: Source, session: str, transcript: bytes) -> Iterator[Piece]:
-    """As the reader of Claude Code gives it, which finds nothing in the transcript of another agent. The directory that is recorded may be one of another machine: what was said belongs
-    to the project whose repository holds it."""
+    """Read a session with the reader of Claude Code, which finds nothing in the transcript of another agent.
+
+    The recorded directory may be on another machine. The conversation belongs to the project whose repository contains
+    it."""
     with TemporaryDirectory() as folder:
         log = Path(folder, f"{session}.jsonl")
         log.write_bytes(transcript)

@@ -1,4 +1,4 @@
-"""Factory Droid: one log for each session, below a directory for each project."""
+"""Factory Droid: one log per session, below a directory per project."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .formats.values import fields_of, text_of, time_ms
 
 INJECTED = ("system-reminder",)
 FAILED = "Error: "
-"""How the result of a tool begins that failed; older versions have no other sign."""
+"""Prefix of a failed tool's result. Older versions have no other sign of failure."""
 
 
 def find(places: Places) -> Iterator[Source]:
@@ -36,7 +36,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
 
 
 class _DroidSession:
-    """One log being read."""
+    """The state of reading one log."""
 
     def __init__(self, path: Path, log: Log) -> None:
         self.log = log
@@ -82,7 +82,7 @@ class _DroidSession:
                 self.log.skipped["unknown role"] += 1
 
     def _ask(self, record: dict[str, Any], texts: list[str]) -> None:
-        """What a person typed, without what was put around it; else what was put there."""
+        """Record the typed text without injected blocks; if there is none, record the injected text."""
         typed = [request for text in texts if (request := without_blocks(text, INJECTED))]
         if typed:
             self._conversation().entitle_by_prompt("\n\n".join(typed))

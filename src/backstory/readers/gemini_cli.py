@@ -1,6 +1,6 @@
-"""Gemini CLI: a file for each session below a directory for each project, and a log of prompts beside them.
+"""Gemini CLI: one file per session below a directory per project, and a log of prompts in the same directory.
 
-A `.jsonl` is read as a whole: its lines also take back and replace what earlier lines said."""
+A `.jsonl` is read as a whole: its lines may also revert and replace earlier lines."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ from .formats.values import fields_of, items_of, records_of, text_of, time_ms
 LOG = "logs.json"
 ENDED = ("success", "error", "cancelled")
 INJECTED = ("/", "?", "<session_context>")
-"""How texts start that the CLI itself does not count as said by the user."""
+"""Prefixes of texts that the CLI itself does not attribute to the user."""
 HOOK = "hook_context"
-"""What programs of the user's, such as this one, had the CLI add."""
+"""The element around text that the user's programs, such as this one, had the CLI add."""
 REFERENCED = lazy_pattern(r"--- Content from referenced files ---.*?(?:--- End of content ---|\Z)", re.DOTALL)
-"""What the files hold that a prompt speaks of, in its place where it is not told how it was typed."""
+"""Contents of files mentioned in a prompt. They replace the mention if the typed text is not recorded."""
 WRITTEN = lazy_pattern(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.\d+")
-"""The id of a message in a session that we wrote: the id that we gave the session, and a number."""
+"""The id of a message in a session that Backstory wrote: the session's id, and a number."""
 SERVER = lazy_pattern(r"\((.+) MCP Server\)$")
 
 
@@ -65,7 +65,7 @@ def find(places: Places) -> Iterator[Source]:
 
 
 def project_folders(places: Places) -> Iterator[tuple[Path, list[tuple[Path, str]]]]:
-    """Each home of Gemini CLI with its folders for projects and the directories that these are about, "" where that is not known."""
+    """Yield each home of Gemini CLI with its project folders and their directories, "" if the directory is unknown."""
     hashes = {
         _sha256(path): path for known in places.projects for path in (str(known), unmounted(str(known)))
     }
@@ -90,7 +90,7 @@ def _files(project: Path) -> Iterator[Path]:
     chats = project / "chats"
     logs = {*chats.glob("session-*.jsonl"), *chats.glob("*/*.jsonl")}
     documents = {*chats.glob("session-*.json"), *chats.glob("*/*.json")}
-    # an old document that was continued as a log stays beside it
+    # an old document that was continued as a log stays in the same directory
     yield from sorted(logs | {path for path in documents if path.with_suffix(".jsonl") not in logs})
     if (log := project / LOG).is_file():
         yield log
@@ -116,7 +116,7 @@ def _sha256(path: str) -> str:
 class GeminiSession(NamedTuple):
     header: dict[str, Any]
     messages: dict[str, dict[str, Any]]
-    """By their ids, or by where they stand."""
+    """Messages by id, or by position."""
     skipped: Counter[str]
 
 
@@ -141,7 +141,7 @@ def _read_whole(path: Path) -> GeminiSession:
 
 
 def _replay(path: Path) -> GeminiSession:
-    """What is left after all lines: a message that comes again replaces the former, a rewind drops the rest."""
+    """Replay all lines: a repeated message replaces the former one, and a rewind drops the rest."""
     header: dict[str, Any] = {}
     messages: dict[str, dict[str, Any]] = {}
     skipped: Counter[str] = Counter()
@@ -164,7 +164,7 @@ def _replay(path: Path) -> GeminiSession:
 
 
 def _until(messages: dict[str, dict[str, Any]], id: str) -> dict[str, dict[str, Any]]:
-    """Those before the one with this id; none when there is no such message."""
+    """Return the messages before the one with this id; none if it does not exist."""
     return dict(takewhile(lambda message: message[0] != id, messages.items())) if id in messages else {}
 
 
@@ -186,7 +186,7 @@ def _header(source: Source, header: dict[str, Any], is_subagent: bool) -> Conver
 
 
 def _parent(path: Path) -> str:
-    """The session that a subagent's file lies below."""
+    """Return the session whose directory contains a subagent's file."""
     return path.parent.name if path.parents[1].name == "chats" else ""
 
 
@@ -234,7 +234,7 @@ def _injected(id: str, text: str, at_ms: int | None) -> Turn:
 
 
 def _texts(content: object) -> tuple[str, str]:
-    """What a text or a list of parts says, and what was only thought."""
+    """Return the text of a string or a list of parts, and the thoughts in it."""
     texts: list[str] = []
     thought: list[str] = []
     for part in [content] if isinstance(content, str | dict) else items_of(content):
@@ -252,15 +252,15 @@ def _thought(thought: dict[str, Any]) -> str:
 
 def _call(call: dict[str, Any]) -> ToolCall:
     error = _output(call) or "error" if call.get("status") == "error" else ""
-    made = tool_call(_tool_name(call), fields_of(call.get("args")), head_and_tail(error))
-    made = made._replace(id=text_of(call.get("id")))
+    tool = tool_call(_tool_name(call), fields_of(call.get("args")), head_and_tail(error))
+    tool = tool._replace(id=text_of(call.get("id")))
     if call.get("status") not in ENDED and not call.get("result"):
-        return made
-    return with_result(made, error or _output(call), is_error=call.get("status") == "cancelled")
+        return tool
+    return with_result(tool, error or _output(call), is_error=call.get("status") == "cancelled")
 
 
 def _tool_name(call: dict[str, Any]) -> str:
-    """That of a server's tool with the server before it, which older versions tell only where it is shown."""
+    """Return the tool's name, preceded by its server, which older versions record only in the display name."""
     name, server = text_of(call.get("name")), SERVER.search(text_of(call.get("displayName")))
     return f"mcp_{server[1]}_{name}" if server and not name.startswith("mcp_") else name
 
@@ -274,7 +274,7 @@ def _output(call: dict[str, Any]) -> str:
 
 
 def _prompts(source: Source) -> Iterator[Piece]:
-    """What was typed in each session, for those whose own file is gone."""
+    """Yield the prompts of each session, for sessions whose own file is gone."""
     sessions: dict[str, list[Turn]] = {}
     for entry in records_of(read_document(source.path)):
         session, text = text_of(entry.get("sessionId")), text_of(entry.get("message")).strip()
@@ -295,12 +295,14 @@ def _prompts(source: Source) -> Iterator[Piece]:
 
 
 def write_session(draft: SessionDraft, places: Places) -> NativeSession:
-    """A file of ours that Gemini CLI copies into its own folder. It deletes sessions that are older than 30 days, so all
-    times are of today; ours stays, and can be taken again."""
+    """Return a file in Backstory's folder that Gemini CLI copies to its own.
+
+    Gemini CLI deletes sessions older than 30 days, and all times are therefore of today. Our file remains, and can be
+    imported again."""
     id, times = draft.uuid(), draft.times()
     messages = [
         {
-            "id": f"{id}.{place}",  # the session gets another id on its way, the messages do not
+            "id": f"{id}.{place}",  # the session gets a different id on import, the messages do not
             "timestamp": iso_ms(at_ms),
             "type": "user" if turn.role is Role.USER else "gemini",
             "content": [{"text": turn.text}] if turn.role is Role.USER else turn.text,

@@ -1,4 +1,4 @@
-"""Goose: a database of sessions and messages; before 1.10 one log for each session."""
+"""Goose: a database of sessions and messages; before 1.10 one log per session."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _message(row: int, id: Any, role: Any, content: Any, at: Any) -> Record | No
 
 
 def _read_log(path: Path) -> Iterator[Piece]:
-    """The session on the first line, then its messages. The database, if there is one, took it over."""
+    """Read a log: the session on the first line, then its messages. If there is a database, it has imported the log."""
     skipped: Counter[str] = Counter()
     with open_regular(path) as stream:
         records = [record for _, record in read_records(stream, OBJECTS, skipped)]
@@ -157,7 +157,7 @@ def _calls(blocks: list[Block], outputs: dict[str, ToolOutput]) -> Iterator[Tool
 
 
 def _outputs(blocks: list[Block]) -> Iterator[tuple[str, ToolOutput]]:
-    """Results of tools, by the id of their request."""
+    """Yield the results of tools by the id of their request."""
     for block in blocks:
         if block.get("type") == "toolResponse":
             result = fields_of(block.get("toolResult"))
@@ -170,7 +170,7 @@ def _outputs(blocks: list[Block]) -> Iterator[tuple[str, ToolOutput]]:
 
 
 def _session_usage(session: Record) -> ModelCall | None:
-    """Goose tells the tokens of the whole session alone, and those of the caches not at all."""
+    """Return the tokens of the entire session. Goose records no finer figures, and nothing about caches."""
     used, output = (
         count_of(session.get("accumulated_input_tokens")),
         count_of(session.get("accumulated_output_tokens")),

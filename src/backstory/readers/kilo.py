@@ -1,4 +1,4 @@
-"""Kilo Code since it is built on OpenCode; what it kept before, the reader of Cline reads."""
+"""Kilo Code since it is based on OpenCode. The reader of Cline reads its earlier files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenCode: its database and, from before 1.2, its files; and what `opencode export` writes."""
+"""OpenCode: its database, its files (before 1.2), and the output of `opencode export`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pi, and OpenClaw which is built on it: one log for each session, a tree whose branches all count."""
+"""Pi, and OpenClaw, which is built on it: one log per session, a tree of which all branches are read."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
 
 
 class _PiSession:
-    """One log being read."""
+    """The state of reading one log."""
 
     def __init__(self, path: Path, log: Log) -> None:
         self.log = log
@@ -193,7 +193,7 @@ class _PiSession:
 
 
 def _id_in(stem: str) -> str:
-    """Files are named `<time>_<id>`."""
+    """Return the id in a file name of the form `<time>_<id>`."""
     return stem.rpartition("_")[2]
 
 

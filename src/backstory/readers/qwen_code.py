@@ -1,4 +1,4 @@
-"""Qwen Code: one log for each session. Its lines carry Claude Code's fields around Gemini's parts; all branches count."""
+"""Qwen Code: one log per session. Its lines have Claude Code's fields around Gemini's parts; all branches are read."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .formats.usage import count_of, rest_of
 from .formats.values import fields_of, records_of, text_of, time_ms
 
 HOOK = ("<qwen:",)
-"""How parts begin that programs of the user's had Qwen Code add."""
+"""Prefixes of parts that the user's programs had Qwen Code add."""
 VERSION = "0.24.4"
-"""Of the program that the lines of a new session were tried with."""
+"""The version of the program with which the lines of a new session were tested."""
 TYPED = (None, "", "mid_turn_user_message")
 
 
@@ -43,7 +43,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
 
 
 class _QwenSession:
-    """One log being read."""
+    """The state of reading one log."""
 
     def __init__(self, path: Path, log: Log) -> None:
         self.id = path.stem
@@ -77,7 +77,7 @@ class _QwenSession:
             self._begin(line, Role.SYSTEM).texts.append(head_and_tail(text))
 
     def _answer(self, line: dict[str, Any], parts: list[dict[str, Any]]) -> None:
-        """What came of one answer; its lines share their id."""
+        """Add a line to an answer. The lines of one answer share their id."""
         turn = self.log.open
         if turn is None or turn.key != (key := text_of(line.get("uuid"))) or not key:
             turn = self._begin(line, Role.ASSISTANT, text_of(line.get("uuid")))

@@ -1,4 +1,4 @@
-"""SpecStory: one Markdown document for each session of another assistant, in the project."""
+"""SpecStory: one Markdown document in the project per session of another assistant."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _RULE = lazy_pattern(r"\n---\s*\Z")
 
 
 class _Part(NamedTuple):
-    """What stands between two marks."""
+    """The part of a document between two marks."""
 
     role: Role
     text: str
@@ -48,7 +48,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
 
 
 def _conversations(source: Source, text: str) -> Iterator[Piece]:
-    """A document without a session's id is known by its name."""
+    """Split a document into conversations. A document without a session id is identified by its name."""
     marks = list(_SESSION.finditer(text))
     if not marks:
         yield _conversation(source, source.path.stem, "", None, text)
@@ -84,7 +84,7 @@ def _parts(text: str) -> Iterator[_Part]:
 
 
 def _turns(parts: Sequence[_Part]) -> Iterator[Turn]:
-    """What an assistant said, thought and called until the person speaks again is one turn."""
+    """Join the assistant's text, thoughts and calls into one turn until the person speaks again."""
     start = 0
     while start < len(parts):
         end = start + 1
@@ -112,17 +112,19 @@ def _turn(id: str, parts: Sequence[_Part]) -> Turn:
 
 
 def _call(match: re.Match[str]) -> ToolCall:
-    """The document tells a file or a command between backticks; of a file that was written, only the answer may tell its name."""
+    """Parse a tool call.
+
+    A file or command is between backticks; the name of a written file may be only in the answer."""
     body = _inner(match["body"])
-    given, _, output = body.partition("```")
+    arguments, _, output = body.partition("```")
     written = _UPDATED.search(output)
-    named = _CODE.findall(given)
+    named = _CODE.findall(arguments)
     path = next(filter(None, written.groups()), "") if written else ""
     if match["type"] == "shell":
-        return tool_call(match["name"], {"command": named[-1]} if named else given)
+        return tool_call(match["name"], {"command": named[-1]} if named else arguments)
     if match["type"] in ("read", "write") and (path or named):
         return tool_call(match["name"], {"file_path": path or named[0]})
-    return tool_call(match["name"], given.strip())
+    return tool_call(match["name"], arguments.strip())
 
 
 def _inner(text: str) -> str:

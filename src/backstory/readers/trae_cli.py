@@ -1,4 +1,4 @@
-"""TRAE CLI, which keeps rollouts as Codex does."""
+"""TRAE CLI, which writes rollouts like Codex."""
 
 from __future__ import annotations
 

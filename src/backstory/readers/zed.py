@@ -1,4 +1,4 @@
-"""Zed: threads in one database, each a JSON document that is compressed since 2025. Messages have no times."""
+"""Zed: threads in one database, each a JSON document, compressed since 2025. Messages have no times."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _piece(id: str, source: str, row: Mapping[str, Any], thread: Mapping[str, An
 
 
 def _folder(row: Mapping[str, Any]) -> str:
-    """The first folder of the window, in the order in which it shows them."""
+    """Return the first folder of the window, in display order."""
     folders = [line for line in text_of(row.get("folder_paths")).split("\n") if line]
     order = [
         int(place) for place in text_of(row.get("folder_paths_order")).split(",") if place.strip().isdecimal()
@@ -171,7 +171,7 @@ def _agent_turn(number: str, data: Mapping[str, Any]) -> Turn:
 
 
 def _old_turn(number: str, role: str, data: Mapping[str, Any]) -> Turn:
-    """A message as it was until version 0.2.0."""
+    """Convert a message in the format used until version 0.2.0."""
     segments = list(records_of(data.get("segments")))
     texts = [text_of(segment.get("text")) for segment in segments if segment.get("type") == "text"]
     thoughts = [text_of(segment.get("text")) for segment in segments if segment.get("type") == "thinking"]
@@ -184,8 +184,8 @@ def _old_turn(number: str, role: str, data: Mapping[str, Any]) -> Turn:
 
 
 def _call(use: Mapping[str, Any], result: Mapping[str, Any]) -> ToolCall:
-    made = Use(text_of(use.get("id")), text_of(use.get("name")), use.get("input"))
-    return made.answered(_output(result) if result else None)
+    tool_use = Use(text_of(use.get("id")), text_of(use.get("name")), use.get("input"))
+    return tool_use.answered(_output(result) if result else None)
 
 
 def _output(result: Mapping[str, Any]) -> ToolOutput:

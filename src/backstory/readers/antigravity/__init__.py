@@ -1,7 +1,7 @@
-"""Antigravity, the editor and its command line: what can be read of it.
+"""Antigravity, the editor and its command line, as far as its files are readable.
 
-Its transcripts are logs of steps. Conversations without one are kept in a form that is not published, or encrypted: of
-these there are the plans that the assistant wrote, and the log of prompts."""
+Its transcripts are logs of steps. Conversations without a transcript are encrypted or in an unpublished format. For
+these, only the assistant's plans and the log of prompts are read."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _roots(places: Places) -> Iterator[Path]:
 
 
 def _workspaces(path: Path) -> dict[str, str]:
-    """The directory of each conversation that a prompt was typed for."""
+    """Return the directory of each conversation in the log of prompts."""
     try:
         with open_regular(path) as stream:
             records = [record for _, record in read_records(stream, OBJECTS, Counter())]
@@ -82,7 +82,7 @@ def _read_prompts(path: Path, cursor: Cursor) -> Iterator[Piece]:
 
 
 def _read_plan(source: Source) -> Iterator[Piece]:
-    """A plan is a turn of its conversation; the plans of one are files of their own."""
+    """Read a plan as a turn of its conversation. Each plan is a separate file."""
     text = read_text(source.path).strip()
     turns = [Turn(source.path.stem, Role.ASSISTANT, text)] if text else []
     header = ConversationHeader(
@@ -96,7 +96,7 @@ def _read_plan(source: Source) -> Iterator[Piece]:
 
 
 def _name_only(source: Source) -> Piece:
-    """No more than that there is a conversation."""
+    """Return a piece without turns, which only records that the conversation exists."""
     header = ConversationHeader(
         source.path.stem,
         str(source.path),

@@ -1,4 +1,4 @@
-"""A transcript of Antigravity: one step for each line. What a tool answered is a step of its own, without a sign of which."""
+"""An Antigravity transcript: one step per line. The result of a tool is a separate step that does not name its call."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_transcript(source: Source, id: str) -> Iterator[Piece]:
 
 
 def _turn(n: int, step: dict[str, Any]) -> Turn | None:
-    """What a step says; None if it is what a tool gave."""
+    """Convert a step to a turn; None if it is the result of a tool."""
     id, at_ms, content = (
         str(step.get("step_index", n)),
         time_ms(step.get("created_at")),
@@ -66,7 +66,7 @@ def _request(content: str) -> str:
 
 
 def _call(call: dict[str, Any]) -> ToolCall:
-    """Each argument is JSON in a text."""
+    """Convert a tool call. Each argument is JSON inside a text."""
     arguments = fields_of(arguments_of(call.get("args")))
     return tool_call(text_of(call.get("name")), {key: _plain(value) for key, value in arguments.items()})
 

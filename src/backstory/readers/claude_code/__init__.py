@@ -1,4 +1,4 @@
-"""Claude Code: one log for each session below `projects/`, and subagents beside or below it."""
+"""Claude Code: one log per session below `projects/`, and logs of subagents in the same or lower directories."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ from .writing import write_session
 NO_TASK = "subagent without a task"
 NO_SESSION = "prompt without session"
 REMEMBERED_LINES = 32
-"""So many, or up to twice as many, are known by id: to tell what a side chain or a title belongs to."""
+"""Minimum number of recent lines whose ids are remembered, to find the conversation of a side chain or a title.
+
+At most twice as many."""
 PROMPT_LOG = "history.jsonl"
 
 
@@ -80,20 +82,20 @@ def _bases(places: Places) -> Iterator[Path]:
 
 
 def _logs(projects: Path) -> Iterator[Path]:
-    """Sessions and subagents; what else lies there tells nothing more."""
+    """Yield the logs of sessions and subagents. Other files contain nothing more."""
     for directory, subdirectories, names in os.walk(projects):
         subdirectories[:] = sorted(name for name in subdirectories if name != "tool-results")
         logs = {
             name for name in names if name.endswith(".jsonl") and name not in ("journal.jsonl", PROMPT_LOG)
         }
         if logs:
-            # listing makes a path many times faster than joining, which takes each name apart
+            # iterdir creates paths many times faster than joining, which parses each name
             children = (path for path in Path(directory).iterdir() if path.name in logs)
             yield from sorted(children, key=lambda path: path.name)
 
 
 def rereads(paths: Iterable[Path]) -> Iterator[Path]:
-    """The forks of new logs. A fork that was read before its original counted the copied lines as its own."""
+    """Yield the forks of new logs. A fork that was read before its original counted the copied lines as its own."""
     for path in paths:
         if path.name != PROMPT_LOG and not path.stem.startswith(AGENT):
             yield from forks_of(path)
@@ -109,27 +111,27 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
 
 
 class _ClaudeSession:
-    """One log being read: which conversation each line belongs to, and what it adds to it."""
+    """The state of reading one log: the conversation of each line, and what the line adds."""
 
     def __init__(self, path: Path, log: Log) -> None:
         self.id = path.stem
         self.is_agent = path.stem.startswith(AGENT)
         self.log = log
         self.leaves: dict[str, str] = log.memory.setdefault("leaves", {})
-        """Titles that this log holds for lines to come, or of others."""
+        """Titles in this log for later lines or for other logs, by line id."""
         siblings = None if self.is_agent else siblings_of(path)
         self.titles = self.leaves if siblings is None else siblings.titles | self.leaves
         self.copied = {} if siblings is None else copied_lines(path, siblings)
         self.fork: dict[str, str] = log.memory.setdefault("fork", {})
-        """The session that this one was started from, as its `origin`."""
+        """The session that this one was forked from, under `origin`."""
         self.recent: dict[str, str] = log.memory.setdefault("recent", {})
-        """By the id of a line, the side chain it is part of; empty for the main one."""
+        """By line id, the side chain that the line belongs to; "" for the main one."""
         self.begun: dict[str, int] = log.memory.setdefault("begun", {})
         """The conversations that have a turn."""
         self.messages: dict[str, str] = log.memory.setdefault("messages", {})
-        """By the id of an assistant's message, the name of the first line it was seen in."""
+        """By id of an assistant's message, the name of its first line."""
         self.usage: tuple[str | None, bytes] = None, b""
-        """The message of the last line, and what it told of its tokens."""
+        """The message of the last line, and its token counts."""
 
     def hear(self, line: LogLine) -> None:
         self._trace(line)
@@ -156,7 +158,7 @@ class _ClaudeSession:
                 self._own().entitle(line.custom_title or "", Title.CHOSEN)
 
     def _trace(self, line: LogLine) -> None:
-        """Give a line that was copied back to the session it comes from: there it is kept, once."""
+        """Assign a copied line to the session it was copied from, which stores it once."""
         if line.forked_from is not None and line.forked_from.session_id:
             line.session_id = line.forked_from.session_id
             line.uuid = line.forked_from.message_uuid or line.uuid
@@ -167,7 +169,7 @@ class _ClaudeSession:
             self.fork["origin"] = str(line.session_id)
 
     def _hear_title(self, leaf: str, title: str) -> None:
-        """It may stand before or after the line it speaks of, or in another log."""
+        """Record a title. It may precede or follow the line it refers to, or be in another log."""
         if leaf in self.recent:
             self._own().entitle(title, Title.SUMMARY)
         else:
@@ -209,7 +211,8 @@ class _ClaudeSession:
             turn.calls.append(ToolCall("bash", command=utterance.command))
 
     def _has_no_task(self, conversation: OpenConversation, utterance: Utterance | None = None) -> bool:
-        """Side chains that were only started in advance: without a prompt, or without a session to belong to."""
+        """True for a side chain that was only started in advance: without a prompt, or without a session to belong
+        to."""
         if conversation.kind is not ConversationKind.SUBAGENT or conversation.native_id in self.begun:
             return False
         if self.is_agent:
@@ -245,7 +248,7 @@ class _ClaudeSession:
             _add(turn, block, at_ms)
 
     def _hear_progress(self, line: LogLine) -> None:
-        """Count the tokens of a subagent. Its own log tells them too, unless it is gone."""
+        """Count the tokens of a subagent. Its own log contains them too, unless it was deleted."""
         progress = progress_in(line)
         answer = progress.message if progress is not None else None
         if (
@@ -267,7 +270,7 @@ class _ClaudeSession:
             agent.spend(used)
 
     def _usage_in(self, line: LogLine, message: LineMessage, at_ms: int | None) -> ModelCall | None:
-        """The tokens that a line tells, unless the line before told the same of the same message."""
+        """Return the token counts of a line, unless the previous line reported the same counts for the same message."""
         usage_key = message.id, bytes(message.usage)
         if usage_key == self.usage:
             return None
@@ -291,9 +294,10 @@ class _ClaudeSession:
         return turn
 
     def _turn_id(self, message_id: str, name: str) -> str:
-        """The message's id: unlike its first line, each line has it, so a copy of the log that lacks a line has the same.
+        """Return the message's id. Every line of the message has it, so a copy of the log that lacks the first line
+        yields the same id.
 
-        Lines of a message that follow on another turn are a turn of their own, which their first line names."""
+        Lines of a message that follow after another turn form a separate turn, named by their first line."""
         if not message_id or self.messages.setdefault(message_id, name) != name:
             return name
         if len(self.messages) > 2 * REMEMBERED_LINES:
@@ -312,7 +316,7 @@ class _ClaudeSession:
             agent = line.agent_id or self.id.removeprefix(AGENT)
             return self.log.conversation(f"{session}/{agent}", kind=ConversationKind.SUBAGENT, parent=session)
         if line.is_sidechain:
-            # named by the agent, or else by its first line
+            # a side chain is named by its agent, otherwise by its first line
             chain = line.agent_id or self.recent.get(line.parent_uuid or "") or line.uuid
             self._remember(line.uuid, chain)
             id = f"{session}/{chain}"
@@ -336,7 +340,7 @@ class _ClaudeSession:
 
 
 def _forget(facts: dict[str, str]) -> None:
-    """The oldest of what is remembered, so that a cursor stays small."""
+    """Drop the oldest facts, which keeps the cursor small."""
     for old in list(facts)[:-REMEMBERED_LINES]:
         del facts[old]
 

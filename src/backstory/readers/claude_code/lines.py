@@ -1,4 +1,4 @@
-"""Claude Code's lines as records, and who really spoke in them."""
+"""Claude Code's lines as records, and the actual speaker of each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ class CacheCreation(msgspec.Struct, gc=False):
 
 
 class LineUsage(msgspec.Struct, gc=False):
-    """Tokens of the whole message so far: each of its lines repeats them, and output grows from line to line."""
+    """Token counts of the entire message so far.
+
+    Each of its lines repeats them, and `output_tokens` grows from line to line."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -78,14 +80,16 @@ class Attachment(msgspec.Struct, gc=False):
 
 
 class EntryOrigin(msgspec.Struct, gc=False, rename="camel"):
-    """The line that a line of a fork was copied from."""
+    """The line from which a line of a fork was copied."""
 
     session_id: str | None = None
     message_uuid: str | None = None
 
 
 class LogLine(msgspec.Struct, gc=False, rename="camel"):
-    """Only what is used: `toolUseResult` alone, which repeats a tool's output, is a third of all bytes."""
+    """The fields in use.
+
+    Unused ones are not decoded: `toolUseResult`, which repeats a tool's output, is a third of all bytes."""
 
     type: str = ""
     uuid: str = ""
@@ -129,11 +133,11 @@ _ANY = msgspec.json.Decoder()
 _USAGE = msgspec.json.Decoder(LineUsage)
 _PROGRESS = msgspec.json.Decoder(Progress)
 AGENT = "agent-"
-"""How the names of subagents' logs begin."""
+"""Prefix of the names of subagents' logs."""
 WARM_UP = "Warmup"
 LONGEST_NOTICE = 200
 NOTHING = "(no content)"
-"""What stands for an answer, or for what a command printed, without words."""
+"""Placeholder for an empty answer, or for a command without output."""
 _INJECTED_BLOCKS = (
     "system-reminder",
     "user-prompt-submit-hook",
@@ -141,16 +145,16 @@ _INJECTED_BLOCKS = (
     "ide_selection",
     "ide_diagnostics",
 )
-_TOLD = frozenset({b"user", b"assi", b"syst", b"summ", b"ai-t", b"cust", b"atta", b"pr-l", b"prog"})
+_CONTENT_TYPES = frozenset({b"user", b"assi", b"syst", b"summ", b"ai-t", b"cust", b"atta", b"pr-l", b"prog"})
 
 
 def is_content(line: bytes) -> bool:
-    """False for a line that by its first key is nothing but state: checkpoints, queues, modes."""
-    return not line.startswith(b'{"type":"') or line[9:13] in _TOLD
+    """Return False for a line whose first key shows that it is only state: checkpoints, queues, modes."""
+    return not line.startswith(b'{"type":"') or line[9:13] in _CONTENT_TYPES
 
 
 def blocks_of(message: LineMessage | str | None) -> Iterator[Block]:
-    """The content as blocks, whichever way it was written."""
+    """Return the content as blocks, in whichever form it was written."""
     content = message.content if isinstance(message, LineMessage) else message
     if isinstance(content, str):
         yield Block("text", content)
@@ -160,13 +164,13 @@ def blocks_of(message: LineMessage | str | None) -> Iterator[Block]:
 
 
 def text_of(raw: msgspec.Raw) -> str:
-    """The text of content that was left undecoded: a text, or blocks."""
+    """Return the text of undecoded content, which is a text or blocks."""
     content = decode_raw(raw, _CONTENT)
     return "\n".join(block.text for block in blocks_of(LineMessage(content=content)) if block.text)
 
 
 def progress_in(line: LogLine) -> Progress | None:
-    """What a subagent's model answered; None for any other progress."""
+    """Return the answer of a subagent's model; None for any other progress."""
     progress = decode_raw(line.data, _PROGRESS) if b'"usage"' in bytes(line.data) else None
     is_answer = progress is not None and progress.message is not None and progress.message.type == "assistant"
     return progress if is_answer else None
@@ -175,7 +179,7 @@ def progress_in(line: LogLine) -> Progress | None:
 def model_call(
     line: LogLine | ProgressLine, message: LineMessage | ProgressMessage, at_ms: int | None
 ) -> ModelCall | None:
-    """The tokens that a line tells; None where it tells none."""
+    """Return the token counts of a line, or None if it has none."""
     usage = decode_raw(message.usage, _USAGE)
     if usage is None:
         return None
@@ -197,7 +201,7 @@ def call_of(block: Block) -> ToolCall:
 
 
 class Utterance(msgspec.Struct, gc=False):
-    """What a user line says: by a person, or by the harness in their name."""
+    """The text of a user line, by a person or by the harness in the person's name."""
 
     text: str
     is_human: bool
@@ -205,7 +209,7 @@ class Utterance(msgspec.Struct, gc=False):
 
 
 def utterance_of(texts: Sequence[str]) -> Utterance:
-    """What a person said, if anything; else what the harness put there."""
+    """Return the person's text if there is any, otherwise the harness's."""
     parts = [part for text in texts if (part := _utterance_of(text)).text]
     if len(parts) == 1:
         return parts[0]
@@ -234,7 +238,7 @@ def _utterance_of(text: str) -> Utterance:
 
 
 def with_pastes(prompt: QueuedPrompt) -> str:
-    """A prompt as typed, with what was pasted in the place of its marker."""
+    """Return a prompt as typed, with pasted text in place of its marker."""
     text = prompt.display
     for number, pasted in (prompt.pasted_contents or {}).items():
         content = pasted.get("content") if isinstance(pasted, dict) else None
@@ -245,7 +249,7 @@ def with_pastes(prompt: QueuedPrompt) -> str:
 
 
 def _between(text: str, tag: str) -> str:
-    """What stands in the first `<tag>…</tag>`."""
+    """Return the text inside the first `<tag>…</tag>`."""
     _, opening, rest = text.partition(f"<{tag}>")
     inner, closing, _ = rest.partition(f"</{tag}>")
     return inner.strip() if opening and closing else ""

@@ -1,4 +1,4 @@
-"""What the logs of one directory tell of each other: titles that stand in another log, and copies of the same session."""
+"""Relations between the logs of one directory: titles in other logs, and copies of the same session."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ _TIME = lazy_pattern(rb'"timestamp":\s?"([^"]+)"')
 
 class Siblings(NamedTuple):
     titles: dict[str, str]
-    """By the id of a line: older versions wrote a title at the head of whichever log was next."""
+    """Titles by line id. Older versions wrote a title at the head of the next log, whichever it was."""
     begun: dict[str, list[Path]]
-    """By the id of the first line, the logs that begin with it: copies of one session, up to where they part."""
+    """By the id of the first line, the logs that begin with it: copies of one session up to the point where they
+    diverge."""
     firsts: dict[str, str]
-    """By the name of a log, the id of its first line, if it had one by then."""
+    """By log name, the id of its first line, if it had one at that time."""
 
 
 def siblings_of(path: Path) -> Siblings:
-    """What a log and those beside it tell."""
+    """Return the relations of all logs in this log's directory."""
     directory = path.parent
     modified_ns = os.stat(directory).st_mtime_ns
     siblings = _as_of(directory, modified_ns)
     if path.name in siblings.firsts or not _first_id(path, _head(path)):
         return siblings
-    _as_of.cache_clear()  # it was empty then; lines that are written to it do not change its directory
+    _as_of.cache_clear()  # the log was empty before, and appending to it does not change the directory's time
     return _as_of(directory, modified_ns)
 
 
@@ -62,8 +63,9 @@ def _as_of(directory: Path, _modified_ns: int) -> Siblings:
 
 
 def copied_lines(path: Path, siblings: Siblings) -> dict[str, str]:
-    """By id, the lines that this log may have copied, and the session of each: `--fork-session` gives the lines it copies
-    a new session and leaves them their ids."""
+    """Map the ids of lines that this log may have copied to their sessions.
+
+    `--fork-session` assigns a new session to the copied lines and leaves their ids unchanged."""
     sessions: dict[str, str] = {}
     for older in takewhile(path.__ne__, _copies_of(path, siblings)):
         sessions = dict.fromkeys(_times(older), older.stem) | sessions
@@ -71,7 +73,7 @@ def copied_lines(path: Path, siblings: Siblings) -> dict[str, str]:
 
 
 def forks_of(path: Path) -> list[Path]:
-    """The logs in the same directory that may have copied lines of this one."""
+    """Return the logs in the same directory that may have copied lines of this one."""
     try:
         copies = _copies_of(path, siblings_of(path))
     except OSError:
@@ -80,14 +82,16 @@ def forks_of(path: Path) -> list[Path]:
 
 
 def _copies_of(path: Path, siblings: Siblings) -> list[Path]:
-    """The original of a log and all its forks, the original first; empty where there is no fork."""
+    """Return the original of a log and all its forks, original first; empty if there is no fork."""
     copies = siblings.begun.get(siblings.firsts.get(path.name, ""), [])
     return _by_age(copies) if len(copies) > 1 else []
 
 
 def _by_age(copies: Sequence[Path]) -> list[Path]:
-    """The original first, then its forks. What is all in the others was copied by them; else who forks a session goes on
-    in the fork first, so that the original parts from the others last. Of equal logs the fork was written later."""
+    """Sort copies: the original first, then its forks.
+
+    A log whose lines are all in the others is the original. Otherwise users continue in the fork first, and the
+    original diverges last. If two logs are equal, the fork was written later."""
     lines = {path: _times(path) for path in copies}
     common = frozenset.intersection(*map(frozenset, lines.values()))
 
@@ -99,7 +103,7 @@ def _by_age(copies: Sequence[Path]) -> list[Path]:
 
 
 def _times(path: Path) -> dict[str, str]:
-    """When each line was written, by its id and in their order."""
+    """Return the time of each line by id, in order."""
     return _times_as_of(path, path.stat().st_size)
 
 
@@ -120,8 +124,10 @@ def _head(path: Path) -> bytes:
 
 
 def _first_id(path: Path, head: bytes) -> str:
-    """Of the first line, if it claims to be of the log's own session. Lines of others are known as what they are, and
-    `/clear` begins each session with the same line of the harness."""
+    """Return the id of the first line, if it claims to belong to the log's own session.
+
+    Lines of other sessions are recognized otherwise, and `/clear` begins each session with the same line of the
+    harness."""
     lines = (line for line in head.split(b"\n") if _ID.search(line) and not _META.search(line))
     line = next(lines, b"")
     owner, match = _SESSION.search(line), _ID.search(line)

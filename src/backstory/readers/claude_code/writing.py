@@ -1,4 +1,4 @@
-"""A conversation as a session of Claude Code."""
+"""Write a conversation as a session of Claude Code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from ..formats.times import iso_ms
 
 
 def write_session(draft: SessionDraft, places: Places) -> NativeSession:
-    """No line names a model: Claude Code would go on with that of the last line instead of the user's own."""
+    """Return the files of the session.
+
+    No line names a model: Claude Code would continue with it instead of the user's own."""
     named = places.environment.get("CLAUDE_CONFIG_DIR", "").partition(",")[0].strip()
     base = Path(named) if named else places.home / ".claude"
     id, parent = draft.uuid(), None

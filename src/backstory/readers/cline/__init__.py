@@ -1,4 +1,4 @@
-"""Cline, Roo Code and Kilo Code: a directory for each task, and for newer versions a pair of files for each session."""
+"""Cline, Roo Code and Kilo Code: one directory per task, and in newer versions a pair of files per session."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def find(places: Places) -> Iterator[Source]:
 
 
 def _task_items(storage: Path) -> dict[str, dict[str, Any]]:
-    """What the list of tasks says of each."""
+    """Return the entries of the task list by task id."""
     items = records_of(read_beside(storage / "state" / "taskHistory.json"))
     return {str(item.get("id")): item for item in items}
 
 
 def _beside(task: Path, item: Mapping[str, Any]) -> str:
-    """Other files tell more of a task, and later."""
+    """Return a fingerprint of the other files that describe a task and are written later."""
     texts = [text_of(item.get("task")), _directory(item)]
     return stamps(task.with_name(UI_MESSAGES), task.with_name(ITEM)) + (
         "\n".join(texts) if any(texts) else ""
@@ -97,8 +97,9 @@ def _task(source: Source, document: object) -> Piece:
 
 
 def _compare(turns: list[Turn], entries: list[dict[str, Any]]) -> None:
-    """Take times from what was shown. What a person typed stands there as it was typed, without what the files that
-    it mentions were replaced by, and all of it: prompts that match none in the words match in their order."""
+    """Take times from the displayed messages, which contain the person's complete text as typed.
+
+    They lack the file contents that replace mentions. Prompts whose words match none are matched in order."""
     typed, answered = _prompt_times(entries), _answer_times(entries)
     unmatched = []
     for n, turn in enumerate(turns):
@@ -114,7 +115,7 @@ def _compare(turns: list[Turn], entries: list[dict[str, Any]]) -> None:
 
 
 def _prompt_times(entries: list[dict[str, Any]]) -> TurnTimes:
-    """What the person said; in older versions the task itself is shown as any other text."""
+    """Return the times of the person's messages. Older versions show the task itself as ordinary text."""
     first = [entry for entry in entries[:1] if entry.get("say") == "text"]
     return _times([*first, *(entry for entry in entries if entry.get("say") in TYPED)])
 
@@ -129,13 +130,13 @@ def _times(entries: list[dict[str, Any]]) -> TurnTimes:
 
 
 def _place(turns: list[Turn], at_ms: int) -> int:
-    """Before the first turn that is known to be later."""
+    """Return the index of the first turn that is known to be later."""
     later = (n for n, turn in enumerate(turns) if turn.at_ms is not None and turn.at_ms > at_ms)
     return next(later, len(turns))
 
 
 def _item(directory: Path) -> dict[str, Any]:
-    """What the list of tasks says of this one."""
+    """Return the entry of this task in the task list."""
     if item := fields_of(read_beside(directory / ITEM)):
         return item
     return _task_items(directory.parents[1]).get(directory.name, {})

@@ -1,6 +1,6 @@
-"""What Cline and its descendants sent to the model and got back: who really spoke, and which tools were used.
+"""The messages that Cline and its descendants exchanged with the model: the actual speakers, and the tools used.
 
-Older versions have the model write its tools as XML, and give results back as text in the user's name."""
+In older versions the model writes tool calls as XML, and results come back as text in the user's name."""
 
 from __future__ import annotations
 
@@ -31,9 +31,13 @@ from ..formats.values import fields_of, items_of, text_of, time_ms
 INJECTED = ("environment_details", "SYSTEM_NOTICE")
 TYPED = lazy_pattern(r"<(task|feedback|user_message|answer)>")
 TYPED_WITHIN = 400
-"""Characters before which such a tag stands; further on it is part of a file that was read."""
-SAID = {"attempt_completion": "result", "ask_followup_question": "question", "plan_mode_respond": "response"}
-"""Tools whose argument is what the assistant says."""
+"""Number of characters within which the tag of typed text occurs. Further on it is part of a file that was read."""
+SPEECH_ARGUMENTS = {
+    "attempt_completion": "result",
+    "ask_followup_question": "question",
+    "plan_mode_respond": "response",
+}
+"""Tools whose argument is the assistant's own text."""
 TOOLS = [
     "read_file",
     "write_to_file",
@@ -67,7 +71,7 @@ ARGUMENTS = [
     "message",
     "url",
 ]
-XML_TOOL = lazy_pattern(rf"<({'|'.join([*TOOLS, *SAID])})>(.*?)(?:</\1>|\Z)", re.DOTALL)
+XML_TOOL = lazy_pattern(rf"<({'|'.join([*TOOLS, *SPEECH_ARGUMENTS])})>(.*?)(?:</\1>|\Z)", re.DOTALL)
 XML_PATH = lazy_pattern(r"<path>([^<]*)</path>")
 XML_THINKING = lazy_pattern(r"<thinking>(.*?)</thinking>", re.DOTALL)
 ECHO = lazy_pattern(r"\[(\w+)(?: for [^\n]*?)?\] Result:")
@@ -96,7 +100,7 @@ def turns_of(messages: list[dict[str, Any]], skipped: Counter[str]) -> Iterator[
 
 
 def directory_in(messages: Iterable[dict[str, Any]]) -> str:
-    """Where the task began, as its first message says."""
+    """Return the directory in which the task began, according to its first message."""
     for message in messages:
         for text in texts_in(blocks_of(message.get("content"))):
             if match := PLACE.search(text):
@@ -109,7 +113,7 @@ def _is_user(message: Mapping[str, Any]) -> bool:
 
 
 def _user_texts(blocks: Iterable[Block]) -> list[str]:
-    """What is marked as typed by the person."""
+    """Return the texts marked as typed by the person."""
     typed = []
     texts = [without_blocks(text, INJECTED) for text in texts_in(blocks)]
     for before, text in pairwise(["", *texts]):
@@ -123,13 +127,16 @@ def _user_texts(blocks: Iterable[Block]) -> list[str]:
 
 
 def _is_result(before: str, preface: str) -> bool:
-    """Whether what stands after the preface is what a tool gave: it may quote anything, other histories too."""
+    """True if the text after the preface is the result of a tool, which may quote anything, including other
+    histories."""
     echo = ECHO.match(preface) or (ECHO.fullmatch(before) if not preface else None)
-    return echo is not None and echo[1] not in SAID and "feedback" not in preface
+    return echo is not None and echo[1] not in SPEECH_ARGUMENTS and "feedback" not in preface
 
 
 def _user_turn(id: str, message: Mapping[str, Any], blocks: list[Block], is_tagged: bool) -> Turn:
-    """In a conversation that marks what is typed, all else under the user's name is the harness."""
+    """Convert a user message.
+
+    If the conversation marks typed text, all other text in the user's name is the harness's."""
     is_summary = fields_of(message.get("metadata")).get("kind") == "compaction_summary"
     texts = _user_texts(blocks)
     if is_summary or not is_tagged:
@@ -154,9 +161,11 @@ def _answer(
     uses = [*_written_uses(written), *uses_in(blocks)]
     texts = [XML_TOOL.sub("", written).strip()]
     texts += [
-        text_of(fields_of(use.arguments).get(SAID[use.name])).strip() for use in uses if use.name in SAID
+        text_of(fields_of(use.arguments).get(SPEECH_ARGUMENTS[use.name])).strip()
+        for use in uses
+        if use.name in SPEECH_ARGUMENTS
     ]
-    calls = [_call(use, outputs) for use in uses if use.name not in SAID]
+    calls = [_call(use, outputs) for use in uses if use.name not in SPEECH_ARGUMENTS]
     info = fields_of(message.get("modelInfo"))
     return Turn(
         id,
@@ -205,7 +214,7 @@ class _Echo(NamedTuple):
 
 
 def _with_echoes(calls: Iterable[ToolCall], results: Iterable[Block]) -> Iterator[ToolCall]:
-    """With their results, where these come back as text: they stand in the order of the calls of the same name."""
+    """Add results that came back as text. They are in the order of the calls with the same name."""
     echoes = list(_echoes(texts_in(results)))
     for call in calls:
         echo = next((echo for echo in echoes if echo.name == call.name), None)

@@ -1,4 +1,4 @@
-"""Tokens that Cline and its descendants recorded: with each message, or in what they showed of each request."""
+"""Token counts recorded by Cline and its descendants, with each message or in the displayed requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from ..formats.values import fields_of, text_of, time_ms
 def usage_of(
     session: str, messages: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]], model: str
 ) -> list[ModelCall]:
-    """The calls of a task. Requests that were shown repeat the messages, so that they count only without these."""
+    """Return the model calls of a task.
+
+    Displayed requests repeat the messages and count only if these have no figures."""
     return list(_of_messages(session, messages, model)) or list(_of_requests(session, entries, model))
 
 

@@ -1,4 +1,4 @@
-"""GitHub Copilot: the sessions of its command line, and the chats that VS Code keeps."""
+"""GitHub Copilot: the sessions of its command line, and chats in VS Code."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ EVENTS = "events.jsonl"
 LOGS = (f"session-state/*/{EVENTS}", "session-state/*.jsonl", "history-session-state/*.jsonl")
 OLD_SESSIONS = "history-session-state/*.json"
 PASSED_OVER = ("hook.", "session.", "system.", "permission.", "assistant.turn_", "tool.", "abort")
-"""How types of events start that say nothing a person would call said."""
+"""Prefixes of event types that contain no dialogue."""
 EDITOR = "str_replace_editor"
-"""A tool whose argument `command` is what it does with a file."""
+"""A tool whose argument `command` names the operation on a file."""
 INJECTED = ("current_datetime", "system_reminder")
 
 
@@ -42,7 +42,7 @@ def find(places: Places) -> Iterator[Source]:
     for user in dict.fromkeys([*editor_directories(places, *EDITORS), *named]):
         chats = {path for pattern in CHATS for path in user.glob(pattern)}
         for path in sorted(chats):
-            # a chat that was continued as a log keeps its document beside it
+            # a chat that was continued as a log leaves its document in the same directory
             if path.suffix == ".jsonl" or (
                 path.suffix == ".json" and path.with_suffix(".jsonl") not in chats
             ):
@@ -73,7 +73,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
 
 
 def _chat(source: Source) -> Piece:
-    """A chat of VS Code. A log of changes may take back what it said, so it is read as a whole."""
+    """Read a chat of VS Code. It is read as a whole, because a log of changes may revert earlier lines."""
     skipped: Counter[str] = Counter()
     is_log = source.path.suffix == ".jsonl"
     chat = fields_of(replay(source.path, skipped) if is_log else read_document(source.path))
@@ -167,7 +167,7 @@ def _hear_answer(turn: OpenTurn, data: dict[str, Any], at_ms: int | None) -> Non
 
 
 def _is_asked(log: Log, turn: OpenTurn, data: dict[str, Any]) -> bool:
-    """Whether a message asked for what is started here; older versions only tell the start."""
+    """True if a message requested the call that starts here. Older versions record only the start."""
     id = text_of(data.get("toolCallId"))
     return id in turn.waiting or id in log.late
 
@@ -184,7 +184,7 @@ def _call(name: str, arguments: Any, error: str = "") -> ToolCall:
 
 
 def _output(data: dict[str, Any]) -> str:
-    """What the model got, or what a person could see, which is longer now and then."""
+    """Return the longer of the model's result and the displayed one, which sometimes differ."""
     result = fields_of(data.get("result"))
     content, detailed = text_of(result.get("content")), text_of(result.get("detailedContent"))
     return max(content, detailed, key=len)
@@ -201,7 +201,7 @@ def _failure(data: dict[str, Any]) -> str:
 
 
 def _old_session(source: Source) -> Piece:
-    """One document with the messages as the model saw them."""
+    """Read one document with the messages as the model received them."""
     session = fields_of(read_document(source.path))
     turns = []
     skipped: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Logs of changes to one JSON value, as VS Code keeps chats: replayed, they give the value."""
+"""Logs of changes to one JSON value, in which VS Code stores chats. Replaying them yields the value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNKNOWN = "unknown kind of change"
 
 
 def replay(path: Path, skipped: Counter[str]) -> Any:
-    """The value after all changes, or after those before the first that is of an unknown kind."""
+    """Return the value after all changes, or after those before the first unknown one."""
     state: Any = None
     with open_regular(path) as stream:
         for _, change in read_records(stream, OBJECTS, skipped):
@@ -46,7 +46,7 @@ def _set(state: Any, keys: list[Any], value: Any) -> None:
 
 
 def _extend(state: Any, keys: list[Any], length: object, items: list[Any]) -> None:
-    """Cut the list to a length, when one is given, and add the items."""
+    """Cut the list to `length`, if that is a number, and append the items."""
     holder, key = _find(state, keys)
     if isinstance(holder, dict):
         holder.setdefault(key, [])
@@ -56,7 +56,7 @@ def _extend(state: Any, keys: list[Any], length: object, items: list[Any]) -> No
 
 
 def _find(state: Any, keys: list[Any]) -> tuple[Any, Any]:
-    """What holds the place that the keys name, and the last key."""
+    """Return the container of the value at the path `keys`, and the last key."""
     for key in keys[:-1]:
         state = state[key]
     return state, keys[-1]

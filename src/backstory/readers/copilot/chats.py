@@ -1,4 +1,4 @@
-"""A chat of VS Code: requests, each with what was asked and the parts of its answer."""
+"""A VS Code chat: requests, each with a prompt and the parts of its answer."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ PASSED_OVER = lazy_pattern(
     r"progress\w*|undoStop|confirmation|prepareToolInvocation|codeblockUri|references?|usedContext|warning|command\w*"
     r"|elicitation\w*|extensions|pullRequest|multiDiffData|mcpServersStarting|markdownVuln|treeData|todoList|hook"
 )
-"""Kinds of parts that say nothing a person would call said."""
+"""Kinds of parts that contain no dialogue."""
 GAP = lazy_pattern(r"\n{3,}")
 
 
 def turns_of(chat: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
-    """What was asked and answered. VS Code tells when something was asked, and sometimes when the answer was complete."""
+    """Yield prompts and answers. VS Code records the time of the prompt, and sometimes of the complete answer."""
     for n, request in enumerate(records_of(chat.get("requests"))):
         id = text_of(request.get("requestId")) or str(n)
         message = request.get("message")
-        asked = text_of(message) or text_of(fields_of(message).get("text"))
-        if asked.strip():
-            yield Turn(id, Role.USER, asked.strip(), time_ms(request.get("timestamp")))
+        prompt = text_of(message) or text_of(fields_of(message).get("text"))
+        if prompt.strip():
+            yield Turn(id, Role.USER, prompt.strip(), time_ms(request.get("timestamp")))
         answer = _answer(f"{id}/answer", request, skipped)
         if not answer.is_empty:
             yield answer
@@ -73,14 +73,14 @@ def _parts(response: object) -> Iterator[dict[str, Any]]:
 
 
 def _markdown(value: object) -> str:
-    """A text, one in an object, or several."""
+    """Join the text of a string, an object, or a list of them."""
     if isinstance(value, list):
         return "\n".join(map(_markdown, value))
     return text_of(value) or text_of(fields_of(value).get("value"))
 
 
 def _reference(part: dict[str, Any]) -> str:
-    """The name that the answer shows in the middle of a sentence."""
+    """Return the name that the answer shows in the middle of a sentence."""
     target = fields_of(part.get("inlineReference"))
     name = text_of(part.get("name")) or text_of(target.get("name"))
     return name or _path(target.get("uri") or target).replace("\\", "/").rpartition("/")[2]
@@ -94,14 +94,16 @@ def _path(uri: object) -> str:
 
 
 def _calls(request: dict[str, Any], invoked: list[dict[str, Any]]) -> list[ToolCall]:
-    """The rounds of the model know the arguments; what was shown knows the failures, and calls without a round."""
+    """Return the tool calls.
+
+    The model's rounds contain the arguments; the displayed parts contain failures, and calls without a round."""
     outputs = dict(_outputs(invoked))
     rounds = records_of(fields_of(fields_of(request.get("result")).get("metadata")).get("toolCallRounds"))
-    asked = [call for round in rounds for call in records_of(round.get("toolCalls"))]
-    if asked:
+    requests = [call for round in rounds for call in records_of(round.get("toolCalls"))]
+    if requests:
         uses = [
             Use(text_of(call.get("id")), text_of(call.get("name")), arguments_of(call.get("arguments")))
-            for call in asked
+            for call in requests
         ]
     else:
         uses = [
@@ -112,7 +114,7 @@ def _calls(request: dict[str, Any], invoked: list[dict[str, Any]]) -> list[ToolC
 
 
 def _visible_arguments(part: dict[str, Any]) -> dict[str, Any]:
-    """The arguments as far as they are shown: a command line, or the sentence that announced the call."""
+    """Return the displayed arguments: a command line, or the sentence that announced the call."""
     terminal = fields_of(part.get("toolSpecificData"))
     line = fields_of(terminal.get("commandLine"))
     command = (
@@ -125,7 +127,7 @@ def _visible_arguments(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _outputs(invoked: Iterable[dict[str, Any]]) -> Iterator[tuple[str, ToolOutput]]:
-    """Results that were shown, which are not all."""
+    """Yield the displayed results, which are not all results."""
     for part in invoked:
         details = fields_of(part.get("resultDetails"))
         has_failed = details.get("isError") is True
@@ -136,7 +138,7 @@ def _outputs(invoked: Iterable[dict[str, Any]]) -> Iterator[tuple[str, ToolOutpu
 
 
 def _parts_text(output: object) -> str:
-    """The texts of the parts that a server's tool returned."""
+    """Join the texts of the parts that a server's tool returned."""
     parts = (part for part in records_of(output) if part.get("isText") is not False)
     return "\n".join(filter(None, (text_of(part.get("value")) for part in parts)))
 

@@ -1,6 +1,6 @@
-"""Tokens that a session of Copilot's command line used: told for each model when the session ends.
+"""Token counts of a Copilot command-line session, which it records per model when the session ends.
 
-Until then only the output of each message is known. A session that is resumed ends several times."""
+Until then only the output of each message is known. A resumed session ends several times."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIELDS = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", 
 
 
 def count_message(log: Log, conversation: OpenConversation, data: dict[str, Any], at_ms: int | None) -> None:
-    """Add the output of a message to what is known of a run that has not ended."""
+    """Add the output of a message to the counts of a run that has not ended."""
     if not (output := count_of(data.get("outputTokens"))):
         return
     outputs = log.memory.setdefault("outputs", {})
@@ -26,7 +26,7 @@ def count_message(log: Log, conversation: OpenConversation, data: dict[str, Any]
 
 
 def count_session(log: Log, conversation: OpenConversation, data: dict[str, Any], at_ms: int | None) -> None:
-    """Count a run that ended, in the place of what its messages told."""
+    """Count a run that has ended, replacing the counts of its messages."""
     for model, metrics in fields_of(data.get("modelMetrics")).items():
         used = fields_of(fields_of(metrics).get("usage"))
         counts = _increase(log, model, [count_of(used.get(field)) for field in FIELDS])
@@ -54,7 +54,7 @@ def _key(log: Log, conversation: OpenConversation, model: str) -> str:
 
 
 def _increase(log: Log, model: str, counts: list[int]) -> list[int]:
-    """The counts of this run alone. Counts that never fell are taken for totals of all runs."""
+    """Return the counts of this run alone. Counts that never decreased are assumed to be totals over all runs."""
     known = log.memory.setdefault("totals", {})
     former = known.get(model, [0] * len(counts))
     known[model] = counts

@@ -1,7 +1,6 @@
-"""`workspace.yaml` beside a session of Copilot's command line: where it ran, and what it is called.
+"""`workspace.yaml` next to a Copilot command-line session: its directory and name.
 
-It is flat: a name and a value on each line, and texts of several lines below theirs. No more of YAML is understood.
-"""
+The file is flat: one name and value per line, with multi-line texts below their name. No other YAML is supported."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ class Workspace(NamedTuple):
     directory: str = ""
     branch: str = ""
     name: str = ""
-    """Given by the user."""
+    """Chosen by the user."""
     summary: str = ""
 
 

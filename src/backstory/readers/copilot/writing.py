@@ -1,4 +1,4 @@
-"""A conversation as a session of Copilot's command line."""
+"""Write a conversation as a session of Copilot's command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..formats.times import iso_ms
 from ..formats.values import fields_of, text_of
 
 VERSION = "1.0.102"
-"""Of the program that these events were tried with."""
+"""The version of the program with which these events were tested."""
 
 
 def write_session(draft: SessionDraft, places: Places) -> NativeSession:
@@ -55,7 +55,7 @@ def write_session(draft: SessionDraft, places: Places) -> NativeSession:
 
 
 def _newest_version(home: Path) -> str:
-    """Of the program that wrote the newest session here."""
+    """Return the version of the program that wrote the newest session here."""
     try:
         newest = max(home.glob("session-state/*/events.jsonl"), key=lambda path: path.stat().st_mtime)
         with open_regular(newest) as stream:

@@ -1,9 +1,8 @@
-"""Cursor: the editor's composers and chats of all generations, and the transcripts of its agents.
+"""Cursor: composers and chats of all generations of the editor, and transcripts of its agents.
 
-The editor keeps conversations in SQLite, since 0.43 in one database for all projects; the database of a workspace has
-what is older, and says which composers are its own. Agents write transcripts below ~/.cursor. A conversation that is
-in both is told by the editor, which knows its times.
-"""
+The editor stores conversations in SQLite, since 0.43 in one database for all projects. The database of a workspace
+contains older conversations, and lists its composers. Agents write transcripts below ~/.cursor. If a conversation is in
+both, the editor's version is used, because it has times."""
 
 from __future__ import annotations
 

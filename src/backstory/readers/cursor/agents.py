@@ -1,4 +1,5 @@
-"""The store of Cursor's agents: transcripts, which have no times, and a database beside each, which has little else."""
+"""The store of Cursor's agents: transcripts, which have no times, and a database next to each, which has little
+else."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ REFERENCE_BYTES = 32
 
 
 class About(NamedTuple):
-    """What the files beside a transcript know of it."""
+    """Properties of a transcript, from other files in its directory."""
 
     name: str = ""
     model: str = ""
@@ -58,7 +59,7 @@ class About(NamedTuple):
 
 
 def read_transcript(source: Source) -> Iterator[Piece]:
-    """A transcript of lines or, from older builds, of plain text. There is no time but that of the file."""
+    """Read a transcript of JSON lines or, from older builds, of plain text. The only time is that of the file."""
     path = source.path
     skipped: Counter[str] = Counter()
     if path.suffix == ".txt":
@@ -91,12 +92,12 @@ def _header(source: Source) -> ConversationHeader:
 
 
 def _above(path: Path, *names: str) -> Path:
-    """Where the agents' store begins."""
+    """Return the root of the agents' store."""
     return next((parent.parent for parent in path.parents if parent.name in names), path.parent)
 
 
 def _turns(records: Iterable[dict[str, Any]], skipped: Counter[str]) -> Iterator[Turn]:
-    """Turns are known by the number of their record; what a tool answers belongs to the turn that called it."""
+    """Yield turns, identified by the number of their record. A tool's answer belongs to the turn that called it."""
     waiting: Turn | None = None
     answers: list[Block] = []
     messages = [(record, _blocks(record)) for record in records]
@@ -147,7 +148,7 @@ def _calls(blocks: Iterable[Block]) -> Iterator[ToolCall]:
 
 
 def _with_outputs(turn: Turn, answers: list[Block]) -> Turn:
-    """Calls have no ids here; they are answered in their order."""
+    """Add results to the calls of a turn in order, because calls have no ids here."""
     calls = list(turn.calls)
     for position, answer in enumerate(answers[: len(calls)]):
         calls[position] = output_of(answer).added_to(calls[position])
@@ -155,8 +156,9 @@ def _with_outputs(turn: Turn, answers: list[Block]) -> Turn:
 
 
 def prompt_in(text: str, is_tagged: bool) -> tuple[str, bool]:
-    """What a person typed and True; or, if nobody typed any of it, what the harness wrote and False. In a transcript
-    that tags what is typed, all else in a person's name is the harness."""
+    """Return the person's text and True; or, if there is none, the harness's text and False.
+
+    If a transcript tags typed text, all other text in the person's name is the harness's."""
     typed = "\n\n".join(query.strip() for query in QUERY.findall(text))
     if not typed and not is_tagged:
         typed = without_blocks(text, INJECTED)
@@ -164,7 +166,7 @@ def prompt_in(text: str, is_tagged: bool) -> tuple[str, bool]:
 
 
 def _text_turns(text: str) -> Iterator[Turn]:
-    """The old form: `user:` and `assistant:` on lines of their own, and sections in brackets."""
+    """Parse the old format: `user:` and `assistant:` on separate lines, and sections in brackets."""
     _, *parts = SPEAKER.split(text)
     is_tagged = QUERY.search(text) is not None
     for number, (speaker, spoken_text) in enumerate(zip(parts[::2], parts[1::2], strict=True)):
@@ -220,7 +222,7 @@ def _known(meta: Mapping[str, Any], facts: Mapping[str, Any]) -> About:
 
 
 def _meta(connection: sqlite3.Connection) -> dict[str, Any]:
-    """JSON, written as hexadecimal digits."""
+    """Return the metadata, which is JSON in hexadecimal digits."""
     if "meta" not in tables(connection):
         return {}
     row = connection.execute("SELECT value FROM meta WHERE key = '0'").fetchone()
@@ -231,7 +233,9 @@ def _meta(connection: sqlite3.Connection) -> dict[str, Any]:
 
 
 def read_store(source: Source) -> Iterator[Piece]:
-    """What is only in the database. A transcript of the same conversation is better, and then nothing is read here."""
+    """Read a conversation that exists only in the database.
+
+    If there is a transcript, that is better, and nothing is read here."""
     path = source.path
     id = path.parent.name
     transcripts = f"projects/*/agent-transcripts/{escape(id)}"
@@ -258,7 +262,7 @@ def read_store(source: Source) -> Iterator[Piece]:
 
 
 def _messages(connection: sqlite3.Connection, root: str) -> Iterator[dict[str, Any]]:
-    """The messages to which the root refers, if they are plainly messages; other forms of blobs are not guessed at."""
+    """Yield the messages that the root refers to, if they clearly are messages. Other kinds of blobs are ignored."""
     if "blobs" not in tables(connection):
         return
     for field in fields_in(_blob(connection, root)) or ():

@@ -1,8 +1,7 @@
-"""Cursor's composers: conversations in the editor's one database for all projects, from 0.43 on.
+"""Cursor's composers: conversations in the editor's single database for all projects, from 0.43 on.
 
-Keys are asked for by name or range, never by LIKE, which reads all there is; and nothing besides composers, their
-bubbles and their headers is read: the same tables hold secrets and gigabytes of checkpoints.
-"""
+Keys are looked up by name or range, never by LIKE, which would read everything. Only composers, their bubbles and their
+headers are read: the same tables contain secrets and gigabytes of checkpoints."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ NO_ROW = "header without a bubble"
 
 
 class ListedComposer(NamedTuple):
-    """What makes it worth to read a composer again."""
+    """The version of a composer, which shows whether to read it again."""
 
     id: str
     version: str
@@ -67,7 +66,7 @@ def _list(connection: sqlite3.Connection, ties: Ties) -> list[ListedComposer]:
         parents |= dict.fromkeys(map(text_of, items_of(glance.subComposerIds)), id)
         bubbles = list(records_of(glance.fullConversationHeadersOnly))
         last = text_of(bubbles[-1].get("bubbleId")) if bubbles else ""
-        # The last bubble may grow while its composer stays the same.
+        # The last bubble may grow while its composer does not change.
         versions[id] = fingerprint(value, last and _value(connection, f"bubbleId:{id}:{last}"))
     listed = []
     for id, version in versions.items():
@@ -79,7 +78,7 @@ def _list(connection: sqlite3.Connection, ties: Ties) -> list[ListedComposer]:
 
 
 class Glance(msgspec.Struct):
-    """What decides about reading a composer; the rest, which can be megabytes, is not even decoded."""
+    """The fields that decide whether to read a composer. The rest, which can be megabytes, is not decoded."""
 
     fullConversationHeadersOnly: Any = None
     subComposerIds: Any = None
@@ -106,7 +105,7 @@ def _value(connection: sqlite3.Connection, key: str) -> Any:
 
 
 def composers_in(connection: sqlite3.Connection, ids: Iterable[str]) -> dict[str, bool]:
-    """Those of the composers that are here, and whether anything was said in them."""
+    """Return the composers that are in this database, each with whether it contains messages."""
     if "cursorDiskKV" not in tables(connection):
         return {}
     data = {id: fields_of(document(_value(connection, f"composerData:{id}"))) for id in ids}
@@ -118,7 +117,7 @@ def composers_in(connection: sqlite3.Connection, ids: Iterable[str]) -> dict[str
 
 
 def prompts_in(connection: sqlite3.Connection, ids: Iterable[str]) -> Iterator[str]:
-    """What people said in these composers."""
+    """Yield the people's messages in these composers."""
     for id in ids:
         composer = fields_of(document(_value(connection, f"composerData:{id}")))
         bubbles = _bubbles(connection, id, composer, Counter())
@@ -128,8 +127,9 @@ def prompts_in(connection: sqlite3.Connection, ids: Iterable[str]) -> Iterator[s
 def composer_piece(
     composer: Composer, ties: Ties, progress: DatabaseProgress, connection: sqlite3.Connection | None = None
 ) -> Piece | None:
-    """A composer's conversation; None for a draft, and for one whose bubbles are all gone. Without a connection, what
-    is in the composer itself."""
+    """Return a composer's conversation, or None for a draft, and for one without remaining bubbles.
+
+    Without a connection, only the data inside the composer is used."""
     id, source, data, listed = composer
     skipped: Counter[str] = Counter()
     bubbles = list(_bubbles(connection, id, data, skipped))
@@ -150,14 +150,15 @@ def composer_piece(
         ended_ms=time_ms(data.get("lastUpdatedAt")),
         completeness="partial" if skipped[NO_ROW] else "full",
     )
-    # Cursor drops rows of old conversations; what was kept of them stays.
+    # Cursor deletes rows of old conversations; turns that were stored before remain.
     return whole(header, turns, skipped, cursor=None)._replace(is_whole=not skipped[NO_ROW])
 
 
 def _bubbles(
     connection: sqlite3.Connection | None, id: str, composer: Mapping[str, Any], skipped: Counter[str]
 ) -> Iterator[Bubble]:
-    """In the order of the headers, if there are any; else those inside the composer, which rows may complete."""
+    """Yield bubbles in the order of the headers, if there are any; otherwise those inside the composer, completed from
+    rows."""
     tools = _old_tools(composer)
     rows = _rows(connection, id, skipped) if connection else iter(())
     headers = list(records_of(composer.get("fullConversationHeadersOnly")))
@@ -197,7 +198,9 @@ def _in_order(
 def _rows(
     connection: sqlite3.Connection, id: str, skipped: Counter[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The bubbles of a composer with the names that their keys give them. Each can be large: none is kept here."""
+    """Yield the bubbles of a composer with the names from their keys.
+
+    Bubbles can be large, and none is retained here."""
     prefix = f"bubbleId:{id}:"
     rows = connection.execute(
         "SELECT key, value FROM cursorDiskKV WHERE key >= ? AND key < ?", (prefix, prefix[:-1] + ";")
@@ -211,7 +214,7 @@ def _rows(
 
 
 def _old_tools(composer: Mapping[str, Any]) -> dict[str, Any]:
-    """Tool calls by bubble, as they were kept before each bubble had its own."""
+    """Return tool calls by bubble, from versions in which a bubble did not contain its own."""
     for capability in records_of(composer.get("capabilities")):
         if capability.get("type") == 15:
             by_bubble = fields_of(capability.get("data")).get("bubbleDataMap")

@@ -1,4 +1,4 @@
-"""Which folder a Cursor composer belongs to: a question that each generation of Cursor answers in another place."""
+"""Find the folder of a Cursor composer. Each generation of Cursor records it in a different place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VIEW = "workbench.panel.aichat.view."
 
 
 class ComposerHeader(NamedTuple):
-    """What lists of composers tell of one."""
+    """The entry of a composer in a list of composers."""
 
     name: str = ""
     folder: str = ""
@@ -28,14 +28,14 @@ class ComposerHeader(NamedTuple):
 
 
 class Ties:
-    """Of the database that holds all composers, and of the databases of workspaces beside it."""
+    """Folders of composers, from the database of all composers and the databases of the workspaces."""
 
     def __init__(self, connection: sqlite3.Connection | None, path: Path) -> None:
         self._connection = connection
         self._workspaces = path.parent.parent / "workspaceStorage"
 
     def directory(self, id: str, composer: Mapping[str, Any], bubbles: Iterable[Bubble]) -> str:
-        """As recorded in the first place that knows."""
+        """Return the folder from the first place that contains it."""
         return (
             self._folder(composer)
             or self.headers.get(id, ComposerHeader()).folder
@@ -54,7 +54,7 @@ class Ties:
 
     @cached_property
     def headers(self) -> dict[str, ComposerHeader]:
-        """From the list of version 3, and from the table that follows it in 3.12."""
+        """Return headers from the list of version 3, and from the table that replaced it in 3.12."""
         if self._connection is None:
             return {}
         stored = fields_of(document(item(self._connection, "composer.composerHeaders")))
@@ -80,7 +80,7 @@ class Ties:
 
     @cached_property
     def _listing(self) -> dict[str, str]:
-        """Composer → folder, from the databases of workspaces."""
+        """Map composers to folders, from the databases of workspaces."""
         folders: dict[str, str] = {}
         for database in sorted(self._workspaces.glob("*/state.vscdb")):
             folder = workspace_folder(database.parent).path
@@ -95,7 +95,7 @@ class Ties:
 
 
 def listed_composers(connection: sqlite3.Connection) -> list[str]:
-    """The composers that a workspace's database names: all it has, the open tabs, and the panes of its window."""
+    """Return the composers in a workspace's database: all it lists, the open tabs, and the panes of its window."""
     listing = fields_of(document(item(connection, "composer.composerData")))
     ids = [text_of(each.get("composerId")) for each in records_of(listing.get("allComposers"))]
     for key in ("selectedComposerIds", "lastFocusedComposerIds"):

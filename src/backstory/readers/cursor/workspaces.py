@@ -1,5 +1,6 @@
-"""A workspace's own database in Cursor: chats and composers of 2024, and all prompts that were typed in it;
-and which directory the slug of a project stands for."""
+"""The database of a workspace in Cursor: chats and composers of 2024, and all prompts typed in it.
+
+Also, the directory that a project's slug means."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ _OTHERS = lazy_pattern(r"[^A-Za-z0-9]+")
 
 
 def read_workspace(connection: sqlite3.Connection, path: Path, progress: DatabaseProgress) -> Iterator[Piece]:
-    """Never complete: it hands conversations over to the database of all workspaces."""
+    """Read a workspace. The result is never complete: conversations are moved to the database of all workspaces."""
     folder = workspace_folder(path.parent).path
     listed = listed_composers(connection)
     moved, prompts = _elsewhere(path.parents[2] / "globalStorage" / path.name, listed)
@@ -36,8 +37,9 @@ def read_workspace(connection: sqlite3.Connection, path: Path, progress: Databas
 
 
 def _elsewhere(everything: Path, listed: list[str]) -> tuple[dict[str, bool], set[str]]:
-    """The composers that are in the database of all workspaces, and whether anything was said in them; and, if others
-    are missing, what people said in these."""
+    """Return the composers in the database of all workspaces, each with whether it contains messages.
+
+    If some are missing there, also return the people's messages in the others."""
     try:
         with open_database(everything) as connection:
             moved = composers_in(connection, listed)
@@ -50,7 +52,7 @@ def _elsewhere(everything: Path, listed: list[str]) -> tuple[dict[str, bool], se
 def _composers(
     connection: sqlite3.Connection, path: Path, folder: str, spoken: set[str], progress: DatabaseProgress
 ) -> Iterator[Piece]:
-    """Those that were never moved; the others are told better where they are now."""
+    """Yield the composers that were never moved. For the others, the database of all workspaces has better data."""
     data = fields_of(document(item(connection, "composer.composerData")))
     for composer in records_of(data.get("allComposers")):
         id = text_of(composer.get("composerId"))
@@ -68,7 +70,7 @@ def _prompts(
     known_prompts: set[str],
     progress: DatabaseProgress,
 ) -> Iterator[Piece]:
-    """The log of what was typed, without what is in a conversation that is still there."""
+    """Yield the log of typed prompts, without those in a conversation that still exists."""
     typed = (text_of(each.get("text")) for each in records_of(document(item(connection, PROMPTS_KEY))))
     known = known_prompts | set(_texts_of_people(connection))
     lost = [text for text in typed if text.strip() and text.strip() not in known]
@@ -83,12 +85,12 @@ def _prompts(
             completeness="prompts only",
             standing=WitnessRank.PROMPTS,
         )
-        # Old prompts drop out of the list; those that were kept stay.
+        # Old prompts drop out of the list; prompts that were stored before remain.
         yield whole(header, turns, cursor=None)._replace(is_whole=False)
 
 
 def _texts_of_people(connection: sqlite3.Connection) -> Iterator[str]:
-    """By people, in the conversations that this database holds."""
+    """Yield the people's messages in the conversations of this database."""
     chats = records_of(fields_of(document(item(connection, CHAT_KEY))).get("tabs"))
     composers = records_of(fields_of(document(item(connection, "composer.composerData"))).get("allComposers"))
     for bubbles in (
@@ -105,16 +107,16 @@ def slug_of(path: str) -> str:
 
 
 class Slugs:
-    """Remembers what it found out; good for one search."""
+    """A cache of directories by slug, for one search."""
 
     def __init__(self, projects: Iterable[Path]) -> None:
-        self._found: dict[str, str] = {slug_of(str(path)): str(path) for path in projects}
+        self._directories: dict[str, str] = {slug_of(str(path)): str(path) for path in projects}
 
     def directory(self, slug: str) -> str:
-        if slug not in self._found:
+        if slug not in self._directories:
             existing = list(dict.fromkeys(_existing(slug)))
-            self._found[slug] = str(existing[0]) if len(existing) == 1 else ""
-        return self._found[slug]
+            self._directories[slug] = str(existing[0]) if len(existing) == 1 else ""
+        return self._directories[slug]
 
 
 def _existing(slug: str) -> Iterator[Path]:
@@ -126,7 +128,7 @@ def _existing(slug: str) -> Iterator[Path]:
 
 
 def _below(directory: Path, slug: str) -> Iterator[Path]:
-    """The directories whose path below this one has the slug."""
+    """Yield the directories below this one whose relative path has the slug."""
     try:
         names = [entry.name for entry in os.scandir(directory) if entry.is_dir()]
     except OSError:

@@ -1,1 +1,1 @@
-"""What several readers need to read: lines, documents, databases and the signs of what no person wrote."""
+"""Formats that several readers share: lines, documents, databases, and markers of text that no person wrote."""

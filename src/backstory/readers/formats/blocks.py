@@ -1,4 +1,4 @@
-"""Messages made of blocks, as Anthropic's API has them, and calls of functions, as OpenAI's has them."""
+"""Messages made of blocks, as in Anthropic's API, and function calls, as in OpenAI's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Block = dict[str, Any]
 
 
 def blocks_of(content: object) -> list[Block]:
-    """A text, a list of blocks or a list of texts, as blocks."""
+    """Convert a text, a list of blocks or a list of texts to blocks."""
     parts = [content] if isinstance(content, str) else items_of(content)
     return [{"type": "text", "text": part} if isinstance(part, str) else fields_of(part) for part in parts]
 
@@ -32,7 +32,7 @@ def text_in(blocks: Iterable[Block]) -> str:
 
 
 def thinking_in(blocks: Iterable[Block]) -> str:
-    """What is thought in clear; a block may hold a signature only."""
+    """Return the readable thoughts. A block may contain only a signature."""
     thought = (
         text_of(b.get("thinking")) or text_of(b.get("text")) for b in blocks if b.get("type") == "thinking"
     )
@@ -54,14 +54,14 @@ NO_OUTPUTS: Mapping[str, ToolOutput] = MappingProxyType({})
 
 
 class Use(NamedTuple):
-    """A tool that the model asked for."""
+    """A tool call that the model requested."""
 
     id: str
     name: str
     arguments: Any
 
     def call(self, outputs: Mapping[str, ToolOutput] = NO_OUTPUTS) -> ToolCall:
-        """The call, with its result if that is among the outputs."""
+        """Return the call, with its result if `outputs` contains it."""
         output = outputs.get(self.id) if self.id else None
         return self.answered(output)
 
@@ -79,7 +79,7 @@ def uses_in(blocks: Iterable[Block]) -> list[Use]:
 
 
 def outputs_in(blocks: Iterable[Block]) -> dict[str, ToolOutput]:
-    """Results of tools, by the id of their use."""
+    """Return the results of tools by the id of their use."""
     return {
         text_of(block.get("tool_use_id")) or text_of(block.get("toolUseID")): output_of(block)
         for block in blocks
@@ -88,12 +88,12 @@ def outputs_in(blocks: Iterable[Block]) -> dict[str, ToolOutput]:
 
 
 def _has_ended(run: Mapping[str, Any]) -> bool:
-    """False for what Amp records of a tool that still runs."""
+    """Return False for a tool that still runs, as recorded by Amp."""
     return not run or run.get("status") in ("done", "error", "cancelled") or "result" in run
 
 
 def output_of(block: Block) -> ToolOutput:
-    """The output in a `tool_result`; Amp has it in `run`."""
+    """Return the output in a `tool_result`. Amp stores it in `run`."""
     run = fields_of(block.get("run"))
     error, result = run.get("error"), run.get("result")
     code = fields_of(result).get("exitCode")
@@ -110,13 +110,13 @@ def output_of(block: Block) -> ToolOutput:
 
 
 def _run_text(result: object) -> str:
-    """A text, an object with the output of a command, or anything else as JSON."""
+    """Return a text, the output of a command in an object, or anything else as JSON."""
     text = text_of(result) or text_of(fields_of(result).get("output"))
     return text or (json.dumps(result, ensure_ascii=False) if result else "")
 
 
 def functions_in(calls: object) -> list[Use]:
-    """`[{"id", "function": {"name", "arguments": "<JSON>"}}]`"""
+    """Parse `[{"id", "function": {"name", "arguments": "<JSON>"}}]`."""
     functions = []
     for call in records_of(calls):
         function = fields_of(call.get("function"))
@@ -131,7 +131,7 @@ def functions_in(calls: object) -> list[Use]:
 
 
 def arguments_of(arguments: object) -> Any:
-    """Arguments that may be JSON in a text; a text that is none stays as it is."""
+    """Parse arguments that may be JSON inside a text. Other text is returned unchanged."""
     if not isinstance(arguments, str):
         return arguments
     try:

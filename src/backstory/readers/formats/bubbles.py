@@ -1,5 +1,6 @@
-"""Cursor's bubbles, the boxes of its chat: one model message fills several of them. The chat of 2024, in
-Windsurf too, has them in tabs of a workspace's database."""
+"""Bubbles, the boxes of Cursor's chat: one model message fills several of them.
+
+The chat of 2024, also in Windsurf, has them in tabs of a workspace's database."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ class Bubble(NamedTuple):
 
 
 def bubble_of(id: str, data: Mapping[str, Any], kind: object = None, tool: object = None) -> Bubble | None:
-    """What a bubble says; None if nobody knows who says it. `kind` and `tool` are what other places tell of it."""
+    """Convert a bubble; None if its speaker is unknown. `kind` and `tool` come from other records about it."""
     match data.get("type", kind):
         case 1 | "user":
             role = Role.USER
@@ -81,7 +82,9 @@ def _tool_calls(value: object) -> Iterator[ToolCall]:
 
 
 def _output(result: object) -> tuple[str, int | None]:
-    """The text of a result and the exit code of a command, whose output is a field of it. Other results stay as they are."""
+    """Return the text of a result, and the exit code of a command, whose output is a field.
+
+    Other results stay unchanged."""
     fields = _inside(result)
     code = fields.get("exitCodeV2", fields.get("exitCode"))
     text = text_of(fields.get("output")) or text_of(result)
@@ -89,7 +92,7 @@ def _output(result: object) -> tuple[str, int | None]:
 
 
 def _inside(value: object) -> dict[str, Any]:
-    """JSON that is kept as text, or as it is."""
+    """Return an object that is stored as JSON text or directly."""
     return fields_of(document(value) if isinstance(value, str) else value)
 
 
@@ -106,7 +109,7 @@ def _error(tool: Mapping[str, Any]) -> str:
 
 
 def _file_calls(data: Mapping[str, Any], role: Role) -> Iterator[ToolCall]:
-    """Files that come with a bubble without a call: shown to the model, or rewritten by its code blocks."""
+    """Yield files that accompany a bubble without a call: shown to the model, or rewritten by its code blocks."""
     reads = [path_of(path) for path in items_of(data.get("relevantFiles"))]
     for chosen in (data, fields_of(data.get("context"))):
         reads += [path_of(file.get("uri")) for file in records_of(chosen.get("fileSelections"))]
@@ -138,7 +141,7 @@ def _folder(data: Mapping[str, Any]) -> str:
 
 
 def rich_text(value: object) -> str:
-    """The words in the state of Cursor's editor, which is JSON; paragraphs become lines."""
+    """Return the words in the state of Cursor's editor, which is JSON. Paragraphs become lines."""
 
     def words(node: Mapping[str, Any]) -> str:
         children = "".join(words(child) for child in records_of(node.get("children")))
@@ -149,8 +152,9 @@ def rich_text(value: object) -> str:
 
 
 def turns_of(bubbles: Iterable[Bubble], model: str = "") -> list[Turn]:
-    """The turns of a conversation. A model thinks, then speaks, then calls; what breaks this order is its next
-    message."""
+    """Return the turns of a conversation.
+
+    A model thinks, then speaks, then calls tools. A bubble that breaks this order begins its next message."""
     turns: list[Turn] = []
     for bubble in bubbles:
         if bubble.is_empty:
@@ -178,7 +182,9 @@ def _goes_on(turn: Turn, bubble: Bubble) -> bool:
 
 
 def read_tabs(value: Value, source: str, directory: str, progress: DatabaseProgress) -> Iterator[Piece]:
-    """One conversation for each tab that was spoken in and has changed. Its only time is that of the last question."""
+    """Yield one conversation per tab that contains messages and has changed.
+
+    Its only time is that of the last question."""
     for tab in records_of(fields_of(document(value)).get("tabs")):
         id = text_of(tab.get("tabId"))
         if not id or not progress.is_new(id, fingerprint(repr(tab))):

@@ -1,8 +1,7 @@
-"""SQLite databases of other programs, read while their owner may write, without leaving a trace beside them.
+"""SQLite databases of other programs, read while their owner may write, without leaving a trace in their directory.
 
-To read a database in WAL mode, SQLite makes a -shm file or writes into the one that is there; so each of the ways
-in `open_database` avoids that. Keep no cursor open while others work: it can keep the owner from writing.
-"""
+To read a database in WAL mode, SQLite creates a -shm file or writes to the existing one. Each method in `open_database`
+avoids that. Do not leave a cursor open while others work: it can block the owner's writes."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ NOT_JSON = "not JSON"
 
 
 def stamp(path: Path) -> tuple[int, int]:
-    """Size and time of last change (ns) of a database, with the -wal that holds what was not moved into it yet."""
+    """Return size and modification time (ns) of a database, including its -wal with changes not yet merged."""
     states = [path.stat()]
     with suppress(FileNotFoundError):
         states.append(beside(path, "-wal").stat())
@@ -40,15 +39,16 @@ def stamp(path: Path) -> tuple[int, int]:
 
 
 def beside(path: Path, ending: str) -> Path:
-    """Where SQLite looks for it: beside the file that a link leads to."""
+    """Return the path of a companion file, in the directory of the file that a link points to, as SQLite does."""
     file = path.resolve()
     return file.with_name(file.name + ending)
 
 
 @contextmanager
 def open_database(path: Path, *, wait_s: float = WAIT_S) -> Iterator[sqlite3.Connection]:
-    """A connection that only reads; damage that shows while reading becomes Unreadable. The directory of the database
-    stays as it is, to the byte and the nanosecond."""
+    """Open a read-only connection. Damage found while reading raises Unreadable.
+
+    The directory of the database does not change, to the byte and the nanosecond."""
     with ExitStack() as stack:
         options = _direct_options(path)
         connection = _connect(path, options, wait_s) if options else None
@@ -66,8 +66,9 @@ def open_database(path: Path, *, wait_s: float = WAIT_S) -> Iterator[sqlite3.Con
 
 @contextmanager
 def open_copy(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection to a copy of the database, for who reads all of it once and takes long. What its owner moved into
-    a -wal is in it; nothing in its schema is run."""
+    """Open a connection to a copy of the database, for callers that read all of it and take long.
+
+    The copy includes changes in the -wal. Nothing in its schema is executed."""
     for ending in ("", *BESIDE):
         if ending == "" or beside(path, ending).exists():
             open_regular(beside(path, ending)).close()
@@ -90,8 +91,8 @@ def open_copy(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def records(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Value]]:
-    """The rows of a table by the names of the columns it has; none where there is no such table."""
-    # those that SQLite computes are not among them: what it computes with is the owner's to choose
+    """Yield the rows of a table by column name; none if the table does not exist."""
+    # without generated columns, which would run expressions chosen by the owner
     described = connection.execute("SELECT name FROM pragma_table_info(?) ORDER BY cid", (table,))
     names = [name for (name,) in described] if table in tables(connection) else []
     if not names:
@@ -106,7 +107,7 @@ def _quoted(name: str) -> str:
 
 
 def _direct_options(path: Path) -> str:
-    """How to read in place, or nothing where only a copy can be read."""
+    """Return the URI options for reading in place, or "" if only a copy can be read."""
     for ending in ("-wal", "-shm", "-journal"):
         _check_regular(beside(path, ending))
     with open_regular(path) as file:
@@ -118,20 +119,20 @@ def _direct_options(path: Path) -> str:
     if beside(path, "-shm").exists():
         return "mode=ro&readonly_shm=1"
     wal = beside(path, "-wal")
-    # Nothing waits in a -wal: nobody has the database open. If its owner comes back while we read, the stamp will
-    # differ, and it is read again.
+    # The -wal is empty: nobody has the database open. If its owner writes while we read, the stamp changes and the
+    # database is read again.
     return "" if wal.exists() and wal.stat().st_size else "mode=ro&immutable=1"
 
 
 def _check_regular(path: Path) -> None:
-    """SQLite opens by itself what lies beside a database, and would wait for a named pipe."""
+    """Refuse companion files that are not regular: SQLite opens them by itself and would block on a named pipe."""
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(path.stat().st_mode):
             raise Unreadable(f"{path} is not a regular file.")
 
 
 def _connect(path: Path, options: str, wait_s: float) -> sqlite3.Connection | None:
-    """None if it is locked, left by a crash in the middle of a change, or cannot be read without a -shm."""
+    """Return None if it is locked, was left by a crash in the middle of a change, or cannot be read without a -shm."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?{options}", uri=True, timeout=wait_s, isolation_level=None
     )
@@ -176,7 +177,7 @@ def columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
 
 
 def listed(connection: sqlite3.Connection, table: str, names: Iterable[str]) -> list[dict[str, Any]]:
-    """The rows of a table in the order of their ids, with those of the columns that it has; none where it has no ids."""
+    """Return the rows of a table in the order of their ids, with those of the columns that exist; none without ids."""
     known = columns(connection, table)
     wanted = [name for name in names if name in known]
     if "id" not in wanted:
@@ -186,7 +187,7 @@ def listed(connection: sqlite3.Connection, table: str, names: Iterable[str]) -> 
 
 
 def item(connection: sqlite3.Connection, key: str) -> Value:
-    """One value of the table in which VS Code and its relatives keep their state."""
+    """Return one value of the table in which VS Code and its relatives store their state."""
     if "ItemTable" not in tables(connection):
         return None
     row = connection.execute("SELECT value FROM ItemTable WHERE key = ?", (key,)).fetchone()
@@ -195,7 +196,7 @@ def item(connection: sqlite3.Connection, key: str) -> Value:
 
 
 def document(value: Value) -> Any:
-    """The JSON in a value; None for what holds none: NULL, no bytes, a number, or broken text."""
+    """Parse the JSON in a value; None for NULL, an empty value, a number, or invalid text."""
     if not isinstance(value, str | bytes) or not value:
         return None
     try:
@@ -205,23 +206,25 @@ def document(value: Value) -> Any:
 
 
 class DatabaseProgress:
-    """Which version of each conversation of a source was read, so that only changed ones are read again."""
+    """The versions of a source's conversations that were read. Only changed ones are read again."""
 
     def __init__(self, cursor: Cursor) -> None:
         known = cursor.state.get("versions")
         self._known: Mapping[str, str] = known if isinstance(known, Mapping) else {}
         self._now: dict[str, str] = {}
         self.skipped: Counter[str] = Counter()
-        """What no conversation can answer for."""
+        """Skipped records that belong to no conversation."""
         self.is_complete = False
-        """All conversations of the source were asked for in a form that is known: one that was not named was deleted."""
+        """True if all conversations of the source were listed in a known format.
+
+        A conversation that was not listed was deleted."""
 
     def is_new(self, conversation: str, version: str) -> bool:
         self._now[conversation] = version
         return self._known.get(conversation) != version
 
     def with_cursor(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
-        """The pieces, the last with the cursor: all are kept before the source counts as read."""
+        """Yield the pieces, the last one with the cursor: all of them are stored before the source counts as read."""
         last: Piece | None = None
         for piece in chain(pieces, self._deleted()):
             if last:
@@ -243,7 +246,7 @@ def read_database(
     cursor: Cursor,
     read: Callable[[sqlite3.Connection, Path, DatabaseProgress], Iterable[Piece]],
 ) -> Iterator[Piece]:
-    """What was not read before, as `read` makes it of the database, and the cursor."""
+    """Yield the pieces that `read` returns for unread conversations; the last one has the cursor."""
     progress = DatabaseProgress(cursor)
     with open_database(path) as connection:
         yield from progress.with_cursor(read(connection, path, progress))

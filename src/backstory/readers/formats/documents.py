@@ -1,4 +1,4 @@
-"""Whole JSON files, which their owners write anew while we read."""
+"""Entire JSON files, which their owners may rewrite during reading."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RETRY_S = 0.05
 
 
 def read_document(path: Path, pause: Callable[[float], None] = time.sleep) -> Any:
-    """What the file holds. One that is being rewritten gets a second chance; Unreadable when it is broken then too."""
+    """Return the parsed file. A file that is being rewritten is tried twice; Unreadable if it is invalid then too."""
     try:
         return parse(read_regular(path))
     except (ValueError, RecursionError):
@@ -30,7 +30,7 @@ def read_document(path: Path, pause: Callable[[float], None] = time.sleep) -> An
 
 
 def read_beside(path: Path) -> Any:
-    """What a file that only adds to another holds; None when it is missing or broken."""
+    """Return the parsed contents of a supplementary file; None if it is missing or invalid."""
     try:
         return parse(read_regular(path))
     except (OSError, ValueError, RecursionError):
@@ -38,7 +38,7 @@ def read_beside(path: Path) -> Any:
 
 
 def stamps(*paths: Path) -> str:
-    """Sizes and times of files that only add to another; empty when none is there."""
+    """Return sizes and times of supplementary files; "" if none exists."""
     states = [(path.name, state.st_size, state.st_mtime_ns) for path in paths if (state := _state(path))]
     return repr(states) if states else ""
 
@@ -51,7 +51,9 @@ def _state(path: Path) -> os.stat_result | None:
 
 
 def parse(raw: bytes) -> Any:
-    """JSON whose strings can be stored: half a surrogate pair, which JavaScript writes when it cuts a text, becomes ?"""
+    """Parse JSON, replacing lone surrogates with "?".
+
+    JavaScript writes them when it cuts a text, and they cannot be stored."""
     value = json.loads(raw.decode("utf-8-sig", "replace"))
     if b"\\ud" in raw or b"\\uD" in raw:
         return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))

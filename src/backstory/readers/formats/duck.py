@@ -1,4 +1,6 @@
-"""DuckDB files of other programs, read from a copy; the library for it is an extra (docs/decisions/0019-duckdb.md)."""
+"""DuckDB files of other programs, read from a copy.
+
+The library is an optional extra (docs/decisions/0019-duckdb.md)."""
 
 from __future__ import annotations
 
@@ -16,13 +18,14 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MAGIC = b"DUCK"
-"""From the ninth byte on."""
+"""Located at bytes 9 to 12 of the file."""
 
 
 @contextmanager
 def open_copy(path: Path) -> Iterator[tuple[DuckDBPyConnection, bool]]:
-    """A connection to a copy, and whether what its owner left in the log is in it. DuckDB may want to download something
-    to read a log, which it may not: then the file is read without."""
+    """Open a connection to a copy. Also return whether the changes in its log are included.
+
+    DuckDB may need a download to read a log, which is not permitted; then the file is read without the log."""
     try:
         import duckdb  # an extra, for which a hint is given
     except ModuleNotFoundError as error:
@@ -67,7 +70,7 @@ def _connect(duckdb: Any, copy: Path, *, has_log: bool) -> tuple[DuckDBPyConnect
 
 
 def records(connection: DuckDBPyConnection, table: str) -> Iterator[dict[str, Any]]:
-    """The rows of a table by the names of the columns it has, times as text; none where there is no such table."""
+    """Yield the rows of a table by column name, with times as text; none if the table does not exist."""
     columns = connection.execute(
         "SELECT column_name, data_type FROM information_schema.columns"
         " WHERE table_schema = 'main' AND table_name = ? ORDER BY ordinal_position",

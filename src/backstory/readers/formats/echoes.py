@@ -1,4 +1,6 @@
-"""What Backstory itself put into another assistant's conversation: learned again, it would confirm itself."""
+"""Text that Backstory itself added to another assistant's conversation.
+
+If it were stored again, it would confirm itself."""
 
 from __future__ import annotations
 
@@ -13,12 +15,13 @@ _NAME = lazy_pattern(r"(?:^|[^a-z0-9])backstory(?:[^a-z0-9]|$)", re.IGNORECASE)
 _SERVER = lazy_pattern(
     r"^(?:mcp_)?server(?:_?name|_?id)?: \W*(?:plugin:)?backstory\b", re.IGNORECASE | re.MULTILINE
 )
-"""Of tools that call any server's tools, which have its name among their arguments."""
+"""Arguments of generic tools that call any server's tools and name the server."""
 
 
 def without_echoes(turn: Turn) -> Turn:
-    """Without our briefs, and without the calls of our tools. A turn that had either is marked: what an assistant says
-    in it may repeat what it was told."""
+    """Remove our briefs and the calls of our tools from a turn.
+
+    A turn that had either is marked, because the assistant may repeat their text in it."""
     if turn.role is not Role.ASSISTANT and "</backstory>" in turn.text:
         turn = turn._replace(text=_BRIEF.sub("", turn.text).strip(), recites=True)
     if any(map(_is_ours, turn.calls)):
@@ -28,7 +31,7 @@ def without_echoes(turn: Turn) -> Turn:
 
 
 def _is_ours(call: ToolCall) -> bool:
-    """By the server's name, which clients put before that of the tool: `mcp__backstory__search`."""
-    # looking for the word is many times faster than looking for the patterns, and few texts have it
+    """True if the call names our server, which clients put before the tool's name: `mcp__backstory__search`."""
+    # searching for the word is many times faster than the patterns, and few texts contain it
     is_named = _OURS in call.name.casefold() and _NAME.search(call.name)
     return bool(is_named or (_OURS in call.arguments.casefold() and _SERVER.search(call.arguments)))

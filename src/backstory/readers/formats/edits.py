@@ -1,4 +1,4 @@
-"""What a tool call wrote into files, as text: whole files, replacements, patches, and documents in shell commands."""
+"""Text that a tool call wrote to files: whole files, replacements, patches, and here-documents in shell commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .. import ToolCall
 from .touched import PATH_KEYS
 
 WHOLE = ("content", "contents", "file_text", "fileText", "CodeContent", "new_source", "text")
-"""Arguments that hold a whole file."""
+"""Arguments that contain a whole file."""
 REPLACED = (
     ("old_string", "new_string"),
     ("oldString", "newString"),
@@ -22,7 +22,7 @@ REPLACED = (
     ("search", "replace"),
     ("TargetContent", "ReplacementContent"),
 )
-"""Arguments that hold what a part of a file said, and what it says from now on."""
+"""Pairs of arguments that contain the old and the new text of a part of a file."""
 INSERTED = ("insert_text", "insertText", "code_edit", "CodeEdit", "new_str")
 LISTS = ("edits", "replacements", "ReplacementChunks", "operations")
 PATCHES = ("input", "patch", "patchText", "command", "cmd", "diff")
@@ -42,27 +42,29 @@ _TARGET = lazy_pattern(r"\b(?:cat|tee)\b.*?(?:>|\btee(?: -a)?\s)\s*('[^']+'|\"[^
 class Edit(NamedTuple):
     path: str
     old: str
-    """What stood there; empty for a whole file, and for what was put in between."""
+    """The replaced text; "" for a whole file and for an insertion."""
     new: str
     is_whole: bool = False
 
 
 def edits_of(call: ToolCall) -> Iterator[Edit]:
-    """In their order; none of a call that failed, since what it wanted did not happen."""
+    """Yield the edits of a call in order; none for a failed call, which changed nothing."""
     if call.error:
         return
-    given = call.given
-    if isinstance(given, str):
-        yield from _patched(given)
-    elif isinstance(given, Mapping):
-        yield from edits_in(given, call.writes[0] if call.writes else "")
+    arguments = call.given
+    if isinstance(arguments, str):
+        yield from _patched(arguments)
+    elif isinstance(arguments, Mapping):
+        yield from edits_in(arguments, call.writes[0] if call.writes else "")
 
 
-def edits_in(given: Mapping[str, Any], path: str = "") -> Iterator[Edit]:
-    """The edits that the arguments of a call ask for; `path` is the file where none of them names one."""
-    path = next((given[key] for key in given if key in PATH_KEYS and isinstance(given[key], str)), path)
+def edits_in(arguments: Mapping[str, Any], path: str = "") -> Iterator[Edit]:
+    """Yield the edits that the arguments of a call request. `path` is used if none of them names a file."""
+    path = next(
+        (arguments[key] for key in arguments if key in PATH_KEYS and isinstance(arguments[key], str)), path
+    )
     for key in PATCHES:
-        text = _command(given.get(key))
+        text = _command(arguments.get(key))
         if "*** " in text:
             yield from _patched(text)
         elif "SEARCH" in text:
@@ -70,20 +72,20 @@ def edits_in(given: Mapping[str, Any], path: str = "") -> Iterator[Edit]:
         elif "<<" in text:
             yield from _documents(text)
     for key in LISTS:
-        for item in given.get(key) or () if isinstance(given.get(key), list) else ():
+        for item in arguments.get(key) or () if isinstance(arguments.get(key), list) else ():
             if isinstance(item, Mapping):
                 yield from edits_in(item, path)
     for old, new in REPLACED:
-        if isinstance(given.get(old), str) and isinstance(given.get(new), str):
-            yield Edit(path, given[old], given[new])
+        if isinstance(arguments.get(old), str) and isinstance(arguments.get(new), str):
+            yield Edit(path, arguments[old], arguments[new])
             return
     for key in INSERTED:
-        if isinstance(given.get(key), str):
-            yield Edit(path, "", given[key])
+        if isinstance(arguments.get(key), str):
+            yield Edit(path, "", arguments[key])
             return
     for key in WHOLE:
-        if path and isinstance(given.get(key), str):
-            yield Edit(path, "", given[key], is_whole=True)
+        if path and isinstance(arguments.get(key), str):
+            yield Edit(path, "", arguments[key], is_whole=True)
             return
 
 
@@ -94,11 +96,11 @@ def _command(value: Any) -> str:
 
 
 def _patched(patch: str) -> Iterator[Edit]:
-    """Of a patch as Codex writes them: each run of lines with what it takes away and what it adds."""
+    """Yield the edits in a patch in Codex's format: the removed and the added lines of each hunk."""
     path, is_new = "", False
     old: list[str] = []
     new: list[str] = []
-    # a file may hold other ends of lines, which belong to its text
+    # other line separators belong to the file's text
     for line in (*patch.replace("\r\n", "\n").removesuffix("\n").split("\n"), "*** End Patch"):
         header = _PATCH_FILE.match(line)
         if header or line.startswith(("@@", "*** ")):
@@ -114,7 +116,7 @@ def _patched(patch: str) -> Iterator[Edit]:
 
 
 def _documents(command: str) -> Iterator[Edit]:
-    """`cat > file <<EOF`: what stands between is written into the file."""
+    """Yield the files written by here-documents, as in `cat > file <<EOF`."""
     for match in _HEREDOC.finditer(command):
         if target := _TARGET.search(match["line"]):
             yield Edit(target[1].strip("'\""), "", match["text"], is_whole=True)

@@ -1,6 +1,7 @@
-"""Export archives: what an assistant on the web gives its users on request, a zip with JSON in it, or that JSON alone.
+"""Export archives of assistants on the web: a zip file that contains JSON, or the JSON alone.
 
-An archive may be made to harm: nothing is unpacked to disk, and no more is read than an honest one could hold."""
+An archive may be malicious: nothing is unpacked to disk, and the amount of data read is limited to what a genuine
+archive could contain."""
 
 from __future__ import annotations
 
@@ -20,16 +21,16 @@ from .values import items_of, records_of
 
 CONVERSATIONS = lazy_pattern(r"(?:.*/)?conversations(?:-\d+)?\.json")
 MAX_EXPORT_BYTES = 1 << 29
-"""Bytes of one file in an archive."""
+"""Maximum size in bytes of one file in an archive."""
 MAX_EXPORT_FILES = 64
-"""Files in an archive that hold conversations."""
+"""Maximum number of files with conversations in an archive."""
 RATIO = 200
-"""No text is compressed better than that."""
+"""Maximum compression ratio. Text does not compress better."""
 _ANY = msgspec.json.Decoder()
 
 
 def find_exports(places: Places, reader: str) -> Iterator[Source]:
-    """Only what the user named: an archive, its conversations, or the directory it was unpacked into."""
+    """Yield the sources named by the user: an archive, its conversations, or the directory it was unpacked to."""
     for path in places.roots.get(reader, ()):
         if path.is_dir():
             inside = sorted(file for file in path.iterdir() if CONVERSATIONS.fullmatch(file.name))
@@ -39,7 +40,7 @@ def find_exports(places: Places, reader: str) -> Iterator[Source]:
 
 
 def conversations_in(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of all lists of conversations. Raises Unreadable for what is no such archive."""
+    """Yield the conversations of all lists. Raises Unreadable if the file is not an export archive."""
     with open_regular(path) as stream:
         if zipfile.is_zipfile(stream):
             yield from _packed(stream, path)
@@ -68,7 +69,7 @@ def _packed(stream: BinaryIO, path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _bytes(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> bytes:
-    """What the archive says of its sizes is a claim: reading stops where it proves wrong."""
+    """Read a file of the archive. Its declared sizes are not trusted: reading stops once they are exceeded."""
     limit = min(MAX_EXPORT_BYTES, info.file_size, max(info.compress_size, 1) * RATIO)
     if info.file_size > limit:
         raise Unreadable(
@@ -92,7 +93,7 @@ def _conversations(raw: bytes, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _loosely(raw: bytes, name: str) -> Any:
-    """With half surrogates, which the strict decoder refuses."""
+    """Parse JSON with lone surrogates, which the strict decoder refuses."""
     try:
         return parse(raw)
     except (ValueError, RecursionError) as error:

@@ -1,6 +1,6 @@
-"""Opening foreign files so that nothing that lies among them can hold us up: only regular files, and without waiting.
+"""Open foreign files safely: only regular files, and without blocking.
 
-A named pipe, a device behind a link or a socket is an OSError at once; opened as usual, it would block for good."""
+A named pipe, a device behind a link or a socket raises OSError at once. Opened normally, it could block forever."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"):  # each where 
     _FLAGS |= getattr(os, _name, 0)
 
 MAX_FILE_BYTES = 1 << 30
-"""Bytes of a file that is read as a whole."""
+"""Maximum size in bytes of a file that is read as a whole."""
 
 
 def open_regular(path: str | Path) -> BinaryIO:
-    """Raises OSError for what is no regular file, also behind links."""
+    """Open a file for reading. Raises OSError if it is not a regular file, also behind links."""
     descriptor = os.open(path, _FLAGS)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -31,7 +31,7 @@ def open_regular(path: str | Path) -> BinaryIO:
 
 
 def read_regular(path: str | Path) -> bytes:
-    """All of a file. Raises OSError for one over MAX_FILE_BYTES."""
+    """Read a whole file. Raises OSError if it is larger than MAX_FILE_BYTES."""
     with open_regular(path) as file:
         raw = file.read(MAX_FILE_BYTES + 1)
     if len(raw) > MAX_FILE_BYTES:
@@ -40,15 +40,17 @@ def read_regular(path: str | Path) -> bytes:
 
 
 def read_text(path: str | Path) -> str:
-    """All of a text; what is not UTF-8 is replaced, and lines end with a newline alone. Raises Unreadable for UTF-16."""
+    """Read a whole text file. Invalid UTF-8 is replaced, and CRLF becomes a newline. Raises Unreadable for UTF-16."""
     raw = read_regular(path)
     refuse_wide_text(raw)
     return raw.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 def refuse_wide_text(beginning: bytes) -> None:
-    """Raises Unreadable for what begins as UTF-16 or UTF-32 does, such as a file that an editor or a shell of Windows wrote
-    anew: as UTF-8 there would be nothing in it."""
+    """Raise Unreadable for text that begins like UTF-16 or UTF-32, such as a file rewritten by a Windows editor or
+    shell.
+
+    Read as UTF-8, it would appear to contain nothing."""
     has_mark = beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
     zeros = [byte == 0 for byte in beginning[:4]]
     if has_mark or zeros in ([True, False, True, False], [False, True, False, True]):

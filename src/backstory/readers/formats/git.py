@@ -1,4 +1,4 @@
-"""Run git on a checkout, so that it neither changes what it looks at nor starts programs that the checkout names."""
+"""Run git on a checkout without changing it and without starting programs that the checkout configures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _QUIET = (
 
 
 class GitOutput(NamedTuple):
-    """What git printed, and whether it was content."""
+    """The output of git, and whether it succeeded."""
 
     text: str
     is_ok: bool
@@ -35,9 +35,9 @@ def ask(
     variables: Mapping[str, str] | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> GitOutput:
-    """Run git in a directory. No git, or no answer in time, is a failure like any other."""
+    """Run git in a directory. A missing git, or a timeout, is a failure like any other."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             ["git", *_QUIET, "-C", str(directory), *arguments],
             env=own_environment() | dict(variables or {}),
             input=os.fsencode(given),
@@ -47,22 +47,22 @@ def ask(
         )
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return GitOutput("", False)
-    return GitOutput(os.fsdecode(done.stdout), done.returncode == 0)
+    return GitOutput(os.fsdecode(process.stdout), process.returncode == 0)
 
 
 def git(directory: Path, *arguments: str, timeout_s: float = TIMEOUT_S) -> str | None:
-    """What git prints; None where there is no repository, no git, or no answer in time."""
+    """Return the output of git; None if there is no repository, no git, or no answer in time."""
     answer = ask(directory, *arguments, timeout_s=timeout_s)
     return answer.text if answer.is_ok else None
 
 
 def names(text: str | None) -> list[str]:
-    """The parts of an answer to `-z`."""
+    """Split an answer to `-z`."""
     return [part for part in (text or "").split("\0") if part]
 
 
 def own_environment() -> dict[str, str]:
-    """Without variables that point git at another repository: a server may have been started by a hook."""
+    """Return the environment without variables that select another repository: a hook may have started the server."""
     inherited = os.environ  # noqa: TID251  (passed on, not read as settings)
     environment = {
         name: value for name, value in inherited.items() if not name.startswith("GIT_") or name in _KEPT

@@ -1,4 +1,4 @@
-"""JSON lines as assistants leave them: half written, cut, glued together, and now and then huge."""
+"""JSON lines as assistants leave them: incomplete, cut, concatenated, and sometimes huge."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOO_LONG = "line over 64 MiB"
 MISFIT = "unexpected shape"
 
 OBJECTS = msgspec.json.Decoder(dict[str, Any])
-"""For lines whose fields are looked at one by one."""
+"""Decoder for lines whose fields are read one by one."""
 _REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 _LOOSE = json.JSONDecoder()
@@ -33,9 +33,10 @@ T = TypeVar("T")
 
 
 def read_lines(stream: BinaryIO, skipped: Counter[str], start: int = 0) -> Iterator[tuple[int, bytes, bool]]:
-    """Each line without its newline, where it starts, and whether it has ended: the last may still be growing.
+    """Yield each line's offset, its bytes without the newline, and whether it is complete: the last one may still be
+    growing.
 
-    A line over LONGEST_LINE is never in memory as a whole."""
+    A line longer than LONGEST_LINE is never in memory as a whole."""
     if start:
         stream.seek(start)
     rest = bytearray()
@@ -64,7 +65,9 @@ def read_lines(stream: BinaryIO, skipped: Counter[str], start: int = 0) -> Itera
 def read_records(
     stream: BinaryIO, decoder: msgspec.json.Decoder[T], skipped: Counter[str], start: int = 0
 ) -> Iterator[tuple[int, T]]:
-    """The records of all lines, with where their line starts. What cannot be read is counted, unless it still grows."""
+    """Yield the records of all lines with the offsets of their lines.
+
+    Unreadable lines are counted, unless still growing."""
     for offset, _, record in raw_records(stream, decoder, skipped, start):
         yield offset, record
 
@@ -76,8 +79,9 @@ def raw_records(
     start: int = 0,
     is_wanted: Callable[[bytes], bool] | None = None,
 ) -> Iterator[tuple[int, bytes, T]]:
-    """The records with where their line starts and their bytes. Lines that `is_wanted` refuses are not decoded at all. Raises
-    Unreadable for text that is not UTF-8 but UTF-16."""
+    """Yield records with the offset and bytes of their line. Lines that `is_wanted` rejects are not decoded.
+
+    Raises Unreadable for UTF-16 text."""
     decode = decoder.decode
     for at, line, is_ended in read_lines(stream, skipped, start):
         if at == 0:
@@ -95,7 +99,7 @@ def raw_records(
 
 
 def decode_raw(raw: msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> T | None:
-    """A part that was left undecoded, and therefore unchecked, when its record was read; None if it is nothing."""
+    """Decode a part that was left undecoded, and therefore unchecked, when its record was read; None if it is empty."""
     if not raw:
         return None
     try:
@@ -107,9 +111,10 @@ def decode_raw(raw: msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> T | None:
 def _repair(
     line: bytes, decoder: msgspec.json.Decoder[T], lost: Counter[str], *, is_ended: bool = False
 ) -> Iterator[tuple[bytes, T]]:
-    """What the strict decoder refuses: objects glued together or to half of one, lone surrogates, bytes that are not UTF-8.
+    """Yield the objects in a line that the strict decoder refuses, each with its bytes.
 
-    Each with its bytes. A line that has not ended may be half of one object."""
+    Handles concatenated objects, an object after a partial one, lone surrogates, and invalid UTF-8. A line that is not
+    complete may be part of one object."""
     text = line.decode("utf-8", "replace").strip("\0 \t\r\n\ufeff")
     for start, end, value in _values_in(text, lost, is_ended=is_ended):
         try:
@@ -135,8 +140,11 @@ def _values_in(text: str, lost: Counter[str], *, is_ended: bool) -> Iterator[tup
 
 
 def _after_tear(text: str, position: int) -> Iterator[tuple[int, int, Any]]:
-    """Whole objects behind half of one, the last first: a crash cut a line, and the next record was written behind it. One
-    that may be part of the half is left out: it begins with another key, or stands where a value is expected."""
+    """Yield complete objects after a partial one, last first: a crash cut a line, and the next record was appended to
+    it.
+
+    An object that may belong to the partial one is left out: it begins with another key, or is at the position of a
+    value."""
     if not text.startswith("{", position):
         return
     torn = _FIRST_KEY.match(text, position)
@@ -153,13 +161,13 @@ def _after_tear(text: str, position: int) -> Iterator[tuple[int, int, Any]]:
 
 
 def _may_be_part(before: str) -> bool:
-    """Whether an object behind this beginning of another may be a value in it. None begins within a text."""
+    """True if an object after this beginning of another may be a value in it. No object begins inside a text."""
     is_within_text = len(_QUOTE.findall(before)) % 2 == 1
     return not is_within_text and before.rstrip().endswith((":", "[", ","))
 
 
 def _sound(value: Any) -> Any:
-    """The same with every string fit for UTF-8."""
+    """Return the value with every string made valid UTF-8."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, list):
@@ -170,7 +178,7 @@ def _sound(value: Any) -> Any:
 
 
 def to_ms(value: str | float | None) -> int | None:
-    """A recorded time: ISO 8601, or seconds or milliseconds since 1970. None for what is no time."""
+    """Parse a recorded time: ISO 8601, or seconds or milliseconds since 1970. None if it is not a time."""
     if isinstance(value, str):
         try:
             moment = datetime.fromisoformat(value)

@@ -1,8 +1,7 @@
-"""What a log tells, record by record: conversations, their turns, and where to go on reading.
+"""The conversations of a log, built record by record: their turns, and the position from which to continue.
 
-Only one turn of a log is open at a time. The cursor is where it starts, so that what is appended to it later is read
-together with it; everything else that is remembered must come out the same when its records are told again.
-"""
+Only one turn of a log is open at a time. The cursor points to its start, which lets later additions be read together
+with it. All other remembered state must be the same after its records are read again."""
 
 from __future__ import annotations
 
@@ -37,17 +36,17 @@ from .titles import headline, is_command, is_silent
 T = TypeVar("T")
 
 REMEMBERED = 50
-"""Conversations and unanswered calls that a cursor speaks of: of a log of prompts there may be thousands."""
+"""Maximum number of conversations and unanswered calls in a cursor. A log of prompts may have thousands."""
 
 
 _NEWS = ("turns", "is_changed", "usage", "late_results")
-"""What a conversation holds that was not given yet."""
+"""Attributes of a conversation that are not part of a cursor, because they were not yielded yet."""
 NAMED = "named"
-"""Where a cursor has the names that were given to records; one of an earlier version has none."""
+"""Key in a cursor for the names assigned to records. Cursors of earlier versions do not have it."""
 
 
 class Title(IntEnum):
-    """How good a title is. Of equal ones the first prompt stays, and the last of the others counts."""
+    """Quality of a title. Among equal ones, the first prompt wins, and for all other ranks the last one."""
 
     NONE = 0
     ANSWER = 1
@@ -59,7 +58,7 @@ class Title(IntEnum):
 
 
 class OpenConversation:
-    """What is known of one conversation so far, and the turns that are not given yet."""
+    """The state of one conversation, and the turns that were not yielded yet."""
 
     def __init__(
         self,
@@ -82,15 +81,15 @@ class OpenConversation:
         self.started_ms: int | None = None
         self.ended_ms: int | None = None
         self.is_spoken = False
-        """Somebody said something in it; before that it is not told of."""
+        """True once the conversation contains a message. Before that it is not yielded."""
         self.is_idle = False
-        """Nothing was done in it so far: it is not told of."""
+        """True while the conversation has no activity. Such a conversation is not yielded."""
         self.is_changed = False
         self.turns: dict[str, Turn] = {}
         self.usage: dict[str, ModelCall] = {}
-        """By key."""
+        """Model calls by key."""
         self.late_results: dict[str, CallResult] = {}
-        """Of calls whose turns were given before."""
+        """Results of calls whose turns were yielded before."""
 
     def entitle(self, title: str, rank: Title) -> None:
         if title and (rank > self.rank or (rank == self.rank and rank >= Title.SUMMARY)):
@@ -98,7 +97,7 @@ class OpenConversation:
             self.is_changed = True
 
     def entitle_by(self, text: str, rank: Title) -> None:
-        """What was said is a title as long as there is no better one."""
+        """Use the first line of a message as the title while there is no better one."""
         if rank > self.rank:
             self.entitle(headline(text), rank)
 
@@ -113,13 +112,13 @@ class OpenConversation:
                 self.ended_ms = at_ms
 
     def spend(self, call: ModelCall) -> None:
-        """Count a call of the model. Of several records of one call, that with the most output has its totals."""
+        """Count a model call. Among several records of one call, the one with the most output has the totals."""
         known = self.usage.get(call.key)
         if known is None or call.output >= known.output:
             self.usage[call.key] = call
 
     def answer_late(self, call_id: str, result: CallResult) -> None:
-        """Add a result to the call of a turn that is closed, or keep it for the call that was given before."""
+        """Add a result to the call in a closed turn, or store it for a call that was yielded before."""
         for turn in reversed(self.turns.values()):
             for position, call in enumerate(turn.calls):
                 if call.id == call_id:
@@ -137,10 +136,11 @@ class OpenConversation:
         return self.is_spoken and not self.is_idle and (has_parts or self.is_changed)
 
     def is_only_spent(self) -> bool:
-        """Whether it is a subagent that nobody spoke to, such as one that was started in advance: all there is to tell are its
-        tokens, which the conversation that started it spent."""
-        is_told = self.is_spoken and not self.is_idle
-        return not is_told and self.parent is not None and bool(self.usage)
+        """True for a subagent without dialogue, such as one started in advance.
+
+        Only its tokens are reported, and they count for the conversation that started it."""
+        has_dialogue = self.is_spoken and not self.is_idle
+        return not has_dialogue and self.parent is not None and bool(self.usage)
 
     def header(self, source: str) -> ConversationHeader:
         return ConversationHeader(
@@ -159,7 +159,7 @@ class OpenConversation:
         )
 
     def saved(self) -> dict[str, Any]:
-        """Fit for JSON, with the turns that were not given because nobody said anything yet."""
+        """Return a JSON-compatible state, including the turns that were not yielded because there is no message yet."""
         known = {name: value for name, value in vars(self).items() if name not in _NEWS}
         silent = () if self.is_spoken else self.turns.values()
         turns = [(turn.id, turn.role, turn.text, turn.at_ms, turn.former_id) for turn in silent]
@@ -184,7 +184,7 @@ class OpenConversation:
 
 
 class OpenTurn:
-    """A turn whose records are still coming."""
+    """A turn whose records are still arriving."""
 
     __slots__ = (
         "asked_ms",
@@ -219,19 +219,19 @@ class OpenTurn:
         self.calls: list[ToolCall] = []
         self.waiting: dict[str, int] = {}
         self.asked_ms: dict[str, int] = {}
-        """By the id of a call, when it was made."""
+        """The time of each call, by call id."""
         self.seen: set[str] = set()
-        """Ids of its records, where they may come twice."""
+        """Ids of its records, in logs that may repeat them."""
 
     def call(self, id: str, call: ToolCall, at_ms: int | None = None) -> None:
-        """Add a call whose result is still to come. With its time, it lasts until its result."""
+        """Add a call whose result is still missing. If `at_ms` is set, the call's duration ends with its result."""
         self.waiting[id] = len(self.calls)
         self.calls.append(call._replace(id=id))
         if at_ms is not None:
             self.asked_ms[id] = at_ms
 
     def turn(self) -> Turn | None:
-        """As it is by now; None while it says nothing."""
+        """Return the current turn; None while it is empty."""
         text = self.texts[0] if len(self.texts) == 1 else "\n\n".join(self.texts)
         text, thinking = without_payloads(text).strip(), without_payloads("\n\n".join(self.thoughts)).strip()
         calls = tuple(self.calls)
@@ -241,7 +241,7 @@ class OpenTurn:
 
 
 class Log:
-    """What the records of one source say, gathered until it is given as pieces."""
+    """The records of one source, collected until they are yielded as pieces."""
 
     def __init__(self, source: str, cursor: Cursor) -> None:
         self.source = source
@@ -255,12 +255,12 @@ class Log:
             for id, conversation in state.get("conversations", {}).items()
         }
         self.late: dict[str, str] = dict(state.get("late", {}))
-        """Calls of turns that are closed and were not answered by then: the tool's name by the call's id."""
+        """Calls in closed turns that have no result yet: the tool's name by call id."""
         self.memory: dict[str, dict[str, Any]] = _copy(state.get("memory", {}))
-        """The reader's own, fit for JSON."""
+        """The reader's own state, JSON-compatible."""
         self.skipped: Counter[str] = Counter()
         self.open: OpenTurn | None = None
-        self.offset = self._given = cursor.offset
+        self.offset = self._piece_start = cursor.offset
         self._nth = -1
         self._line = b""
         self._names = Occurrences(state.get(NAMED, {}))
@@ -273,7 +273,7 @@ class Log:
         hear: Callable[[T], None],
         is_wanted: Callable[[bytes], bool] | None = None,
     ) -> Iterator[Piece]:
-        """Have `hear` take in each record from the cursor on, and give the pieces as they get full."""
+        """Pass each record from the cursor on to `hear`, and yield pieces when they are full."""
         for offset, line, record in raw_records(stream, decoder, self.skipped, self.offset, is_wanted):
             if self.goes_on(offset, line):
                 yield from self.pieces()
@@ -281,32 +281,32 @@ class Log:
         yield from self.pieces(is_last=True)
 
     def goes_on(self, offset: int, line: bytes) -> bool:
-        """Say where the next record stands, and its bytes. Whether it is time to give the pieces before it."""
+        """Set the position and bytes of the next record. Return True if it is time to yield the pieces before it."""
         self._nth = self._nth + 1 if offset == self.offset else 0
         self.offset = offset
         self._line = line
-        return offset - self._given >= PIECE_BYTES
+        return offset - self._piece_start >= PIECE_BYTES
 
     def name(self, at_ms: int | None, prefix: str = "") -> str:
-        """An id for the record at hand where it has none of its own. What a prefix names is told apart."""
+        """Return an id for the current record if it has none of its own. A prefix separates namespaces."""
         name = prefix + self._names.name(self._line, at_ms, self.offset)
         place = f"{PLACE}{self.offset}.{self._nth}" if self._nth else f"{PLACE}{self.offset}"
         self._former_ids = {name: prefix + place}
         return name
 
-    def conversation(self, native_id: str, **made: Any) -> OpenConversation:
+    def conversation(self, native_id: str, **traits: Any) -> OpenConversation:
         conversation = self.conversations.get(native_id)
         if conversation is None:
-            conversation = self.conversations[native_id] = OpenConversation(native_id, **made)
+            conversation = self.conversations[native_id] = OpenConversation(native_id, **traits)
         return conversation
 
     def begin(
         self, conversation: OpenConversation, id: str, role: Role, at_ms: int | None, key: str = ""
     ) -> OpenTurn:
-        """Close the open turn, and open another. Records with the same key may join it."""
+        """Close the open turn and open another. Records with the same key may join it."""
         former = self.open
         self.close()
-        # two objects on one line cannot be told apart by where they start
+        # two objects on one line have the same offset
         start = former.start if former is not None and self._nth else self.offset
         self.open = OpenTurn(conversation, id, role, at_ms, start, key)
         self.open.former_id = self._former_ids.pop(id, "")
@@ -316,7 +316,7 @@ class Log:
         return self.open
 
     def prompt(self, native_id: str, text: str, at_ms: int | None) -> OpenConversation:
-        """A line of a log of prompts, which is all that is left of some conversations."""
+        """Add a line of a log of prompts, which is all that remains of some conversations."""
         traits = {
             "kind": ConversationKind.PROMPT_LOG,
             "standing": WitnessRank.PROMPTS,
@@ -347,8 +347,9 @@ class Log:
         exit_code: int | None = None,
         duration_ms: int | None = None,
     ) -> None:
-        """Add the result of a tool to its call, which may be in a turn that is closed or was given before. The failure of
-        such a call becomes a turn itself."""
+        """Add the result of a tool to its call, which may be in a turn that is closed or was yielded before.
+
+        The failure of such a call becomes a separate turn."""
         if self.open is not None and (position := self.open.waiting.pop(call_id, None)) is not None:
             if duration_ms is None and at_ms is not None and call_id in self.open.asked_ms:
                 duration_ms = max(at_ms - self.open.asked_ms[call_id], 0)
@@ -368,7 +369,7 @@ class Log:
                 self.begin(conversation, f"{call_id}!", Role.SYSTEM, at_ms).calls.append(failure)
 
     def pieces(self, *, is_last: bool = False) -> Iterator[Piece]:
-        """What was told since the last ones. They are kept together: only the last has a cursor."""
+        """Yield everything since the last pieces. They are stored together: only the last one has a cursor."""
         if is_last:
             self._keep_open()
         changed = [
@@ -395,7 +396,7 @@ class Log:
             conversation.is_changed = False
         if changed:
             self.skipped.clear()
-        self._given = self.offset
+        self._piece_start = self.offset
 
     def _keep_open(self) -> None:
         if self.open is not None and (turn := self.open.turn()) is not None:

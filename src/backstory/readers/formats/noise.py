@@ -1,4 +1,4 @@
-"""What stands under a person's name and no person wrote, and what is no text at all."""
+"""Text in a person's name that no person wrote, and data that is not text."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ CODEX = (
 )
 
 MAX_NOISE_CHARS = 2_000
-"""Characters that are kept of what no person wrote: what was put into a prompt, and what a tool said that failed."""
+"""Maximum number of characters stored of text that no person wrote: injected prompts, and messages of failed tools."""
 LONGEST_RUN = 512
 _DATA_URI = lazy_pattern(r"data:[\w/+.-]+;base64,[A-Za-z0-9+/=]+")
 _BASE64 = lazy_pattern(rf"[A-Za-z0-9+/=]{{{LONGEST_RUN},}}")
 
 
 def is_injected(text: str, prefixes: tuple[str, ...]) -> bool:
-    """Whether it begins as the assistant's own messages do."""
+    """True if the text begins like one of the assistant's own messages."""
     return text.lstrip().startswith(prefixes)
 
 
 def without_blocks(text: str, tags: Iterable[str]) -> str:
-    """Without `<tag>…</tag>`; a block that is never closed reaches to the end."""
+    """Remove `<tag>…</tag>`. A block that is never closed extends to the end."""
     for tag in tags:
         opening, closing = f"<{tag}>", f"</{tag}>"
         while (start := text.find(opening)) >= 0:
@@ -67,14 +67,16 @@ def without_blocks(text: str, tags: Iterable[str]) -> str:
 
 
 def without_payloads(text: str) -> str:
-    """Without data URIs and base64 runs: nobody searches for them, and they fill an index."""
+    """Remove data URIs and long base64 runs: nobody searches for them, and they fill the index."""
     if ";base64," in text:
         text = _DATA_URI.sub("", text)
     return _BASE64.sub("", text) if len(text) >= LONGEST_RUN and _may_hold_run(text) else text
 
 
 def _may_hold_run(text: str) -> bool:
-    """Whether some stretch is without a space: a long run covers one of them, and prose has none."""
+    """True if some stretch has no whitespace.
+
+    A long run covers one of the tested stretches, and prose has no such stretch."""
     half = LONGEST_RUN // 2
     for start in range(0, len(text) - half + 1, half):
         if text.find(" ", start, start + half) < 0 and text.find("\n", start, start + half) < 0:
@@ -83,7 +85,7 @@ def _may_hold_run(text: str) -> bool:
 
 
 def head_and_tail(text: str) -> str:
-    """Of what is longer: the cause of a failure stands at either end."""
+    """Return the head and tail of a long text: the cause of a failure is at either end."""
     if len(text) <= MAX_NOISE_CHARS:
         return text
     half = (MAX_NOISE_CHARS - 3) // 2

@@ -1,8 +1,7 @@
-"""Sessions as OpenCode and those built on it keep them: in a database and, from before 1.2, in files; and exports.
+"""Sessions of OpenCode and programs built on it: in a database, in files (before 1.2), and in exports.
 
-All hold the same records: a session, messages, and the parts of each message. From its second version on, a message is
-one record of a table of its own.
-"""
+All contain the same records: a session, messages, and the parts of each message. From its second version on, a message
+is one record in a separate table."""
 
 from __future__ import annotations
 
@@ -27,20 +26,21 @@ MESSAGES = ("message", "part", "session_message")
 
 
 OLDEST = "info"
-"""The directory of sessions in the first form of files."""
+"""The directory of sessions in the oldest file format."""
 FILED = ("storage/session/*/*.json", "project/*/storage/session/info/*.json")
 
 
 def find_filed(root: Path) -> Iterator[Source]:
-    """The sessions that are files below a program's data."""
+    """Yield the sessions that are files below a program's data."""
     for pattern in FILED:
         for path in sorted(root.glob(pattern)):
             yield Source(path, Form.DOCUMENT, beside=fingerprint(stamps(*_filed_with(path))))
 
 
 def _filed_with(session: Path) -> Iterator[Path]:
-    """The files of a session's messages and of their parts, which are written after them. Directories are named after
-    sessions and messages."""
+    """Yield the files of a session's messages and their parts, which are written later.
+
+    Directories are named after sessions and messages."""
     storage = _storage(session)
     messages = sorted((storage / "message" / session.stem).glob("*.json"))
     yield from messages
@@ -79,7 +79,7 @@ def _read_sessions(connection: sqlite3.Connection, path: Path, progress: Databas
 
 
 def _version(connection: sqlite3.Connection, session: Record) -> str:
-    """Another one when a message or a part is added or changed."""
+    """Return a version that changes when a message or a part is added or changed."""
     versions: list[Any] = list(session.values())
     for table in MESSAGES:
         known = columns(connection, table)
@@ -138,7 +138,7 @@ def _read_file(path: Path) -> Iterator[Piece]:
     exchanges.sort(key=_order)
     piece = _piece(str(path), session, map(turn_of, exchanges), skipped, _folder(exchanges))
     if piece:
-        # The database, if there is one, took this over and went on with it.
+        # If there is a database, it imported this session and continued it.
         yield piece._replace(
             header=piece.header._replace(standing=WitnessRank.REPLAY),
             cursor=Cursor(),
@@ -147,7 +147,7 @@ def _read_file(path: Path) -> Iterator[Piece]:
 
 
 def _file_exchanges(path: Path, session: str, skipped: Counter[str]) -> list[Exchange]:
-    """The messages and parts of a session that are files of their own."""
+    """Return the messages of a session and their parts, which are separate files."""
     if not session:
         return []
     storage = _storage(path)

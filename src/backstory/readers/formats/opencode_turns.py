@@ -1,4 +1,4 @@
-"""A message of OpenCode's as a turn: with parts beside it, or since its second version with its content inside."""
+"""Convert an OpenCode message to a turn: with separate parts or, since its second version, with its content inside."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENDED = ("completed", "error")
 
 
 def turn_of(exchange: Exchange) -> Turn | None:
-    """A message with its parts, in the order of their ids, which is that of time."""
+    """Convert a message with its parts, in the order of their ids, which is chronological."""
     message, unsorted = exchange
     parts = sorted(unsorted, key=lambda part: text_of(part.get("id")))
     texts = [part for part in parts if part.get("type") == "text" and not part.get("ignored")]
@@ -68,7 +68,7 @@ def _call(part: Record) -> ToolCall | None:
 
 
 def _error(state: Mapping[str, Any]) -> str:
-    """What a failed tool said, or what a command printed that ended with an error."""
+    """Return the error of a failed tool, or the output of a command that ended with an error."""
     if state.get("status") == "error":
         return head_and_tail(text_of(state.get("error")) or "failed")
     if _exit_code(state):
@@ -88,7 +88,7 @@ def _duration_ms(state: Mapping[str, Any]) -> int | None:
 
 
 def model_call(message: Record) -> ModelCall | None:
-    """The tokens of an answer, which has the sums of its steps. Its own cost charges reasoning twice."""
+    """Return the token counts of an answer, which are the sums of its steps. Its own cost counts reasoning twice."""
     tokens = fields_of(message.get("tokens"))
     if not tokens or "assistant" not in (message.get("role"), message.get("type")):
         return None
@@ -112,7 +112,7 @@ def model_call(message: Record) -> ModelCall | None:
 
 
 def message_turn(message: Record) -> Turn | None:
-    """A message of the second version."""
+    """Convert a message of the second version."""
     id, at_ms = text_of(message.get("id")), time_ms(fields_of(message.get("time")).get("created"))
     text = without_payloads(text_of(message.get("text"))).strip()
     match message.get("type"):

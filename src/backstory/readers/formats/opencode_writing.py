@@ -1,4 +1,4 @@
-"""A conversation as a document that `opencode import` takes."""
+"""Write a conversation as a document for `opencode import`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .paths import config_home, data_home
 from .values import fields_of, text_of
 
 VERSION = "1.18.33"
-"""Of the program that these records were tried with."""
+"""The version of the program with which these records were tested."""
 _COMMENT = lazy_pattern(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = lazy_pattern(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 _NEWEST_MESSAGES = "SELECT data FROM message ORDER BY time_created DESC LIMIT 20"
@@ -29,7 +29,8 @@ class ModelName(NamedTuple):
 
 
 def write_session(draft: SessionDraft, places: Places) -> NativeSession | None:
-    """None where no model is known: OpenCode goes on with that of the last user message, and fails without one."""
+    """Return None if no model is known: OpenCode continues with that of the last user message, and fails without
+    one."""
     model = configured_model(draft.directory, places) or _newest_model(places)
     if model is None:
         return None
@@ -86,7 +87,7 @@ def _answer_fields(directory: str, parent: str, model: ModelName, at_ms: int) ->
 
 
 class _Ids:
-    """Ascending, since OpenCode sorts by them: 12 digits of time and a counter, then 14 characters by chance."""
+    """Ascending ids, because OpenCode sorts by them: 12 digits of time and a counter, then 14 random characters."""
 
     def __init__(self, draft: SessionDraft) -> None:
         self._draft = draft
@@ -99,7 +100,7 @@ class _Ids:
 
 
 def configured_model(directory: str, places: Places) -> ModelName | None:
-    """The `model` of the configuration: that of the project first."""
+    """Return the `model` of the configuration. The project's configuration takes precedence."""
     named = places.environment.get("OPENCODE_CONFIG", "")
     folders = [Path(directory), config_home(places) / "opencode"]
     files = [
@@ -119,7 +120,7 @@ def configured_model(directory: str, places: Places) -> ModelName | None:
 
 
 def _newest_model(places: Places) -> ModelName | None:
-    """The model of the newest answer in OpenCode's own store."""
+    """Return the model of the newest answer in OpenCode's own store."""
     for path in sorted((data_home(places) / "opencode").glob("opencode*.db")):
         try:
             with open_database(path) as connection:

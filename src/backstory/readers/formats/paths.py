@@ -1,4 +1,4 @@
-"""Where assistants keep their files on each platform, and what their URIs and paths mean."""
+"""Locations of assistants' files on each platform, and the meaning of their URIs and paths."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .. import Places
 from .files import read_text
 
 EDITORS = ("Code", "Code - Insiders", "VSCodium", "Code - OSS", "Cursor", "Windsurf")
-"""Those that take extensions of VS Code."""
+"""Editors that support extensions for VS Code."""
 EDITOR_SERVERS = {"Code": ".vscode-server", "Cursor": ".cursor-server", "Windsurf": ".windsurf-server"}
-"""What an editor keeps on the machine it was connected to, below the home."""
+"""Folders below the home directory that an editor uses on a machine it connects to."""
 
 
 _NO_LETTER = lazy_pattern(r"[^A-Za-z0-9]")
@@ -24,11 +24,13 @@ _NO_LETTER = lazy_pattern(r"[^A-Za-z0-9]")
 class Location(NamedTuple):
     path: str
     host: str = ""
-    """Of a remote window: `ssh-remote+box`, `wsl+Ubuntu`; empty for this machine."""
+    """The host of a remote window, such as `ssh-remote+box` or `wsl+Ubuntu`; "" for this machine."""
 
 
 def locate(uri: str) -> Location:
-    """What a URI of an editor names: `file:` and `vscode-remote:`, percent-decoded. A path is taken as it is."""
+    """Return the location of an editor's URI, `file:` or `vscode-remote:`, percent-decoded.
+
+    A path is returned as it is."""
     if "://" not in uri:
         return Location(native(uri))
     try:
@@ -45,7 +47,7 @@ def locate(uri: str) -> Location:
 
 
 def path_of(uri: object) -> str:
-    """The path that an editor's record of a URI names: text, or an object with fsPath, external and path."""
+    """Return the path in an editor's record of a URI: text, or an object with fsPath, external and path."""
     if isinstance(uri, str):
         return locate(uri).path
     parts = uri if isinstance(uri, dict) else {}
@@ -56,7 +58,9 @@ def path_of(uri: object) -> str:
 
 
 def native(path: str) -> str:
-    r"""A path of a Windows drive as Windows writes it: of `/c:/w`, `c:\w` and `C:/w` comes `C:\w`. Others stay."""
+    r"""Return a path on a Windows drive in Windows notation: `/c:/w`, `c:\w` and `C:/w` become `C:\w`.
+
+    Others are unchanged."""
     bare = path[1:] if path[:1] == "/" and path[2:3] == ":" else path
     if len(bare) > 1 and bare[1] == ":" and bare[0].isalpha() and bare[2:3] in ("", "\\", "/"):
         return bare[0].upper() + bare[1:].replace("/", "\\")
@@ -64,13 +68,13 @@ def native(path: str) -> str:
 
 
 def mounted(path: str) -> str:
-    r"""A path of a Windows drive as WSL sees it, `C:\w` as `/mnt/c/w`; others stay."""
+    r"""Return a path on a Windows drive as WSL sees it: `C:\w` becomes `/mnt/c/w`. Others are unchanged."""
     path = native(path)
     return f"/mnt/{path[0].lower()}{path[2:]}".replace("\\", "/").rstrip("/") if path[1:2] == ":" else path
 
 
 def unmounted(path: str) -> str:
-    r"""A path below a drive that WSL mounted as Windows sees it, `/mnt/c/w` as `C:\w`; others stay."""
+    r"""Return a path on a drive mounted by WSL as Windows sees it: `/mnt/c/w` becomes `C:\w`. Others are unchanged."""
     match path.split("/"):
         case ["", "mnt", drive, *rest] if len(drive) == 1 and drive.isalpha():
             return f"{drive.upper()}:\\" + "\\".join(rest)
@@ -78,12 +82,12 @@ def unmounted(path: str) -> str:
 
 
 def config_home(places: Places) -> Path:
-    """Where programs of the XDG kind keep their configuration."""
+    """Return the directory for configuration of XDG programs."""
     return _xdg(places, "XDG_CONFIG_HOME", ".config")
 
 
 def data_home(places: Places) -> Path:
-    """Where programs of the XDG kind keep their data."""
+    """Return the directory for data of XDG programs."""
     return _xdg(places, "XDG_DATA_HOME", ".local/share")
 
 
@@ -97,7 +101,7 @@ def homes(places: Places) -> tuple[Path, ...]:
 
 
 def application_data(places: Places) -> Iterator[Path]:
-    """The directories that hold one directory for each desktop program."""
+    """Yield the directories that contain one directory per desktop program."""
     if places.platform == "darwin":
         yield places.home / "Library" / "Application Support"
     elif places.platform == "win32":
@@ -110,7 +114,7 @@ def application_data(places: Places) -> Iterator[Path]:
 
 
 def editor_directories(places: Places, *editors: str) -> list[Path]:
-    """The existing `User` directories of editors like VS Code, by the names they are installed under."""
+    """Return the existing `User` directories of editors like VS Code, by their installed names."""
     candidates = [
         programs / editor / "User" for programs in application_data(places) for editor in editors
     ] + [
@@ -122,7 +126,8 @@ def editor_directories(places: Places, *editors: str) -> list[Path]:
 
 
 def workspace_folder(storage: Path) -> Location:
-    """The folder that a directory of `workspaceStorage` belongs to, the one of the file for a `.code-workspace`."""
+    """Return the folder that a directory of `workspaceStorage` belongs to; for a `.code-workspace`, the folder of that
+    file."""
     try:
         document = json.loads(read_text(storage / "workspace.json"))
     except (OSError, ValueError):
@@ -141,5 +146,5 @@ def workspace_folder(storage: Path) -> Location:
 
 
 def project_slug(directory: str) -> str:
-    """The folder that Claude Code and Qwen Code keep a directory's sessions in."""
+    """Return the name of the folder in which Claude Code and Qwen Code store a directory's sessions."""
     return _NO_LETTER.sub("-", directory)

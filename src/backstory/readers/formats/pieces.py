@@ -1,4 +1,4 @@
-"""A conversation that is given as a whole, with what its turns tell of it besides."""
+"""Build a complete conversation, and derive missing properties from its turns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .titles import headline, is_silent, title_of
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
 END = Cursor()
-"""Of a document, which is always read anew from its start."""
+"""The cursor of a document, which is always read from its start."""
 
 
 def whole(
@@ -23,9 +23,10 @@ def whole(
     cursor: Cursor | None = END,
     usage: Sequence[ModelCall] = (),
 ) -> Piece:
-    """All there is; no turns when all are silent, none that is blank, and of turns with the same id the last. What the
-    header leaves open is taken from them: the title from the first prompt, the times from the first and the last
-    turn that have one. The last model seen counts."""
+    """Return a piece with all turns. Blank turns are dropped, and if two turns share an id, the last one wins.
+
+    There are no turns if all are silent. Missing properties come from the turns: the title from the first prompt, the
+    times from the first and last turn with a time, the model from the last turn that names one."""
     if header.kind is ConversationKind.SUBAGENT:
         header, turns = _given_by_agent(header, turns)
     turns = [turn for turn in map(_legible, {turn.id: turn for turn in turns}.values()) if not turn.is_empty]
@@ -44,15 +45,17 @@ def whole(
 def _given_by_agent(
     header: ConversationHeader, turns: Sequence[Turn]
 ) -> tuple[ConversationHeader, Sequence[Turn]]:
-    """What stands for a person in a subagent's conversation is the agent that gave it its task, which names it."""
+    """Treat user turns in a subagent's conversation as those of the agent that gave the task, which is also its
+    title."""
     tasks = (headline(turn.text) for turn in turns if turn.role is Role.USER)
     named = header if header.title else header._replace(title=next(filter(None, tasks), ""))
     return named, [turn._replace(role=Role.SYSTEM) if turn.role is Role.USER else turn for turn in turns]
 
 
 def in_order(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Those that say something, of a document with several conversations. The last has the cursor: all are kept before
-    the document counts as read."""
+    """Yield the non-empty pieces of a document with several conversations.
+
+    The last one has the cursor: all of them are stored before the document counts as read."""
     last: Piece | None = None
     for piece in pieces:
         if piece.turns or piece.skipped:

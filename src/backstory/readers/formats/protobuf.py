@@ -1,4 +1,4 @@
-"""Messages of foreign programs in protobuf, whose fields are asked for by number: the schema is not published."""
+"""Protobuf messages of other programs. Fields are accessed by number, because the schema is not published."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Field(NamedTuple):
 
 
 def fields_in(raw: bytes) -> list[Field] | None:
-    """All fields of a message in order; None if a single byte says that it is none."""
+    """Return all fields of a message in order; None if any byte is invalid."""
     try:
         return list(_fields(raw))
     except ValueError:
@@ -24,7 +24,7 @@ def fields_in(raw: bytes) -> list[Field] | None:
 
 
 class ProtobufMessage(NamedTuple):
-    """The fields of a message, asked for by number."""
+    """The fields of a message, accessed by number."""
 
     fields: tuple[Field, ...] = ()
 
@@ -34,7 +34,7 @@ class ProtobufMessage(NamedTuple):
         )
 
     def messages(self, number: int) -> Iterator[ProtobufMessage]:
-        """Those that can be read as messages."""
+        """Yield the values of a field that are valid messages."""
         return (message for raw in self.each(number) if (message := message_in(raw)) is not None)
 
     def message(self, number: int) -> ProtobufMessage:
@@ -54,7 +54,7 @@ def message_in(raw: bytes) -> ProtobufMessage | None:
 
 
 def text_in(raw: bytes) -> str:
-    """The text, or nothing if it is no UTF-8 or has characters that people do not write."""
+    """Return the text, or "" if it is not UTF-8 or contains characters that people do not write."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -64,7 +64,7 @@ def text_in(raw: bytes) -> str:
 
 
 def _fields(message: bytes) -> Iterator[Field]:
-    """Raises ValueError where a byte says that it is no message."""
+    """Yield the fields. Raises ValueError if a byte shows that it is not a message."""
     at = 0
     while at < len(message):
         key, at = _varint(message, at)

@@ -1,4 +1,4 @@
-"""Results of tools as logs have them: text within limits, exit code, duration."""
+"""Results of tools in logs: text within limits, exit code, duration."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from .. import CallResult, ResultCut, ToolCall
 from .noise import without_payloads
 
 HEAD_BYTES, TAIL_BYTES = 8_000, 24_000
-"""Failures stand at the end. 98 % of results are shorter than both together."""
+"""Failures are at the end. 98 % of results are shorter than both together."""
 READING_HEAD_BYTES, READING_TAIL_BYTES = 1_000, 3_000
-"""Of tools that read a file: more than half of all bytes are files, which lie elsewhere too."""
+"""Limits for tools that read a file: more than half of all bytes are file contents, which exist elsewhere too."""
 BEYOND_BYTES = 256
-"""Left out on either side of a cut, but looked at for secrets."""
+"""Number of bytes on either side of a cut that are left out but checked for secrets."""
 _KEY_END = lazy_pattern(r"\A[^-]*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
-"""The end of a private key whose beginning is left out, by which no rule knows it."""
+"""The end of a private key whose beginning is left out. No other rule recognizes it."""
 MAX_EXIT_CODE = 2**32
-"""Windows has codes of 32 bits; anything larger is no exit code."""
+"""Windows has 32-bit codes; anything larger is not an exit code."""
 _READING = frozenset({"read", "view", "cat", "open"})
 _NAME_WORDS = lazy_pattern(r"[A-Z]?[a-z]+")
 _LISTING = frozenset(
@@ -31,7 +31,7 @@ _EXIT_CODE = lazy_pattern(
 
 
 def is_list(name: str) -> bool:
-    """Whether the tool keeps a list of tasks."""
+    """True if the tool manages a task list."""
     return name.lower() in _LISTING
 
 
@@ -43,7 +43,7 @@ def with_result(
     is_error: bool = False,
     duration_ms: int | None = None,
 ) -> ToolCall:
-    """The call with its result. Without `exit_code`, that of a command is looked for in the text."""
+    """Return the call with its result. Without `exit_code`, a command's exit code is searched for in the text."""
     if exit_code is not None and (
         type(exit_code) is not int or not -MAX_EXIT_CODE <= exit_code <= MAX_EXIT_CODE
     ):
@@ -60,12 +60,12 @@ def with_result(
 
 
 def cut_line(left_out: int) -> str:
-    """The line that stands for the part left out, with its line breaks."""
+    """Return the line that replaces the omitted part, with its line breaks."""
     return f"\n[… {left_out:,} bytes left out …]\n"
 
 
 def _is_reading(call: ToolCall) -> bool:
-    """Whether the result is a file. A command prints other things too."""
+    """True if the result is a file. A command may print other things too."""
     if call.command or call.writes:
         return False
     return _is_reading_name(call.name)
@@ -82,7 +82,7 @@ def _byte_count(text: str) -> int:
 
 
 def _cut(text: str, head_bytes: int, tail_bytes: int) -> tuple[str, ResultCut]:
-    """Head and tail of a long text, both cut at the end of a line if there is one in their outer half."""
+    """Return head and tail of a long text, each cut at the end of a line if there is one in its outer half."""
     raw = text.encode("utf-8", "surrogatepass")
     start = len(raw) - tail_bytes
     head_end = raw.rfind(b"\n", head_bytes // 2, head_bytes)
@@ -101,5 +101,5 @@ def _cut(text: str, head_bytes: int, tail_bytes: int) -> tuple[str, ResultCut]:
 
 
 def _decoded(raw: bytes) -> str:
-    """Without the half of a character at either end."""
+    """Decode bytes without the partial character at either end."""
     return raw.decode("utf-8", "ignore")

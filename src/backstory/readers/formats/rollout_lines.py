@@ -1,4 +1,4 @@
-"""Codex's lines as records: an envelope around an item since late 2025, the bare item before."""
+"""Codex's lines as records: since late 2025 an envelope around an item, before that the bare item."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .touched import tool_call
 from .usage import count_of, rest_of
 
 REQUEST = "## My request for Codex:"
-"""What the editor's extension puts between the context it adds and what the person typed."""
+"""The separator that the editor extension puts between its context and the typed text."""
 
 
 class RolloutPart(msgspec.Struct, gc=False):
@@ -35,7 +35,7 @@ class TokenUsage(msgspec.Struct, gc=False):
     reasoning_output_tokens: int | None = None
 
     def numbers(self) -> list[int]:
-        """What tells one running total of a thread from another."""
+        """Return the counts that identify a running total of a thread."""
         return [
             count_of(self.input_tokens),
             count_of(self.cached_input_tokens),
@@ -45,16 +45,16 @@ class TokenUsage(msgspec.Struct, gc=False):
 
 
 class TokenCount(msgspec.Struct, gc=False):
-    """The tokens of a thread so far, and those of its last call of the model."""
+    """The tokens of a thread so far, and those of its last model call."""
 
     total_token_usage: TokenUsage | None = None
     last_token_usage: TokenUsage | None = None
 
 
 class RolloutItem(msgspec.Struct, gc=False):
-    """The fields of all kinds of items and events that are used, `session_meta` and `turn_context` among them.
+    """The used fields of all kinds of items and events, including `session_meta` and `turn_context`.
 
-    `encrypted_content`, `base_instructions` and `replacement_history` are left where they are."""
+    `encrypted_content`, `base_instructions` and `replacement_history` are not decoded."""
 
     type: str = ""
     id: str | None = None
@@ -91,7 +91,7 @@ class RolloutEntry(RolloutItem, gc=False):
 
 
 class Rollout(msgspec.Struct, gc=False):
-    """The oldest form: one object for the whole session."""
+    """The oldest format: one object for the entire session."""
 
     session: msgspec.Raw = msgspec.Raw()
     items: list[msgspec.Raw] = []
@@ -123,11 +123,11 @@ _WALL_TIME = lazy_pattern(r"^Wall time: (\d{1,9}(?:\.\d+)?) seconds", re.MULTILI
 _EXIT_CODE = lazy_pattern(r"^(?:Process exited with code|Exit code:) (-?\d{1,10})\b", re.MULTILINE)
 _MAX_SECONDS = 1e9
 _HEAD_CHARS = 300
-"""Codex's own lines above the output of a command."""
+"""Maximum length of Codex's own lines above the output of a command."""
 
 
 def is_content(line: bytes) -> bool:
-    """False for the output of commands that comes as their result as well."""
+    """Return False for command output that is repeated as a result."""
     return _REPEATED not in line[:160]
 
 
@@ -136,7 +136,9 @@ def token_count_of(item: RolloutItem) -> TokenCount | None:
 
 
 def model_call(thread: str, count: TokenCount, model: str, at_ms: int | None) -> ModelCall | None:
-    """The last call of a thread's model. Forks of a thread repeat its totals, which are the key for that reason."""
+    """Return the last call of a thread's model.
+
+    The totals are the key, because forks of a thread repeat them."""
     total, last = count.total_token_usage, count.last_token_usage
     if total is None or last is None:
         return None
@@ -169,7 +171,7 @@ def texts_of(content: list[RolloutPart | str] | str | None) -> list[str]:
 
 
 def spawner_of(source: msgspec.Raw) -> str | None:
-    """The thread that started this one as a subagent, empty if it is not told which; None for any other thread."""
+    """Return the thread that started this one as a subagent, "" if it is not recorded; None for any other thread."""
     value = value_of(source)
     if not isinstance(value, dict) or "subagent" not in value:
         return None
@@ -182,7 +184,7 @@ def request_in(text: str) -> str:
 
 
 def call_of(item: RolloutItem) -> ToolCall:
-    """Arguments are JSON within a text, `input` is the text itself, and `action` an object."""
+    """Convert a tool call. `arguments` is JSON inside a text, `input` is the text itself, and `action` an object."""
     arguments = value_of(item.arguments)
     if isinstance(arguments, str):
         arguments = _inner(arguments)
@@ -192,14 +194,14 @@ def call_of(item: RolloutItem) -> ToolCall:
 
 
 def _tool_name(item: RolloutItem) -> str:
-    """That of a server's tool with the server before it, which newer versions tell beside it."""
+    """Return the tool's name, preceded by its server, which newer versions record separately."""
     name = item.name or item.type.removesuffix("_call")
     server = (item.namespace or "").rstrip("_")
     return f"{server}__{name}" if server.startswith("mcp__") and not name.startswith(server) else name
 
 
 def _inner(text: str) -> Any:
-    """The value of JSON within a text; the text itself if it is none."""
+    """Parse JSON inside a text; return the text itself if it is not JSON."""
     try:
         return _ANY.decode(text)
     except (msgspec.DecodeError, RecursionError):
@@ -214,7 +216,7 @@ class RolloutOutput(NamedTuple):
 
 
 def output_of(output: msgspec.Raw) -> RolloutOutput:
-    """What a tool gave back, and whether it failed. Each version tells the exit code in another way."""
+    """Return a tool's result, and whether it failed. Each version records the exit code differently."""
     value = value_of(output)
     if isinstance(value, str) and value.startswith("{"):
         value = _inner(value)
@@ -245,14 +247,14 @@ def _milliseconds(seconds: object) -> int | None:
 
 
 def _text_in(content: object) -> str:
-    """The texts of a list of parts, as tools of servers return them."""
+    """Join the texts of a list of parts, as tools of servers return them."""
     parts = content if isinstance(content, list) else ()
     texts = (part.get("text") for part in parts if isinstance(part, dict))
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _headed(text: str) -> RolloutOutput:
-    """An output with what its first lines tell of the command."""
+    """Return an output with the exit code and duration from its first lines."""
     head = text[:_HEAD_CHARS]
     code, seconds = _EXIT_CODE.search(head), _WALL_TIME.search(head)
     return RolloutOutput(

@@ -1,4 +1,4 @@
-"""A conversation as a rollout that Codex resumes."""
+"""Write a conversation as a rollout that Codex can resume."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from .values import fields_of, text_of
 
 ORIGINATOR = "backstory"
 CLI_VERSION = "0.169.0"
-"""Of the program that these lines were tried with; Codex refuses a first line without a version."""
+"""The version of the program with which these lines were tested. Codex refuses a first line without a version."""
 
 
 def write_session(draft: SessionDraft, places: Places) -> NativeSession:
-    """Each turn stands twice: Codex sends the item to the model, and shows only the event on its screen."""
+    """Return the files of the session.
+
+    Each turn is written twice: Codex sends the item to the model, and displays only the event."""
     named = places.environment.get("CODEX_HOME", "")
     home = Path(named) if named else places.home / ".codex"
     id, times = draft.uuid(), draft.times()
@@ -49,7 +51,7 @@ def _line(timestamp: str, kind: str, payload: dict[str, Any]) -> str:
 
 
 def _newest_version(home: Path) -> str:
-    """Of the program that wrote the newest rollout here; their names begin with their time."""
+    """Return the version of the program that wrote the newest rollout here. File names begin with their time."""
     newest = max(home.glob("sessions/*/*/*/rollout-*.jsonl"), key=lambda path: path.name, default=None)
     if newest is None:
         return ""

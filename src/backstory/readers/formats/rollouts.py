@@ -1,5 +1,5 @@
-"""Rollouts, as Codex and those built on it keep them: one log for each thread, by day, later archived and sometimes
-compressed in place."""
+"""Rollouts of Codex and programs built on it: one log per thread, by day, later archived and sometimes compressed in
+place."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ _NAME = lazy_pattern(r"rollout-[\dT-]{19}-([0-9a-fA-F-]{36})(?:_([0-9a-fA-F-]+))
 _CWD = lazy_pattern(r"<cwd>(.*?)</cwd>")
 
 HOOK = "hooks.additional_context"
-"""The kind of content that a program of the user's, such as this one, had Codex add."""
+"""The kind of content that one of the user's programs, such as this one, had Codex add."""
 
 SPEAKING = "speaking"
 ASKING = "asking"
 
 
 def find_rollouts(homes: Iterable[Path], named: Iterable[Path] = ()) -> Iterator[Source]:
-    """Below the homes of a program; of those that a user named, one may hold the logs themselves."""
+    """Yield the rollouts below a program's homes. A directory named by the user may contain the logs directly."""
     for home in dict.fromkeys(homes):
         if (home / PROMPT_LOG).is_file():
             yield Source(home / PROMPT_LOG, Form.LOG)
@@ -93,7 +93,7 @@ def read(source: Source, cursor: Cursor) -> Iterator[Piece]:
 
 
 def _open(path: Path) -> BinaryIO:
-    """The log in whichever form it is by now: Codex compresses one that rests, and expands it on resuming."""
+    """Open the log in its current form: Codex compresses an inactive one, and expands it on resuming."""
     plain = path.with_suffix("") if path.suffix == COMPRESSED else path
     try:
         return open_regular(plain)
@@ -103,7 +103,7 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _read_document(path: Path, log: Log) -> Iterator[Piece]:
-    """The oldest form."""
+    """Read the oldest format."""
     try:
         rollout = ROLLOUT.decode(read_regular(path))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -117,7 +117,9 @@ def _read_document(path: Path, log: Log) -> Iterator[Piece]:
 
 
 class _Thread:
-    """One log being read. Messages come twice, as items and as events: the items count, events tell who spoke."""
+    """The state of reading one log.
+
+    Messages are recorded twice: items contain the text, and events identify the speaker."""
 
     def __init__(self, path: Path, log: Log) -> None:
         name = _NAME.match(path.name)
@@ -125,7 +127,7 @@ class _Thread:
         self.log = log
         self.memory: dict[str, Any] = log.memory.setdefault("thread", {"id": name[1] if name else stem})
         self.prefix = name[2] if name and name[2] else ""
-        """A thread that was reverted has several logs, each with lines of its own."""
+        """A prefix for the ids of a reverted thread, which has several logs with different lines."""
         self.names = _names(path)
         self.replay = ForkReplay(log.memory.setdefault("replay", {}))
 
@@ -149,9 +151,9 @@ class _Thread:
                 self._hear_item(entry, entry)
 
     def _hear_meta(self, meta: RolloutItem) -> None:
-        """A fork repeats the record of the thread it comes from: only the first is its own."""
+        """Read the thread's record. A fork repeats the record of its original: only the first one is its own."""
         if meta.id and meta.id == self.memory.get("root", meta.id):
-            # each log that is repeated names the one that it was forked from in turn
+            # each repeated log names the log that it was forked from
             self.memory["root"] = meta.forked_from_id or meta.id
         if "kind" in self.memory or not meta.id:
             if self.memory.get("kind") == ConversationKind.FORK and meta.id == self.memory["parent"]:
@@ -210,7 +212,7 @@ class _Thread:
                 )
 
     def _end_answer(self) -> None:
-        """What the model says next is another turn, though nothing is kept of what stands in between."""
+        """Make the model's next message a new turn, even if nothing in between is stored."""
         if (turn := self.log.open) is not None and turn.key == SPEAKING:
             turn.key = ""
 
@@ -255,7 +257,7 @@ class _Thread:
             turn.conversation.entitle_by_prompt(text)
 
     def _confirm(self, entry: RolloutEntry, text: str) -> None:
-        """An event says that a person typed this; an item that no event speaks of was typed by nobody."""
+        """Mark a text as typed by a person, according to an event. Items without an event were not typed."""
         turn = self.log.open
         if turn is None or turn.key != ASKING or text not in turn.texts[0]:
             if turn is not None and turn.key == ASKING:
@@ -270,7 +272,7 @@ class _Thread:
             self.log.close()
 
     def _asker(self) -> Role:
-        """What stands for a person in a subagent's log is the agent that gave it its task."""
+        """Return the role of prompts. In a subagent's log they come from the agent that gave it its task."""
         return Role.SYSTEM if self.memory.get("kind") == ConversationKind.SUBAGENT else Role.USER
 
     def _inject(self, entry: RolloutEntry, texts: list[str]) -> None:
@@ -297,7 +299,7 @@ class _Thread:
             turn.calls[position] = turn.calls[position]._replace(writes=tuple(event.changes))
 
     def _count(self, entry: RolloutEntry, event: RolloutItem) -> None:
-        """Codex tells the total again whenever it tells its limits: only another total is another call."""
+        """Count a model call. Codex repeats the total with its rate limits: only a different total is a new call."""
         count = token_count_of(event)
         if count is None or count.total_token_usage is None:
             return
@@ -316,7 +318,7 @@ class _Thread:
             )
 
     def _speak(self, entry: RolloutEntry) -> OpenTurn:
-        """The model's turn: until it gets a result, or the person speaks."""
+        """Return the model's turn, which lasts until it receives a result or the person speaks."""
         self._doubt()
         turn = self.log.open
         if turn is None or turn.key != SPEAKING:
@@ -350,7 +352,7 @@ class _Thread:
 
 
 def _read_names(path: Path) -> Iterator[Piece]:
-    """A log takes its thread's name from here when it is read; this is for those that rest."""
+    """Yield the names of inactive threads. An active log takes its name from here when it is read."""
     names = _names(path)
     for place, (id, name) in enumerate(names.items(), 1):
         cursor = Cursor() if place == len(names) else None
@@ -358,7 +360,7 @@ def _read_names(path: Path) -> Iterator[Piece]:
 
 
 def _names(path: Path) -> dict[str, str]:
-    """What threads were named, from the file above all logs of this user."""
+    """Return the names of threads, from the file above all logs of this user."""
     for parent in path.parents[:6]:
         index = parent / NAMES_FILE
         if index.is_file():

@@ -1,4 +1,4 @@
-"""Times as files write them, and times that stand in another file than the words they belong to."""
+"""Times as files record them, and times stored in a different file than the text they belong to."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ...domain.when import from_ms
 
 
 def iso_ms(at_ms: int) -> str:
-    """In UTC and to the millisecond, as assistants write it."""
+    """Format a time in UTC with milliseconds, as assistants do."""
     return from_ms(at_ms).strftime("%Y-%m-%dT%H:%M:%S.") + f"{at_ms % 1000:03}Z"
 
 
 class TurnTimes:
-    """What was said, and when, in order. Each time is given once; how the words are spaced does not matter."""
+    """Texts and their times, in order. Each time is returned once; whitespace is ignored."""
 
     def __init__(self, texts: Iterable[tuple[str, int]]) -> None:
         self._times: dict[str, list[tuple[int, str]]] = {}
@@ -21,12 +21,12 @@ class TurnTimes:
             self._times.setdefault(_fold(text), []).append((at_ms, text))
 
     def take(self, text: str) -> int | None:
-        """When this was said, the first time that was not taken yet."""
+        """Return and remove the first remaining time of this text, or None."""
         times = self._times.get(_fold(text))
         return times.pop(0)[0] if times else None
 
     def left(self) -> Iterator[tuple[int, str]]:
-        """What was not asked for."""
+        """Yield the times that were not taken."""
         for times in self._times.values():
             yield from times
 

@@ -1,4 +1,4 @@
-"""What a conversation is called when its assistant gave it no name."""
+"""Titles for conversations that their assistant did not name."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ _PUNCTUATION = ".,:;!?()\"'\u3002\uff0c\uff1f\uff01"
 _PLAN = lazy_pattern(
     r"(?:please\s+)?(?:implement|execute|carry out|follow)\b.{0,40}\bplan\b.{0,20}:", re.IGNORECASE
 )
-"""How an assistant hands a plan to the session that is to carry it out: the plan begins after this line."""
+"""The line with which an assistant passes a plan to the session that is to execute it.
+
+The plan begins after this line."""
 _PLAN_NAME = lazy_pattern(r"^(?:implementation )?plan\s*(?::|[-–—] )\s*", re.IGNORECASE)
 _MARKUP = lazy_pattern(r"@?\[[^\[].*\]:?|\[\[.*\]\]|@[\w.-]+:|</?\w[^<>]*>|`{3,}.*")
-"""A line that says where it stands and nothing more: `[Image #1]`, `@[System]:`, `<task>`, a fence."""
+"""A line that only marks a position: `[Image #1]`, `@[System]:`, `<task>`, a fence."""
 _ATTACHED = lazy_pattern(r"^(?:\[(?:Image|Pasted text) #\d+[^\[\]]*\]\s*)+")
 _EMPHASIS = lazy_pattern(r"(\*\*|__|\*|_|`)(.+)\1")
 _WORD = lazy_pattern(r"[^\W\d_]+")
@@ -27,7 +29,7 @@ _SECTION = lazy_pattern(
     r"(?:plan|implementation|context|goals?|overview|summary|background|objective|problem|task|[\W\d_])+",
     re.IGNORECASE,
 )
-"""What any plan and its sections are called."""
+"""Headings of plans and their sections that do not describe the subject."""
 _SMALL_TALK = frozenset(
     [
         "hi",
@@ -77,7 +79,7 @@ _SMALL_TALK = frozenset(
 
 
 def headline(text: str) -> str:
-    """The first line that says what it is about; a plan is called by its heading. Empty if none does."""
+    """Return the first meaningful line, or "". A plan is named by its heading."""
     lines = [
         line
         for line in map(str.strip, without_quotations(text).splitlines())
@@ -93,25 +95,25 @@ def headline(text: str) -> str:
 
 
 def _plain(line: str) -> str:
-    """Without what marks a heading, an emphasis or something that is attached."""
+    """Remove marks of headings, emphasis and attachments."""
     line = _ATTACHED.sub("", line.lstrip("#").strip(), count=1)
     return emphasis[2] if (emphasis := _EMPHASIS.fullmatch(line)) else line
 
 
 def is_command(text: str) -> bool:
-    """Whether it was typed for the assistant's program rather than for the model."""
+    """True if the text was typed for the assistant's program rather than for the model."""
     return text.lstrip().startswith(("/", "!"))
 
 
 def is_silent(turn: Turn) -> bool:
-    """Whether nobody says anything in it: the harness speaks, or a command is given without a word to the model."""
+    """True if a turn contains no dialogue: harness text, or a command without words for the model."""
     if turn.role is Role.USER:
         return is_command(turn.text) and not turn.calls and not headline(turn.text)
     return turn.role is Role.SYSTEM
 
 
 def _says_something(line: str) -> bool:
-    """Not a greeting, a number or a bare command, which would name half of all conversations."""
+    """Return False for a greeting, a number or a bare command, which would name half of all conversations."""
     if is_command(line):
         line = line.partition(" ")[2]
     words = _WORD.findall(line.lower())
@@ -119,21 +121,22 @@ def _says_something(line: str) -> bool:
 
 
 def title_of(turns: Sequence[Turn]) -> str:
-    """What the person said first that says something: a prompt, or a command with a sentence; else a command, else what was
-    answered."""
+    """Return a title: the person's first meaningful prompt or command with a sentence; else a command, else an
+    answer."""
     return next(_titles(turns), "")
 
 
 def retitled(title: str, turns: Sequence[Turn]) -> str:
-    """The title that stored turns give now, if the present one says nothing or is the line of a prompt. One that the
-    assistant gave stays."""
+    """Return the title that stored turns yield now, if the present one is empty or the line of a prompt.
+
+    A title that the assistant assigned is not changed."""
     prompts = [turn.text for turn in turns if turn.role is Role.USER]
     is_ours = not headline(title) or title in _headlines(prompts)
     return (title_of(turns) if is_ours else "") or title
 
 
 def _has_sentence(command: str) -> bool:
-    """Whether words for the model stand behind a command, and not only the names of files and options."""
+    """True if a command is followed by words for the model, not only by names of files and options."""
     if command.lstrip().startswith("!"):
         return False
     words = [word.strip(_PUNCTUATION) for word in command.split()[1:]]

@@ -1,4 +1,4 @@
-"""What a tool call did to the world: the files it read and wrote, and the command it ran."""
+"""Side effects of a tool call: the files it read and wrote, and the command it ran."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ _REDIRECTS = frozenset({">", ">>"})
 _READERS = frozenset({"cat", "head", "tail", "less", "bat", "nl", "wc", "source", "."})
 _CHANGERS = frozenset({"touch", "rm", "mv", "cp", "tee", "truncate"})
 _FILTERS = frozenset({"sed", "grep", "rg", "awk", "perl", "jq"})
-"""Their first word is an expression, not a file."""
+"""Commands whose first argument is an expression, not a file."""
 _TELLING = _REDIRECTS | _READERS | _CHANGERS | _FILTERS
 
 
 def tool_call(name: str, arguments: Any, error: str = "") -> ToolCall:
-    """A call as it is kept. Arguments are what the assistant recorded: an object, or the text it passed."""
+    """Convert a tool call to the stored form. Arguments are recorded as an object or as a text."""
     if isinstance(arguments, str):
         writes = tuple(patched(arguments)) if "*** " in arguments else ()
         return ToolCall(
@@ -78,12 +78,12 @@ def is_writing(name: str) -> bool:
 
 
 def asks_user(name: str) -> bool:
-    """Whether a tool puts a question to the user: its options say what an answer chose."""
+    """True if a tool asks the user a question. Its options explain the answer."""
     return "ask" in name.lower()
 
 
 def as_text(arguments: Mapping[str, Any]) -> str:
-    """One `name: value` per line; texts as they are, so that their words are found."""
+    """Format arguments as one `name: value` per line. Texts are not encoded, which makes their words searchable."""
     parts = []
     length = 0
     for key, value in arguments.items():
@@ -97,12 +97,14 @@ def as_text(arguments: Mapping[str, Any]) -> str:
 
 
 def patched(patch: str) -> list[str]:
-    """The files that a patch of Codex's kind adds, changes, deletes or moves."""
+    """Return the files that a patch in Codex's format adds, changes, deletes or moves."""
     return list(dict.fromkeys(path.strip() for path in _PATCH_HEADER.findall(patch)))
 
 
 def touched_by(command: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The files that a command plainly names as read and as written: a scan of words, not a shell."""
+    """Return the files that a command clearly reads and writes.
+
+    This scans words and does not interpret shell syntax."""
     writes = patched(command) if "*** " in command else []
     heredoc = command.find("<<", 0, _SCANNED)
     words = _WORDS.findall(command[:heredoc] if heredoc >= 0 else command[:_SCANNED])
@@ -121,7 +123,7 @@ def touched_by(command: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _simple_commands(words: list[str], writes: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Each program with its words; the targets of redirections go to `writes`."""
+    """Yield each program with its arguments. Targets of redirections are added to `writes`."""
     simple: list[str] = []
     redirected = False
     for word in (*words, ";"):
@@ -139,7 +141,7 @@ def _simple_commands(words: list[str], writes: list[str]) -> Iterator[tuple[str,
 
 
 def _files(words: list[str]) -> list[str]:
-    """Words that look like files rather than like options, expressions or devices."""
+    """Return the words that look like files rather than options, expressions or devices."""
     files = []
     for word in words:
         bare = word.strip("'\"")

@@ -1,4 +1,4 @@
-"""Others' JSON, which may hold anything anywhere: what is not of the expected type counts as missing."""
+"""Access to foreign JSON, which may contain anything: values of an unexpected type count as missing."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def items_of(value: object) -> list[Any]:
 
 
 def records_of(value: object) -> Iterator[dict[str, Any]]:
-    """The objects among the items."""
+    """Yield the objects among the items."""
     return (item for item in items_of(value) if isinstance(item, dict))
 
 
 def time_ms(value: object) -> int | None:
-    """A recorded time of any spelling, numbers in text among them; None for what is no time."""
+    """Parse a recorded time in any format, including numbers in text; None if it is not a time."""
     if isinstance(value, str):
         return to_ms(int(value)) if value.isdecimal() else to_ms(value)
     return to_ms(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def fingerprint(*values: Value) -> str:
-    """Short, and another one whenever a value is another."""
+    """Return a short hash of the values."""
     digest = blake2b(digest_size=8)
     for value in values:
         raw = value if isinstance(value, bytes) else repr(value).encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Kiro: logs of its command line, the database it had before, and the documents of its editor."""
+"""Kiro: logs of its command line, its earlier database, and the documents of its editor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The database that Kiro's command line had before: one document for each conversation, with its directory as the key."""
+"""The former database of Kiro's command line: one document per conversation, with its directory as the key."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def _turns(data: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
 
 
 def _outputs(user: dict[str, Any]) -> Iterator[tuple[str, ToolOutput]]:
-    """Results of tools, which stand where the next prompt would."""
-    given = fields_of(fields_of(user.get("content")).get("ToolUseResults"))
-    for result in records_of(given.get("tool_use_results")):
+    """Yield the results of tools, which are in the place of the next prompt."""
+    results = fields_of(fields_of(user.get("content")).get("ToolUseResults"))
+    for result in records_of(results.get("tool_use_results")):
         parts = [result_text(part) for part in records_of(result.get("content"))]
         has_failed = text_of(result.get("status")).lower() == "error"
         text = "\n".join(filter(None, parts)) or ("failed" if has_failed else "")
@@ -68,7 +68,7 @@ def _outputs(user: dict[str, Any]) -> Iterator[tuple[str, ToolOutput]]:
 
 
 def result_text(part: dict[str, Any]) -> str:
-    """A part of a result: a text, or what a command printed."""
+    """Return the text of a part of a result: a text, or the output of a command."""
     value = part.get("Text") or part.get("Json") or part.get("data")
     printed = fields_of(value)
     streams = (text_of(printed.get(name)) for name in ("stdout", "stderr"))

@@ -1,4 +1,4 @@
-"""A session of Kiro's editor: one document, below a directory that is named after the workspace's path in base64."""
+"""A session of Kiro's editor: one document, below a directory named after the workspace's path in base64."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _turns(session: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
 
 
 def _decode(name: str) -> str:
-    """The path, if the name is one. Either alphabet of base64 is understood, and `_` in the place of what pads it."""
+    """Decode a directory name to a path, or return "". Both base64 alphabets are accepted, and `_` as padding."""
     text = name.rstrip("=_").translate(str.maketrans("-_", "+/"))
     try:
         path = base64.b64decode(text + "=" * (-len(text) % 4)).decode("utf-8")

@@ -1,6 +1,6 @@
-"""A log of Kiro's command line, with a document beside it that tells where the session ran.
+"""A log of Kiro's command line, with a document in the same directory that contains the session's working directory.
 
-Only prompts have a time. `Clear` takes nothing back: what was said was said."""
+Only prompts have a time. `Clear` does not delete anything: earlier messages are still read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PASSED_OVER = ("Clear", "Compaction", "ResetTo")
 
 
 def beside(path: Path) -> str:
-    """What the document beside a log tells of it that may change."""
+    """Return a fingerprint of the fields that may change in the document next to a log."""
     facts = _beside(path)
     return fingerprint(text_of(facts.get("cwd")), text_of(facts.get("title"))) if facts else ""
 
@@ -41,8 +41,8 @@ class _KiroSession:
     def __init__(self, path: Path, log: Log) -> None:
         self.id = path.stem
         self.log = log
-        self.told = _beside(path)
-        state = fields_of(fields_of(self.told.get("session_state")).get("rts_model_state"))
+        self.facts = _beside(path)
+        state = fields_of(fields_of(self.facts.get("session_state")).get("rts_model_state"))
         self.model = text_of(fields_of(state.get("model_info")).get("model_id"))
 
     def hear(self, line: dict[str, Any]) -> None:
@@ -53,7 +53,7 @@ class _KiroSession:
                 text = _text(content)
                 if text.strip():
                     self._conversation().entitle_by_prompt(text)
-                    role = Role.SYSTEM if self.told.get("parent_session_id") else Role.USER
+                    role = Role.SYSTEM if self.facts.get("parent_session_id") else Role.USER
                     self._begin(data, role).texts.append(text)
             case "AssistantMessage":
                 self._answer(data, content)
@@ -84,13 +84,13 @@ class _KiroSession:
         return self.log.begin(self._conversation(), id, role, at_ms)
 
     def _conversation(self) -> OpenConversation:
-        parent = text_of(self.told.get("parent_session_id")) or None
+        parent = text_of(self.facts.get("parent_session_id")) or None
         kind = ConversationKind.SUBAGENT if parent else ConversationKind.MAIN
         conversation = self.log.conversation(self.id, kind=kind, parent=parent)
-        conversation.directory = text_of(self.told.get("cwd"))
-        conversation.entitle(text_of(self.told.get("title")), Title.GENERATED)
+        conversation.directory = text_of(self.facts.get("cwd"))
+        conversation.entitle(text_of(self.facts.get("title")), Title.GENERATED)
         for name in ("created_at", "updated_at"):
-            conversation.happened(time_ms(self.told.get(name)))
+            conversation.happened(time_ms(self.facts.get(name)))
         return conversation
 
 

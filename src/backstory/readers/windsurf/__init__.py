@@ -1,10 +1,9 @@
-"""Windsurf: what can honestly be read of it.
+"""Windsurf, as far as its files are readable.
 
-Conversations are encrypted files; these are listed, and their completeness says so. In clear are a cache of the
-conversation that each workspace last showed, ids and titles of the others, plans, and the transcripts that a hook
-writes where a user asked for them. The cache shows another conversation tomorrow: nothing here says that a
-conversation which is not in it any more is gone.
-"""
+Conversations are encrypted files; they are listed, and marked as encrypted. Readable are a cache of the last
+conversation shown in each workspace, ids and titles of the others, plans, and transcripts that a hook writes if the
+user enabled it. The cache contains a different conversation tomorrow: a conversation that is missing from it was not
+necessarily deleted."""
 
 from __future__ import annotations
 
@@ -118,7 +117,7 @@ def _read_state(connection: sqlite3.Connection, path: Path, progress: DatabasePr
 
 
 def _header(summary: TrajectorySummary, workspace: str, path: Path) -> ConversationHeader:
-    """Of a conversation whose words are encrypted, unless something better is known."""
+    """Return the header of a conversation whose text is encrypted, unless something better is known."""
     is_name = workspace and "/" not in workspace and not workspace.startswith(".")
     storage = path.parent.parent / "workspaceStorage" / workspace
     return ConversationHeader(
@@ -134,19 +133,19 @@ def _header(summary: TrajectorySummary, workspace: str, path: Path) -> Conversat
 
 
 def _plan(path: Path, id: str) -> tuple[Turn, ...]:
-    """The plan that the assistant wrote for a conversation, which is not encrypted."""
+    """Return the plan that the assistant wrote for a conversation, which is not encrypted."""
     plan = _beside_home(path, f".codeium/windsurf/brain/{id}/plan.md")
     text = read_text(plan).strip() if plan else ""
     return (Turn("plan", Role.ASSISTANT, without_payloads(text)),) if text else ()
 
 
 def _beside_home(path: Path, inside: str) -> Path | None:
-    """A file of the home that the editor's own directory lies in, wherever a platform puts that."""
+    """Find a file in the home directory that contains the editor's own directory, on any platform."""
     return next((file for parent in path.parents if (file := parent / inside).is_file()), None)
 
 
 def _read_transcript(path: Path) -> Iterator[Piece]:
-    """One step for each line: {"type": "user_input", "user_input": {…}, "status", "timestamp"?}."""
+    """Read one step per line: {"type": "user_input", "user_input": {…}, "status", "timestamp"?}."""
     skipped: Counter[str] = Counter()
     with open_regular(path) as file:
         steps = [step for _, step in read_records(file, OBJECTS, skipped)]
@@ -175,7 +174,7 @@ def _read_transcript(path: Path) -> Iterator[Piece]:
 
 
 def _call(kind: str, data: Mapping[str, Any], status: object) -> ToolCall | None:
-    """A step that is neither question nor answer did something: `code_action` and `run_command` are known."""
+    """Convert a step that is neither question nor answer to a tool call. `code_action` and `run_command` are known."""
     if not kind or not data:
         return None
     error = text_of(data.get("error")) or ("failed" if status == "error" else "")

@@ -1,8 +1,7 @@
-"""Windsurf's trajectories, as others found them to be: protobuf without a published schema.
+"""Windsurf's trajectories, decoded by observation: protobuf without a published schema.
 
-A field that is misread makes a false memory. So everything must fit: ids are UUIDs, times lie in our time, texts are
-text; and a trajectory with anything else in these places is not understood at all.
-"""
+A misread field would create a false memory. Everything must therefore fit: ids are UUIDs, times are plausible, texts
+are text. A trajectory with anything else in these fields is rejected as a whole."""
 
 from __future__ import annotations
 
@@ -72,7 +71,7 @@ def _turn(id: str, step: ProtobufMessage) -> Turn | None:
 
 
 def _prompt(step: ProtobufMessage) -> str:
-    """A message with the text in it, or the text."""
+    """Return the prompt, which is a text or a message that contains the text."""
     inside = step.message(19)
     prompt = (
         inside.text(2)
@@ -96,7 +95,7 @@ def _time(stamp: ProtobufMessage) -> int | None:
 
 
 def summaries_in(value: object) -> list[TrajectorySummary]:
-    """Ids and titles of a workspace's trajectories."""
+    """Return ids and titles of a workspace's trajectories."""
     summaries = []
     for field in (_decode(value) or ProtobufMessage()).fields:
         entry = message_in(field.value) if isinstance(field.value, bytes) else None
